@@ -1,0 +1,34 @@
+# Rooms: one object library a folder of src/. A room sees the headers of the rooms it names under USES and of no other,
+# because each room's headers are reached through a folder of its own that holds nothing but a link to it.
+
+add_library(bough_options INTERFACE)
+target_compile_options(bough_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+                                               -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough -Werror
+                                               -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 warns falsely about std::expected and std::string at -O2.
+  target_compile_options(bough_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow
+                                                 -Wno-dangling-reference)
+endif()
+if(BOUGH_SANITIZE)
+  target_compile_options(bough_options INTERFACE -fsanitize=${BOUGH_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(bough_options INTERFACE -fsanitize=${BOUGH_SANITIZE})
+endif()
+target_include_directories(bough_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+
+# bough_room(NAME [USES room…] [LIBRARIES target…] [SYSTEM target…])
+function(bough_room name)
+  cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
+  set(doorway ${PROJECT_BINARY_DIR}/rooms/${name})
+  file(MAKE_DIRECTORY ${doorway})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${doorway}/${name} SYMBOLIC)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  add_library(bough_${name} OBJECT ${sources})
+  target_include_directories(bough_${name} PUBLIC ${doorway})
+  target_link_libraries(bough_${name} PUBLIC bough_options)
+  target_link_libraries(bough_${name} PRIVATE ${ROOM_LIBRARIES})
+  foreach(other ${ROOM_USES})
+    target_link_libraries(bough_${name} PRIVATE bough_${other})
+    target_include_directories(bough_${name} PRIVATE ${PROJECT_BINARY_DIR}/rooms/${other})
+  endforeach()
+endfunction()

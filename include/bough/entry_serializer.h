@@ -1,0 +1,32 @@
+// How an entry becomes one line of text and comes back.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bough/entry.h"
+#include "bough/error.h"
+
+namespace bough {
+
+/// Turns entries into text and back. The text is one JSON object on one line that begins with the members
+/// `id`, `parentId` and `type`; what follows is the serializer's own. Implementations are stateless: every call may
+/// come from any thread.
+class EntrySerializer {
+ public:
+  virtual ~EntrySerializer() = default;
+
+  /// The version of the text; a store refuses sessions of a version that is greater than its serializer's.
+  [[nodiscard]] virtual int schemaVersion() const = 0;
+
+  /// Appends the text of a complete entry to `out`. Fails with InvalidArgument when the entry breaks the format.
+  virtual Result<void> encode(const Entry& entry, std::string& out) const = 0;
+
+  /// Reads back what encode wrote, with or without a seal. Fails with Damaged when the text is no entry.
+  [[nodiscard]] virtual Result<Entry> decode(std::string_view text) const = 0;
+};
+
+/// The format-1 serializer that every store uses unless it is given another. It lives as long as the program.
+const EntrySerializer& jsonEntrySerializer();
+
+}  // namespace bough

@@ -1,0 +1,105 @@
+// Files and folders, behind an interface: every system call that touches the disk goes through here, so that tests can
+// fail each one, cut the power between any two, and record their order.
+//
+// Names are single components below an open folder, and no symbolic link is ever followed, so nothing that stands in
+// a store can lead out of it. Results carry errno; base/file_io.h turns them into errors that name the path.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bough {
+
+template <typename T>
+using SysResult = std::expected<T, int>;
+
+/// Tells one file from another that took its name.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+struct FileInfo {
+  std::uint64_t sizeBytes = 0;
+  FileIdentity identity;
+  bool isDirectory = false;
+  bool isRegular = false;
+  std::uint64_t modifiedMs = 0;
+};
+
+enum class LockKind : std::uint8_t { Shared, Exclusive };
+
+/// An open file. Reads may come from any thread; writes from one at a time.
+class File {
+ public:
+  virtual ~File() = default;
+  virtual SysResult<FileInfo> info() = 0;
+  /// Reads at most out.size() bytes; fewer at the end of the file or when interrupted, 0 at the end.
+  virtual SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) = 0;
+  /// Writes at least one byte of `bytes`, perhaps not all.
+  virtual SysResult<std::size_t> writeAt(std::uint64_t offset, std::string_view bytes) = 0;
+  /// fdatasync: the bytes and the size are on the disk when this returns.
+  virtual SysResult<void> sync() = 0;
+  virtual SysResult<void> truncate(std::uint64_t sizeBytes) = 0;
+  /// flock without waiting: EWOULDBLOCK when another open file holds it. It ends with unlock or with this object, also
+  /// when the process dies.
+  virtual SysResult<void> tryLock(LockKind kind) = 0;
+  virtual SysResult<void> unlock() = 0;
+};
+
+enum class OpenMode : std::uint8_t {
+  Read,
+  ReadWrite,
+  CreateNew,     ///< Read and write; EEXIST when there is such a file.
+  OpenOrCreate,  ///< Read and write.
+};
+
+/// Waits for changes of one name in a folder.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  /// True when the file changed, was replaced, made or removed, or wake() was called; false when the time is over.
+  virtual SysResult<bool> wait(int timeoutMs) = 0;
+  /// Ends a wait, from any thread.
+  virtual void wake() = 0;
+};
+
+/// An open folder. All calls may come from any thread.
+class Directory {
+ public:
+  virtual ~Directory() = default;
+  virtual SysResult<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
+  /// Opens a folder below this one; makes it (0700) when it is missing and `create` is set.
+  virtual SysResult<std::unique_ptr<Directory>> openDirectory(std::string_view name, bool create) = 0;
+  virtual SysResult<FileInfo> info(std::string_view name) = 0;
+  virtual SysResult<std::vector<std::string>> list() = 0;
+  virtual SysResult<void> rename(std::string_view from, std::string_view to) = 0;
+  /// Gives a file a second name in this folder.
+  virtual SysResult<void> link(std::string_view from, std::string_view to) = 0;
+  virtual SysResult<void> remove(std::string_view name) = 0;
+  /// fsync of the folder: names made, moved and removed before are on the disk when this returns.
+  virtual SysResult<void> sync() = 0;
+  /// Whether files may be made here.
+  virtual SysResult<void> checkWritable() = 0;
+  virtual SysResult<std::unique_ptr<Watcher>> watch(std::string_view name) = 0;
+  /// For messages.
+  [[nodiscard]] virtual std::string path() const = 0;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  /// Opens the folder at `path`, which may be a link; makes it and its parents (0700) when `create` is set.
+  virtual SysResult<std::unique_ptr<Directory>> openRoot(const std::string& path, bool create) = 0;
+};
+
+/// The operating system's files. Lives as long as the program.
+FileSystem& posixFileSystem();
+
+}  // namespace bough

@@ -1,0 +1,394 @@
+#include "base/json_scan.h"
+
+#include <simdjson.h>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+namespace bough::json {
+namespace {
+
+constexpr bool isBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+constexpr bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Skips bytes that stand for themselves inside a string, eight at a time.
+std::size_t skipPlain(std::string_view text, std::size_t at) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighs = 0x8080808080808080;
+  auto hasZero = [](std::uint64_t v) { return (v - kOnes) & ~v & kHighs; };
+  while (at + 8 <= text.size()) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    const std::uint64_t special =
+        hasZero(word ^ (kOnes * '"')) | hasZero(word ^ (kOnes * '\\')) | ((word - kOnes * 0x20) & ~word & kHighs);
+    if (special != 0) {
+      // The lowest set byte is exact; a borrow can only raise false marks above it.
+      if constexpr (std::endian::native == std::endian::little) {
+        return at + static_cast<std::size_t>(std::countr_zero(special)) / 8;
+      }
+      break;
+    }
+    at += 8;
+  }
+  while (at < text.size() && text[at] != '"' && text[at] != '\\' && static_cast<unsigned char>(text[at]) >= 0x20) ++at;
+  return at;
+}
+
+class Scanner {
+ public:
+  Scanner(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+
+  [[nodiscard]] std::size_t at() const { return at_; }
+  [[nodiscard]] ScanError error() const { return {.offset = at_, .reason = reason_}; }
+
+  void skipBlanks() {
+    while (at_ < text_.size() && isBlank(text_[at_])) ++at_;
+  }
+
+  bool take(char c, std::string_view reasonIfMissing) {
+    if (at_ >= text_.size()) return failWith("the text ends too early");
+    if (text_[at_] != c) return failWith(reasonIfMissing);
+    ++at_;
+    return true;
+  }
+
+  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  bool string() {
+    if (!take('"', "a string is expected")) return false;
+    for (;;) {
+      at_ = skipPlain(text_, at_);
+      if (at_ >= text_.size()) return failWith("a string is not closed");
+      if (text_[at_] == '"') {
+        ++at_;
+        return true;
+      }
+      if (text_[at_] != '\\') return failWith("a control character stands in a string");
+      if (!escape()) return false;
+    }
+  }
+
+  // One value of any kind, without recursion: `open_` holds one bit a container, set for objects.
+  bool value() {
+    std::size_t depth = 0;
+    for (;;) {
+      skipBlanks();
+      const char c = peek();
+      if (c == '{' || c == '[') {
+        if (depth == kMaxDepth) return failWith("nested too deeply");
+        setObject(depth++, c == '{');
+        ++at_;
+        skipBlanks();
+        if (peek() == (c == '{' ? '}' : ']')) {
+          ++at_;
+          --depth;
+        } else if (c == '{') {
+          if (!key()) return false;
+          continue;
+        } else {
+          continue;
+        }
+      } else if (!scalar(c)) {
+        return false;
+      }
+      // A value has ended: close what it ends, or go on to the next one.
+      for (;;) {
+        if (depth == 0) return true;
+        skipBlanks();
+        const bool object = isObject(depth - 1);
+        const char next = peek();
+        if (next == ',') {
+          ++at_;
+          skipBlanks();
+          if (object && !key()) return false;
+          break;
+        }
+        if (!take(object ? '}' : ']', "a comma or the end of the container is expected")) return false;
+        --depth;
+      }
+    }
+  }
+
+  bool key() {
+    if (!string()) return false;
+    skipBlanks();
+    return take(':', "a colon is expected");
+  }
+
+ private:
+  bool failWith(std::string_view reason) {
+    if (reason_.empty()) reason_ = reason;
+    return false;
+  }
+
+  bool escape() {
+    ++at_;
+    const char c = peek();
+    if (at_ < text_.size() && c != '\0' && std::string_view("\"\\/bfnrt").contains(c)) {
+      ++at_;
+      return true;
+    }
+    if (c != 'u') return failWith("an unknown escape");
+    for (std::size_t i = 1; i <= 4; ++i) {
+      const char h = at_ + i < text_.size() ? text_[at_ + i] : '\0';
+      if (!isDigit(h) && !(h >= 'a' && h <= 'f') && !(h >= 'A' && h <= 'F')) return failWith("a broken \\u escape");
+    }
+    at_ += 5;
+    return true;
+  }
+
+  bool scalar(char c) {
+    switch (c) {
+      case '"': return string();
+      case 't': return word("true");
+      case 'f': return word("false");
+      case 'n': return word("null");
+      default: return number();
+    }
+  }
+
+  bool word(std::string_view expected) {
+    if (text_.substr(at_, expected.size()) != expected) return failWith("a value is expected");
+    at_ += expected.size();
+    return true;
+  }
+
+  bool digits() {
+    const std::size_t begin = at_;
+    while (isDigit(peek())) ++at_;
+    return at_ > begin || failWith("a digit is expected");
+  }
+
+  bool number() {
+    if (at_ >= text_.size()) return failWith("the text ends too early");
+    if (peek() == '-') ++at_;
+    if (!isDigit(peek())) return failWith("a value is expected");
+    if (peek() == '0') {
+      ++at_;
+    } else if (!digits()) {
+      return false;
+    }
+    if (peek() == '.') {
+      ++at_;
+      if (!digits()) return false;
+    }
+    if (peek() == 'e' || peek() == 'E') {
+      ++at_;
+      if (peek() == '+' || peek() == '-') ++at_;
+      if (!digits()) return false;
+    }
+    return true;
+  }
+
+  void setObject(std::size_t depth, bool object) {
+    const std::uint64_t bit = std::uint64_t{1} << (depth % 64);
+    open_[depth / 64] = object ? open_[depth / 64] | bit : open_[depth / 64] & ~bit;
+  }
+  [[nodiscard]] bool isObject(std::size_t depth) const { return (open_[depth / 64] >> (depth % 64) & 1) != 0; }
+
+  std::string_view text_;
+  std::size_t at_;
+  std::string_view reason_;
+  std::array<std::uint64_t, kMaxDepth / 64> open_{};
+};
+
+void appendUtf8(std::string& out, std::uint32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xC0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xE0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | c >> 18);
+    out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  }
+}
+
+std::uint32_t hexAt(std::string_view text, std::size_t at) {
+  std::uint32_t value = 0;
+  std::from_chars(text.data() + at, text.data() + at + 4, value, 16);
+  return value;
+}
+
+// Decodes the escape behind the backslash at `at` and returns the offset behind it.
+std::size_t decodeEscape(std::string_view body, std::size_t at, std::string& out) {
+  constexpr std::uint32_t kReplacement = 0xFFFD;
+  const char c = body[at + 1];
+  switch (c) {
+    case 'b': out += '\b'; return at + 2;
+    case 'f': out += '\f'; return at + 2;
+    case 'n': out += '\n'; return at + 2;
+    case 'r': out += '\r'; return at + 2;
+    case 't': out += '\t'; return at + 2;
+    case 'u': break;
+    default: out += c; return at + 2;
+  }
+  const std::uint32_t unit = hexAt(body, at + 2);
+  at += 6;
+  if (unit < 0xD800 || unit > 0xDFFF) {
+    appendUtf8(out, unit);
+    return at;
+  }
+  const bool pairFollows = unit < 0xDC00 && at + 6 <= body.size() && body[at] == '\\' && body[at + 1] == 'u';
+  const std::uint32_t low = pairFollows ? hexAt(body, at + 2) : 0;
+  if (low < 0xDC00 || low > 0xDFFF) {
+    appendUtf8(out, kReplacement);
+    return at;
+  }
+  appendUtf8(out, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
+  return at + 6;
+}
+
+// What ObjectReader and ArrayReader share: opens the container, or steps over the comma. False at the end or an error.
+bool advance(Scanner& scanner, bool first, char open, char close, bool& done) {
+  scanner.skipBlanks();
+  if (first) {
+    if (!scanner.take(open, open == '{' ? "an object is expected" : "an array is expected")) return false;
+    scanner.skipBlanks();
+    done = scanner.peek() == close;
+    return !done;
+  }
+  if (scanner.peek() == close) {
+    done = true;
+    return false;
+  }
+  return scanner.take(',', "a comma is expected");
+}
+
+}  // namespace
+
+Kind kindOf(std::string_view value) {
+  switch (value.empty() ? 'n' : value.front()) {
+    case '{': return Kind::Object;
+    case '[': return Kind::Array;
+    case '"': return Kind::String;
+    case 't': return Kind::True;
+    case 'f': return Kind::False;
+    case 'n': return Kind::Null;
+    default: return Kind::Number;
+  }
+}
+
+std::expected<std::size_t, ScanError> skipValue(std::string_view text, std::size_t begin) {
+  Scanner scanner(text, begin);
+  if (!scanner.value()) return std::unexpected(scanner.error());
+  return scanner.at();
+}
+
+std::expected<void, ScanError> check(std::string_view text) {
+  Scanner scanner(text, 0);
+  if (!scanner.value()) return std::unexpected(scanner.error());
+  scanner.skipBlanks();
+  if (scanner.at() != text.size()) {
+    return std::unexpected(ScanError{.offset = scanner.at(), .reason = "something follows the value"});
+  }
+  if (!simdjson::validate_utf8(text.data(), text.size())) {
+    return std::unexpected(ScanError{.offset = 0, .reason = "the text is not UTF-8"});
+  }
+  return {};
+}
+
+bool ObjectReader::Member::keyIs(std::string_view name) const {
+  if (key == name) return true;
+  if (!key.contains('\\')) return false;
+  const std::string_view quoted(key.data() - 1, key.size() + 2);
+  return decodeString(quoted) == name;
+}
+
+ObjectReader::ObjectReader(std::string_view object) : text_(object) {}
+
+std::optional<ObjectReader::Member> ObjectReader::next() {
+  if (done_ || error_) return std::nullopt;
+  Scanner scanner(text_, at_);
+  const bool more = advance(scanner, first_, '{', '}', done_);
+  first_ = false;
+  if (done_) return std::nullopt;
+  scanner.skipBlanks();
+  const std::size_t keyBegin = scanner.at();
+  if (!more || !scanner.string()) {
+    error_ = scanner.error();
+    return std::nullopt;
+  }
+  const std::size_t keyEnd = scanner.at();
+  scanner.skipBlanks();
+  if (!scanner.take(':', "a colon is expected")) {
+    error_ = scanner.error();
+    return std::nullopt;
+  }
+  scanner.skipBlanks();
+  const std::size_t begin = scanner.at();
+  if (!scanner.value()) {
+    error_ = scanner.error();
+    return std::nullopt;
+  }
+  at_ = scanner.at();
+  return Member{.key = text_.substr(keyBegin + 1, keyEnd - keyBegin - 2), .value = text_.substr(begin, at_ - begin)};
+}
+
+ArrayReader::ArrayReader(std::string_view array) : text_(array) {}
+
+std::optional<std::string_view> ArrayReader::next() {
+  if (done_ || error_) return std::nullopt;
+  Scanner scanner(text_, at_);
+  const bool more = advance(scanner, first_, '[', ']', done_);
+  first_ = false;
+  if (done_) return std::nullopt;
+  scanner.skipBlanks();
+  const std::size_t begin = scanner.at();
+  if (!more || !scanner.value()) {
+    error_ = scanner.error();
+    return std::nullopt;
+  }
+  at_ = scanner.at();
+  return text_.substr(begin, at_ - begin);
+}
+
+std::optional<std::string_view> findMember(std::string_view object, std::string_view name) {
+  ObjectReader reader(object);
+  while (auto member = reader.next()) {
+    if (member->keyIs(name)) return member->value;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> decodeString(std::string_view value) {
+  if (value.size() < 2 || value.front() != '"' || value.back() != '"') return std::nullopt;
+  const std::string_view body = value.substr(1, value.size() - 2);
+  std::string out;
+  out.reserve(body.size());
+  for (std::size_t at = 0; at < body.size();) {
+    const std::size_t plainEnd = std::min(body.find('\\', at), body.size());
+    out.append(body.substr(at, plainEnd - at));
+    at = plainEnd < body.size() ? decodeEscape(body, plainEnd, out) : plainEnd;
+  }
+  return out;
+}
+
+std::optional<std::string> findString(std::string_view object, std::string_view name) {
+  const auto value = findMember(object, name);
+  return value ? decodeString(*value) : std::nullopt;
+}
+
+std::optional<std::uint64_t> findUnsigned(std::string_view object, std::string_view name) {
+  const auto value = findMember(object, name);
+  if (!value || kindOf(*value) != Kind::Number) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* end = value->data() + value->size();
+  const auto [stop, status] = std::from_chars(value->data(), end, number);
+  if (status != std::errc{} || stop != end || number > INT64_MAX) return std::nullopt;
+  return number;
+}
+
+}  // namespace bough::json

@@ -1,0 +1,277 @@
+// The seam's real side: one system call a method, errno as it came.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file_system.h"
+
+namespace bough {
+namespace {
+
+constexpr mode_t kFileMode = 0600;
+constexpr mode_t kFolderMode = 0700;
+
+std::unexpected<int> lastError() {
+  return std::unexpected(errno);
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+FileInfo toInfo(const struct stat& s) {
+  return {.sizeBytes = static_cast<std::uint64_t>(s.st_size),
+          .identity = {.device = s.st_dev, .inode = s.st_ino},
+          .isDirectory = S_ISDIR(s.st_mode),
+          .isRegular = S_ISREG(s.st_mode),
+          .modifiedMs = static_cast<std::uint64_t>(s.st_mtim.tv_sec) * 1000 +
+                        static_cast<std::uint64_t>(s.st_mtim.tv_nsec) / 1'000'000};
+}
+
+class PosixFile final : public File {
+ public:
+  explicit PosixFile(Descriptor fd) : fd_(std::move(fd)) {}
+
+  SysResult<FileInfo> info() override {
+    struct stat s{};
+    if (::fstat(fd_.get(), &s) != 0) return lastError();
+    return toInfo(s);
+  }
+  SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) override {
+    const ssize_t got = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
+    if (got < 0) return lastError();
+    return static_cast<std::size_t>(got);
+  }
+  SysResult<std::size_t> writeAt(std::uint64_t offset, std::string_view bytes) override {
+    const ssize_t put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0) return lastError();
+    return static_cast<std::size_t>(put);
+  }
+  SysResult<void> sync() override { return done(::fdatasync(fd_.get())); }
+  SysResult<void> truncate(std::uint64_t sizeBytes) override {
+    return done(::ftruncate(fd_.get(), static_cast<off_t>(sizeBytes)));
+  }
+  SysResult<void> tryLock(LockKind kind) override {
+    return done(::flock(fd_.get(), (kind == LockKind::Shared ? LOCK_SH : LOCK_EX) | LOCK_NB));
+  }
+  SysResult<void> unlock() override { return done(::flock(fd_.get(), LOCK_UN)); }
+
+ private:
+  static SysResult<void> done(int status) {
+    if (status != 0) return lastError();
+    return {};
+  }
+
+  Descriptor fd_;
+};
+
+class PosixWatcher final : public Watcher {
+ public:
+  PosixWatcher(Descriptor notify, Descriptor wakeup, std::string folder, std::string name)
+      : notify_(std::move(notify)), wakeup_(std::move(wakeup)), folder_(std::move(folder)), name_(std::move(name)) {}
+
+  // Names come and go through the folder; writes are watched on the file alone, so other files' do not wake us.
+  SysResult<void> start() {
+    const std::uint32_t names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
+    if (::inotify_add_watch(notify_.get(), folder_.c_str(), names) < 0) return lastError();
+    watchFile();
+    return {};
+  }
+
+  SysResult<bool> wait(int timeoutMs) override {
+    for (;;) {
+      std::array<pollfd, 2> sources{{{.fd = notify_.get(), .events = POLLIN, .revents = 0},
+                                     {.fd = wakeup_.get(), .events = POLLIN, .revents = 0}}};
+      const int ready = ::poll(sources.data(), sources.size(), timeoutMs);
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready < 0) return lastError();
+      if (ready == 0) return false;
+      if (sources[1].revents != 0) {
+        std::uint64_t count = 0;
+        (void)!::read(wakeup_.get(), &count, sizeof count);
+        return true;
+      }
+      if (drain()) return true;
+    }
+  }
+
+  void wake() override {
+    const std::uint64_t one = 1;
+    (void)!::write(wakeup_.get(), &one, sizeof one);
+  }
+
+ private:
+  void watchFile() {
+    const std::string path = folder_ + "/" + name_;
+    (void)::inotify_add_watch(notify_.get(), path.c_str(), IN_MODIFY | IN_ATTRIB | IN_DONT_FOLLOW);
+  }
+
+  // Reads all waiting events; true when one of them concerns the file.
+  bool drain() {
+    alignas(inotify_event) std::array<char, 4096> buffer{};
+    const ssize_t got = ::read(notify_.get(), buffer.data(), buffer.size());
+    bool ours = false;
+    for (ssize_t at = 0; at < got;) {
+      inotify_event event{};
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      const char* name = event.len > 0 ? buffer.data() + at + sizeof event : nullptr;
+      const bool named = name != nullptr && name_ == name;
+      if (named) watchFile();
+      ours = ours || named || name == nullptr || (event.mask & IN_Q_OVERFLOW) != 0;
+      at += static_cast<ssize_t>(sizeof event + event.len);
+    }
+    return ours;
+  }
+
+  Descriptor notify_;
+  Descriptor wakeup_;
+  std::string folder_;
+  std::string name_;
+};
+
+class PosixDirectory final : public Directory {
+ public:
+  PosixDirectory(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  SysResult<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) override {
+    int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    switch (mode) {
+      case OpenMode::Read: flags |= O_RDONLY; break;
+      case OpenMode::ReadWrite: flags |= O_RDWR; break;
+      case OpenMode::CreateNew: flags |= O_RDWR | O_CREAT | O_EXCL; break;
+      case OpenMode::OpenOrCreate: flags |= O_RDWR | O_CREAT; break;
+    }
+    Descriptor fd(::openat(fd_.get(), std::string(name).c_str(), flags, kFileMode));
+    if (fd.get() < 0) return lastError();
+    struct stat s{};
+    if (::fstat(fd.get(), &s) != 0) return lastError();
+    if (S_ISDIR(s.st_mode)) return std::unexpected(EISDIR);
+    if (!S_ISREG(s.st_mode)) return std::unexpected(EINVAL);
+    return std::make_unique<PosixFile>(std::move(fd));
+  }
+
+  SysResult<std::unique_ptr<Directory>> openDirectory(std::string_view name, bool create) override {
+    const std::string child(name);
+    if (create && ::mkdirat(fd_.get(), child.c_str(), kFolderMode) != 0 && errno != EEXIST) return lastError();
+    Descriptor fd(::openat(fd_.get(), child.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (fd.get() < 0) return lastError();
+    return std::make_unique<PosixDirectory>(std::move(fd), path_ + "/" + child);
+  }
+
+  SysResult<FileInfo> info(std::string_view name) override {
+    struct stat s{};
+    if (::fstatat(fd_.get(), std::string(name).c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) return lastError();
+    return toInfo(s);
+  }
+
+  SysResult<std::vector<std::string>> list() override {
+    const int copy = ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (copy < 0) return lastError();
+    DIR* stream = ::fdopendir(copy);
+    if (stream == nullptr) {
+      ::close(copy);
+      return lastError();
+    }
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* item = ::readdir(stream)) {
+      const std::string_view name = item->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+    }
+    const int status = errno;
+    ::closedir(stream);
+    if (status != 0) return std::unexpected(status);
+    return names;
+  }
+
+  SysResult<void> rename(std::string_view from, std::string_view to) override {
+    return done(::renameat(fd_.get(), std::string(from).c_str(), fd_.get(), std::string(to).c_str()));
+  }
+  SysResult<void> link(std::string_view from, std::string_view to) override {
+    return done(::linkat(fd_.get(), std::string(from).c_str(), fd_.get(), std::string(to).c_str(), 0));
+  }
+  SysResult<void> remove(std::string_view name) override {
+    return done(::unlinkat(fd_.get(), std::string(name).c_str(), 0));
+  }
+  SysResult<void> sync() override { return done(::fsync(fd_.get())); }
+  SysResult<void> checkWritable() override { return done(::faccessat(fd_.get(), ".", W_OK | X_OK, AT_EACCESS)); }
+
+  SysResult<std::unique_ptr<Watcher>> watch(std::string_view name) override {
+    Descriptor notify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    if (notify.get() < 0) return lastError();
+    Descriptor wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (wakeup.get() < 0) return lastError();
+    // inotify wants a path; this one leads through the open folder, wherever it has moved to.
+    auto watcher = std::make_unique<PosixWatcher>(std::move(notify), std::move(wakeup),
+                                                  fmt::format("/proc/self/fd/{}/.", fd_.get()), std::string(name));
+    if (auto started = watcher->start(); !started) return std::unexpected(started.error());
+    return watcher;
+  }
+
+  [[nodiscard]] std::string path() const override { return path_; }
+
+ private:
+  static SysResult<void> done(int status) {
+    if (status != 0) return lastError();
+    return {};
+  }
+
+  Descriptor fd_;
+  std::string path_;
+};
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  SysResult<std::unique_ptr<Directory>> openRoot(const std::string& path, bool create) override {
+    if (create) {
+      for (std::size_t at = 1; at != 0 && at <= path.size();) {
+        const std::size_t slash = path.find('/', at);
+        const std::string part = path.substr(0, slash);
+        if (::mkdir(part.c_str(), kFolderMode) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) {
+          return lastError();
+        }
+        at = slash == std::string::npos ? 0 : slash + 1;
+      }
+    }
+    Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd.get() < 0) return lastError();
+    return std::make_unique<PosixDirectory>(std::move(fd), path);
+  }
+};
+
+}  // namespace
+
+FileSystem& posixFileSystem() {
+  static PosixFileSystem system;
+  return system;
+}
+
+}  // namespace bough

@@ -1,0 +1,29 @@
+// SHA-256, the name of an attachment.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace bough {
+
+/// A running SHA-256.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(const Sha256&) = delete;
+  Sha256& operator=(const Sha256&) = delete;
+
+  void add(std::string_view bytes);
+  /// 64 lower-case hex digits. Call once.
+  std::string finish();
+
+  static std::string of(std::string_view bytes);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace bough

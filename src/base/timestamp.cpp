@@ -1,0 +1,92 @@
+#include "base/timestamp.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace bough {
+namespace {
+
+// Takes `count` digits from the front of `text`; none when there are fewer.
+std::optional<int> takeDigits(std::string_view& text, std::size_t count) {
+  if (text.size() < count) return std::nullopt;
+  int value = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (text[i] < '0' || text[i] > '9') return std::nullopt;
+    value = value * 10 + (text[i] - '0');
+  }
+  text.remove_prefix(count);
+  return value;
+}
+
+bool takeOneOf(std::string_view& text, std::string_view allowed) {
+  if (text.empty() || !allowed.contains(text.front())) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+// Takes ".123456" and keeps milliseconds; 0 when there is no fraction.
+int takeFractionMs(std::string_view& text) {
+  if (text.empty() || text.front() != '.') return 0;
+  text.remove_prefix(1);
+  int ms = 0;
+  int weight = 100;
+  while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
+    ms += (text.front() - '0') * weight;
+    weight /= 10;
+    text.remove_prefix(1);
+  }
+  return ms;
+}
+
+// Takes "Z" or "+08:00" and returns minutes east of UTC.
+std::optional<int> takeOffsetMinutes(std::string_view& text) {
+  if (takeOneOf(text, "Zz")) return 0;
+  const bool west = !text.empty() && text.front() == '-';
+  if (!takeOneOf(text, "+-")) return std::nullopt;
+  const auto hours = takeDigits(text, 2);
+  if (!hours || !takeOneOf(text, ":")) return std::nullopt;
+  const auto minutes = takeDigits(text, 2);
+  if (!minutes || *hours > 23 || *minutes > 59) return std::nullopt;
+  return (west ? -1 : 1) * (*hours * 60 + *minutes);
+}
+
+}  // namespace
+
+std::string formatTimestamp(std::uint64_t epochMs) {
+  using namespace std::chrono;
+  const sys_time<milliseconds> time{milliseconds(epochMs)};
+  const auto day = floor<days>(time);
+  const year_month_day date(day);
+  const hh_mm_ss clock(time - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
+}
+
+std::optional<std::uint64_t> parseTimestamp(std::string_view text) {
+  using namespace std::chrono;
+  const auto y = takeDigits(text, 4);
+  if (!y || !takeOneOf(text, "-")) return std::nullopt;
+  const auto mo = takeDigits(text, 2);
+  if (!mo || !takeOneOf(text, "-")) return std::nullopt;
+  const auto d = takeDigits(text, 2);
+  if (!d || !takeOneOf(text, "Tt ")) return std::nullopt;
+  const auto h = takeDigits(text, 2);
+  if (!h || !takeOneOf(text, ":")) return std::nullopt;
+  const auto mi = takeDigits(text, 2);
+  if (!mi || !takeOneOf(text, ":")) return std::nullopt;
+  const auto s = takeDigits(text, 2);
+  if (!s) return std::nullopt;
+  const int ms = takeFractionMs(text);
+  const auto offset = takeOffsetMinutes(text);
+  const year_month_day date(year(*y), month(static_cast<unsigned>(*mo)), day(static_cast<unsigned>(*d)));
+  if (!offset || !text.empty() || !date.ok() || *h > 23 || *mi > 59 || *s > 60) return std::nullopt;
+  const auto total =
+      sys_days(date).time_since_epoch() + hours(*h) + minutes(*mi - *offset) + seconds(*s) + milliseconds(ms);
+  const auto count = duration_cast<milliseconds>(total).count();
+  if (count < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(count);
+}
+
+}  // namespace bough

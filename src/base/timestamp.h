@@ -1,0 +1,17 @@
+// Times as entries write them: RFC 3339.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bough {
+
+/// "2026-11-14T23:47:00.862Z"
+std::string formatTimestamp(std::uint64_t epochMs);
+
+/// Reads an RFC 3339 time with any offset and any number of fraction digits; none when it is no such time.
+std::optional<std::uint64_t> parseTimestamp(std::string_view text);
+
+}  // namespace bough
