@@ -30,7 +30,7 @@ struct FileInfo {
   FileIdentity identity;
   bool isDirectory = false;
   bool isRegular = false;
-  std::uint64_t modifiedMs = 0;
+  std::uint64_t modifiedNs = 0;
 };
 
 enum class LockKind : std::uint8_t { Shared, Exclusive };

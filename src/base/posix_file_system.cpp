@@ -52,8 +52,8 @@ FileInfo toInfo(const struct stat& s) {
           .identity = {.device = s.st_dev, .inode = s.st_ino},
           .isDirectory = S_ISDIR(s.st_mode),
           .isRegular = S_ISREG(s.st_mode),
-          .modifiedMs = static_cast<std::uint64_t>(s.st_mtim.tv_sec) * 1000 +
-                        static_cast<std::uint64_t>(s.st_mtim.tv_nsec) / 1'000'000};
+          .modifiedNs = static_cast<std::uint64_t>(s.st_mtim.tv_sec) * 1'000'000'000 +
+                        static_cast<std::uint64_t>(s.st_mtim.tv_nsec)};
 }
 
 class PosixFile final : public File {

@@ -1,0 +1,35 @@
+// Where a log's bytes are read from: a plain file, or a compressed one that reads as if it were plain.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/file_system.h"
+
+namespace bough {
+
+/// A sequence of bytes that can be read at any offset. One thread at a time.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  virtual SysResult<std::uint64_t> size() = 0;
+  /// Reads at most out.size() bytes; fewer at the end, 0 behind it. EILSEQ when compressed bytes are damaged.
+  virtual SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) = 0;
+};
+
+/// Reads until `out` is full or the source ends; returns how much came.
+SysResult<std::size_t> readFully(ByteSource& source, std::uint64_t offset, std::span<char> out);
+
+/// The file as it is.
+std::unique_ptr<ByteSource> plainSource(std::shared_ptr<File> file);
+
+/// A zstd file of independent frames with a seek table behind them (docs/format.md): only the frames that are asked
+/// for are unpacked. EILSEQ when the table is missing or wrong.
+SysResult<std::unique_ptr<ByteSource>> zstdSource(std::shared_ptr<File> file);
+
+/// A gzip file, of one member or several. It is unpacked from its start as far as is asked for; reading backwards
+/// starts again, so read in order.
+SysResult<std::unique_ptr<ByteSource>> gzipSource(std::shared_ptr<File> file);
+
+}  // namespace bough

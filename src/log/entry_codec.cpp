@@ -1,0 +1,163 @@
+// The format-1 serializer: an entry's members in their fixed order, JSON values spliced verbatim.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/ids.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "bough/entry_serializer.h"
+
+namespace bough {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+constexpr std::size_t kMaxTypeBytes = 64;
+constexpr std::size_t kMaxRunIdBytes = 256;
+
+std::unexpected<Error> invalid(const Entry& entry, std::string_view what) {
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what));
+}
+
+// Appends JSON that may have been printed over several lines: a line break between tokens becomes a blank. Inside a
+// string there is none, since JSON does not allow one there.
+void appendOnOneLine(std::string& out, std::string_view value) {
+  const std::size_t begin = out.size();
+  out.append(value);
+  if (!value.contains('\n') && !value.contains('\r')) return;
+  std::replace(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), '\n', ' ');
+  std::replace(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), '\r', ' ');
+}
+
+bool isKnownMember(std::string_view key) {
+  constexpr std::string_view kKnown[] = {"id", "parentId", "type", "timestamp", "runId", "payload", "meta", "seal"};
+  return std::ranges::find(kKnown, key) != std::end(kKnown);
+}
+
+Result<void> checkObject(const Entry& entry, std::string_view name, std::string_view value) {
+  const auto checked = json::check(value);
+  if (!checked) {
+    return invalid(entry,
+                   fmt::format("{} is not JSON: {} at byte {}", name, checked.error().reason, checked.error().offset));
+  }
+  const std::size_t first = value.find_first_not_of(" \t\r\n");
+  if (value[first] != '{') return invalid(entry, fmt::format("{} is not a JSON object", name));
+  return {};
+}
+
+Result<void> checkEntry(const Entry& entry) {
+  if (!isEntryId(entry.id)) return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]");
+  if (entry.parentId && !entry.parentId->empty() && !isEntryId(*entry.parentId)) {
+    return invalid(entry, "parentId is not a valid id");
+  }
+  const auto typeChar = [](char c) { return isEntryId({&c, 1}); };
+  if (entry.type.empty() || entry.type.size() > kMaxTypeBytes || !std::ranges::all_of(entry.type, typeChar)) {
+    return invalid(entry, "the type is not 1 to 64 of [A-Za-z0-9._:-]");
+  }
+  if (!parseTimestamp(entry.timestamp)) return invalid(entry, "the timestamp is not RFC 3339");
+  if (entry.runId.size() > kMaxRunIdBytes || !json::check(json::quoted(entry.runId))) {
+    return invalid(entry, "runId is longer than 256 bytes or not UTF-8");
+  }
+  if (auto ok = checkObject(entry, "payload", entry.payload); !ok) return ok;
+  if (!entry.meta.empty()) {
+    if (auto ok = checkObject(entry, "meta", entry.meta); !ok) return ok;
+  }
+  if (entry.extra.empty()) return {};
+  const std::string wrapped = "{" + entry.extra + "}";
+  if (auto ok = checkObject(entry, "extra", wrapped); !ok) return ok;
+  json::ObjectReader members(wrapped);
+  while (const auto member = members.next()) {
+    if (isKnownMember(member->key)) return invalid(entry, fmt::format("extra holds the known member {}", member->key));
+  }
+  return {};
+}
+
+// Assigns one member of a line to its place in the entry. False when the value has the wrong kind.
+bool assign(Entry& entry, const json::ObjectReader::Member& member) {
+  const auto takeText = [&](std::string& target) {
+    auto text = json::decodeString(member.value);
+    if (text) target = std::move(*text);
+    return text.has_value();
+  };
+  if (member.keyIs("id")) return takeText(entry.id);
+  if (member.keyIs("type")) return takeText(entry.type);
+  if (member.keyIs("timestamp")) return takeText(entry.timestamp);
+  if (member.keyIs("runId")) return takeText(entry.runId);
+  if (member.keyIs("parentId")) {
+    if (member.value == "null") return true;
+    return takeText(entry.parentId.emplace());
+  }
+  if (member.keyIs("payload")) {
+    entry.payload = member.value;
+    return json::kindOf(member.value) == json::Kind::Object;
+  }
+  if (member.keyIs("meta")) {
+    entry.meta = member.value;
+    return json::kindOf(member.value) == json::Kind::Object;
+  }
+  if (member.keyIs("seal")) return true;
+  if (!entry.extra.empty()) entry.extra += ',';
+  entry.extra.append("\"").append(member.key).append("\":").append(member.value);
+  return true;
+}
+
+class JsonEntrySerializer final : public EntrySerializer {
+ public:
+  [[nodiscard]] int schemaVersion() const override { return kSchemaVersion; }
+
+  Result<void> encode(const Entry& entry, std::string& out) const override {
+    if (auto ok = checkEntry(entry); !ok) return ok;
+    out.append(R"({"id":")").append(entry.id);
+    if (entry.parentId.value_or("").empty()) {
+      out.append(R"(","parentId":null,"type":")");
+    } else {
+      out.append(R"(","parentId":")").append(*entry.parentId).append(R"(","type":")");
+    }
+    out.append(entry.type).append(R"(","timestamp":")").append(entry.timestamp).append("\"");
+    if (!entry.runId.empty()) {
+      out.append(R"(,"runId":)");
+      json::appendQuoted(out, entry.runId);
+    }
+    out.append(R"(,"payload":)");
+    appendOnOneLine(out, entry.payload);
+    if (!entry.meta.empty()) {
+      out.append(R"(,"meta":)");
+      appendOnOneLine(out, entry.meta);
+    }
+    if (!entry.extra.empty()) {
+      out.append(",");
+      appendOnOneLine(out, entry.extra);
+    }
+    out.append("}");
+    return {};
+  }
+
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
+    Entry entry;
+    json::ObjectReader members(text);
+    while (const auto member = members.next()) {
+      if (!assign(entry, *member)) {
+        return fail(ErrorCode::Damaged, fmt::format("entry {}: {} has the wrong kind", entry.id, member->key));
+      }
+    }
+    if (members.error()) {
+      return fail(ErrorCode::Damaged,
+                  fmt::format("not an entry: {} at byte {}", members.error()->reason, members.error()->offset));
+    }
+    if (!entry.parentId) entry.parentId.emplace();
+    if (entry.payload.empty()) entry.payload = "{}";
+    return entry;
+  }
+};
+
+}  // namespace
+
+const EntrySerializer& jsonEntrySerializer() {
+  static const JsonEntrySerializer serializer;
+  return serializer;
+}
+
+}  // namespace bough

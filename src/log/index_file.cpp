@@ -1,0 +1,248 @@
+#include "log/index_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
+#include "base/crc32c.h"
+#include "base/file_io.h"
+
+namespace bough {
+namespace {
+
+constexpr std::size_t kBlockBytes = 4096;  // as in IndexFile
+constexpr std::size_t kRecordsPerBlock = 127;
+constexpr std::size_t kSlotsPerBlock = 1023;
+constexpr std::uint32_t kVersion = 1;
+constexpr char kMagic[8] = {'b', 'o', 'u', 'g', 'h', 'i', 'd', 'x'};
+
+struct Header {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t recordBlocks;
+  std::uint32_t tableBlocks;
+  std::uint32_t count;
+  std::uint64_t seed;
+  IndexSummary summary;
+  std::uint32_t crc;  // of all before it
+  std::uint32_t reserved;
+};
+static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) <= kBlockBytes);
+
+struct ExtensionHeader {
+  std::uint32_t first;
+  std::uint32_t count;
+  IndexSummary summary;
+  std::uint32_t crc;  // of all before it and of the records behind it
+  std::uint32_t reserved;
+};
+static_assert(std::is_trivially_copyable_v<ExtensionHeader> && sizeof(ExtensionHeader) == 64);
+
+template <typename T>
+std::string_view bytesOf(const T& value, std::size_t size = sizeof(T)) {
+  return {reinterpret_cast<const char*>(&value), size};
+}
+
+std::uint32_t headerSum(const Header& header) {
+  Crc32c crc;
+  crc.add(bytesOf(header, offsetof(Header, crc)));
+  return crc.value();
+}
+
+std::uint32_t extensionSum(const ExtensionHeader& header, std::string_view records) {
+  Crc32c crc;
+  crc.add(bytesOf(header, offsetof(ExtensionHeader, crc)));
+  crc.add(records);
+  return crc.value();
+}
+
+// A block's sum covers its number, so that blocks that changed places show.
+std::uint32_t blockSum(std::uint32_t number, std::string_view body) {
+  Crc32c crc;
+  crc.add(bytesOf(number));
+  crc.add(body);
+  return crc.value();
+}
+
+std::uint32_t blocksFor(std::size_t items, std::size_t perBlock) {
+  return static_cast<std::uint32_t>((items + perBlock - 1) / perBlock);
+}
+
+std::size_t slotOf(std::uint64_t hash, std::size_t slots) {
+  return static_cast<std::size_t>(static_cast<Uint128>(hash) * slots >> 64);
+}
+
+void appendBlocks(std::string& out, std::string_view bytes, std::size_t bodyBytes, std::uint32_t& number) {
+  for (std::size_t at = 0; at < bytes.size(); at += bodyBytes, ++number) {
+    const std::size_t begin = out.size();
+    out.append(bytes.substr(at, bodyBytes));
+    out.resize(begin + kBlockBytes - sizeof(std::uint32_t), '\0');
+    const std::uint32_t sum = blockSum(number, std::string_view(out).substr(begin));
+    out.append(bytesOf(sum));
+  }
+}
+
+}  // namespace
+
+IndexFile::IndexFile(std::unique_ptr<File> file) : file_(std::move(file)) {}
+
+std::unique_ptr<IndexFile> IndexFile::open(Directory& folder, std::string_view name) {
+  auto file = folder.open(name, OpenMode::ReadWrite);
+  if (!file) file = folder.open(name, OpenMode::Read);
+  if (!file) return nullptr;
+  std::unique_ptr<IndexFile> index(new IndexFile(std::move(*file)));
+  return index->load() ? std::move(index) : nullptr;
+}
+
+bool IndexFile::load() {
+  Header header{};
+  const auto info = file_->info();
+  const auto got = readFully(*file_, 0, {reinterpret_cast<char*>(&header), sizeof header});
+  if (!info || !got || *got != sizeof header) return false;
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.version != kVersion) return false;
+  if (header.crc != headerSum(header) || header.count != header.summary.count) return false;
+  seed_ = header.seed;
+  count_ = header.count;
+  recordBlocks_ = header.recordBlocks;
+  tableBlocks_ = header.tableBlocks;
+  summary_ = header.summary;
+  endBytes_ = (std::uint64_t{1} + recordBlocks_ + tableBlocks_) * kBlockBytes;
+  if (recordBlocks_ != blocksFor(count_, kRecordsPerBlock) || (count_ > 0 && tableBlocks_ == 0)) return false;
+  if (info->sizeBytes < endBytes_) return false;
+  blocks_.resize(std::size_t{recordBlocks_} + tableBlocks_);
+  known_ = count_;
+  return info->sizeBytes == endBytes_ || loadExtensions();
+}
+
+// Extensions are taken up to the first one that is not whole: it may be half written.
+bool IndexFile::loadExtensions() {
+  for (;;) {
+    ExtensionHeader header{};
+    const auto got = readFully(*file_, endBytes_, {reinterpret_cast<char*>(&header), sizeof header});
+    if (!got) return false;
+    if (*got != sizeof header) return true;
+    if (header.first != known_ || header.count == 0 || header.summary.count != known_ + header.count) return true;
+    std::vector<IndexRecord> records;
+    const auto info = file_->info();
+    const std::uint64_t size = std::uint64_t{header.count} * sizeof(IndexRecord);
+    if (!info || info->sizeBytes < endBytes_ + sizeof header + size) return info.has_value();
+    records.resize(header.count);
+    const std::span<char> room(reinterpret_cast<char*>(records.data()), size);
+    const auto body = readFully(*file_, endBytes_ + sizeof header, room);
+    if (!body) return false;
+    if (*body != size || header.crc != extensionSum(header, {room.data(), room.size()})) return true;
+    extensions_.insert(extensions_.end(), records.begin(), records.end());
+    known_ += header.count;
+    summary_ = header.summary;
+    endBytes_ += sizeof header + size;
+  }
+}
+
+const IndexFile::Block* IndexFile::block(std::uint32_t number) {
+  auto& slot = blocks_[number];
+  if (slot) return slot.get();
+  auto loaded = std::make_unique_for_overwrite<Block>();
+  const auto got = readFully(*file_, (std::uint64_t{1} + number) * kBlockBytes, loaded->bytes);
+  if (!got || *got != kBlockBytes) return nullptr;
+  constexpr std::size_t kBody = kBlockBytes - sizeof(std::uint32_t);
+  std::uint32_t sum = 0;
+  std::memcpy(&sum, loaded->bytes + kBody, sizeof sum);
+  if (sum != blockSum(number, {loaded->bytes, kBody})) return nullptr;
+  slot = std::move(loaded);
+  return slot.get();
+}
+
+std::optional<IndexRecord> IndexFile::record(Ordinal ordinal) {
+  const Block* found = block(static_cast<std::uint32_t>(ordinal / kRecordsPerBlock));
+  if (found == nullptr) return std::nullopt;
+  IndexRecord record;
+  std::memcpy(&record, found->bytes + ordinal % kRecordsPerBlock * sizeof record, sizeof record);
+  return record;
+}
+
+std::expected<std::optional<Ordinal>, int> IndexFile::find(std::uint64_t hash,
+                                                           const std::function<bool(const IndexRecord&)>& confirm) {
+  const std::size_t slots = std::size_t{tableBlocks_} * kSlotsPerBlock;
+  if (slots == 0) return std::nullopt;
+  std::size_t slot = slotOf(hash, slots);
+  for (std::size_t probes = 0; probes < slots; ++probes, slot = slot + 1 == slots ? 0 : slot + 1) {
+    const Block* found = block(recordBlocks_ + static_cast<std::uint32_t>(slot / kSlotsPerBlock));
+    if (found == nullptr) return std::unexpected(EILSEQ);
+    Ordinal ordinal = 0;
+    std::memcpy(&ordinal, found->bytes + slot % kSlotsPerBlock * sizeof ordinal, sizeof ordinal);
+    if (ordinal == kNoOrdinal) return std::nullopt;
+    if (ordinal >= count_) return std::unexpected(EILSEQ);
+    const auto candidate = record(ordinal);
+    if (!candidate) return std::unexpected(EILSEQ);
+    if (candidate->idHash == hash && confirm(*candidate)) return ordinal;
+  }
+  return std::nullopt;
+}
+
+bool IndexFile::extend(std::span<const IndexRecord> records, const IndexSummary& summary) {
+  const auto info = file_->info();
+  if (!info || info->sizeBytes != endBytes_ || summary.count != known_ + records.size()) return false;
+  const std::string_view body(reinterpret_cast<const char*>(records.data()), records.size_bytes());
+  ExtensionHeader header{.first = known_,
+                         .count = static_cast<std::uint32_t>(records.size()),
+                         .summary = summary,
+                         .crc = 0,
+                         .reserved = 0};
+  header.crc = extensionSum(header, body);
+  std::string bytes(bytesOf(header));
+  bytes.append(body);
+  if (!writeFully(*file_, endBytes_, bytes)) return false;
+  endBytes_ += bytes.size();
+  known_ = summary.count;
+  summary_ = summary;
+  return true;
+}
+
+bool IndexFile::write(Directory& folder, std::string_view name, OffsetIndex& index, std::uint64_t unique) {
+  const Ordinal count = index.summary().count;
+  std::vector<IndexRecord> records;
+  records.reserve(count);
+  for (Ordinal i = 0; i < count; ++i) records.push_back(index.record(i));
+  if (index.damaged()) return false;
+
+  // At most two thirds full, so that probes stay short.
+  const std::uint32_t tableBlocks = blocksFor(std::size_t{count} * 3 / 2 + 1, kSlotsPerBlock);
+  std::vector<Ordinal> table(std::size_t{tableBlocks} * kSlotsPerBlock, kNoOrdinal);
+  for (Ordinal i = 0; i < count; ++i) {
+    std::size_t slot = slotOf(records[i].idHash, table.size());
+    while (table[slot] != kNoOrdinal) slot = slot + 1 == table.size() ? 0 : slot + 1;
+    table[slot] = i;
+  }
+
+  Header header{};
+  std::ranges::copy(kMagic, header.magic);
+  header.version = kVersion;
+  header.recordBlocks = blocksFor(count, kRecordsPerBlock);
+  header.tableBlocks = tableBlocks;
+  header.count = count;
+  header.seed = index.seed();
+  header.summary = index.summary();
+  header.crc = headerSum(header);
+
+  std::string bytes(bytesOf(header));
+  bytes.reserve((std::size_t{1} + header.recordBlocks + tableBlocks) * kBlockBytes);
+  bytes.resize(kBlockBytes, '\0');
+  std::uint32_t number = 0;
+  appendBlocks(bytes, {reinterpret_cast<const char*>(records.data()), records.size() * sizeof(IndexRecord)},
+               kRecordsPerBlock * sizeof(IndexRecord), number);
+  appendBlocks(bytes, {reinterpret_cast<const char*>(table.data()), table.size() * sizeof(Ordinal)},
+               kSlotsPerBlock * sizeof(Ordinal), number);
+
+  const std::string temporary = fmt::format("{}.{:016x}.tmp", name, unique);
+  auto file = folder.open(temporary, OpenMode::CreateNew);
+  if (!file) return false;
+  if (writeFully(**file, 0, bytes) && folder.rename(temporary, name)) return true;
+  (void)folder.remove(temporary);
+  return false;
+}
+
+}  // namespace bough

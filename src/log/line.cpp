@@ -1,0 +1,163 @@
+#include "log/line.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/check.h"
+#include "base/ids.h"
+#include "base/json_scan.h"
+
+namespace bough {
+namespace {
+
+constexpr std::string_view kSealKey = R"(,"seal":")";
+
+bool isLowerHex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+std::array<char, 8> toDigits(std::uint32_t value) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::array<char, 8> digits{};
+  for (std::size_t i = 0; i < 8; ++i) digits[i] = kHex[value >> (28 - 4 * i) & 15];
+  return digits;
+}
+
+// Reads a number without sign or leading zero from all of `text`; 0 when it is none.
+std::uint32_t readPlace(std::string_view text) {
+  if (text.empty() || text.size() > 10 || text.front() == '0') return 0;
+  std::uint32_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return status == std::errc{} && end == text.data() + text.size() ? value : 0;
+}
+
+bool takePrefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// Takes text up to the next quote; none when it holds an escape or there is no quote near.
+std::optional<std::string_view> takeUntilQuote(std::string_view& text) {
+  constexpr std::size_t kLongest = 160;
+  const std::size_t end = text.substr(0, kLongest).find('"');
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view value = text.substr(0, end);
+  if (value.contains('\\')) return std::nullopt;
+  text.remove_prefix(end + 1);
+  return value;
+}
+
+}  // namespace
+
+std::optional<Seal> findSeal(std::string_view line) {
+  // From the end: `"}`, eight digits, a blank, `i/n`, the key.
+  constexpr std::size_t kShortest = kSealKey.size() + 3 + 1 + 8 + 2;
+  constexpr std::size_t kLongestPlace = 21;
+  if (line.size() < kShortest || !line.ends_with("\"}")) return std::nullopt;
+  const std::size_t digitsAt = line.size() - 10;
+  Seal seal;
+  for (std::size_t i = 0; i < 8; ++i) {
+    if (!isLowerHex(line[digitsAt + i])) return std::nullopt;
+    seal.digits[i] = line[digitsAt + i];
+  }
+  if (line[digitsAt - 1] != ' ') return std::nullopt;
+  const std::size_t windowBegin = digitsAt - 1 - std::min(digitsAt - 1, kLongestPlace + kSealKey.size());
+  const std::string_view window = line.substr(windowBegin, digitsAt - 1 - windowBegin);
+  const std::size_t keyAt = window.rfind(kSealKey);
+  if (keyAt == std::string_view::npos) return std::nullopt;
+  seal.bodyLength = windowBegin + keyAt;
+  seal.placeText = window.substr(keyAt + kSealKey.size());
+  const std::size_t slash = seal.placeText.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  seal.place = readPlace(seal.placeText.substr(0, slash));
+  seal.count = readPlace(seal.placeText.substr(slash + 1));
+  if (seal.place == 0 || seal.count < seal.place || seal.count > kMaxBatchEntries) return std::nullopt;
+  return seal;
+}
+
+std::optional<LineKeys> readCanonicalKeys(std::string_view line) {
+  LineKeys keys;
+  if (!takePrefix(line, R"({"id":")")) return std::nullopt;
+  const auto id = takeUntilQuote(line);
+  if (!id || !isEntryId(*id) || !takePrefix(line, R"(,"parentId":)")) return std::nullopt;
+  keys.id = *id;
+  if (!takePrefix(line, "null")) {
+    if (!takePrefix(line, "\"")) return std::nullopt;
+    const auto parent = takeUntilQuote(line);
+    if (!parent || !isEntryId(*parent)) return std::nullopt;
+    keys.parentId = *parent;
+  }
+  if (!takePrefix(line, R"(,"type":")")) return std::nullopt;
+  const auto type = takeUntilQuote(line);
+  if (!type || type->empty()) return std::nullopt;
+  keys.type = *type;
+  return keys;
+}
+
+std::optional<LineKeys> readAnyKeys(std::string_view line, std::string& storage, std::string_view& reason) {
+  if (const auto whole = json::check(line); !whole) {
+    reason = whole.error().reason;
+    return std::nullopt;
+  }
+  std::string id;
+  std::string type;
+  std::optional<std::string> parent;
+  json::ObjectReader members(line);
+  while (const auto member = members.next()) {
+    const auto text = json::decodeString(member->value);
+    if (member->keyIs("id") && id.empty()) id = text.value_or("");
+    if (member->keyIs("type") && type.empty()) type = text.value_or("");
+    if (member->keyIs("parentId") && text && !text->empty()) parent = text;
+  }
+  if (members.error()) {
+    reason = "the line is no JSON object";
+  } else if (!isEntryId(id)) {
+    reason = "the entry has no valid id";
+  } else if (type.empty()) {
+    reason = "the entry has no type";
+  } else if (parent && !isEntryId(*parent)) {
+    reason = "parentId is not a valid id";
+  }
+  if (!reason.empty()) return std::nullopt;
+  storage = id + type + parent.value_or("");
+  const std::string_view all = storage;
+  LineKeys keys{.id = all.substr(0, id.size()),
+                .parentId = std::nullopt,
+                .type = all.substr(id.size(), type.size()),
+                .canonical = false};
+  if (parent) keys.parentId = all.substr(id.size() + type.size());
+  return keys;
+}
+
+Crc32c beginSeal(const SealDigits& previous) {
+  Crc32c crc;
+  if (previous) crc.add({previous->data(), previous->size()});
+  return crc;
+}
+
+std::array<char, 8> endSeal(Crc32c crc, std::string_view restOfBody, std::string_view placeText) {
+  crc.add(restOfBody);
+  crc.add(placeText);
+  return toDigits(crc.value());
+}
+
+std::array<char, 8> sealDigits(const SealDigits& previous, std::string_view body, std::string_view placeText) {
+  return endSeal(beginSeal(previous), body, placeText);
+}
+
+std::array<char, 8> appendSealedLine(std::string& out, std::string_view body, const SealDigits& previous,
+                                     std::uint32_t place, std::uint32_t count) {
+  BOUGH_CHECK(body.ends_with('}') && place >= 1 && place <= count && count <= kMaxBatchEntries);
+  body.remove_suffix(1);
+  std::array<char, 24> placeBuffer{};
+  const auto placeEnd = fmt::format_to(placeBuffer.begin(), "{}/{}", place, count);
+  const std::string_view placeText(placeBuffer.data(), static_cast<std::size_t>(placeEnd - placeBuffer.begin()));
+  const auto digits = sealDigits(previous, body, placeText);
+  out.append(body).append(kSealKey).append(placeText).append(" ");
+  out.append(digits.data(), digits.size()).append("\"}\n");
+  return digits;
+}
+
+}  // namespace bough

@@ -1,0 +1,79 @@
+#include "log/log_files.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "base/file_io.h"
+
+namespace bough {
+namespace {
+
+Result<OpenLog> openPlain(const std::shared_ptr<Directory>& folder, std::string name) {
+  OpenLog log{
+      .form = LogForm::Plain, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .identity = {}};
+  auto file = folder->open(log.name, OpenMode::ReadWrite);
+  log.writable = file.has_value();
+  if (!file && (file.error() == EACCES || file.error() == EROFS || file.error() == EPERM)) {
+    file = folder->open(log.name, OpenMode::Read);
+  }
+  if (!file) return std::unexpected(systemError(file.error(), "open", log.path()));
+  log.file = std::move(*file);
+  log.source = plainSource(log.file);
+  return log;
+}
+
+Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string name, LogForm form) {
+  OpenLog log{.form = form, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .identity = {}};
+  auto file = folder->open(log.name, OpenMode::Read);
+  if (!file) return std::unexpected(systemError(file.error(), "open", log.path()));
+  log.file = std::move(*file);
+  auto source = form == LogForm::Zstd ? zstdSource(log.file) : gzipSource(log.file);
+  if (!source) {
+    return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked", log.path()),
+                "restore it from a copy; the file was not changed");
+  }
+  log.source = std::move(*source);
+  log.writable = true;
+  return log;
+}
+
+}  // namespace
+
+std::string logName(std::string_view sessionId) {
+  return fmt::format("{}.jsonl", sessionId);
+}
+std::string indexName(std::string_view sessionId) {
+  return fmt::format("{}.idx", sessionId);
+}
+std::string tornName(std::string_view sessionId) {
+  return fmt::format("{}.torn", sessionId);
+}
+std::string formatZeroName(std::string_view sessionId) {
+  return fmt::format("{}.v0", sessionId);
+}
+std::string zstdName(std::string_view sessionId) {
+  return fmt::format("{}.jsonl.zst", sessionId);
+}
+std::string gzipName(std::string_view sessionId) {
+  return fmt::format("{}.jsonl.gz", sessionId);
+}
+
+Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId) {
+  auto log = openPlain(folders.sessions, logName(sessionId));
+  const auto missing = [&] { return !log && log.error().code == ErrorCode::NotFound; };
+  if (missing() && folders.archive) log = openPacked(folders.archive, zstdName(sessionId), LogForm::Zstd);
+  if (missing() && folders.archive) log = openPacked(folders.archive, gzipName(sessionId), LogForm::Gzip);
+  if (missing()) log = openPacked(folders.sessions, gzipName(sessionId), LogForm::Gzip);
+  if (missing()) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no session {} in {}", sessionId, folders.sessions->path()),
+                "`bough` lists the sessions of a store");
+  }
+  if (!log) return log;
+  const auto info = log->file->info();
+  if (!info) return std::unexpected(systemError(info.error(), "look at", log->path()));
+  log->identity = info->identity;
+  return log;
+}
+
+}  // namespace bough

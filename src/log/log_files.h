@@ -1,0 +1,45 @@
+// Which files belong to a session, and how its log is opened wherever it lies.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/file_system.h"
+#include "bough/error.h"
+#include "log/byte_source.h"
+
+namespace bough {
+
+/// The folders of a store that hold logs.
+struct LogFolders {
+  std::shared_ptr<Directory> sessions;
+  std::shared_ptr<Directory> archive;  ///< Null while the store has none.
+};
+
+std::string logName(std::string_view sessionId);         // <id>.jsonl
+std::string indexName(std::string_view sessionId);       // <id>.idx
+std::string tornName(std::string_view sessionId);        // <id>.torn
+std::string formatZeroName(std::string_view sessionId);  // <id>.v0
+std::string zstdName(std::string_view sessionId);        // <id>.jsonl.zst
+std::string gzipName(std::string_view sessionId);        // <id>.jsonl.gz
+
+enum class LogForm : std::uint8_t { Plain, Zstd, Gzip };
+
+/// An open log.
+struct OpenLog {
+  LogForm form = LogForm::Plain;
+  std::shared_ptr<File> file;
+  std::unique_ptr<ByteSource> source;
+  std::shared_ptr<Directory> folder;
+  std::string name;
+  FileIdentity identity;
+  bool writable = false;
+
+  [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }
+};
+
+/// Opens a session's log: the plain one when there is one, else a compressed one. NotFound when there is none.
+Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId);
+
+}  // namespace bough

@@ -1,0 +1,187 @@
+#include "log/offset_index.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "base/json_scan.h"
+#include "bough/entry.h"
+#include "log/index_file.h"
+
+namespace bough {
+
+EntryKind entryKind(std::string_view type) {
+  using namespace entry_type;
+  static constexpr std::pair<std::string_view, EntryKind> kKinds[] = {
+      {kMessage, EntryKind::Message},
+      {kSessionHeader, EntryKind::SessionHeader},
+      {kMessageDeltaBatch, EntryKind::MessageDeltaBatch},
+      {kModelChange, EntryKind::ModelChange},
+      {kThinkingLevelChange, EntryKind::ThinkingLevelChange},
+      {kRuntimeInit, EntryKind::RuntimeInit},
+      {kSystemPromptOverride, EntryKind::SystemPromptOverride},
+      {kCompactionSummary, EntryKind::CompactionSummary},
+      {kBranchSummary, EntryKind::BranchSummary},
+      {kCustom, EntryKind::Custom},
+      {kToolStart, EntryKind::ToolStart},
+      {kHead, EntryKind::Head},
+      {kLabel, EntryKind::Label},
+      {kSessionInfo, EntryKind::SessionInfo},
+      {kRedaction, EntryKind::Redaction},
+  };
+  const auto* found = std::ranges::find(kKinds, type, &std::pair<std::string_view, EntryKind>::first);
+  return found == std::end(kKinds) ? EntryKind::Other : found->second;
+}
+
+// Multiply and fold, eight bytes at a time; the seed makes it unpredictable, the length separates prefixes.
+std::uint64_t hashId(std::string_view id, std::uint64_t seed) {
+  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
+  const auto fold = [](std::uint64_t a, std::uint64_t b) {
+    const Uint128 product = static_cast<Uint128>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  };
+  std::uint64_t hash = seed ^ (id.size() * kOdd);
+  for (; id.size() >= 8; id.remove_prefix(8)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, id.data(), 8);
+    hash = fold(hash ^ word, kOdd) + seed;
+  }
+  std::uint64_t rest = 0;
+  std::memcpy(&rest, id.data(), id.size());
+  hash = fold(hash ^ rest, kOdd ^ (seed >> 1));
+  return hash ^ hash >> 29;
+}
+
+OffsetIndex::OffsetIndex(std::uint64_t seed) : seed_(seed) {}
+
+OffsetIndex::OffsetIndex(std::unique_ptr<IndexFile> file)
+    : seed_(file->seed()), file_(std::move(file)), fileCount_(file_->count()), summary_(file_->summary()) {
+  fresh_ = file_->takeExtensions();
+  if (!fresh_.empty()) growTable();
+}
+
+OffsetIndex::OffsetIndex(OffsetIndex&&) noexcept = default;
+OffsetIndex& OffsetIndex::operator=(OffsetIndex&&) noexcept = default;
+OffsetIndex::~OffsetIndex() = default;
+
+ScanState OffsetIndex::scanState() const {
+  ScanState state{
+      .offset = summary_.coveredBytes, .lastSeal = std::nullopt, .lacksLineEnd = summary_.lacksLineEnd != 0};
+  if (summary_.hasSeal != 0) {
+    std::array<char, 8> digits{};
+    std::ranges::copy(summary_.lastSeal, digits.begin());
+    state.lastSeal = digits;
+  }
+  return state;
+}
+
+void OffsetIndex::setScanState(const ScanState& state, std::uint32_t edgeSum) {
+  summary_.coveredBytes = state.offset;
+  summary_.lacksLineEnd = state.lacksLineEnd ? 1 : 0;
+  summary_.hasSeal = state.lastSeal ? 1 : 0;
+  if (state.lastSeal) std::ranges::copy(*state.lastSeal, summary_.lastSeal);
+  summary_.edgeSum = edgeSum;
+}
+
+IndexRecord OffsetIndex::record(Ordinal ordinal) {
+  BOUGH_CHECK(ordinal < summary_.count);
+  if (ordinal >= fileCount_) return fresh_[ordinal - fileCount_];
+  const auto record = file_->record(ordinal);
+  if (!record || (record->parent >= ordinal && record->parent < kElsewhere)) {
+    damaged_ = true;
+    return {};
+  }
+  return *record;
+}
+
+std::optional<Ordinal> OffsetIndex::find(std::string_view id, const ConfirmId& confirm) {
+  const std::uint64_t hash = hashId(id, seed_);
+  if (!table_.empty()) {
+    const std::size_t mask = table_.size() - 1;
+    for (std::size_t slot = hash & mask; table_[slot] != kNoOrdinal; slot = (slot + 1) & mask) {
+      const IndexRecord& candidate = fresh_[table_[slot] - fileCount_];
+      if (candidate.idHash == hash && confirm(candidate, id)) return table_[slot];
+    }
+  }
+  if (!file_) return std::nullopt;
+  const auto found = file_->find(hash, [&](const IndexRecord& candidate) { return confirm(candidate, id); });
+  if (!found) {
+    damaged_ = true;
+    return std::nullopt;
+  }
+  return *found;
+}
+
+void OffsetIndex::growTable() {
+  std::size_t size = table_.empty() ? 64 : table_.size();
+  while (size < fresh_.size() * 2) size *= 2;
+  table_.assign(size, kNoOrdinal);
+  for (std::size_t i = 0; i < fresh_.size(); ++i) {
+    std::size_t slot = fresh_[i].idHash & (size - 1);
+    while (table_[slot] != kNoOrdinal) slot = (slot + 1) & (size - 1);
+    table_[slot] = fileCount_ + static_cast<Ordinal>(i);
+  }
+}
+
+// Call after the record was pushed to fresh_.
+void OffsetIndex::insertFresh(Ordinal ordinal, std::uint64_t hash) {
+  if (table_.size() < fresh_.size() * 2) return growTable();
+  std::size_t slot = hash & (table_.size() - 1);
+  while (table_[slot] != kNoOrdinal) slot = (slot + 1) & (table_.size() - 1);
+  table_[slot] = ordinal;
+}
+
+std::uint64_t OffsetIndex::unsavedBytes() const {
+  return summary_.coveredBytes - (file_ ? file_->summary().coveredBytes : 0);
+}
+
+bool OffsetIndex::wantsRewrite() const {
+  constexpr std::size_t kSmall = 4096;
+  return file_ && fresh_.size() > std::max<std::size_t>(kSmall, fileCount_ / 16);
+}
+
+bool OffsetIndex::extendFile() {
+  if (!file_ || file_->known() > summary_.count) return false;
+  return file_->extend(std::span(fresh_).subspan(file_->known() - fileCount_), summary_);
+}
+
+bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm) {
+  const LineKeys& keys = line.keys;
+  if (find(keys.id, confirm) || summary_.count >= kElsewhere) return false;
+  const Ordinal ordinal = summary_.count;
+  IndexRecord record{.offset = line.offset,
+                     .idHash = hashId(keys.id, seed_),
+                     .length = line.length,
+                     .parent = kNoOrdinal,
+                     .previousControl = summary_.lastControl,
+                     .kind = entryKind(keys.type),
+                     .chained = line.chained ? std::uint8_t{1} : std::uint8_t{0},
+                     .reserved = {}};
+  if (keys.parentId) record.parent = find(*keys.parentId, confirm).value_or(kElsewhere);
+  fresh_.push_back(record);
+  ++summary_.count;
+  insertFresh(ordinal, record.idHash);
+
+  if (isControl(record.kind)) {
+    summary_.lastControl = ordinal;
+    if (record.kind == EntryKind::Head) moveHead(line, confirm);
+  } else if (record.kind == EntryKind::SessionHeader) {
+    if (ordinal == 0 && json::findMember(json::findMember(line.text, "payload").value_or(""), "parentSession")) {
+      summary_.head = kElsewhere;
+    }
+  } else {
+    summary_.head = ordinal;
+  }
+  return true;
+}
+
+void OffsetIndex::moveHead(const ScannedLine& line, const ConfirmId& confirm) {
+  const auto payload = json::findMember(line.text, "payload").value_or("");
+  const auto target = json::findString(payload, "entryId");
+  summary_.headEntry = summary_.count - 1;
+  summary_.head = target && !target->empty() ? find(*target, confirm).value_or(kElsewhere) : kNoOrdinal;
+}
+
+}  // namespace bough

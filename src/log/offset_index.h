@@ -1,0 +1,145 @@
+// Where each entry of a log stands, who its parent is, and how to find it by its id: what lets a session of any size
+// open at once and a branch be walked without reading it.
+//
+// One fixed-size record an entry, in log order; an entry's place in that order is its ordinal. Records of the index
+// file (index_file.h) are loaded block by block when they are asked for; what the log has gained since is held in
+// memory. The index is derived: whenever anything about it is doubtful it is dropped and made again from the log.
+//
+// Ids are kept as 64-bit hashes with a seed of their own, so nobody can aim collisions at it; a caller confirms a
+// candidate by reading the id from the log.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "log/line.h"
+#include "log/scan.h"
+
+namespace bough {
+
+using Ordinal = std::uint32_t;
+__extension__ typedef unsigned __int128 Uint128;  // NOLINT(modernize-use-using): __extension__ takes no alias
+
+inline constexpr Ordinal kNoOrdinal = 0xFFFFFFFF;
+/// As a parent: an id that no earlier entry of this log has. In a fork it may be one of the shared history.
+inline constexpr Ordinal kElsewhere = 0xFFFFFFFE;
+
+enum class EntryKind : std::uint8_t {
+  Other,
+  SessionHeader,
+  Message,
+  MessageDeltaBatch,
+  ModelChange,
+  ThinkingLevelChange,
+  RuntimeInit,
+  SystemPromptOverride,
+  CompactionSummary,
+  BranchSummary,
+  Custom,
+  ToolStart,
+  Head,
+  Label,
+  SessionInfo,
+  Redaction,
+};
+
+EntryKind entryKind(std::string_view type);
+constexpr bool isControl(EntryKind kind) {
+  return kind >= EntryKind::Head;
+}
+
+struct IndexRecord {
+  std::uint64_t offset = 0;
+  std::uint64_t idHash = 0;
+  std::uint32_t length = 0;
+  Ordinal parent = kNoOrdinal;           ///< Always smaller than the entry's own, or one of the two above.
+  Ordinal previousControl = kNoOrdinal;  ///< The control entry before this one.
+  EntryKind kind = EntryKind::Other;
+  std::uint8_t chained = 0;  ///< As in ScannedLine: the seal can be checked again with the one before it.
+  std::uint8_t reserved[2] = {};
+};
+static_assert(sizeof(IndexRecord) == 32 && std::is_trivially_copyable_v<IndexRecord>);
+
+/// What is known of the whole log up to `coveredBytes`.
+struct IndexSummary {
+  std::uint64_t coveredBytes = 0;
+  std::uint32_t count = 0;
+  Ordinal lastControl = kNoOrdinal;
+  /// The entry that the next turn continues from: kNoOrdinal before the first one; kElsewhere when the head entry
+  /// `headEntry` names one of the shared history, or when a fork has none of its own yet.
+  Ordinal head = kNoOrdinal;
+  Ordinal headEntry = kNoOrdinal;
+  std::uint32_t problemCount = 0;  ///< Without notes.
+  char lastSeal[8] = {};
+  std::uint8_t hasSeal = 0;
+  std::uint8_t lacksLineEnd = 0;
+  std::uint8_t reserved[2] = {};
+  std::uint32_t edgeSum = 0;  ///< CRC-32C of the last 4 KiB that are covered: tells another file from this one.
+};
+static_assert(sizeof(IndexSummary) == 48 && std::is_trivially_copyable_v<IndexSummary>);
+
+class IndexFile;
+
+class OffsetIndex {
+ public:
+  /// Reads the id of the entry at an ordinal from the log, to confirm a candidate.
+  using ConfirmId = std::function<bool(const IndexRecord&, std::string_view id)>;
+
+  /// An empty index. `seed` may be anything; it keys the hashes.
+  explicit OffsetIndex(std::uint64_t seed);
+  /// An index that continues the one in `file`.
+  explicit OffsetIndex(std::unique_ptr<IndexFile> file);
+  OffsetIndex(OffsetIndex&&) noexcept;
+  OffsetIndex& operator=(OffsetIndex&&) noexcept;
+  ~OffsetIndex();
+
+  [[nodiscard]] const IndexSummary& summary() const { return summary_; }
+  [[nodiscard]] ScanState scanState() const;
+  void setScanState(const ScanState& state, std::uint32_t edgeSum);
+
+  /// The record at `ordinal`, which must be smaller than summary().count. After a read error in the index file it is
+  /// empty and damaged() holds.
+  IndexRecord record(Ordinal ordinal);
+
+  std::optional<Ordinal> find(std::string_view id, const ConfirmId& confirm);
+
+  /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false.
+  bool add(const ScannedLine& line, const ConfirmId& confirm);
+  void addProblem() { ++summary_.problemCount; }
+
+  /// True when the index file turned out to be broken: throw this index away.
+  [[nodiscard]] bool damaged() const { return damaged_; }
+
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] bool hasFile() const { return file_ != nullptr; }
+  /// Bytes of the log that the index file does not cover.
+  [[nodiscard]] std::uint64_t unsavedBytes() const;
+  /// Whether so much was added since the file was written whole that it should be written again.
+  [[nodiscard]] bool wantsRewrite() const;
+  /// Adds what is missing to the index file in place. The caller holds the log's lock. False when there is no file or
+  /// it is no longer ours to extend.
+  bool extendFile();
+
+ private:
+  void insertFresh(Ordinal ordinal, std::uint64_t hash);
+  void growTable();
+  void moveHead(const ScannedLine& line, const ConfirmId& confirm);
+
+  std::uint64_t seed_;
+  std::unique_ptr<IndexFile> file_;
+  Ordinal fileCount_ = 0;
+  std::vector<IndexRecord> fresh_;
+  std::vector<Ordinal> table_;  // open addressing over fresh_, by hash; size is a power of two
+  IndexSummary summary_;
+  bool damaged_ = false;
+};
+
+/// Hashes an id under a seed.
+std::uint64_t hashId(std::string_view id, std::uint64_t seed);
+
+}  // namespace bough

@@ -1,0 +1,431 @@
+#include "log/session_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/file_io.h"
+#include "base/json_scan.h"
+#include "log/index_file.h"
+
+namespace bough {
+namespace {
+
+constexpr std::size_t kSealTailBytes = 11;  // `xxxxxxxx"}\n`
+constexpr std::uint64_t kRewriteAfterBytes = std::uint64_t{8} << 20;
+constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
+
+// The digits of the seal that ends right before a line; none when what stands there is no sealed line.
+SealDigits sealBefore(std::string_view before) {
+  if (before.size() < kSealTailBytes) return std::nullopt;
+  before = before.substr(before.size() - kSealTailBytes);
+  if (before.substr(8) != "\"}\n") return std::nullopt;
+  std::array<char, 8> digits{};
+  std::ranges::copy(before.substr(0, 8), digits.begin());
+  return digits;
+}
+
+}  // namespace
+
+// Feeds what a scan finds into the index.
+class SessionLog::IndexSink final : public ScanSink {
+ public:
+  explicit IndexSink(SessionLog& log) : log_(log) {}
+
+  void onLine(const ScannedLine& line) override {
+    if (!log_.index_.add(line, log_.confirmer())) {
+      log_.index_.addProblem();
+      return;
+    }
+    log_.tailId_ = line.keys.id;
+    log_.tailOffset_ = line.offset;
+  }
+  void onProblem(ProblemKind kind, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
+                 std::string_view /*message*/) override {
+    if (!isNote(kind)) log_.index_.addProblem();
+  }
+
+ private:
+  SessionLog& log_;
+};
+
+SessionLog::SessionLog(LogFolders folders, std::string sessionId, const EntrySerializer& serializer,
+                       Environment& environment, Options options)
+    : folders_(std::move(folders)),
+      sessionId_(std::move(sessionId)),
+      serializer_(serializer),
+      environment_(environment),
+      options_(options),
+      index_(environment.random.next()),
+      commits_([this](const std::vector<AppendWork*>& group) { commit(group); }, kGroupBytes) {}
+
+SessionLog::~SessionLog() = default;
+
+Result<std::shared_ptr<SessionLog>> SessionLog::open(LogFolders folders, std::string sessionId,
+                                                     const EntrySerializer& serializer, Environment& environment,
+                                                     Options options) {
+  std::shared_ptr<SessionLog> log(
+      new SessionLog(std::move(folders), std::move(sessionId), serializer, environment, options));
+  const std::lock_guard lock(log->mutex_);
+  if (auto opened = log->reopen(); !opened) return std::unexpected(opened.error());
+  return log;
+}
+
+Error SessionLog::ioError(int number, std::string_view what) {
+  if (number == EILSEQ) {
+    return {.code = ErrorCode::Damaged,
+            .message = fmt::format("{} cannot be unpacked", log_.path()),
+            .hint = "restore it from a copy; the file was not changed",
+            .retryable = false,
+            .actualTail = {}};
+  }
+  return systemError(number, what, log_.path());
+}
+
+std::string SessionLog::path() {
+  const std::lock_guard lock(mutex_);
+  return log_.path();
+}
+
+// Opens the log wherever it lies now and begins with the index file, if that fits.
+Result<void> SessionLog::reopen() {
+  auto log = openLog(folders_, sessionId_);
+  if (!log) return std::unexpected(log.error());
+  log_ = std::move(*log);
+  syncedBytes_ = 0;
+  seenSize_ = 0;
+  const auto size = log_.source->size();
+  if (!size) return std::unexpected(ioError(size.error(), "look at"));
+  index_ = OffsetIndex(environment_.random.next());
+  edge_.clear();
+  tailId_.clear();
+  headId_.clear();
+  loadIndex(*size);
+  if (index_.wantsRewrite()) saveIndex();
+  return refresh();
+}
+
+void SessionLog::loadIndex(std::uint64_t sizeBytes) {
+  auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_));
+  if (!file || file->summary().coveredBytes > sizeBytes) return;
+  auto edge = edgeBefore(file->summary().coveredBytes);
+  if (!edge) return;
+  Crc32c crc;
+  crc.add(*edge);
+  if (crc.value() != file->summary().edgeSum) return;
+  index_ = OffsetIndex(std::move(file));
+  edge_ = std::move(*edge);
+}
+
+Result<std::string> SessionLog::edgeBefore(std::uint64_t offset) {
+  std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(offset, kEdgeBytes)), '\0');
+  const auto got = readFully(*log_.source, offset - bytes.size(), bytes);
+  if (!got) return std::unexpected(ioError(got.error(), "read"));
+  bytes.resize(*got);
+  return bytes;
+}
+
+// Brings the index up to date with the file as it is now.
+Result<void> SessionLog::refresh() {
+  const auto info = log_.folder->info(log_.name);
+  if (!info && info.error() != ENOENT) return std::unexpected(ioError(info.error(), "look at"));
+  if (!info || info->identity != log_.identity) return reopen();
+  const bool unchanged = info->sizeBytes == seenSize_ && info->modifiedNs == seenModifiedNs_ && seenSize_ != 0;
+  if (unchanged && index_.summary().count > 0) return {};
+  seenSize_ = info->sizeBytes;
+  seenModifiedNs_ = info->modifiedNs;
+
+  const std::uint64_t covered = index_.summary().coveredBytes;
+  const auto size = log_.source->size();
+  if (!size) return std::unexpected(ioError(size.error(), "look at"));
+  if (*size < covered) return rebuild();
+  if (covered > 0) {
+    const auto edge = edgeBefore(covered);
+    if (!edge) return std::unexpected(edge.error());
+    if (*edge != edge_) return rebuild();
+  }
+  if (*size == covered) return {};
+  return scanFresh();
+}
+
+Result<void> SessionLog::rebuild() {
+  index_ = OffsetIndex(environment_.random.next());
+  edge_.clear();
+  tailId_.clear();
+  headId_.clear();
+  syncedBytes_ = 0;
+  readMismatch_ = false;
+  return scanFresh();
+}
+
+// Scans what the index does not cover, and keeps the index file within reach of the log.
+Result<void> SessionLog::scanFresh() {
+  ScanState state = index_.scanState();
+  IndexSink sink(*this);
+  const auto trailing = scanLog(*log_.source, serializer_, state, sink);
+  if (!trailing) return std::unexpected(ioError(trailing.error(), "read"));
+  if (index_.damaged()) return rebuild();
+  auto edge = edgeBefore(state.offset);
+  if (!edge) return std::unexpected(edge.error());
+  edge_ = std::move(*edge);
+  headId_.clear();
+  Crc32c crc;
+  crc.add(edge_);
+  index_.setScanState(state, crc.value());
+  // Writers extend the file as they go; whoever finds it far behind writes it anew.
+  if (index_.unsavedBytes() > (index_.hasFile() ? kRewriteAfterBytes : kExtendAfterBytes) || index_.wantsRewrite()) {
+    saveIndex();
+  }
+  return {};
+}
+
+void SessionLog::saveIndex() {
+  if (!options_.writeIndex || !log_.writable) return;
+  if (!IndexFile::write(*folders_.sessions, indexName(sessionId_), index_, environment_.random.next())) return;
+  if (auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_))) {
+    if (file->summary().coveredBytes == index_.summary().coveredBytes && file->seed() == index_.seed()) {
+      index_ = OffsetIndex(std::move(file));
+    }
+  }
+}
+
+// Runs an operation over a fresh index; when it stumbles over something that is not as indexed, scans all and runs
+// it once more.
+template <typename Operation>
+auto SessionLog::withIndex(Operation operation) -> decltype(operation()) {
+  if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
+  auto result = operation();
+  if (!readMismatch_ && !index_.damaged()) return result;
+  if (auto fresh = rebuild(); !fresh) return std::unexpected(fresh.error());
+  result = operation();
+  if (result && (readMismatch_ || index_.damaged())) {
+    readMismatch_ = false;
+    return fail(ErrorCode::Damaged, fmt::format("{} changes while it is read", log_.path()), "run `bough verify`");
+  }
+  return result;
+}
+
+OffsetIndex::ConfirmId SessionLog::confirmer() {
+  return [this](const IndexRecord& record, std::string_view id) { return confirm(record, id); };
+}
+
+// Compares an id with the one that stands in the log. Most questions are for the last entry, whose id is at hand.
+bool SessionLog::confirm(const IndexRecord& record, std::string_view id) {
+  if (!tailId_.empty() && record.offset == tailOffset_) return tailId_ == id;
+  std::array<char, 160> head{};
+  const std::size_t want = std::min<std::size_t>(head.size(), record.length);
+  const auto got = readFully(*log_.source, record.offset, std::span(head).first(want));
+  if (!got) return false;
+  const std::string_view text(head.data(), *got);
+  constexpr std::string_view kBegin = R"({"id":")";
+  if (text.starts_with(kBegin)) {
+    return text.substr(kBegin.size()).starts_with(id) && text.substr(kBegin.size() + id.size()).starts_with('"');
+  }
+  std::string line(record.length, '\0');
+  const auto all = readFully(*log_.source, record.offset, line);
+  if (!all) return false;
+  if (line.ends_with('\r')) line.pop_back();
+  std::string storage;
+  std::string_view reason;
+  const auto keys =
+      readAnyKeys(line.starts_with("\xEF\xBB\xBF") ? std::string_view(line).substr(3) : line, storage, reason);
+  return keys && keys->id == id;
+}
+
+// Reads the records first…last, which lie close together, with one read, and checks each line's seal.
+Result<void> SessionLog::readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last,
+                                 std::vector<std::string>& lines) {
+  const std::uint64_t lead = std::min<std::uint64_t>(records[first].offset, kSealTailBytes);
+  const std::uint64_t begin = records[first].offset - lead;
+  const std::uint64_t end = records[last].offset + records[last].length;
+  std::string bytes(static_cast<std::size_t>(end - begin), '\0');
+  const auto got = readFully(*log_.source, begin, bytes);
+  if (!got) return std::unexpected(ioError(got.error(), "read"));
+  readMismatch_ = readMismatch_ || *got != bytes.size();
+  for (std::size_t i = first; i <= last; ++i) {
+    const std::size_t at = static_cast<std::size_t>(records[i].offset - begin);
+    std::string_view line = std::string_view(bytes).substr(at, records[i].length);
+    if (records[i].chained != 0) {
+      const SealDigits previous = sealBefore(std::string_view(bytes).substr(0, at));
+      const auto seal = findSeal(line);
+      const bool checkable = previous || records[i].offset == 0;
+      readMismatch_ =
+          readMismatch_ || !seal ||
+          (checkable && sealDigits(previous, line.substr(0, seal->bodyLength), seal->placeText) != seal->digits);
+    }
+    if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.emplace_back(line);
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> SessionLog::fetch(const std::vector<Ordinal>& ordinals) {
+  constexpr std::uint64_t kRunBytes = std::uint64_t{4} << 20;
+  constexpr std::uint64_t kGapBytes = std::uint64_t{16} << 10;
+  std::vector<IndexRecord> records;
+  records.reserve(ordinals.size());
+  for (const Ordinal ordinal : ordinals) records.push_back(index_.record(ordinal));
+  std::vector<std::string> lines;
+  lines.reserve(records.size());
+  if (index_.damaged()) return lines;
+  for (std::size_t first = 0; first < records.size();) {
+    std::size_t last = first;
+    while (last + 1 < records.size() && records[last + 1].offset > records[last].offset &&
+           records[last + 1].offset - (records[last].offset + records[last].length) < kGapBytes &&
+           records[last + 1].offset + records[last + 1].length - records[first].offset < kRunBytes) {
+      ++last;
+    }
+    if (auto run = readRun(records, first, last, lines); !run) return std::unexpected(run.error());
+    first = last + 1;
+  }
+  return lines;
+}
+
+Result<std::string> SessionLog::idOf(Ordinal ordinal) {
+  auto lines = fetch({ordinal});
+  if (!lines) return std::unexpected(lines.error());
+  if (lines->empty()) return std::string();
+  std::string storage;
+  std::string_view reason;
+  auto keys = readCanonicalKeys(lines->front());
+  if (!keys) keys = readAnyKeys(lines->front(), storage, reason);
+  if (!keys) readMismatch_ = true;
+  return keys ? std::string(keys->id) : std::string();
+}
+
+// The head's id: of an entry here, or the one that the last head entry or a fork's header names.
+Result<std::string> SessionLog::headOf() {
+  const IndexSummary& summary = index_.summary();
+  if (summary.head == kNoOrdinal) return std::string();
+  if (summary.head != kElsewhere) {
+    return summary.head + 1 == summary.count && !tailId_.empty() ? tailId_ : idOf(summary.head);
+  }
+  const bool moved = summary.headEntry != kNoOrdinal;
+  auto lines = fetch({moved ? summary.headEntry : Ordinal{0}});
+  if (!lines) return std::unexpected(lines.error());
+  if (lines->empty()) return std::string();
+  auto payload = json::findMember(lines->front(), "payload").value_or("");
+  if (!moved) payload = json::findMember(payload, "parentSession").value_or("");
+  return json::findString(payload, "entryId").value_or("");
+}
+
+Result<LogSummary> SessionLog::summary() {
+  const std::lock_guard lock(mutex_);
+  return withIndex([&]() -> Result<LogSummary> {
+    const IndexSummary& known = index_.summary();
+    if (known.count > 0) {
+      if (auto tail = loadTail(); !tail) return std::unexpected(tail.error());
+    }
+    if (headId_.empty()) {
+      auto head = headOf();
+      if (!head) return std::unexpected(head.error());
+      headId_ = std::move(*head);
+    }
+    const auto size = log_.source->size();
+    if (!size) return std::unexpected(ioError(size.error(), "look at"));
+    return LogSummary{.count = known.count,
+                      .tailId = tailId_,
+                      .headId = headId_,
+                      .bytes = *size,
+                      .trailingBytes = *size - std::min(*size, known.coveredBytes),
+                      .problemCount = known.problemCount,
+                      .form = log_.form};
+  });
+}
+
+Result<std::string> SessionLog::headerText() {
+  const std::lock_guard lock(mutex_);
+  return withIndex([&]() -> Result<std::string> {
+    if (index_.summary().count == 0) {
+      return fail(ErrorCode::Damaged, fmt::format("{} holds no entry", log_.path()),
+                  "it is empty or no session file; move it out of the store, or see `bough verify`");
+    }
+    auto lines = fetch({0});
+    if (!lines) return std::unexpected(lines.error());
+    return lines->empty() ? std::string() : std::move(lines->front());
+  });
+}
+
+Result<std::optional<Ordinal>> SessionLog::find(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  return withIndex([&]() -> Result<std::optional<Ordinal>> { return index_.find(id, confirmer()); });
+}
+
+Result<std::vector<Ordinal>> SessionLog::select(Ordinal from, std::size_t limit, std::optional<EntryKind> kind,
+                                                bool newestFirst) {
+  const std::lock_guard lock(mutex_);
+  return withIndex([&]() -> Result<std::vector<Ordinal>> {
+    std::vector<Ordinal> wanted;
+    const Ordinal count = index_.summary().count;
+    const Ordinal total = count > from ? count - from : 0;
+    for (Ordinal i = 0; i < total && wanted.size() < limit; ++i) {
+      const Ordinal ordinal = newestFirst ? count - 1 - i : from + i;
+      if (!kind || index_.record(ordinal).kind == *kind) wanted.push_back(ordinal);
+    }
+    return wanted;
+  });
+}
+
+Result<std::vector<Ordinal>> SessionLog::controls() {
+  const std::lock_guard lock(mutex_);
+  return withIndex([&]() -> Result<std::vector<Ordinal>> {
+    std::vector<Ordinal> chain;
+    for (Ordinal i = index_.summary().lastControl; i != kNoOrdinal && !index_.damaged();) {
+      chain.push_back(i);
+      i = index_.record(i).previousControl;
+    }
+    std::ranges::reverse(chain);
+    return chain;
+  });
+}
+
+// Follows parents upwards. Every parent has a smaller ordinal, so this ends.
+Result<LogPath> SessionLog::branch(Ordinal leaf, std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  return withIndex([&]() -> Result<LogPath> {
+    LogPath path;
+    for (Ordinal at = leaf; at < index_.summary().count && path.ordinals.size() < limit;) {
+      path.ordinals.push_back(at);
+      const Ordinal parent = index_.record(at).parent;
+      if (index_.damaged()) break;
+      if (parent == kElsewhere) {
+        auto lines = fetch({at});
+        if (!lines) return std::unexpected(lines.error());
+        if (!lines->empty()) path.continuesAt = json::findString(lines->front(), "parentId").value_or("");
+      }
+      at = parent;
+    }
+    std::ranges::reverse(path.ordinals);
+    return path;
+  });
+}
+
+Result<std::vector<std::string>> SessionLog::read(const std::vector<Ordinal>& ordinals) {
+  const std::lock_guard lock(mutex_);
+  if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
+  const auto known = [&](Ordinal ordinal) { return ordinal < index_.summary().count; };
+  if (std::ranges::all_of(ordinals, known)) {
+    auto lines = fetch(ordinals);
+    if (!readMismatch_ && !index_.damaged()) return lines;
+  }
+  if (auto fresh = rebuild(); !fresh) return std::unexpected(fresh.error());
+  auto changed = fail(ErrorCode::Damaged, fmt::format("{} changed while it was read", log_.path()), "try again");
+  changed.error().retryable = true;
+  return changed;
+}
+
+Result<std::uint64_t> SessionLog::scanWhole(ScanSink& sink) {
+  const std::lock_guard lock(mutex_);
+  if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
+  ScanState state;
+  const auto trailing = scanLog(*log_.source, serializer_, state, sink);
+  if (!trailing) return std::unexpected(ioError(trailing.error(), "read"));
+  return *trailing;
+}
+
+}  // namespace bough

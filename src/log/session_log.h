@@ -1,0 +1,190 @@
+// One session's log, open: what is in it, and the one way to add to it.
+//
+// Reading. Every call first looks whether the file has grown, was replaced, or shrank, and scans only what is new; so
+// what another process appended is there at the next call. Readers take no lock on the file. A line is checked against
+// its seal each time it is read; when that fails, or the index turns out wrong, everything is scanned anew once.
+//
+// Appending. Under an exclusive lock on the file, which the kernel drops when the process dies:
+//   1. catch up with what others appended; move torn bytes aside (nobody is writing: we hold the lock);
+//   2. sync what others wrote, unless it is known to be synced: a batch is written only behind durable bytes, so a
+//      crash can tear the last batch and no other;
+//   3. let the waiting appends check themselves against the log as it is now, and seal all their entries as one batch;
+//   4. one write, one sync; then they are acknowledged.
+// A write that fails is cut off again. A sync that fails poisons this object: what the disk holds is unknown, so
+// nothing more is acknowledged until the session is opened again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/environment.h"
+#include "bough/entry_serializer.h"
+#include "bough/error.h"
+#include "bough/report.h"
+#include "log/group_commit.h"
+#include "log/log_files.h"
+#include "log/offset_index.h"
+
+namespace bough {
+
+/// An entry about to be appended: its keys and its text without a seal.
+struct NewLine {
+  std::string id;
+  std::optional<std::string> parentId;
+  std::string type;
+  std::string text;
+};
+
+/// What an append may ask of the log while it holds it: everything stored, and what stands before it in its group.
+class LogView {
+ public:
+  virtual ~LogView() = default;
+  /// The text of the entry, sealed or not; none when the log has no such entry.
+  virtual Result<std::optional<std::string>> textOf(std::string_view id) = 0;
+  virtual Result<bool> contains(std::string_view id) = 0;
+  [[nodiscard]] virtual const std::string& tailId() const = 0;
+  /// Empty before the first entry.
+  [[nodiscard]] virtual const std::string& headId() const = 0;
+};
+
+/// One caller's append.
+class AppendWork {
+ public:
+  virtual ~AppendWork() = default;
+  /// Checks itself against the log and adds its lines to `lines`; on an error it has added none. May be called a
+  /// second time, from the start, when the index had to be made anew.
+  virtual Result<void> prepare(LogView& log, std::vector<NewLine>& lines) = 0;
+  /// Called once with the outcome.
+  virtual void finish(Result<void> outcome) = 0;
+};
+
+struct LogSummary {
+  std::uint32_t count = 0;
+  std::string tailId;
+  std::string headId;  ///< Empty before the first entry.
+  std::uint64_t bytes = 0;
+  std::uint64_t trailingBytes = 0;  ///< Behind the last complete batch.
+  std::uint32_t problemCount = 0;
+  LogForm form = LogForm::Plain;
+};
+
+/// A stretch of a branch, root first.
+struct LogPath {
+  std::vector<Ordinal> ordinals;
+  /// The parent of the first one when it is not in this log; empty at a root or when the limit was reached.
+  std::string continuesAt;
+};
+
+class SessionLog {
+ public:
+  struct Options {
+    int lockTimeoutMs = 30'000;
+    bool writeIndex = true;
+  };
+
+  static Result<std::shared_ptr<SessionLog>> open(LogFolders folders, std::string sessionId,
+                                                  const EntrySerializer& serializer, Environment& environment,
+                                                  Options options);
+  ~SessionLog();
+
+  [[nodiscard]] const std::string& sessionId() const { return sessionId_; }
+
+  Result<LogSummary> summary();
+  /// The first line.
+  Result<std::string> headerText();
+
+  Result<std::optional<Ordinal>> find(std::string_view id);
+  /// Ordinals from `from` on, upwards or (`newestFirst`) downwards from the end, of one kind when `kind` is set.
+  Result<std::vector<Ordinal>> select(Ordinal from, std::size_t limit, std::optional<EntryKind> kind, bool newestFirst);
+  /// All control entries, in log order.
+  Result<std::vector<Ordinal>> controls();
+  /// The last `limit` entries of the branch that ends in `leaf`.
+  Result<LogPath> branch(Ordinal leaf, std::size_t limit);
+  /// The lines at these ordinals. Fails with a retryable Damaged when the log turned out to be changed, so that
+  /// ordinals mean other entries now: ask for them again.
+  Result<std::vector<std::string>> read(const std::vector<Ordinal>& ordinals);
+
+  /// Appends, together with whoever else does at this moment. The work is finished when this returns.
+  void append(AppendWork& work, std::size_t weightBytes);
+
+  /// Scans the whole log and tells the sink; changes nothing. Returns the bytes behind the last complete batch.
+  Result<std::uint64_t> scanWhole(ScanSink& sink);
+
+  /// What opening for append would do: moves torn bytes aside and makes the index anew.
+  Result<RepairReport> repair();
+
+  /// Where the log lies, for messages.
+  std::string path();
+
+ private:
+  class View;
+  class IndexSink;
+  static constexpr std::size_t kEdgeBytes = 4096;
+  // A log shorter than this needs no index file; a longer rest is added to it.
+  static constexpr std::uint64_t kExtendAfterBytes = std::uint64_t{256} << 10;
+
+  SessionLog(LogFolders folders, std::string sessionId, const EntrySerializer& serializer, Environment& environment,
+             Options options);
+
+  // All below need mutex_.
+  Result<void> reopen();
+  Result<void> refresh();
+  Result<void> scanFresh();
+  Result<void> rebuild();
+  void loadIndex(std::uint64_t sizeBytes);
+  void saveIndex();
+  Result<std::string> edgeBefore(std::uint64_t offset);
+  Result<std::string> idOf(Ordinal ordinal);
+  Result<std::string> headOf();
+  bool confirm(const IndexRecord& record, std::string_view id);
+  OffsetIndex::ConfirmId confirmer();
+  Result<std::vector<std::string>> fetch(const std::vector<Ordinal>& ordinals);
+  Result<void> readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last,
+                       std::vector<std::string>& lines);
+  Error ioError(int number, std::string_view what);
+  template <typename Operation>
+  auto withIndex(Operation operation) -> decltype(operation());
+
+  // Appending; see session_log_append.cpp.
+  void commit(const std::vector<AppendWork*>& group);
+  Result<std::shared_ptr<File>> lockForAppend(std::unique_lock<std::mutex>& lock);
+  Result<void> settle(std::uint64_t* movedBytes);
+  Result<void> syncFile();
+  [[nodiscard]] Error syncError(int number) const;
+  Result<void> moveTornAside(std::uint64_t begin, std::uint64_t end);
+  Result<void> loadTail();
+  Result<void> prepareGroup(View& view, const std::vector<AppendWork*>& group, std::vector<Result<void>>& outcomes);
+  std::string sealGroup(const std::vector<NewLine>& lines);
+  Result<void> writeGroup(File& file, const std::string& bytes, std::uint64_t offset);
+  void indexGroup(const std::vector<NewLine>& lines, const std::string& bytes, std::uint64_t offset);
+  Result<void> commitLines(const std::vector<NewLine>& lines, File& file, std::unique_lock<std::mutex>& lock);
+
+  const LogFolders folders_;
+  const std::string sessionId_;
+  const EntrySerializer& serializer_;
+  Environment& environment_;
+  const Options options_;
+
+  std::mutex mutex_;
+  OpenLog log_;
+  OffsetIndex index_;
+  std::string edge_;  // the last 4 KiB that the index covers
+  std::string tailId_;
+  std::uint64_t tailOffset_ = 0;
+  std::string headId_;
+  std::uint64_t seenSize_ = 0;  // of the file, when it was last looked at
+  std::uint64_t seenModifiedNs_ = 0;
+  std::uint64_t syncedBytes_ = 0;  // known to be on the disk
+  bool readMismatch_ = false;      // a line was not what the index says
+  std::optional<Error> poison_;
+
+  GroupCommit<AppendWork> commits_;
+};
+
+}  // namespace bough

@@ -1,0 +1,346 @@
+// How a session's log grows; session_log.h says which steps in which order, and why.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "base/file_io.h"
+#include "base/json_scan.h"
+#include "base/timestamp.h"
+#include "log/archive.h"
+#include "log/session_log.h"
+
+namespace bough {
+
+// The log as an append sees it: what is stored, and the lines of the group that stand before it.
+class SessionLog::View final : public LogView {
+ public:
+  View(SessionLog& log, std::string tailId, std::string headId)
+      : log_(log), tailId_(std::move(tailId)), headId_(std::move(headId)) {}
+
+  Result<std::optional<std::string>> textOf(std::string_view id) override {
+    if (const auto pending = pending_.find(std::string(id)); pending != pending_.end()) {
+      return lines_[pending->second].text;
+    }
+    const auto ordinal = log_.index_.find(id, log_.confirmer());
+    if (!ordinal) return std::nullopt;
+    auto lines = log_.fetch({*ordinal});
+    if (!lines) return std::unexpected(lines.error());
+    if (lines->empty() || log_.readMismatch_) return fail(ErrorCode::Damaged, "the index is damaged");
+    return std::move(lines->front());
+  }
+
+  Result<bool> contains(std::string_view id) override {
+    return id == tailId_ || pending_.contains(std::string(id)) || log_.index_.find(id, log_.confirmer()).has_value();
+  }
+
+  [[nodiscard]] const std::string& tailId() const override { return tailId_; }
+  [[nodiscard]] const std::string& headId() const override { return headId_; }
+  [[nodiscard]] const std::vector<NewLine>& lines() const { return lines_; }
+
+  void accept(std::vector<NewLine> fresh) {
+    for (NewLine& line : fresh) {
+      pending_.emplace(line.id, lines_.size());
+      tailId_ = line.id;
+      if (line.type == entry_type::kHead) {
+        headId_ = json::findString(json::findMember(line.text, "payload").value_or(""), "entryId").value_or("");
+      } else if (!isControlType(line.type)) {
+        headId_ = line.id;
+      }
+      lines_.push_back(std::move(line));
+    }
+  }
+
+ private:
+  SessionLog& log_;
+  std::string tailId_;
+  std::string headId_;
+  std::vector<NewLine> lines_;
+  std::unordered_map<std::string, std::size_t> pending_;
+};
+
+void SessionLog::append(AppendWork& work, std::size_t weightBytes) {
+  commits_.run(work, weightBytes);
+}
+
+// Locks the file that has the session's name now: between opening it and locking it another process may have archived
+// or replaced it. `lock` is open while we wait.
+Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mutex>& lock) {
+  for (int tries = 0; tries < 8; ++tries) {
+    if (log_.form != LogForm::Plain) {
+      if (auto restored = restoreArchive(folders_, sessionId_, options_.lockTimeoutMs); !restored) {
+        return std::unexpected(restored.error());
+      }
+      if (auto opened = reopen(); !opened) return std::unexpected(opened.error());
+      continue;
+    }
+    if (!log_.writable) {
+      return fail(ErrorCode::ReadOnly, fmt::format("{} cannot be written to", log_.path()),
+                  "check who owns the file and its permissions");
+    }
+    std::shared_ptr<File> file = log_.file;
+    const std::string path = log_.path();
+    lock.unlock();
+    auto locked = lockWithin(*file, LockKind::Exclusive, options_.lockTimeoutMs, path);
+    lock.lock();
+    if (!locked) return std::unexpected(locked.error());
+    const auto info = log_.folder->info(log_.name);
+    if (log_.file == file && info && info->identity == log_.identity) return file;
+    (void)file->unlock();
+    if (!info && info.error() != ENOENT) return std::unexpected(ioError(info.error(), "look at"));
+    if (auto opened = reopen(); !opened) return std::unexpected(opened.error());
+  }
+  return fail(ErrorCode::Busy, fmt::format("{} is replaced again and again", log_.path()), "try again");
+}
+
+Error SessionLog::syncError(int number) const {
+  return {.code = ErrorCode::Poisoned,
+          .message = fmt::format("session {} could not be synced ({}), so it is unknown what the disk holds",
+                                 sessionId_, std::strerror(number)),
+          .hint = "check the disk, then open the store again; what was acknowledged before stands",
+          .retryable = false,
+          .actualTail = {}};
+}
+
+Result<void> SessionLog::syncFile() {
+  const auto synced = log_.file->sync();
+  if (synced) return {};
+  poison_ = syncError(synced.error());
+  return std::unexpected(*poison_);
+}
+
+// Under the lock: what is behind the last complete batch was never acknowledged, and what is before it becomes durable.
+Result<void> SessionLog::settle(std::uint64_t* movedBytes) {
+  if (auto fresh = refresh(); !fresh) return fresh;
+  if (index_.summary().count == 0) {
+    return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", log_.path()),
+                "it is empty or no session file; see `bough verify`");
+  }
+  const std::uint64_t covered = index_.summary().coveredBytes;
+  const auto size = log_.source->size();
+  if (!size) return std::unexpected(ioError(size.error(), "look at"));
+  if (*size > covered) {
+    if (auto moved = moveTornAside(covered, *size); !moved) return moved;
+    if (movedBytes != nullptr) *movedBytes = *size - covered;
+    syncedBytes_ = 0;
+  }
+  if (syncedBytes_ < covered) {
+    if (auto synced = syncFile(); !synced) return synced;
+    syncedBytes_ = covered;
+  }
+  return {};
+}
+
+// Copies the bytes to <session>.torn, each time under a line that says where they stood, and only then cuts them off.
+Result<void> SessionLog::moveTornAside(std::uint64_t begin, std::uint64_t end) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  const std::string name = tornName(sessionId_);
+  const std::string path = log_.folder->path() + "/" + name;
+  auto torn = log_.folder->open(name, OpenMode::OpenOrCreate);
+  if (!torn) return std::unexpected(systemError(torn.error(), "open", path));
+  const auto info = (*torn)->info();
+  if (!info) return std::unexpected(systemError(info.error(), "look at", path));
+
+  std::uint64_t at = info->sizeBytes;
+  const auto put = [&](std::string_view bytes) {
+    auto written = writeFully(**torn, at, bytes);
+    at += bytes.size();
+    return orError(std::move(written), "write", path);
+  };
+  auto done = put(fmt::format("{{\"torn\":{{\"offset\":{},\"bytes\":{},\"timestamp\":\"{}\"}}}}\n", begin, end - begin,
+                              formatTimestamp(environment_.clock.nowMs())));
+  std::string piece;
+  for (std::uint64_t from = begin; done && from < end; from += piece.size()) {
+    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, end - from)));
+    const auto got = readFully(*log_.source, from, piece);
+    if (!got) return std::unexpected(ioError(got.error(), "read"));
+    if (*got == 0) break;
+    piece.resize(*got);
+    done = put(piece);
+  }
+  if (done) done = put("\n");
+  if (done) done = orError((*torn)->sync(), "sync", path);
+  if (done) done = orError(log_.folder->sync(), "sync the folder of", path);
+  if (!done) return done;
+  if (const auto cut = log_.file->truncate(begin); !cut) return std::unexpected(ioError(cut.error(), "cut"));
+  return syncFile();
+}
+
+std::string SessionLog::sealGroup(const std::vector<NewLine>& lines) {
+  std::size_t total = 1;
+  for (const NewLine& line : lines) total += line.text.size() + 48;
+  std::string bytes;
+  bytes.reserve(total);
+  const ScanState state = index_.scanState();
+  if (state.lacksLineEnd) bytes += '\n';
+  SealDigits previous = state.lastSeal;
+  const auto count = static_cast<std::uint32_t>(lines.size());
+  for (std::uint32_t i = 0; i < count; ++i) previous = appendSealedLine(bytes, lines[i].text, previous, i + 1, count);
+  return bytes;
+}
+
+// Without mutex_, so that readers go on: only the holder of the file's lock comes here.
+Result<void> SessionLog::writeGroup(File& file, const std::string& bytes, std::uint64_t offset) {
+  if (const auto written = writeFully(file, offset, bytes); !written) {
+    // Nothing of this was acknowledged. What is left when cutting fails too is moved aside by the next append.
+    (void)file.truncate(offset);
+    return std::unexpected(systemError(written.error(), "append to", sessionId_));
+  }
+  if (const auto synced = file.sync(); !synced) {
+    (void)file.truncate(offset);
+    return std::unexpected(syncError(synced.error()));
+  }
+  return {};
+}
+
+// Adds the written lines to the index without reading them back.
+void SessionLog::indexGroup(const std::vector<NewLine>& lines, const std::string& bytes, std::uint64_t offset) {
+  std::string_view rest = bytes;
+  std::uint64_t at = offset;
+  if (rest.starts_with('\n')) {
+    rest.remove_prefix(1);
+    ++at;
+  }
+  SealDigits last;
+  for (const NewLine& line : lines) {
+    const std::size_t length = rest.find('\n', line.text.size());
+    ScannedLine scanned{.offset = at,
+                        .length = static_cast<std::uint32_t>(length),
+                        .keys = {},
+                        .chained = true,
+                        .text = rest.substr(0, length)};
+    scanned.keys.id = line.id;
+    if (line.parentId && !line.parentId->empty()) scanned.keys.parentId = *line.parentId;
+    scanned.keys.type = line.type;
+    last = findSeal(scanned.text)->digits;
+    BOUGH_CHECK(index_.add(scanned, confirmer()));
+    tailId_ = line.id;
+    tailOffset_ = at;
+    rest.remove_prefix(length + 1);
+    at += length + 1;
+  }
+  headId_.clear();
+  edge_.append(std::string_view(bytes).substr(bytes.size() - std::min(bytes.size(), kEdgeBytes)));
+  if (edge_.size() > kEdgeBytes) edge_.erase(0, edge_.size() - kEdgeBytes);
+  Crc32c crc;
+  crc.add(edge_);
+  index_.setScanState({.offset = at, .lastSeal = last, .lacksLineEnd = false}, crc.value());
+  if (options_.writeIndex && index_.hasFile() && index_.unsavedBytes() > kExtendAfterBytes) index_.extendFile();
+}
+
+// Writes what the group wants to add. `lock` is open during the write and the sync.
+Result<void> SessionLog::commitLines(const std::vector<NewLine>& lines, File& file,
+                                     std::unique_lock<std::mutex>& lock) {
+  if (lines.empty()) return {};
+  const std::uint64_t offset = index_.summary().coveredBytes;
+  const std::string bytes = sealGroup(lines);
+  lock.unlock();
+  auto written = writeGroup(file, bytes, offset);
+  lock.lock();
+  if (!written) {
+    if (written.error().code == ErrorCode::Poisoned) poison_ = written.error();
+    return written;
+  }
+  syncedBytes_ = offset + bytes.size();
+  // A reader of this process may have found the lines while we waited for the disk.
+  if (index_.summary().coveredBytes == offset) indexGroup(lines, bytes, offset);
+  const auto info = log_.folder->info(log_.name);
+  if (!info || info->identity != log_.identity) {
+    return fail(ErrorCode::Io, fmt::format("{} was replaced while it was appended to", log_.path()),
+                "look what replaced it; then append again");
+  }
+  if (index_.summary().coveredBytes == info->sizeBytes) {
+    seenSize_ = info->sizeBytes;
+    seenModifiedNs_ = info->modifiedNs;
+  }
+  return {};
+}
+
+Result<void> SessionLog::loadTail() {
+  if (!tailId_.empty()) return {};
+  const Ordinal last = index_.summary().count - 1;
+  auto tail = idOf(last);
+  if (!tail) return std::unexpected(tail.error());
+  tailId_ = std::move(*tail);
+  tailOffset_ = index_.record(last).offset;
+  return {};
+}
+
+// Lets each work of the group check itself. Fails as a whole when the index cannot be trusted.
+Result<void> SessionLog::prepareGroup(View& view, const std::vector<AppendWork*>& group,
+                                      std::vector<Result<void>>& outcomes) {
+  for (AppendWork* work : group) {
+    std::vector<NewLine> fresh;
+    auto prepared = work->prepare(view, fresh);
+    if (index_.damaged() || readMismatch_) {
+      return fail(ErrorCode::Damaged, fmt::format("{} is damaged", log_.path()), "run `bough verify`");
+    }
+    if (prepared && view.lines().size() + fresh.size() > kMaxBatchEntries) {
+      prepared = fail(ErrorCode::InvalidArgument, "a batch of more than 1,000,000 entries", "append it in parts");
+    }
+    if (prepared) view.accept(std::move(fresh));
+    outcomes.push_back(std::move(prepared));
+  }
+  return {};
+}
+
+void SessionLog::commit(const std::vector<AppendWork*>& group) {
+  std::unique_lock lock(mutex_);
+  const auto failAll = [&](const Error& error) {
+    for (AppendWork* work : group) work->finish(std::unexpected(error));
+  };
+  if (poison_) return failAll(*poison_);
+  const auto file = lockForAppend(lock);
+  if (!file) return failAll(file.error());
+  const FileLock fileLock(**file);
+
+  for (const bool retried : {false, true}) {
+    if (auto settled = settle(nullptr); !settled) return failAll(settled.error());
+    if (auto tail = loadTail(); !tail) return failAll(tail.error());
+    auto head = headOf();
+    if (!head) return failAll(head.error());
+    View view(*this, tailId_, std::move(*head));
+    std::vector<Result<void>> outcomes;
+    auto prepared = prepareGroup(view, group, outcomes);
+    if (!prepared && retried) return failAll(prepared.error());
+    if (!prepared) {
+      // The index misled us, and nothing is written on its word: make it anew and ask again.
+      if (auto fresh = rebuild(); !fresh) return failAll(fresh.error());
+      continue;
+    }
+    const auto written = commitLines(view.lines(), **file, lock);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      group[i]->finish(outcomes[i] && !written ? written : std::move(outcomes[i]));
+    }
+    return;
+  }
+}
+
+Result<RepairReport> SessionLog::repair() {
+  std::unique_lock lock(mutex_);
+  RepairReport report{
+      .sessionId = sessionId_, .tornBytes = 0, .damagedLines = 0, .indexRebuilt = false, .removedFiles = {}};
+  if (poison_) return std::unexpected(*poison_);
+  std::shared_ptr<File> file;
+  std::optional<FileLock> fileLock;
+  if (log_.form == LogForm::Plain) {
+    auto locked = lockForAppend(lock);
+    if (!locked) return std::unexpected(locked.error());
+    file = std::move(*locked);
+    fileLock.emplace(*file);
+  }
+  if (auto fresh = rebuild(); !fresh) return std::unexpected(fresh.error());
+  if (file) {
+    if (auto settled = settle(&report.tornBytes); !settled) return std::unexpected(settled.error());
+  }
+  report.damagedLines = index_.summary().problemCount;
+  saveIndex();
+  report.indexRebuilt = index_.hasFile();
+  return report;
+}
+
+}  // namespace bough
