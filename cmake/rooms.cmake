@@ -3,7 +3,7 @@
 
 add_library(bough_options INTERFACE)
 target_compile_options(bough_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
-                                               -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough -Werror
+                                               -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough -Wno-missing-field-initializers -Werror
                                                -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns falsely about std::expected and std::string at -O2.

@@ -31,6 +31,7 @@ bool isSessionKey(std::string_view key) {
 
 std::string IdGenerator::next() {
   constexpr std::uint32_t kCounterEnd = 1U << 12;
+  const std::lock_guard lock(mutex_);
   const std::uint64_t now = clock_.nowMs();
   if (now > lastMs_) {
     lastMs_ = now;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,7 @@ bool isSessionId(std::string_view id);
 bool isSessionKey(std::string_view key);
 
 /// Makes UUIDs of version 7. Those of one generator are strictly ascending, also within a millisecond and when the
-/// clock steps back. Not thread-safe.
+/// clock steps back. May be called from any thread.
 class IdGenerator {
  public:
   IdGenerator(Clock& clock, Random& random) : clock_(clock), random_(random) {}
@@ -28,6 +29,7 @@ class IdGenerator {
   std::string next();
 
  private:
+  std::mutex mutex_;
   Clock& clock_;
   Random& random_;
   std::uint64_t lastMs_ = 0;

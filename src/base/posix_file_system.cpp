@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -251,19 +252,28 @@ class PosixDirectory final : public Directory {
 class PosixFileSystem final : public FileSystem {
  public:
   SysResult<std::unique_ptr<Directory>> openRoot(const std::string& path, bool create) override {
-    if (create) {
-      for (std::size_t at = 1; at != 0 && at <= path.size();) {
-        const std::size_t slash = path.find('/', at);
-        const std::string part = path.substr(0, slash);
-        if (::mkdir(part.c_str(), kFolderMode) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) {
-          return lastError();
-        }
-        at = slash == std::string::npos ? 0 : slash + 1;
-      }
+    for (std::size_t at = 1; create && at <= path.size();) {
+      const std::size_t slash = std::min(path.find('/', at), path.size());
+      if (auto made = makeFolder(path.substr(0, slash)); !made) return std::unexpected(made.error());
+      at = slash + 1;
     }
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd.get() < 0) return lastError();
     return std::make_unique<PosixDirectory>(std::move(fd), path);
+  }
+
+ private:
+  // Makes a folder unless it is there, and its name durable: what is stored below is no safer than the way to it.
+  static SysResult<void> makeFolder(const std::string& path) {
+    if (::mkdir(path.c_str(), kFolderMode) != 0) {
+      // Whether a folder above that cannot be written to matters shows when the last one is opened.
+      return errno == EEXIST || errno == EROFS || errno == EACCES ? SysResult<void>() : lastError();
+    }
+    const std::size_t slash = path.rfind('/');
+    const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    const Descriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() < 0 || ::fsync(folder.get()) != 0) return lastError();
+    return {};
   }
 };
 

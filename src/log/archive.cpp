@@ -7,6 +7,7 @@
 
 #include "base/file_io.h"
 #include "base/sha256.h"
+#include "log/new_file.h"
 #include "log/zstd_frames.h"
 
 namespace bough {
@@ -28,56 +29,6 @@ Result<void> forEachPiece(ByteSource& source, std::string_view path, Use use) {
     if (piece.empty()) return {};
     if (auto used = use(std::string_view(piece)); !used) return used;
   }
-}
-
-// A file that gets its name only when it is whole and synced; it vanishes with this object otherwise.
-class NewFile {
- public:
-  NewFile(Directory& folder, std::string_view name)
-      : folder_(folder), name_(name), temporary_(fmt::format("{}.tmp", name)) {}
-  ~NewFile() {
-    if (file_ && !placed_) (void)folder_.remove(temporary_);
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  // The caller holds the session's lock, so a temporary file that is there was left by a crash.
-  Result<void> create() {
-    (void)folder_.remove(temporary_);
-    auto file = folder_.open(temporary_, OpenMode::CreateNew);
-    if (!file) return std::unexpected(systemError(file.error(), "create", path()));
-    file_ = std::move(*file);
-    return {};
-  }
-  Result<void> add(std::string_view bytes) {
-    auto written = writeFully(*file_, size_, bytes);
-    size_ += bytes.size();
-    return orError(std::move(written), "write", path());
-  }
-  Result<void> sync() { return orError(file_->sync(), "sync", path()); }
-  Result<void> place() {
-    auto renamed = folder_.rename(temporary_, name_);
-    placed_ = renamed.has_value();
-    if (!renamed) return orError(std::move(renamed), "rename", path());
-    return orError(folder_.sync(), "sync the folder of", path());
-  }
-  [[nodiscard]] std::shared_ptr<File> file() const { return file_; }
-  [[nodiscard]] std::string path() const { return fmt::format("{}/{}", folder_.path(), name_); }
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-
- private:
-  Directory& folder_;
-  std::string name_;
-  std::string temporary_;
-  std::shared_ptr<File> file_;
-  std::uint64_t size_ = 0;
-  bool placed_ = false;
-};
-
-Result<void> removeDurably(Directory& folder, std::string_view name) {
-  const std::string path = fmt::format("{}/{}", folder.path(), name);
-  if (auto removed = folder.remove(name); !removed) return orError(std::move(removed), "remove", path);
-  return orError(folder.sync(), "sync the folder of", path);
 }
 
 // Compresses `plain` into `out`; returns the sum of the plain bytes.
@@ -107,19 +58,10 @@ Result<std::string> sumOf(ByteSource& source, std::string_view path) {
   return sum.finish();
 }
 
-// Locks an open log, provided it still has its name.
-Result<bool> lockNamed(OpenLog& log, int timeoutMs) {
-  if (auto locked = lockWithin(*log.file, LockKind::Exclusive, timeoutMs, log.path()); !locked) {
-    return std::unexpected(locked.error());
-  }
-  const auto info = log.folder->info(log.name);
-  return info && info->identity == log.identity;
-}
-
 }  // namespace
 
 Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
-  auto log = openLog(folders, sessionId);
+  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
   if (!log) return std::unexpected(log.error());
   const auto sizesOf = [](OpenLog& open, std::uint64_t packed) -> Result<ArchiveSizes> {
     const auto plain = open.source->size();
@@ -133,11 +75,6 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
   if (!folders.archive) {
     return fail(ErrorCode::ReadOnly, "the store has no archive folder and cannot make one", "check its permissions");
   }
-  auto current = lockNamed(*log, lockTimeoutMs);
-  if (!current) return std::unexpected(current.error());
-  const FileLock lock(*log->file);
-  if (!*current) return fail(ErrorCode::Busy, fmt::format("{} was replaced meanwhile", log->path()), "try again");
-
   NewFile packed(*folders.archive, zstdName(sessionId));
   if (auto created = packed.create(); !created) return std::unexpected(created.error());
   const auto sum = pack(*log, packed);
@@ -156,13 +93,9 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
 }
 
 Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
-  auto log = openLog(folders, sessionId);
+  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
   if (!log) return std::unexpected(log.error());
-  if (log->form == LogForm::Plain) return {};
-  auto current = lockNamed(*log, lockTimeoutMs);
-  if (!current) return std::unexpected(current.error());
-  const FileLock lock(*log->file);
-  if (!*current) return {};  // another process has restored it
+  if (log->form == LogForm::Plain) return {};  // another process has restored it
 
   NewFile plain(*folders.sessions, logName(sessionId));
   if (auto created = plain.create(); !created) return created;

@@ -4,14 +4,10 @@
 #include <string_view>
 
 #include "bough/error.h"
+#include "bough/storage_backend.h"
 #include "log/log_files.h"
 
 namespace bough {
-
-struct ArchiveSizes {
-  std::uint64_t plainBytes = 0;
-  std::uint64_t packedBytes = 0;
-};
 
 /// Compresses a session's log into the archive folder, checks that it unpacks to the same bytes, and only then removes
 /// the plain one. A session that is compressed already stays as it is.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/ids.h"
 #include "base/json_scan.h"
@@ -75,6 +76,16 @@ Result<void> checkEntry(const Entry& entry) {
   return {};
 }
 
+// Drafts of the format wrote times as milliseconds since 1970.
+bool takeEpochMs(std::string& target, std::string_view value) {
+  std::uint64_t ms = 0;
+  const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), ms);
+  constexpr std::uint64_t kYear9999 = 253402300799999;
+  if (status != std::errc{} || end != value.data() + value.size() || ms > kYear9999) return false;
+  target = formatTimestamp(ms);
+  return true;
+}
+
 // Assigns one member of a line to its place in the entry. False when the value has the wrong kind.
 bool assign(Entry& entry, const json::ObjectReader::Member& member) {
   const auto takeText = [&](std::string& target) {
@@ -84,7 +95,7 @@ bool assign(Entry& entry, const json::ObjectReader::Member& member) {
   };
   if (member.keyIs("id")) return takeText(entry.id);
   if (member.keyIs("type")) return takeText(entry.type);
-  if (member.keyIs("timestamp")) return takeText(entry.timestamp);
+  if (member.keyIs("timestamp")) return takeText(entry.timestamp) || takeEpochMs(entry.timestamp, member.value);
   if (member.keyIs("runId")) return takeText(entry.runId);
   if (member.keyIs("parentId")) {
     if (member.value == "null") return true;

@@ -76,4 +76,17 @@ Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId) {
   return log;
 }
 
+Result<OpenLog> openLocked(const LogFolders& folders, std::string_view sessionId, LockKind kind, int timeoutMs) {
+  for (int tries = 0; tries < 8; ++tries) {
+    auto log = openLog(folders, sessionId);
+    if (!log) return log;
+    if (auto locked = lockWithin(*log->file, kind, timeoutMs, log->path()); !locked) {
+      return std::unexpected(locked.error());
+    }
+    const auto info = log->folder->info(log->name);
+    if (info && info->identity == log->identity) return log;
+  }
+  return fail(ErrorCode::Busy, fmt::format("session {} is replaced again and again", sessionId), "try again");
+}
+
 }  // namespace bough

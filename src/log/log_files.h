@@ -42,4 +42,7 @@ struct OpenLog {
 /// Opens a session's log: the plain one when there is one, else a compressed one. NotFound when there is none.
 Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId);
 
+/// Opens a session's log and locks it, whatever replaced it meanwhile. The lock ends with the result's file.
+Result<OpenLog> openLocked(const LogFolders& folders, std::string_view sessionId, LockKind kind, int timeoutMs);
+
 }  // namespace bough

@@ -1,0 +1,144 @@
+// What a place that keeps sessions must be able to do. It speaks of entries and batches; how they are stored is its own
+// affair. bough ships three: plain files, memory, and (past one machine) PostgreSQL. All run the same golden scripts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/entry.h"
+#include "bough/error.h"
+#include "bough/report.h"
+
+namespace bough {
+
+/// What is known of a session without reading its entries.
+struct SessionState {
+  std::string sessionId;
+  std::uint64_t entryCount = 0;  ///< Own entries, the header among them.
+  std::string tailId;            ///< The last entry in log order.
+  std::string headId;            ///< The entry the next turn continues from; empty before the first.
+  std::optional<ForkOrigin> origin;
+  int format = 0;
+  bool archived = false;
+  std::uint64_t bytes = 0;
+  std::uint64_t trailingBytes = 0;  ///< Behind the last complete batch: torn, or being written at this moment.
+  std::uint64_t problemCount = 0;   ///< Places that could not be read; verifySession lists them.
+};
+
+/// The entries that a batch must be checked against beyond the session's own: the shared history of a fork. None when
+/// it holds no such entry.
+using SharedHistory = std::function<Result<std::optional<Entry>>(std::string_view entryId)>;
+
+/// One batch, as it reaches a backend. Attachments are stored already.
+struct AppendRequest {
+  std::string sessionId;
+  std::vector<Entry> entries;
+  std::optional<std::string> expectedTail;
+  SharedHistory shared;  ///< Empty when the session is no fork.
+};
+
+struct AppendResult {
+  std::string sessionId;
+  std::string lastAppendedEntryId;
+  std::size_t appendedCount = 0;
+  std::size_t duplicateCount = 0;
+};
+
+/// A stretch of a branch, root first.
+struct BranchPart {
+  std::vector<std::uint64_t> sequences;
+  /// The parent of the first one, when it is not an entry of this session; empty at a root.
+  std::string continuesAt;
+};
+
+/// Which entries select() looks for.
+struct Selection {
+  std::uint64_t fromSequence = 0;
+  std::size_t limit = SIZE_MAX;
+  std::string type;          ///< Empty for all.
+  bool newestFirst = false;  ///< Count the limit from the end; the result is in that order.
+};
+
+struct ArchiveSizes {
+  std::uint64_t plainBytes = 0;
+  std::uint64_t packedBytes = 0;
+};
+
+/// Wakes who waits for a session to change.
+class ChangeWatcher {
+ public:
+  virtual ~ChangeWatcher() = default;
+  /// True when the session may have changed or wake() was called, false when the time is over; -1 waits for ever.
+  virtual Result<bool> wait(int timeoutMs) = 0;
+  /// Ends a wait, from any thread.
+  virtual void wake() = 0;
+};
+
+/// Something that is held until it is destroyed.
+class Hold {
+ public:
+  virtual ~Hold() = default;
+};
+
+/// Keeps sessions. Within a session entries are numbered by their sequence, from 0 (the header) upwards without gaps,
+/// in the order in which they were accepted. Payloads are exactly the bytes that were appended. All calls may come from
+/// any thread; appends to one session are serialized by the backend, across processes too.
+class StorageBackend {
+ public:
+  virtual ~StorageBackend() = default;
+
+  /// For messages.
+  [[nodiscard]] virtual std::string describe() const = 0;
+  /// Fails when the storage cannot be reached, or is of a newer layout; ReadOnly when it can only be read.
+  virtual Result<void> probe() = 0;
+  virtual Result<std::vector<std::string>> listSessions() = 0;
+
+  /// Stores a new session whose first batch is `entries`, the header first. AlreadyExists when there is one.
+  virtual Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) = 0;
+  virtual Result<SessionState> state(const std::string& sessionId) = 0;
+  virtual Result<Entry> header(const std::string& sessionId) = 0;
+  /// Appends a batch durably, all or nothing: when this returns success it survives a loss of power.
+  virtual Result<AppendResult> append(AppendRequest request) = 0;
+
+  virtual Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) = 0;
+  virtual Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) = 0;
+  /// The sequences of all control entries, ascending.
+  virtual Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) = 0;
+  /// The last `limit` entries of the branch that ends in `leaf`.
+  virtual Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) = 0;
+  /// The entries at these sequences, in this order. A retryable Damaged means: ask for the sequences again.
+  virtual Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) = 0;
+  /// Gives the session's stored lines, in order, to `line`, until it returns false.
+  virtual Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) = 0;
+  virtual Result<std::unique_ptr<ChangeWatcher>> watch(const std::string& sessionId) = 0;
+
+  virtual Result<VerifyReport> verify(const std::string& sessionId) = 0;
+  virtual Result<RepairReport> repair(const std::string& sessionId) = 0;
+  virtual Result<MigrationResult> migrate(const std::string& sessionId) = 0;
+  /// Compresses a session; it is read as before, and the next append brings it back.
+  virtual Result<ArchiveSizes> archive(const std::string& sessionId) = 0;
+  /// Replaces all entries of a session at once; used to give a fork its own copy of what it shares.
+  virtual Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries) = 0;
+  /// Removes a session, provided that `allowed` says so while nobody can append to it or fork it.
+  virtual Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) = 0;
+  /// Keeps a session from being removed while the result lives.
+  virtual Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) = 0;
+
+  /// Keeps removeUnusedAttachments away while the result lives: hold it from putAttachment until the append is done.
+  virtual Result<std::unique_ptr<Hold>> holdAttachments() = 0;
+  /// Stores bytes durably under their SHA-256 (64 hex digits).
+  virtual Result<void> putAttachment(const std::string& sha256, std::string_view bytes) = 0;
+  virtual Result<std::string> getAttachment(const std::string& sha256) = 0;
+  virtual Result<std::vector<std::string>> listAttachments() = 0;
+  /// Removes these attachments while nobody can be adding any. `stillUnused` is asked again for each under the lock.
+  virtual Result<std::size_t> removeAttachments(const std::vector<std::string>& sha256s,
+                                                const std::function<Result<bool>(const std::string&)>& stillUnused) = 0;
+};
+
+}  // namespace bough

@@ -1,0 +1,196 @@
+// SessionStore: the one place through which sessions are made, read, appended to and branched.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/entry.h"
+#include "bough/entry_serializer.h"
+#include "bough/error.h"
+#include "bough/report.h"
+#include "bough/storage_backend.h"
+
+namespace bough {
+
+/// When an append is acknowledged.
+enum class Durability : std::uint8_t {
+  Sync,      ///< When it would survive a loss of power.
+  Buffered,  ///< At once; it becomes durable at the next flush. A crash loses the unflushed tail, never half a batch.
+};
+
+struct StoreOptions {
+  Durability durability = Durability::Sync;
+  std::size_t bufferedEntries = 100;                     ///< Buffered: flush when so many wait,
+  int bufferedMs = 1000;                                 ///< or when the oldest has waited so long.
+  std::size_t attachmentBytes = std::size_t{256} << 10;  ///< Payloads larger than this are stored as attachments.
+  bool create = true;                                    ///< Make the store when it is missing.
+  int lockTimeoutMs = 30'000;                            ///< Busy after waiting so long for another process.
+};
+
+/// What SessionStore::open needs when it is given a backend.
+struct SessionStoreInit {
+  std::shared_ptr<StorageBackend> backend;
+  StoreOptions options;
+};
+
+struct NewSession {
+  std::string sessionId;  ///< 1 to 100 of [A-Za-z0-9._-], no leading dot. Empty: a time-ordered UUID.
+  std::string key;        ///< `agent:channel:peer` or `agent:<agentId>:<channel>:<peerKind>:<peerId>`.
+  std::string cwd;
+  std::string title;
+};
+
+struct SessionHandle {
+  std::string sessionId;
+  int schemaVersion = 0;
+};
+
+struct AppendOptions {
+  /// Conflict unless this is the tail. A batch that was stored before is recognized all the same.
+  std::optional<std::string> expectedTail;
+  std::optional<Durability> durability;  ///< The store's when left out.
+};
+
+struct LoadOptions {
+  std::uint64_t fromSequence = 0;
+  std::size_t limit = SIZE_MAX;
+  std::optional<std::size_t> last;    ///< Only the last n of what the other options leave.
+  std::optional<std::string> branch;  ///< Only the branch that ends in this entry, root first.
+  std::string type;                   ///< Only entries of this type.
+  bool showRedacted = false;          ///< Return payloads as they were stored, redacted or not: for audits.
+};
+
+struct DeleteOptions {
+  bool detachForks = false;  ///< First give each fork its own copy of what it shares.
+};
+
+struct ArchiveResult {
+  std::string sessionId;
+  std::uint64_t bytesBefore = 0;
+  std::uint64_t bytesAfter = 0;
+};
+
+/// Gives a session's entries in parts. Made by SessionStore::openCursor; must not outlive its store. One thread.
+class SessionCursor {
+ public:
+  SessionCursor(SessionCursor&&) noexcept;
+  SessionCursor& operator=(SessionCursor&&) noexcept;
+  ~SessionCursor();
+
+  /// The next entries, at most `count`; fewer at the end, where later calls return what was appended meanwhile.
+  Result<std::vector<Entry>> next(std::size_t count);
+  [[nodiscard]] Result<bool> hasMore() const;
+  /// Back to the beginning.
+  void reset();
+  /// Where the cursor stands: the id of the last entry it gave, empty at the beginning. Can be stored, and given to
+  /// openCursor or follow later, in another process too.
+  [[nodiscard]] const std::string& position() const;
+
+ private:
+  friend class SessionStore;
+  struct State;
+  explicit SessionCursor(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Gives a session's entries as they are appended, by whatever process. Made by SessionStore::follow; must not outlive
+/// its store. One thread, but for stop().
+class SessionFollower {
+ public:
+  SessionFollower(SessionFollower&&) noexcept;
+  SessionFollower& operator=(SessionFollower&&) noexcept;
+  ~SessionFollower();
+
+  /// The entries behind the position; waits for the first one. Empty when the time is over (-1: never) or after stop().
+  Result<std::vector<Entry>> next(int timeoutMs);
+  /// As SessionCursor::position.
+  [[nodiscard]] const std::string& position() const;
+  /// Ends a waiting next() and all later ones, from any thread.
+  void stop();
+
+ private:
+  friend class SessionStore;
+  struct State;
+  explicit SessionFollower(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Keeps sessions in a backend. All calls may come from any thread.
+class SessionStore {
+ public:
+  /// Opens the store at a folder, or in memory (`memory:`, gone with the object).
+  static Result<std::unique_ptr<SessionStore>> open(const std::string& location, const StoreOptions& options = {});
+  /// Opens a store over a backend of the caller's.
+  static Result<std::unique_ptr<SessionStore>> open(SessionStoreInit init);
+  /// Closes it; what a failed flush could not write is lost then, so call close() to learn of it.
+  ~SessionStore();
+
+  Result<SessionHandle> createSession(const NewSession& session = {});
+
+  /// Appends a batch: all of it is stored, or nothing. Missing ids, times and parents are filled in. An entry that is
+  /// stored already is counted as a duplicate; IdConflict when it is stored with other content.
+  Result<AppendResult> appendSessionEntries(const std::string& sessionId, std::vector<Entry> entries,
+                                            const AppendOptions& options = {});
+
+  Result<std::vector<Entry>> loadSessionEntries(const std::string& sessionId, const LoadOptions& options = {});
+  /// One entry, found through the index. NotFound when the session has none of that id.
+  Result<Entry> loadEntry(const std::string& sessionId, const std::string& entryId);
+  Result<SessionCursor> openCursor(const std::string& sessionId, const std::string& position = {});
+  Result<SessionFollower> follow(const std::string& sessionId, const std::string& position = {});
+
+  /// Makes a session that continues from an entry of another and shares its history. Costs the same for any size.
+  Result<SessionHandle> branchFromEntry(const std::string& sessionId, const std::string& entryId,
+                                        const NewSession& session = {});
+  /// Moves the head, durably. An empty id moves it before the first entry.
+  Result<AppendResult> moveHead(const std::string& sessionId, const std::string& entryId);
+  /// Hides an entry's payload from every derived view; the log keeps it.
+  Result<AppendResult> redactEntry(const std::string& sessionId, const std::string& entryId, const std::string& by,
+                                   const std::string& reason);
+
+  Result<std::vector<std::string>> listSessions();
+  Result<SessionState> sessionState(const std::string& sessionId);
+  /// The sessions that share history of this one.
+  Result<std::vector<std::string>> forksOf(const std::string& sessionId);
+  /// HasForks, with their names, when others share its history.
+  Result<void> deleteSession(const std::string& sessionId, const DeleteOptions& options = {});
+  Result<ArchiveResult> archiveSession(const std::string& sessionId);
+  /// Brings a session of an older format to the present one; the old file is kept beside it.
+  Result<MigrationResult> migrateSession(const std::string& sessionId);
+  Result<VerifyReport> verifySession(const std::string& sessionId);
+  Result<RepairReport> repairSession(const std::string& sessionId);
+  /// Gives the log as it is stored, line by line, to `line`, until it returns false.
+  Result<void> exportSession(const std::string& sessionId, const std::function<bool(std::string_view)>& line);
+
+  /// Stores bytes once, by content; returns their SHA-256.
+  Result<std::string> putAttachment(std::string_view bytes);
+  Result<std::string> readAttachment(const std::string& sha256);
+  /// Attachments that no entry of any session names. An entry names one by holding its 64 hex digits.
+  Result<std::vector<std::string>> findUnusedAttachments();
+  /// Removes those of the given ones that are still unused; returns how many.
+  Result<std::size_t> removeUnusedAttachments(const std::vector<std::string>& sha256s);
+
+  /// Makes everything that was appended durable.
+  Result<void> flush();
+  /// Flushes and refuses all later calls.
+  Result<void> close();
+
+ private:
+  friend class SessionCursor;
+  friend class SessionFollower;
+  struct Impl;
+  explicit SessionStore(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A backend that keeps sessions in a folder of JSONL files (docs/format.md).
+Result<std::shared_ptr<StorageBackend>> makeFileBackend(const std::string& folder, const StoreOptions& options = {},
+                                                        const EntrySerializer& serializer = jsonEntrySerializer());
+
+/// A backend that keeps sessions in memory, as long as it lives.
+std::shared_ptr<StorageBackend> makeMemoryBackend(const EntrySerializer& serializer = jsonEntrySerializer());
+
+}  // namespace bough

@@ -1,0 +1,205 @@
+#include "store/append_rules.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "base/json_scan.h"
+#include "base/timestamp.h"
+#include "log/line.h"
+
+namespace bough {
+namespace {
+
+std::unexpected<Error> invalid(const Entry& entry, std::string_view what, std::string hint = {}) {
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what), std::move(hint));
+}
+
+class BatchRules {
+ public:
+  BatchRules(LogView& log, const AppendRequest& request, const EntrySerializer& serializer, IdGenerator& ids,
+             Clock& clock, std::vector<NewLine>& lines)
+      : log_(log),
+        request_(request),
+        serializer_(serializer),
+        ids_(ids),
+        clock_(clock),
+        lines_(lines),
+        head_(log.headId()) {}
+
+  Result<AppendResult> run() {
+    AppendResult result{.sessionId = request_.sessionId, .lastAppendedEntryId = {}};
+    if (request_.entries.empty()) return fail(ErrorCode::InvalidArgument, "a batch without entries");
+    for (const Entry& entry : request_.entries) {
+      auto known = entry.id.empty() ? Result<std::optional<Entry>>(std::nullopt) : stored(entry.id);
+      if (!known) return std::unexpected(known.error());
+      auto accepted = *known ? duplicate(entry, **known) : fresh(entry);
+      if (!accepted) return std::unexpected(accepted.error());
+      ++(*known ? result.duplicateCount : result.appendedCount);
+      result.lastAppendedEntryId = *accepted;
+    }
+    // A repeated batch is recognized even though its first delivery moved the tail.
+    if (result.appendedCount > 0 && request_.expectedTail && *request_.expectedTail != log_.tailId()) {
+      return conflict();
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::unexpected<Error> conflict() const {
+    return std::unexpected(Error{.code = ErrorCode::Conflict,
+                                 .message = fmt::format("session {} has moved on: its tail is {}, not {}",
+                                                        request_.sessionId, log_.tailId(), *request_.expectedTail),
+                                 .hint = "load what was appended meanwhile, then append behind the new tail or branch",
+                                 .retryable = false,
+                                 .actualTail = log_.tailId()});
+  }
+
+  // The entry of that id, wherever the session has it.
+  Result<std::optional<Entry>> stored(const std::string& id) {
+    if (const auto mine = batch_.find(id); mine != batch_.end()) return decoded(lines_[mine->second].text);
+    auto text = log_.textOf(id);
+    if (!text) return std::unexpected(text.error());
+    if (*text) return decoded(**text);
+    return request_.shared ? request_.shared(id) : Result<std::optional<Entry>>(std::nullopt);
+  }
+
+  Result<std::optional<Entry>> decoded(std::string_view text) {
+    auto entry = serializer_.decode(text);
+    if (!entry) return std::unexpected(entry.error());
+    return std::move(*entry);
+  }
+
+  Result<bool> exists(const std::string& id) {
+    if (batch_.contains(id)) return true;
+    auto here = log_.contains(id);
+    if (!here || *here || !request_.shared) return here;
+    auto shared = request_.shared(id);
+    if (!shared) return std::unexpected(shared.error());
+    return shared->has_value();
+  }
+
+  // An entry of this id is stored: the same in everything the caller has said, or a conflict.
+  Result<std::string> duplicate(const Entry& entry, const Entry& known) {
+    Entry claimed = entry;
+    if (!claimed.parentId) claimed.parentId = known.parentId;
+    if (claimed.timestamp.empty()) claimed.timestamp = known.timestamp;
+    std::string mine;
+    std::string theirs;
+    if (auto encoded = serializer_.encode(claimed, mine); !encoded) return std::unexpected(encoded.error());
+    if (auto encoded = serializer_.encode(known, theirs); !encoded) return std::unexpected(encoded.error());
+    if (mine != theirs) {
+      return fail(ErrorCode::IdConflict,
+                  fmt::format("session {} has an entry {} with other content; nothing was appended", request_.sessionId,
+                              entry.id),
+                  "entries are never changed: append under another id, or leave the id out");
+    }
+    advanceHead(known);
+    return entry.id;
+  }
+
+  Result<std::string> fresh(Entry entry) {
+    if (entry.type == entry_type::kSessionHeader) return invalid(entry, "a session has one header, its first entry");
+    if (entry.id.empty()) entry.id = ids_.next();
+    if (entry.timestamp.empty()) entry.timestamp = formatTimestamp(clock_.nowMs());
+    if (!entry.parentId) entry.parentId = head_;
+    if (auto known = checkParent(entry); !known) return std::unexpected(known.error());
+    NewLine line{.id = entry.id, .parentId = entry.parentId, .type = entry.type, .text = {}};
+    if (auto encoded = serializer_.encode(entry, line.text); !encoded) return std::unexpected(encoded.error());
+    if (line.text.size() + 64 > kMaxLineBytes) {
+      return invalid(entry, "the entry is larger than 128 MiB", "store large data as an attachment");
+    }
+    if (auto checked = checkPayload(entry); !checked) return std::unexpected(checked.error());
+    batch_.emplace(entry.id, lines_.size());
+    lines_.push_back(std::move(line));
+    advanceHead(entry);
+    return entry.id;
+  }
+
+  Result<void> checkParent(const Entry& entry) {
+    const std::string& parent = *entry.parentId;
+    if (parent.empty() || parent == head_) return {};
+    if (parent == entry.id) return invalid(entry, "the entry names itself as its parent");
+    auto known = exists(parent);
+    if (!known) return std::unexpected(known.error());
+    if (*known) return {};
+    for (const Entry& other : request_.entries) {
+      if (other.id == parent) return invalid(entry, "its parent stands later in the batch", "put parents first");
+    }
+    return invalid(entry, fmt::format("its parent {} is not an entry of session {}", parent, request_.sessionId),
+                   "name an earlier entry, or leave parentId out to continue from the head");
+  }
+
+  // Entries that speak about others must name ones that exist.
+  Result<void> checkPayload(const Entry& entry) {
+    if (entry.type == entry_type::kHead || entry.type == entry_type::kLabel) {
+      return checkTarget(entry, "entryId", /*nullable=*/true);
+    }
+    if (entry.type == entry_type::kRedaction) return checkTarget(entry, "entryId", /*nullable=*/false);
+    if (entry.type == entry_type::kCompactionSummary) return checkText(entry, "firstKeptEntryId");
+    if (entry.type == entry_type::kBranchSummary) {
+      auto session = checkText(entry, "sourceSessionId");
+      return session ? checkText(entry, "sourceEntryId") : session;
+    }
+    return {};
+  }
+
+  static Result<void> checkText(const Entry& entry, std::string_view name) {
+    if (json::findString(entry.payload, name)) return {};
+    return invalid(entry, fmt::format("a {} needs {} in its payload", entry.type, name));
+  }
+
+  Result<void> checkTarget(const Entry& entry, std::string_view name, bool nullable) {
+    const auto value = json::findMember(entry.payload, name);
+    if (nullable && value == "null") return {};
+    const auto target = value ? json::decodeString(*value) : std::nullopt;
+    if (!target) return invalid(entry, fmt::format("a {} needs {} in its payload", entry.type, name));
+    auto known = exists(*target);
+    if (!known) return std::unexpected(known.error());
+    if (*known) return {};
+    return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", request_.sessionId, *target),
+                "`bough cat` prints all entries of a session");
+  }
+
+  void advanceHead(const Entry& entry) {
+    if (entry.type == entry_type::kHead) {
+      head_ = json::findString(entry.payload, "entryId").value_or("");
+    } else if (!isControlType(entry.type)) {
+      head_ = entry.id;
+    }
+  }
+
+  LogView& log_;
+  const AppendRequest& request_;
+  const EntrySerializer& serializer_;
+  IdGenerator& ids_;
+  Clock& clock_;
+  std::vector<NewLine>& lines_;
+  std::unordered_map<std::string, std::size_t> batch_;
+  std::string head_;
+};
+
+}  // namespace
+
+Result<AppendResult> prepareBatch(LogView& log, const AppendRequest& request, const EntrySerializer& serializer,
+                                  IdGenerator& ids, Clock& clock, std::vector<NewLine>& lines) {
+  auto result = BatchRules(log, request, serializer, ids, clock, lines).run();
+  if (!result) lines.clear();
+  return result;
+}
+
+Result<std::vector<NewLine>> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer) {
+  if (entries.empty() || entries.front().type != entry_type::kSessionHeader) {
+    return fail(ErrorCode::InvalidArgument, "a session begins with its header");
+  }
+  std::vector<NewLine> lines;
+  for (const Entry& entry : entries) {
+    NewLine line{.id = entry.id, .parentId = entry.parentId, .type = entry.type, .text = {}};
+    if (auto encoded = serializer.encode(entry, line.text); !encoded) return std::unexpected(encoded.error());
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace bough

@@ -1,0 +1,24 @@
+// The rules of an append, the same for every backend: what a batch may hold, what is filled in, when an entry counts as
+// a duplicate, and when the tail has moved. A backend calls this while it holds the session.
+#pragma once
+
+#include <vector>
+
+#include "base/environment.h"
+#include "base/ids.h"
+#include "bough/entry_serializer.h"
+#include "bough/error.h"
+#include "bough/storage_backend.h"
+#include "log/session_log.h"
+
+namespace bough {
+
+/// Checks `request` against the log as it is and returns what to write in `lines`; the result counts what would be
+/// appended. Nothing is written when it fails.
+Result<AppendResult> prepareBatch(LogView& log, const AppendRequest& request, const EntrySerializer& serializer,
+                                  IdGenerator& ids, Clock& clock, std::vector<NewLine>& lines);
+
+/// The rules for a session's first batch: the header and what stands right behind it.
+Result<std::vector<NewLine>> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer);
+
+}  // namespace bough

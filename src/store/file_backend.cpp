@@ -1,0 +1,448 @@
+#include "store/file_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <unordered_set>
+
+#include "base/file_io.h"
+#include "base/json_scan.h"
+#include "log/archive.h"
+#include "log/new_file.h"
+#include "store/append_rules.h"
+#include "store/header.h"
+#include "store/migration.h"
+#include "store/verification.h"
+
+namespace bough {
+namespace {
+
+constexpr std::size_t kMaxOpenLogs = 128;
+
+Result<void> checkSessionId(const std::string& sessionId) {
+  if (isSessionId(sessionId)) return {};
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no session id", sessionId.substr(0, 120)),
+              "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
+}
+
+// One append on its way through a session's group commit.
+class RulesWork final : public AppendWork {
+ public:
+  RulesWork(const AppendRequest& request, const EntrySerializer& serializer, IdGenerator& ids, Clock& clock)
+      : request_(request), serializer_(serializer), ids_(ids), clock_(clock) {}
+
+  Result<void> prepare(LogView& log, std::vector<NewLine>& lines) override {
+    auto prepared = prepareBatch(log, request_, serializer_, ids_, clock_, lines);
+    if (!prepared) return std::unexpected(prepared.error());
+    result_ = std::move(*prepared);
+    return {};
+  }
+  void finish(Result<void> outcome) override {
+    if (!outcome) result_ = std::unexpected(outcome.error());
+  }
+  Result<AppendResult> take() { return std::move(result_); }
+
+ private:
+  const AppendRequest& request_;
+  const EntrySerializer& serializer_;
+  IdGenerator& ids_;
+  Clock& clock_;
+  Result<AppendResult> result_;
+};
+
+class FileWatcher final : public ChangeWatcher {
+ public:
+  FileWatcher(std::unique_ptr<Watcher> watcher, std::string path)
+      : watcher_(std::move(watcher)), path_(std::move(path)) {}
+  Result<bool> wait(int timeoutMs) override { return orError(watcher_->wait(timeoutMs), "watch", path_); }
+  void wake() override { watcher_->wake(); }
+
+ private:
+  std::unique_ptr<Watcher> watcher_;
+  std::string path_;
+};
+
+class LogHold final : public Hold {
+ public:
+  explicit LogHold(OpenLog log) : log_(std::move(log)) {}
+
+ private:
+  OpenLog log_;
+};
+
+std::size_t weightOf(const std::vector<Entry>& entries) {
+  std::size_t bytes = 0;
+  for (const Entry& entry : entries) bytes += entry.payload.size() + entry.meta.size() + entry.extra.size() + 256;
+  return bytes;
+}
+
+// Makes a folder of the store and its name durable.
+Result<std::shared_ptr<Directory>> makeFolder(Directory& parent, std::string_view name, bool create) {
+  const bool fresh = create && !parent.info(name);
+  auto folder = parent.openDirectory(name, create);
+  if (folder && fresh) {
+    if (auto synced = parent.sync(); !synced) folder = std::unexpected(synced.error());
+  }
+  const std::string path = fmt::format("{}/{}", parent.path(), name);
+  if (!folder) return std::unexpected(systemError(folder.error(), "open", path));
+  return std::shared_ptr<Directory>(std::move(*folder));
+}
+
+}  // namespace
+
+FileBackend::FileBackend(std::shared_ptr<Directory> root, LogFolders folders, const StoreOptions& options,
+                         const EntrySerializer& serializer, Environment& environment)
+    : root_(std::move(root)),
+      folders_(std::move(folders)),
+      options_(options),
+      serializer_(serializer),
+      environment_(environment),
+      ids_(environment.clock, environment.random),
+      attachments_(root_, environment, options.lockTimeoutMs) {}
+
+Result<std::shared_ptr<FileBackend>> FileBackend::open(const std::string& folder, const StoreOptions& options,
+                                                       const EntrySerializer& serializer, Environment& environment) {
+  auto root = environment.files.openRoot(folder, options.create);
+  if (!root && root.error() == ENOENT) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no store at {}", folder),
+                "`bough new` makes one; --store or BOUGH_STORE names another");
+  }
+  if (!root && root.error() == ENOTDIR) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no folder", folder), "name a folder");
+  }
+  if (!root) return std::unexpected(systemError(root.error(), "open the store", folder));
+  std::shared_ptr<Directory> store = std::move(*root);
+
+  // A store that cannot be written to is opened for reading, with the folders that it has.
+  const bool create = options.create && store->checkWritable().has_value();
+  LogFolders folders;
+  auto sessions = makeFolder(*store, "sessions", create);
+  if (!sessions && sessions.error().code == ErrorCode::NotFound) {
+    return fail(ErrorCode::NotFound, fmt::format("{} is no store: it has no folder `sessions`", folder),
+                "`bough new` makes one; --store or BOUGH_STORE names another");
+  }
+  if (!sessions) return std::unexpected(sessions.error());
+  folders.sessions = std::move(*sessions);
+  auto archive = makeFolder(*store, "archive", create);
+  if (archive) folders.archive = std::move(*archive);
+  auto attachments = makeFolder(*store, "attachments", create);
+  if (attachments) attachments = makeFolder(**attachments, "sha256", create);
+  for (const auto* made : {&archive, &attachments}) {
+    if (!*made && made->error().code != ErrorCode::NotFound) return std::unexpected(made->error());
+  }
+  return std::shared_ptr<FileBackend>(
+      new FileBackend(std::move(store), std::move(folders), options, serializer, environment));
+}
+
+Result<void> FileBackend::probe() {
+  return orError(folders_.sessions->checkWritable(), "write to", folders_.sessions->path());
+}
+
+Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionId) {
+  if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto cached = logs_.find(sessionId); cached != logs_.end()) {
+      recent_.splice(recent_.begin(), recent_, cached->second.place);
+      return cached->second.log;
+    }
+  }
+  // Without the lock: a first index may take a while, and other sessions should not wait for it.
+  auto opened = SessionLog::open(folders_, sessionId, serializer_, environment_,
+                                 {.lockTimeoutMs = options_.lockTimeoutMs, .writeIndex = true});
+  if (!opened) return opened;
+  const std::lock_guard lock(mutex_);
+  if (const auto cached = logs_.find(sessionId); cached != logs_.end()) return cached->second.log;
+  recent_.push_front(sessionId);
+  logs_.emplace(sessionId, CachedLog{.log = *opened, .place = recent_.begin(), .writable = false});
+  if (logs_.size() > kMaxOpenLogs) {
+    logs_.erase(recent_.back());
+    recent_.pop_back();
+  }
+  return opened;
+}
+
+void FileBackend::forget(const std::string& sessionId) {
+  const std::lock_guard lock(mutex_);
+  const auto cached = logs_.find(sessionId);
+  if (cached == logs_.end()) return;
+  recent_.erase(cached->second.place);
+  logs_.erase(cached);
+}
+
+Result<std::vector<std::string>> FileBackend::listSessions() {
+  constexpr std::string_view kEndings[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
+  std::unordered_set<std::string> ids;
+  for (const auto& folder : {folders_.sessions, folders_.archive}) {
+    if (!folder) continue;
+    auto names = folder->list();
+    if (!names) return std::unexpected(systemError(names.error(), "list", folder->path()));
+    for (const std::string& name : *names) {
+      for (const std::string_view ending : kEndings) {
+        if (!name.ends_with(ending)) continue;
+        std::string id = name.substr(0, name.size() - ending.size());
+        if (isSessionId(id)) ids.insert(std::move(id));
+        break;
+      }
+    }
+  }
+  std::vector<std::string> sorted(ids.begin(), ids.end());
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
+Result<void> FileBackend::createSession(const std::string& sessionId, const std::vector<Entry>& entries) {
+  if (auto valid = checkSessionId(sessionId); !valid) return valid;
+  const auto exists = [&] {
+    return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
+                "choose another id, or append to that one");
+  };
+  const auto found = openLog(folders_, sessionId);
+  if (found) return exists();
+  if (found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
+  auto lines = prepareFirstBatch(entries, serializer_);
+  if (!lines) return std::unexpected(lines.error());
+  std::string bytes;
+  SealDigits seal;
+  const auto count = static_cast<std::uint32_t>(lines->size());
+  for (std::uint32_t i = 0; i < count; ++i) seal = appendSealedLine(bytes, (*lines)[i].text, seal, i + 1, count);
+
+  // Two that make the same session at once each write their own file; the name goes to the first.
+  const std::string temporary = fmt::format("{}.{:016x}", logName(sessionId), environment_.random.next());
+  NewFile file(*folders_.sessions, temporary);
+  auto made = file.create();
+  if (made) made = file.add(bytes);
+  if (made) made = file.sync();
+  if (!made) return made;
+  auto placed = file.placeNewAs(logName(sessionId));
+  if (!placed && placed.error().code == ErrorCode::AlreadyExists) return exists();
+  return placed;
+}
+
+Result<Entry> FileBackend::header(const std::string& sessionId) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  auto text = (*session)->headerText();
+  if (!text) return std::unexpected(text.error());
+  return serializer_.decode(*text);
+}
+
+Result<SessionState> FileBackend::state(const std::string& sessionId) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  auto first = header(sessionId);
+  if (!first) return std::unexpected(first.error());
+  auto summary = (*session)->summary();
+  if (!summary) return std::unexpected(summary.error());
+  HeaderInfo info = readHeader(*first);
+  return SessionState{.sessionId = sessionId,
+                      .entryCount = summary->count,
+                      .tailId = std::move(summary->tailId),
+                      .headId = std::move(summary->headId),
+                      .origin = std::move(info.origin),
+                      .format = info.format,
+                      .archived = summary->form != LogForm::Plain,
+                      .bytes = summary->bytes,
+                      .trailingBytes = summary->trailingBytes,
+                      .problemCount = summary->problemCount};
+}
+
+// Only sessions of the present format are written to. Checked once for each open log.
+Result<void> FileBackend::checkFormat(SessionLog& session) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto cached = logs_.find(session.sessionId());
+    if (cached != logs_.end() && cached->second.writable) return {};
+  }
+  auto text = session.headerText();
+  if (!text) return std::unexpected(text.error());
+  auto first = serializer_.decode(*text);
+  if (!first) return std::unexpected(first.error());
+  const int format = readHeader(*first).format;
+  if (format > serializer_.schemaVersion()) {
+    return fail(ErrorCode::NewerFormat,
+                fmt::format("session {} is in format {}; this version of bough writes format {}", session.sessionId(),
+                            format, serializer_.schemaVersion()),
+                "upgrade bough");
+  }
+  if (format < serializer_.schemaVersion()) {
+    return fail(
+        ErrorCode::MigrationNeeded,
+        first->type == entry_type::kSessionHeader
+            ? fmt::format("session {} is in format {}: it can be read, not written", session.sessionId(), format)
+            : fmt::format("session {} has no header: it can be read, not written", session.sessionId()),
+        fmt::format("run `bough migrate {}`; the old file is kept", session.sessionId()));
+  }
+  const std::lock_guard lock(mutex_);
+  const auto cached = logs_.find(session.sessionId());
+  if (cached != logs_.end()) cached->second.writable = true;
+  return {};
+}
+
+Result<AppendResult> FileBackend::append(AppendRequest request) {
+  auto session = log(request.sessionId);
+  if (!session) return std::unexpected(session.error());
+  if (auto format = checkFormat(**session); !format) return std::unexpected(format.error());
+  RulesWork work(request, serializer_, ids_, environment_.clock);
+  (*session)->append(work, weightOf(request.entries));
+  return work.take();
+}
+
+Result<std::optional<std::uint64_t>> FileBackend::sequenceOf(const std::string& sessionId, std::string_view entryId) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  auto ordinal = (*session)->find(entryId);
+  if (!ordinal) return std::unexpected(ordinal.error());
+  if (!*ordinal) return std::nullopt;
+  return std::uint64_t{**ordinal};
+}
+
+Result<std::vector<std::uint64_t>> FileBackend::select(const std::string& sessionId, const Selection& selection) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  const auto from = static_cast<Ordinal>(std::min<std::uint64_t>(selection.fromSequence, kElsewhere));
+  const bool unknownType = !selection.type.empty() && entryKind(selection.type) == EntryKind::Other;
+  std::optional<EntryKind> kind;
+  if (!selection.type.empty()) kind = entryKind(selection.type);
+  auto found = (*session)->select(from, unknownType ? SIZE_MAX : selection.limit, kind, selection.newestFirst);
+  if (!found) return std::unexpected(found.error());
+  std::vector<std::uint64_t> sequences(found->begin(), found->end());
+  if (!unknownType) return sequences;
+  // The index does not tell types apart that bough does not know; their lines do.
+  auto entries = read(sessionId, sequences);
+  if (!entries) return std::unexpected(entries.error());
+  std::vector<std::uint64_t> matching;
+  for (std::size_t i = 0; i < entries->size() && matching.size() < selection.limit; ++i) {
+    if ((*entries)[i].type == selection.type) matching.push_back(sequences[i]);
+  }
+  return matching;
+}
+
+Result<std::vector<std::uint64_t>> FileBackend::controls(const std::string& sessionId) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  auto found = (*session)->controls();
+  if (!found) return std::unexpected(found.error());
+  return std::vector<std::uint64_t>(found->begin(), found->end());
+}
+
+Result<BranchPart> FileBackend::branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  auto path = (*session)->branch(static_cast<Ordinal>(leaf), limit);
+  if (!path) return std::unexpected(path.error());
+  return BranchPart{.sequences = {path->ordinals.begin(), path->ordinals.end()},
+                    .continuesAt = std::move(path->continuesAt)};
+}
+
+Result<std::vector<Entry>> FileBackend::read(const std::string& sessionId, std::span<const std::uint64_t> sequences) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  std::vector<Ordinal> ordinals;
+  ordinals.reserve(sequences.size());
+  for (const std::uint64_t sequence : sequences) ordinals.push_back(static_cast<Ordinal>(sequence));
+  auto lines = (*session)->read(ordinals);
+  if (!lines) return std::unexpected(lines.error());
+  std::vector<Entry> entries;
+  entries.reserve(lines->size());
+  for (const std::string& line : *lines) {
+    auto entry = serializer_.decode(line);
+    if (!entry) return std::unexpected(entry.error());
+    entries.push_back(std::move(*entry));
+  }
+  return entries;
+}
+
+Result<void> FileBackend::exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) {
+  constexpr std::size_t kPart = 256;
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  for (Ordinal from = 0;; from += kPart) {
+    auto ordinals = (*session)->select(from, kPart, std::nullopt, false);
+    if (!ordinals) return std::unexpected(ordinals.error());
+    if (ordinals->empty()) return {};
+    auto lines = (*session)->read(*ordinals);
+    if (!lines) return std::unexpected(lines.error());
+    for (const std::string& text : *lines) {
+      if (!line(text)) return {};
+    }
+  }
+}
+
+Result<std::unique_ptr<ChangeWatcher>> FileBackend::watch(const std::string& sessionId) {
+  if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  const std::string path = folders_.sessions->path() + "/" + logName(sessionId);
+  auto watcher = folders_.sessions->watch(logName(sessionId));
+  if (!watcher) return std::unexpected(systemError(watcher.error(), "watch", path));
+  return std::make_unique<FileWatcher>(std::move(*watcher), path);
+}
+
+Result<VerifyReport> FileBackend::verify(const std::string& sessionId) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  return verifyLog(**session, serializer_, *this);
+}
+
+Result<RepairReport> FileBackend::repair(const std::string& sessionId) {
+  if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  auto removed = removeLeftovers(folders_, sessionId, options_.lockTimeoutMs);
+  if (!removed) return std::unexpected(removed.error());
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  auto report = (*session)->repair();
+  if (report) report->removedFiles = std::move(*removed);
+  return report;
+}
+
+Result<MigrationResult> FileBackend::migrate(const std::string& sessionId) {
+  if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  auto result = migrateLog(folders_, sessionId, serializer_, environment_, options_.lockTimeoutMs);
+  forget(sessionId);
+  return result;
+}
+
+Result<ArchiveSizes> FileBackend::archive(const std::string& sessionId) {
+  if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  auto archived = archiveLog(folders_, sessionId, options_.lockTimeoutMs);
+  forget(sessionId);
+  return archived;
+}
+
+Result<void> FileBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries) {
+  if (auto valid = checkSessionId(sessionId); !valid) return valid;
+  auto rewritten = rewriteLog(folders_, sessionId, entries, serializer_, options_.lockTimeoutMs);
+  forget(sessionId);
+  return rewritten;
+}
+
+Result<void> FileBackend::remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) {
+  if (auto valid = checkSessionId(sessionId); !valid) return valid;
+  auto locked = openLocked(folders_, sessionId, LockKind::Exclusive, options_.lockTimeoutMs);
+  if (!locked) return std::unexpected(locked.error());
+  if (auto may = allowed(); !may) return may;
+  // The log last: while it is there, the session is.
+  for (const std::string& name : {indexName(sessionId), tornName(sessionId), formatZeroName(sessionId)}) {
+    (void)folders_.sessions->remove(name);
+  }
+  auto removed = removeDurably(*locked->folder, locked->name);
+  forget(sessionId);
+  return removed;
+}
+
+Result<std::unique_ptr<Hold>> FileBackend::pin(const std::string& sessionId) {
+  if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  auto locked = openLocked(folders_, sessionId, LockKind::Shared, options_.lockTimeoutMs);
+  if (!locked) return std::unexpected(locked.error());
+  return std::make_unique<LogHold>(std::move(*locked));
+}
+
+Result<std::shared_ptr<StorageBackend>> makeFileBackend(const std::string& folder, const StoreOptions& options,
+                                                        const EntrySerializer& serializer) {
+  auto backend = FileBackend::open(folder, options, serializer, systemEnvironment());
+  if (!backend) return std::unexpected(backend.error());
+  return std::shared_ptr<StorageBackend>(std::move(*backend));
+}
+
+}  // namespace bough

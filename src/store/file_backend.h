@@ -1,0 +1,87 @@
+// Sessions in a folder of plain files.
+//
+//   sessions/<id>.jsonl     the log            sessions/<id>.idx   its index, rebuildable
+//   sessions/<id>.torn      bytes a crash left sessions/<id>.v0    the file a migration replaced
+//   attachments/sha256/…    large payloads     archive/<id>.jsonl.zst   cold sessions
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "base/environment.h"
+#include "base/ids.h"
+#include "bough/storage_backend.h"
+#include "bough/store.h"
+#include "log/session_log.h"
+#include "store/attachments.h"
+
+namespace bough {
+
+class FileBackend final : public StorageBackend {
+ public:
+  static Result<std::shared_ptr<FileBackend>> open(const std::string& folder, const StoreOptions& options,
+                                                   const EntrySerializer& serializer, Environment& environment);
+
+  [[nodiscard]] std::string describe() const override { return root_->path(); }
+  Result<void> probe() override;
+  Result<std::vector<std::string>> listSessions() override;
+  Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) override;
+  Result<SessionState> state(const std::string& sessionId) override;
+  Result<Entry> header(const std::string& sessionId) override;
+  Result<AppendResult> append(AppendRequest request) override;
+  Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
+  Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) override;
+  Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) override;
+  Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) override;
+  Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) override;
+  Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) override;
+  Result<std::unique_ptr<ChangeWatcher>> watch(const std::string& sessionId) override;
+  Result<VerifyReport> verify(const std::string& sessionId) override;
+  Result<RepairReport> repair(const std::string& sessionId) override;
+  Result<MigrationResult> migrate(const std::string& sessionId) override;
+  Result<ArchiveSizes> archive(const std::string& sessionId) override;
+  Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries) override;
+  Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
+  Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) override;
+  Result<std::unique_ptr<Hold>> holdAttachments() override { return attachments_.hold(); }
+  Result<void> putAttachment(const std::string& sha256, std::string_view bytes) override {
+    return attachments_.put(sha256, bytes);
+  }
+  Result<std::string> getAttachment(const std::string& sha256) override { return attachments_.get(sha256); }
+  Result<std::vector<std::string>> listAttachments() override { return attachments_.list(); }
+  Result<std::size_t> removeAttachments(const std::vector<std::string>& sha256s,
+                                        const std::function<Result<bool>(const std::string&)>& stillUnused) override {
+    return attachments_.remove(sha256s, stillUnused);
+  }
+
+ private:
+  FileBackend(std::shared_ptr<Directory> root, LogFolders folders, const StoreOptions& options,
+              const EntrySerializer& serializer, Environment& environment);
+
+  Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
+  Result<void> checkFormat(SessionLog& log);
+  void forget(const std::string& sessionId);
+
+  std::shared_ptr<Directory> root_;
+  LogFolders folders_;
+  StoreOptions options_;
+  const EntrySerializer& serializer_;
+  Environment& environment_;
+  IdGenerator ids_;
+  AttachmentFolder attachments_;
+
+  // Open logs, the most recently used first: as many as may be open at a time.
+  std::mutex mutex_;
+  std::list<std::string> recent_;
+  struct CachedLog {
+    std::shared_ptr<SessionLog> log;
+    std::list<std::string>::iterator place;
+    bool writable = false;  // its format was checked
+  };
+  std::unordered_map<std::string, CachedLog> logs_;
+};
+
+}  // namespace bough

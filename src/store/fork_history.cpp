@@ -1,0 +1,103 @@
+#include "store/fork_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "store/header.h"
+
+namespace bough {
+
+Result<ForkHistory> ForkHistory::ofBranch(StorageBackend& backend, const std::string& sessionId,
+                                          const std::string& leafId, std::size_t limit) {
+  ForkHistory history;
+  std::string session = sessionId;
+  std::string leaf = leafId;
+  std::unordered_set<std::string> visited;
+  while (history.size_ < limit) {
+    if (!visited.insert(session).second) {
+      return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", session),
+                  "correct parentSession in its header");
+    }
+    auto sequence = backend.sequenceOf(session, leaf);
+    if (!sequence) return std::unexpected(sequence.error());
+    std::string next = leaf;
+    if (*sequence) {
+      auto part = backend.branch(session, **sequence, limit - history.size_);
+      if (!part) return std::unexpected(part.error());
+      if (!part->sequences.empty() && part->sequences.front() == 0) part->sequences.erase(part->sequences.begin());
+      history.size_ += part->sequences.size();
+      history.parts_.push_back({.sessionId = session, .sequences = std::move(part->sequences)});
+      next = part->continuesAt;
+      if (next.empty()) break;
+    }
+    auto header = backend.header(session);
+    if (!header) return std::unexpected(header.error());
+    const auto origin = readHeader(*header).origin;
+    if (!origin) {
+      // An orphan: its parent is in no session. What is known of the branch is returned; verify reports it.
+      if (*sequence) break;
+      return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, leafId),
+                  "`bough cat` prints all entries of a session");
+    }
+    session = origin->sessionId;
+    leaf = next;
+  }
+  std::ranges::reverse(history.parts_);
+  return history;
+}
+
+Result<ForkHistory> ForkHistory::ofFork(StorageBackend& backend, const std::string& sessionId) {
+  auto header = backend.header(sessionId);
+  if (!header) return std::unexpected(header.error());
+  const auto origin = readHeader(*header).origin;
+  if (!origin) return ForkHistory();
+  auto history = ofBranch(backend, origin->sessionId, origin->entryId, SIZE_MAX);
+  if (!history && history.error().code == ErrorCode::NotFound) {
+    history.error().message = fmt::format("session {} is a fork of session {}, which is not in the store: {}",
+                                          sessionId, origin->sessionId, history.error().message);
+  }
+  return history;
+}
+
+Result<std::vector<Entry>> ForkHistory::read(StorageBackend& backend, std::size_t from, std::size_t limit) const {
+  std::vector<Entry> entries;
+  for (const Part& part : parts_) {
+    if (from >= part.sequences.size()) {
+      from -= part.sequences.size();
+      continue;
+    }
+    const std::size_t count = std::min(part.sequences.size() - from, limit - entries.size());
+    auto read = backend.read(part.sessionId, std::span(part.sequences).subspan(from, count));
+    if (!read) return std::unexpected(read.error());
+    std::ranges::move(*read, std::back_inserter(entries));
+    from = 0;
+    if (entries.size() == limit) break;
+  }
+  return entries;
+}
+
+Result<std::optional<std::size_t>> ForkHistory::find(StorageBackend& backend, std::string_view entryId) const {
+  std::size_t before = 0;
+  for (const Part& part : parts_) {
+    auto sequence = backend.sequenceOf(part.sessionId, entryId);
+    if (!sequence) return std::unexpected(sequence.error());
+    if (*sequence) {
+      const auto at = std::ranges::lower_bound(part.sequences, **sequence);
+      if (at != part.sequences.end() && *at == **sequence) {
+        return before + static_cast<std::size_t>(at - part.sequences.begin());
+      }
+    }
+    before += part.sequences.size();
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> ForkHistory::sessions() const {
+  std::vector<std::string> names;
+  for (const Part& part : parts_) names.push_back(part.sessionId);
+  return names;
+}
+
+}  // namespace bough

@@ -1,0 +1,43 @@
+// What a fork shares: the branch of another session that it continues, which may lie in several sessions when that one
+// is a fork itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/entry.h"
+#include "bough/error.h"
+#include "bough/storage_backend.h"
+
+namespace bough {
+
+/// The entries of one branch across forks, root first, by session and sequence. Headers are not part of it.
+class ForkHistory {
+ public:
+  /// Follows the branch that ends in `leafId` of `sessionId`: its last `limit` entries.
+  static Result<ForkHistory> ofBranch(StorageBackend& backend, const std::string& sessionId, const std::string& leafId,
+                                      std::size_t limit);
+  /// What the session shares; empty when it is no fork.
+  static Result<ForkHistory> ofFork(StorageBackend& backend, const std::string& sessionId);
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// The entries from place `from` on, at most `limit`.
+  Result<std::vector<Entry>> read(StorageBackend& backend, std::size_t from, std::size_t limit) const;
+  /// The place of an entry; none when it is not part of this history.
+  Result<std::optional<std::size_t>> find(StorageBackend& backend, std::string_view entryId) const;
+  /// The sessions it lies in, the oldest first.
+  [[nodiscard]] std::vector<std::string> sessions() const;
+
+ private:
+  struct Part {
+    std::string sessionId;
+    std::vector<std::uint64_t> sequences;  // ascending
+  };
+  std::vector<Part> parts_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace bough

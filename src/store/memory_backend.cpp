@@ -1,0 +1,365 @@
+// Sessions in memory: for tests, for throw-away agents, and as the shortest statement of what a backend does.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/environment.h"
+#include "base/ids.h"
+#include "base/json_scan.h"
+#include "base/sha256.h"
+#include "log/line.h"
+#include "store/append_rules.h"
+#include "store/attachment_reference.h"
+#include "store/header.h"
+#include "store/memory_backend.h"
+
+namespace bough {
+
+struct MemorySession {
+  std::mutex mutex;
+  std::vector<NewLine> lines;
+  std::unordered_map<std::string, std::uint64_t> sequences;
+  std::string headId;
+
+  void add(NewLine line) {
+    sequences.emplace(line.id, lines.size());
+    if (line.type == entry_type::kHead) {
+      headId = json::findString(json::findMember(line.text, "payload").value_or(""), "entryId").value_or("");
+    } else if (!isControlType(line.type) && line.type != entry_type::kSessionHeader) {
+      headId = line.id;
+    }
+    lines.push_back(std::move(line));
+  }
+};
+
+namespace {
+
+class MemoryView final : public LogView {
+ public:
+  explicit MemoryView(const MemorySession& session) : session_(session) {}
+  Result<std::optional<std::string>> textOf(std::string_view id) override {
+    const auto found = session_.sequences.find(std::string(id));
+    if (found == session_.sequences.end()) return std::nullopt;
+    return session_.lines[found->second].text;
+  }
+  Result<bool> contains(std::string_view id) override { return session_.sequences.contains(std::string(id)); }
+  [[nodiscard]] const std::string& tailId() const override { return session_.lines.back().id; }
+  [[nodiscard]] const std::string& headId() const override { return session_.headId; }
+
+ private:
+  const MemorySession& session_;
+};
+
+class NothingHeld final : public Hold {};
+
+// Runs `use` on a session under its lock.
+template <typename Use>
+auto with(Result<std::shared_ptr<MemorySession>> session, Use use) -> decltype(use(**session)) {
+  if (!session) return std::unexpected(session.error());
+  const std::lock_guard lock((*session)->mutex);
+  return use(**session);
+}
+
+}  // namespace
+
+struct MemoryBackend::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t changes = 0;
+  std::map<std::string, std::shared_ptr<MemorySession>> sessions;
+  std::map<std::string, std::string> attachments;
+};
+
+class MemoryBackend::MemoryWatcher final : public ChangeWatcher {
+ public:
+  explicit MemoryWatcher(std::shared_ptr<State> state) : state_(std::move(state)) {
+    const std::lock_guard lock(state_->mutex);
+    seen_ = state_->changes;
+  }
+  Result<bool> wait(int timeoutMs) override {
+    std::unique_lock lock(state_->mutex);
+    const auto ready = [&] { return woken_ || state_->changes != seen_; };
+    if (timeoutMs < 0) {
+      state_->changed.wait(lock, ready);
+    } else if (!state_->changed.wait_for(lock, std::chrono::milliseconds(timeoutMs), ready)) {
+      return false;
+    }
+    woken_ = false;
+    seen_ = state_->changes;
+    return true;
+  }
+  void wake() override {
+    const std::lock_guard lock(state_->mutex);
+    woken_ = true;
+    state_->changed.notify_all();
+  }
+
+ private:
+  std::shared_ptr<State> state_;
+  std::uint64_t seen_ = 0;
+  bool woken_ = false;
+};
+
+MemoryBackend::MemoryBackend(const EntrySerializer& serializer, Environment& environment)
+    : serializer_(serializer),
+      environment_(environment),
+      ids_(environment.clock, environment.random),
+      state_(std::make_shared<State>()) {}
+
+Result<std::shared_ptr<MemorySession>> MemoryBackend::session(const std::string& sessionId) {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->sessions.find(sessionId);
+  if (found != state_->sessions.end()) return found->second;
+  return fail(ErrorCode::NotFound, fmt::format("there is no session {} in memory", sessionId),
+              "`bough` lists the sessions of a store");
+}
+
+void MemoryBackend::noteChange() {
+  const std::lock_guard lock(state_->mutex);
+  ++state_->changes;
+  state_->changed.notify_all();
+}
+
+Result<std::vector<std::string>> MemoryBackend::listSessions() {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<std::string> ids;
+  for (const auto& [id, session] : state_->sessions) ids.push_back(id);
+  return ids;
+}
+
+Result<void> MemoryBackend::createSession(const std::string& sessionId, const std::vector<Entry>& entries) {
+  if (!isSessionId(sessionId)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no session id", sessionId.substr(0, 120)),
+                "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
+  }
+  auto lines = prepareFirstBatch(entries, serializer_);
+  if (!lines) return std::unexpected(lines.error());
+  const std::lock_guard lock(state_->mutex);
+  if (state_->sessions.contains(sessionId)) {
+    return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
+                "choose another id, or append to that one");
+  }
+  auto made = std::make_shared<MemorySession>();
+  for (NewLine& line : *lines) made->add(std::move(line));
+  const auto origin = readHeader(entries.front()).origin;
+  if (origin) made->headId = origin->entryId;
+  state_->sessions.emplace(sessionId, std::move(made));
+  return {};
+}
+
+Result<Entry> MemoryBackend::header(const std::string& sessionId) {
+  return with(session(sessionId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text); });
+}
+
+Result<SessionState> MemoryBackend::state(const std::string& sessionId) {
+  auto first = header(sessionId);
+  if (!first) return std::unexpected(first.error());
+  return with(session(sessionId), [&](MemorySession& known) -> Result<SessionState> {
+    const HeaderInfo info = readHeader(*first);
+    SessionState state{.sessionId = sessionId,
+                       .entryCount = known.lines.size(),
+                       .tailId = known.lines.back().id,
+                       .headId = known.headId,
+                       .origin = info.origin,
+                       .format = info.format};
+    for (const NewLine& line : known.lines) state.bytes += line.text.size();
+    return state;
+  });
+}
+
+Result<AppendResult> MemoryBackend::append(AppendRequest request) {
+  auto result = with(session(request.sessionId), [&](MemorySession& known) -> Result<AppendResult> {
+    MemoryView view(known);
+    std::vector<NewLine> lines;
+    auto prepared = prepareBatch(view, request, serializer_, ids_, environment_.clock, lines);
+    if (!prepared) return prepared;
+    for (NewLine& line : lines) known.add(std::move(line));
+    return prepared;
+  });
+  noteChange();
+  return result;
+}
+
+Result<std::optional<std::uint64_t>> MemoryBackend::sequenceOf(const std::string& sessionId, std::string_view entryId) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<std::optional<std::uint64_t>> {
+    const auto found = known.sequences.find(std::string(entryId));
+    if (found == known.sequences.end()) return std::nullopt;
+    return found->second;
+  });
+}
+
+Result<std::vector<std::uint64_t>> MemoryBackend::select(const std::string& sessionId, const Selection& selection) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<std::uint64_t>> {
+    std::vector<std::uint64_t> found;
+    const std::uint64_t count = known.lines.size();
+    for (std::uint64_t i = selection.fromSequence; i < count && found.size() < selection.limit; ++i) {
+      const std::uint64_t at = selection.newestFirst ? count - 1 - (i - selection.fromSequence) : i;
+      if (selection.type.empty() || known.lines[at].type == selection.type) found.push_back(at);
+    }
+    return found;
+  });
+}
+
+Result<std::vector<std::uint64_t>> MemoryBackend::controls(const std::string& sessionId) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<std::uint64_t>> {
+    std::vector<std::uint64_t> found;
+    for (std::uint64_t i = 0; i < known.lines.size(); ++i) {
+      if (isControlType(known.lines[i].type)) found.push_back(i);
+    }
+    return found;
+  });
+}
+
+Result<BranchPart> MemoryBackend::branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<BranchPart> {
+    BranchPart part;
+    for (std::uint64_t at = leaf; part.sequences.size() < limit;) {
+      part.sequences.push_back(at);
+      const std::string parent = known.lines[at].parentId.value_or("");
+      const auto found = known.sequences.find(parent);
+      if (found == known.sequences.end()) {
+        part.continuesAt = parent;
+        break;
+      }
+      at = found->second;
+    }
+    std::ranges::reverse(part.sequences);
+    return part;
+  });
+}
+
+Result<std::vector<Entry>> MemoryBackend::read(const std::string& sessionId, std::span<const std::uint64_t> sequences) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<Entry>> {
+    std::vector<Entry> entries;
+    for (const std::uint64_t sequence : sequences) {
+      auto entry = serializer_.decode(known.lines[sequence].text);
+      if (!entry) return std::unexpected(entry.error());
+      entries.push_back(std::move(*entry));
+    }
+    return entries;
+  });
+}
+
+// Sealed as a file would be, each entry a batch of its own.
+Result<void> MemoryBackend::exportLines(const std::string& sessionId,
+                                        const std::function<bool(std::string_view)>& line) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<void> {
+    SealDigits seal;
+    for (const NewLine& stored : known.lines) {
+      std::string text;
+      seal = appendSealedLine(text, stored.text, seal, 1, 1);
+      text.pop_back();
+      if (!line(text)) break;
+    }
+    return {};
+  });
+}
+
+Result<std::unique_ptr<ChangeWatcher>> MemoryBackend::watch(const std::string& sessionId) {
+  if (auto known = header(sessionId); !known) return std::unexpected(known.error());
+  return std::make_unique<MemoryWatcher>(state_);
+}
+
+Result<VerifyReport> MemoryBackend::verify(const std::string& sessionId) {
+  auto known = state(sessionId);
+  if (!known) return std::unexpected(known.error());
+  return VerifyReport{.sessionId = sessionId, .entries = known->entryCount, .bytes = known->bytes};
+}
+
+Result<RepairReport> MemoryBackend::repair(const std::string& sessionId) {
+  if (auto known = header(sessionId); !known) return std::unexpected(known.error());
+  return RepairReport{.sessionId = sessionId};
+}
+
+Result<MigrationResult> MemoryBackend::migrate(const std::string& sessionId) {
+  auto known = state(sessionId);
+  if (!known) return std::unexpected(known.error());
+  return MigrationResult{.sessionId = sessionId,
+                         .fromFormat = known->format,
+                         .toFormat = serializer_.schemaVersion(),
+                         .entries = known->entryCount,
+                         .keptAs = {},
+                         .problems = {}};
+}
+
+Result<ArchiveSizes> MemoryBackend::archive(const std::string& sessionId) {
+  if (auto known = header(sessionId); !known) return std::unexpected(known.error());
+  return fail(ErrorCode::Unsupported, "a store in memory has no archive", "use a store in a folder");
+}
+
+Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries) {
+  auto lines = prepareFirstBatch(entries, serializer_);
+  if (!lines) return std::unexpected(lines.error());
+  return with(session(sessionId), [&](MemorySession& known) -> Result<void> {
+    known.lines.clear();
+    known.sequences.clear();
+    known.headId.clear();
+    for (NewLine& line : *lines) known.add(std::move(line));
+    return {};
+  });
+}
+
+Result<void> MemoryBackend::remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) {
+  if (auto known = header(sessionId); !known) return std::unexpected(known.error());
+  if (auto may = allowed(); !may) return may;
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->sessions.erase(sessionId);
+  }
+  noteChange();
+  return {};
+}
+
+Result<std::unique_ptr<Hold>> MemoryBackend::pin(const std::string& sessionId) {
+  if (auto known = header(sessionId); !known) return std::unexpected(known.error());
+  return std::make_unique<NothingHeld>();
+}
+
+Result<std::unique_ptr<Hold>> MemoryBackend::holdAttachments() {
+  return std::make_unique<NothingHeld>();
+}
+
+Result<void> MemoryBackend::putAttachment(const std::string& sha256, std::string_view bytes) {
+  const std::lock_guard lock(state_->mutex);
+  state_->attachments.emplace(sha256, bytes);
+  return {};
+}
+
+Result<std::string> MemoryBackend::getAttachment(const std::string& sha256) {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->attachments.find(sha256);
+  if (found == state_->attachments.end()) {
+    return fail(ErrorCode::NotFound, fmt::format("attachment {} is missing", sha256));
+  }
+  return found->second;
+}
+
+Result<std::vector<std::string>> MemoryBackend::listAttachments() {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<std::string> names;
+  for (const auto& [sha256, bytes] : state_->attachments) names.push_back(sha256);
+  return names;
+}
+
+Result<std::size_t> MemoryBackend::removeAttachments(
+    const std::vector<std::string>& sha256s, const std::function<Result<bool>(const std::string&)>& stillUnused) {
+  std::size_t removed = 0;
+  for (const std::string& sha256 : sha256s) {
+    auto unused = stillUnused(sha256);
+    if (!unused) return std::unexpected(unused.error());
+    const std::lock_guard lock(state_->mutex);
+    if (*unused) removed += state_->attachments.erase(sha256);
+  }
+  return removed;
+}
+
+std::shared_ptr<StorageBackend> makeMemoryBackend(const EntrySerializer& serializer) {
+  return std::make_shared<MemoryBackend>(serializer, systemEnvironment());
+}
+
+}  // namespace bough

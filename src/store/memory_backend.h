@@ -1,0 +1,58 @@
+// Sessions in memory, as long as the backend lives.
+#pragma once
+
+#include <memory>
+
+#include "base/environment.h"
+#include "base/ids.h"
+#include "bough/store.h"
+
+namespace bough {
+
+struct MemorySession;
+
+class MemoryBackend final : public StorageBackend {
+ public:
+  MemoryBackend(const EntrySerializer& serializer, Environment& environment);
+
+  [[nodiscard]] std::string describe() const override { return "memory:"; }
+  Result<void> probe() override { return {}; }
+  Result<std::vector<std::string>> listSessions() override;
+  Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) override;
+  Result<SessionState> state(const std::string& sessionId) override;
+  Result<Entry> header(const std::string& sessionId) override;
+  Result<AppendResult> append(AppendRequest request) override;
+  Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
+  Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) override;
+  Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) override;
+  Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) override;
+  Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) override;
+  Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) override;
+  Result<std::unique_ptr<ChangeWatcher>> watch(const std::string& sessionId) override;
+  Result<VerifyReport> verify(const std::string& sessionId) override;
+  Result<RepairReport> repair(const std::string& sessionId) override;
+  Result<MigrationResult> migrate(const std::string& sessionId) override;
+  Result<ArchiveSizes> archive(const std::string& sessionId) override;
+  Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries) override;
+  Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
+  Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) override;
+  Result<std::unique_ptr<Hold>> holdAttachments() override;
+  Result<void> putAttachment(const std::string& sha256, std::string_view bytes) override;
+  Result<std::string> getAttachment(const std::string& sha256) override;
+  Result<std::vector<std::string>> listAttachments() override;
+  Result<std::size_t> removeAttachments(const std::vector<std::string>& sha256s,
+                                        const std::function<Result<bool>(const std::string&)>& stillUnused) override;
+
+ private:
+  struct State;
+  class MemoryWatcher;
+  Result<std::shared_ptr<MemorySession>> session(const std::string& sessionId);
+  void noteChange();
+
+  const EntrySerializer& serializer_;
+  Environment& environment_;
+  IdGenerator ids_;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace bough

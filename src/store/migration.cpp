@@ -1,0 +1,260 @@
+#include "store/migration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/file_io.h"
+#include "base/ids.h"
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "log/archive.h"
+#include "log/new_file.h"
+#include "log/scan.h"
+#include "store/header.h"
+
+namespace bough {
+namespace {
+
+// Collects where a log's entries stand, and what could not be read.
+class PlacesSink final : public ScanSink {
+ public:
+  struct Place {
+    std::uint64_t offset;
+    std::uint32_t length;
+  };
+
+  void onLine(const ScannedLine& line) override { places.push_back({.offset = line.offset, .length = line.length}); }
+  void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) override {
+    if (isNote(kind)) return;
+    problems.push_back({.kind = kind, .offset = offset, .bytes = bytes, .message = std::string(message)});
+  }
+
+  std::vector<Place> places;
+  std::vector<Problem> problems;
+};
+
+// Reads a log's entries one after the other.
+class EntryReader {
+ public:
+  EntryReader(OpenLog& log, const EntrySerializer& serializer) : log_(log), serializer_(serializer) {}
+
+  Result<void> open() {
+    ScanState state;
+    const auto trailing = scanLog(*log_.source, serializer_, state, places_);
+    if (!trailing) return std::unexpected(systemError(trailing.error(), "read", log_.path()));
+    if (*trailing > 0) {
+      places_.problems.push_back({.kind = ProblemKind::Torn,
+                                  .offset = state.offset,
+                                  .bytes = *trailing,
+                                  .message = "bytes behind the last complete batch"});
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::size_t size() const { return places_.places.size(); }
+  std::vector<Problem> takeProblems() { return std::move(places_.problems); }
+
+  Result<Entry> at(std::size_t index) {
+    const auto [offset, length] = places_.places[index];
+    line_.resize(length);
+    const auto got = readFully(*log_.source, offset, line_);
+    if (!got) return std::unexpected(systemError(got.error(), "read", log_.path()));
+    std::string_view text = line_;
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    return serializer_.decode(text);
+  }
+
+ private:
+  OpenLog& log_;
+  const EntrySerializer& serializer_;
+  PlacesSink places_;
+  std::string line_;
+};
+
+// Turns entries of a draft into entries of the present format, in order.
+class Upgrade {
+ public:
+  Upgrade(std::string_view sessionId, Environment& environment)
+      : sessionId_(sessionId),
+        now_(formatTimestamp(environment.clock.nowMs())),
+        ids_(environment.clock, environment.random) {}
+
+  // The header for a log whose first entry is none.
+  Entry missingHeader(const Entry& first) {
+    Entry header;
+    header.id = ids_.next();
+    header.type = entry_type::kSessionHeader;
+    header.timestamp = parseTimestamp(first.timestamp) ? first.timestamp : now_;
+    header.payload = upgradeHeaderPayload("{}", sessionId_);
+    return header;
+  }
+
+  Entry entry(Entry old, bool first) {
+    if (first && old.type == entry_type::kSessionHeader) old.payload = upgradeHeaderPayload(old.payload, sessionId_);
+    if (!parseTimestamp(old.timestamp)) {
+      // A time that cannot be read is kept beside the nearest one before it.
+      if (!old.timestamp.empty()) {
+        if (!old.extra.empty()) old.extra += ',';
+        old.extra += "\"originalTimestamp\":" + json::quoted(old.timestamp);
+      }
+      old.timestamp = last_.empty() ? now_ : last_;
+    }
+    last_ = old.timestamp;
+    return old;
+  }
+
+ private:
+  std::string sessionId_;
+  std::string now_;
+  std::string last_;
+  IdGenerator ids_;
+};
+
+Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerializer& serializer, Upgrade upgrade) {
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    auto entry = old.at(i);
+    if (!entry) return std::unexpected(entry.error());
+    std::string text;
+    if (i == 0 && entry->type != entry_type::kSessionHeader) {
+      if (auto done = serializer.encode(upgrade.missingHeader(*entry), text); !done) return done;
+      if (auto added = file.addEntry(text); !added) return added;
+      text.clear();
+    }
+    if (auto done = serializer.encode(upgrade.entry(std::move(*entry), i == 0), text); !done) return done;
+    if (auto added = file.addEntry(text); !added) return added;
+  }
+  return file.sync();
+}
+
+// Whether the new entry says everything that the old one does. Times and the header may have been completed.
+bool carriesOver(const Entry& old, const Entry& fresh, bool first) {
+  if (old.id != fresh.id || old.parentId != fresh.parentId || old.type != fresh.type || old.runId != fresh.runId ||
+      old.meta != fresh.meta || !fresh.extra.starts_with(old.extra)) {
+    return false;
+  }
+  if (first && old.type == entry_type::kSessionHeader) return true;
+  return old.payload == fresh.payload && (old.timestamp == fresh.timestamp || !parseTimestamp(old.timestamp));
+}
+
+Result<void> compareEntries(EntryReader& old, NewFile& file, const EntrySerializer& serializer) {
+  OpenLog written{.form = LogForm::Plain,
+                  .file = file.file(),
+                  .source = plainSource(file.file()),
+                  .folder = nullptr,
+                  .name = {},
+                  .identity = {}};
+  EntryReader fresh(written, serializer);
+  if (auto opened = fresh.open(); !opened) return opened;
+  const std::size_t added = fresh.size() - std::min(fresh.size(), old.size());
+  bool same = added <= 1 && fresh.size() == old.size() + added && fresh.takeProblems().empty();
+  for (std::size_t i = 0; same && i < old.size(); ++i) {
+    auto before = old.at(i);
+    auto after = fresh.at(i + added);
+    same = before && after && carriesOver(*before, *after, i == 0);
+  }
+  if (same) return {};
+  return fail(ErrorCode::Io, fmt::format("{} did not read back as it was written", file.path()),
+              "check the disk; the session stays as it was");
+}
+
+Result<void> keepOldAs(Directory& folder, const OpenLog& old, const std::string& keptName) {
+  auto linked = folder.link(old.name, keptName);
+  if (!linked && linked.error() == EEXIST) {
+    const auto there = folder.info(keptName);
+    if (there && there->identity == old.identity) return {};  // an interrupted run came this far
+    return fail(ErrorCode::AlreadyExists, fmt::format("{}/{} is there already", folder.path(), keptName),
+                "move it elsewhere, then migrate again");
+  }
+  if (!linked) return std::unexpected(systemError(linked.error(), "keep the old file as", keptName));
+  return orError(folder.sync(), "sync", folder.path());
+}
+
+}  // namespace
+
+Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view sessionId,
+                                   const EntrySerializer& serializer, Environment& environment, int lockTimeoutMs) {
+  if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return std::unexpected(plain.error());
+  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
+  if (!log) return std::unexpected(log.error());
+  EntryReader old(*log, serializer);
+  if (auto opened = old.open(); !opened) return std::unexpected(opened.error());
+  if (old.size() == 0) {
+    return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", log->path()),
+                "see `bough verify`");
+  }
+  auto first = old.at(0);
+  if (!first) return std::unexpected(first.error());
+  MigrationResult result{.sessionId = std::string(sessionId),
+                         .fromFormat = readHeader(*first).format,
+                         .toFormat = serializer.schemaVersion(),
+                         .entries = old.size(),
+                         .keptAs = {},
+                         .problems = {}};
+  if (result.fromFormat == result.toFormat) return result;
+  if (result.fromFormat > result.toFormat) {
+    return fail(ErrorCode::NewerFormat,
+                fmt::format("session {} is in format {}; this version of bough knows {}", sessionId, result.fromFormat,
+                            result.toFormat),
+                "upgrade bough");
+  }
+  NewFile file(*folders.sessions, logName(sessionId));
+  auto done = file.create();
+  if (done) done = writeUpgraded(old, file, serializer, Upgrade(sessionId, environment));
+  if (done) done = compareEntries(old, file, serializer);
+  const std::string kept = formatZeroName(sessionId);
+  if (done) done = keepOldAs(*folders.sessions, *log, kept);
+  if (done) done = file.place();
+  if (!done) return std::unexpected(done.error());
+  (void)folders.sessions->remove(indexName(sessionId));
+  result.keptAs = fmt::format("{}/{}", folders.sessions->path(), kept);
+  result.problems = old.takeProblems();
+  return result;
+}
+
+Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, const std::vector<Entry>& entries,
+                        const EntrySerializer& serializer, int lockTimeoutMs) {
+  if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return plain;
+  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
+  if (!log) return std::unexpected(log.error());
+  NewFile file(*folders.sessions, logName(sessionId));
+  if (auto created = file.create(); !created) return created;
+  for (const Entry& entry : entries) {
+    std::string text;
+    if (auto encoded = serializer.encode(entry, text); !encoded) return encoded;
+    if (auto added = file.addEntry(text); !added) return added;
+  }
+  if (auto synced = file.sync(); !synced) return synced;
+  if (auto placed = file.place(); !placed) return placed;
+  (void)folders.sessions->remove(indexName(sessionId));
+  return {};
+}
+
+Result<std::vector<std::string>> removeLeftovers(const LogFolders& folders, std::string_view sessionId,
+                                                 int lockTimeoutMs) {
+  // Under the session's lock nobody is making such a file.
+  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
+  if (!log) return std::unexpected(log.error());
+  std::vector<std::string> removed;
+  const std::string logPrefix = logName(sessionId) + ".";
+  const std::string indexPrefix = indexName(sessionId) + ".";
+  for (const auto& folder : {folders.sessions, folders.archive}) {
+    if (!folder) continue;
+    auto names = folder->list();
+    if (!names) return std::unexpected(systemError(names.error(), "list", folder->path()));
+    for (const std::string& name : *names) {
+      const bool ours =
+          name == logName(sessionId) + ".tmp" || name.starts_with(logPrefix) || name.starts_with(indexPrefix);
+      if (ours && name.ends_with(".tmp") && folder->remove(name)) removed.push_back(name);
+    }
+  }
+  // Both the plain and the compressed log: archiving or restoring was cut off, and the plain one counts.
+  if (log->form == LogForm::Plain && folders.archive && folders.archive->remove(zstdName(sessionId))) {
+    removed.push_back(zstdName(sessionId));
+  }
+  return removed;
+}
+
+}  // namespace bough

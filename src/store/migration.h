@@ -1,0 +1,35 @@
+// Replacing a whole log at once: bringing an older format to the present one, and giving a fork its own copy.
+//
+// Both write a new file beside the old one and swap them with one rename, under the old file's lock. A migration is
+//   1. write <id>.jsonl.tmp, sync it, read it back and compare it with the old file entry by entry;
+//   2. link the old file as <id>.v0, sync the folder;
+//   3. rename the new file over <id>.jsonl, sync the folder.
+// A crash before 3 leaves the old session as it was, and what is left over is removed or used by the next run.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.h"
+#include "bough/entry.h"
+#include "bough/entry_serializer.h"
+#include "bough/error.h"
+#include "bough/report.h"
+#include "log/log_files.h"
+
+namespace bough {
+
+/// Brings a log to the present format. Does nothing when it is there already.
+Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view sessionId,
+                                   const EntrySerializer& serializer, Environment& environment, int lockTimeoutMs);
+
+/// Replaces a session's log by these entries.
+Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, const std::vector<Entry>& entries,
+                        const EntrySerializer& serializer, int lockTimeoutMs);
+
+/// Removes what interrupted operations on this session left behind; returns the names.
+Result<std::vector<std::string>> removeLeftovers(const LogFolders& folders, std::string_view sessionId,
+                                                 int lockTimeoutMs);
+
+}  // namespace bough

@@ -1,0 +1,68 @@
+// Buffered appends: accepted at once, made durable together.
+//
+// An accepted batch has its ids, times and parents, and waits in memory. A flush appends all that waits for a session
+// as one batch through the backend, so a crash loses a tail of whole batches. A thread flushes what has waited long
+// enough; what goes wrong there is returned by the session's next call.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bough/error.h"
+#include "bough/storage_backend.h"
+
+namespace bough {
+
+class SessionBuffer {
+ public:
+  /// Appends a complete batch durably.
+  using Write = std::function<Result<AppendResult>(AppendRequest)>;
+
+  SessionBuffer(Write write, std::size_t maxEntries, int maxMs);
+  ~SessionBuffer();
+
+  /// What waits for a session, oldest first. `use` is called under the session's lock and may add to it.
+  Result<AppendResult> accept(const std::string& sessionId,
+                              const std::function<Result<AppendResult>(std::vector<Entry>& waiting)>& use);
+  /// Writes what waits for a session; also returns what went wrong since the last call.
+  Result<void> flush(const std::string& sessionId);
+  /// Writes everything; the first error, after having tried all.
+  Result<void> flushAll();
+  [[nodiscard]] bool hasAny() const { return any_; }
+  /// Ends the thread. What waits still is dropped: flush first.
+  void stop();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Waiting {
+    std::mutex mutex;  // held while writing, so that a session's batches keep their order
+    std::vector<Entry> entries;
+    Clock::time_point since;
+    std::optional<Error> failed;
+  };
+
+  std::shared_ptr<Waiting> of(const std::string& sessionId, bool make);
+  static Result<void> write(const Write& write, const std::string& sessionId, Waiting& waiting);
+  void run();
+
+  Write write_;
+  std::size_t maxEntries_;
+  std::chrono::milliseconds maxAge_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::map<std::string, std::shared_ptr<Waiting>> sessions_;
+  std::thread thread_;
+  bool stopping_ = false;
+  std::atomic<bool> any_ = false;
+};
+
+}  // namespace bough

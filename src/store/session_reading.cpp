@@ -1,0 +1,321 @@
+// How SessionStore reads: whole sessions, parts, branches, and forks as if they were whole.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "store/attachment_reference.h"
+#include "store/header.h"
+#include "store/session_store_impl.h"
+
+namespace bough {
+namespace {
+
+// What stands in place of a redacted payload.
+std::string redactedPayload(const Entry& redaction) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().key("redacted").beginObject().member("redactionId", redaction.id);
+  for (const std::string_view name : {"by", "reason"}) {
+    if (const auto value = json::findMember(redaction.payload, name)) writer.key(name).raw(*value);
+  }
+  writer.endObject().endObject();
+  return payload;
+}
+
+std::vector<std::uint64_t> range(std::uint64_t from, std::uint64_t end) {
+  std::vector<std::uint64_t> sequences;
+  sequences.reserve(end > from ? static_cast<std::size_t>(end - from) : 0);
+  for (std::uint64_t i = from; i < end; ++i) sequences.push_back(i);
+  return sequences;
+}
+
+}  // namespace
+
+// By the id of what each hides: those of the session and of every one whose history it shares.
+Result<std::map<std::string, Entry>> SessionStore::Impl::redactions(const std::string& sessionId) {
+  std::map<std::string, Entry> found;
+  auto history = ForkHistory::ofFork(*backend, sessionId);
+  if (!history) return std::unexpected(history.error());
+  std::vector<std::string> sessions = history->sessions();
+  sessions.push_back(sessionId);
+  for (const std::string& session : sessions) {
+    auto sequences = backend->controls(session);
+    if (!sequences) return std::unexpected(sequences.error());
+    auto entries = backend->read(session, *sequences);
+    if (!entries) return std::unexpected(entries.error());
+    for (Entry& entry : *entries) {
+      if (entry.type != entry_type::kRedaction) continue;
+      if (auto target = json::findString(entry.payload, "entryId")) found.emplace(*target, std::move(entry));
+    }
+  }
+  return found;
+}
+
+Result<void> SessionStore::Impl::complete(const std::string& sessionId, std::vector<Entry>& entries,
+                                          bool showRedacted) {
+  std::map<std::string, Entry> hidden;
+  if (!showRedacted) {
+    auto found = redactions(sessionId);
+    if (!found) return std::unexpected(found.error());
+    hidden = std::move(*found);
+  }
+  for (Entry& entry : entries) {
+    const auto redaction = hidden.find(entry.id);
+    if (redaction != hidden.end() && !isControlType(entry.type)) {
+      entry.payload = redactedPayload(redaction->second);
+      entry.redacted = true;
+      continue;
+    }
+    const auto reference = readAttachmentReference(entry.payload);
+    if (!reference) continue;
+    auto payload = backend->getAttachment(*reference);
+    if (!payload) {
+      payload.error().message = fmt::format("entry {} of session {}: {}", entry.id, sessionId, payload.error().message);
+      return std::unexpected(payload.error());
+    }
+    entry.payload = std::move(*payload);
+  }
+  return {};
+}
+
+Result<std::vector<Entry>> SessionStore::Impl::entriesFrom(const std::string& sessionId, std::uint64_t from,
+                                                           std::size_t limit) {
+  auto history = ForkHistory::ofFork(*backend, sessionId);
+  if (!history) return std::unexpected(history.error());
+  std::vector<Entry> entries;
+  const auto add = [&](Result<std::vector<Entry>> part) -> Result<void> {
+    if (!part) return std::unexpected(part.error());
+    std::ranges::move(*part, std::back_inserter(entries));
+    return {};
+  };
+  const auto own = [&](std::uint64_t first, std::size_t count) -> Result<std::vector<Entry>> {
+    auto sequences = backend->select(sessionId, {.fromSequence = first, .limit = count, .type = {}});
+    if (!sequences) return std::unexpected(sequences.error());
+    return backend->read(sessionId, *sequences);
+  };
+  const std::uint64_t shared = history->size();
+  if (from == 0 && limit > 0) {
+    if (auto done = add(own(0, 1)); !done) return std::unexpected(done.error());
+  }
+  if (from <= shared && entries.size() < limit && shared > 0) {
+    const std::size_t skip = from == 0 ? 0 : static_cast<std::size_t>(from - 1);
+    if (auto done = add(history->read(*backend, skip, limit - entries.size())); !done) {
+      return std::unexpected(done.error());
+    }
+  }
+  if (entries.size() < limit) {
+    const std::uint64_t first = from > shared ? from - shared : 1;
+    if (auto done = add(own(std::max<std::uint64_t>(first, 1), limit - entries.size())); !done) {
+      return std::unexpected(done.error());
+    }
+  }
+  return entries;
+}
+
+// The place behind the entry that a stored position names.
+Result<std::uint64_t> SessionStore::Impl::placeBehind(const std::string& sessionId, const std::string& position) {
+  if (position.empty()) return 0;
+  auto history = ForkHistory::ofFork(*backend, sessionId);
+  if (!history) return std::unexpected(history.error());
+  auto own = backend->sequenceOf(sessionId, position);
+  if (!own) return std::unexpected(own.error());
+  if (*own) return **own == 0 ? 1 : **own + history->size() + 1;
+  auto place = history->find(*backend, position);
+  if (!place) return std::unexpected(place.error());
+  if (*place) return **place + 2;
+  return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {} to continue from", sessionId, position),
+              "start from the beginning with an empty position");
+}
+
+Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId, const LoadOptions& wanted) {
+  auto header = backend->header(sessionId);
+  if (!header) return std::unexpected(header.error());
+  const bool fork = readHeader(*header).origin.has_value();
+  std::vector<Entry> entries;
+  if (wanted.branch) {
+    // Without further conditions only as much of the branch is walked as is wanted.
+    const bool plain = wanted.type.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
+    auto branch =
+        ForkHistory::ofBranch(*backend, sessionId, *wanted.branch, plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX);
+    if (!branch) return std::unexpected(branch.error());
+    auto read = branch->read(*backend, static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, SIZE_MAX)),
+                             SIZE_MAX);
+    if (!read) return read;
+    entries = std::move(*read);
+  } else if (fork) {
+    auto read = entriesFrom(sessionId, wanted.fromSequence, wanted.type.empty() ? wanted.limit : SIZE_MAX);
+    if (!read) return read;
+    entries = std::move(*read);
+  } else {
+    const bool fromEnd = wanted.last && wanted.limit == SIZE_MAX;
+    auto sequences = backend->select(sessionId, {.fromSequence = wanted.fromSequence,
+                                                 .limit = fromEnd ? *wanted.last : wanted.limit,
+                                                 .type = wanted.type,
+                                                 .newestFirst = fromEnd});
+    if (!sequences) return std::unexpected(sequences.error());
+    if (fromEnd) std::ranges::reverse(*sequences);
+    auto read = backend->read(sessionId, *sequences);
+    if (!read) return read;
+    entries = std::move(*read);
+  }
+  if (!wanted.type.empty()) std::erase_if(entries, [&](const Entry& entry) { return entry.type != wanted.type; });
+  if (entries.size() > wanted.limit) entries.resize(wanted.limit);
+  if (wanted.last && entries.size() > *wanted.last) {
+    entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(*wanted.last));
+  }
+  if (auto done = complete(sessionId, entries, wanted.showRedacted); !done) return std::unexpected(done.error());
+  return entries;
+}
+
+Result<std::vector<Entry>> SessionStore::loadSessionEntries(const std::string& sessionId, const LoadOptions& options) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  return retryWhenChanged([&] { return impl_->load(sessionId, options); });
+}
+
+Result<Entry> SessionStore::loadEntry(const std::string& sessionId, const std::string& entryId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  return retryWhenChanged([&]() -> Result<Entry> {
+    std::vector<Entry> found;
+    auto sequence = impl_->backend->sequenceOf(sessionId, entryId);
+    if (!sequence) return std::unexpected(sequence.error());
+    if (*sequence) {
+      auto own = impl_->backend->read(sessionId, range(**sequence, **sequence + 1));
+      if (!own) return std::unexpected(own.error());
+      found = std::move(*own);
+    } else {
+      auto history = ForkHistory::ofFork(*impl_->backend, sessionId);
+      if (!history) return std::unexpected(history.error());
+      auto place = history->find(*impl_->backend, entryId);
+      if (!place) return std::unexpected(place.error());
+      if (!*place) {
+        return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
+                    "`bough cat` prints all entries of a session");
+      }
+      auto shared = history->read(*impl_->backend, **place, 1);
+      if (!shared) return std::unexpected(shared.error());
+      found = std::move(*shared);
+    }
+    if (auto done = impl_->complete(sessionId, found, false); !done) return std::unexpected(done.error());
+    return std::move(found.front());
+  });
+}
+
+struct SessionCursor::State {
+  SessionStore::Impl* store;
+  std::string sessionId;
+  std::string position;
+  std::uint64_t place = 0;
+};
+
+SessionCursor::SessionCursor(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SessionCursor::SessionCursor(SessionCursor&&) noexcept = default;
+SessionCursor& SessionCursor::operator=(SessionCursor&&) noexcept = default;
+SessionCursor::~SessionCursor() = default;
+
+Result<SessionCursor> SessionStore::openCursor(const std::string& sessionId, const std::string& position) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  auto place = impl_->placeBehind(sessionId, position);
+  if (!place) return std::unexpected(place.error());
+  auto state = std::make_unique<SessionCursor::State>();
+  state->store = impl_.get();
+  state->sessionId = sessionId;
+  state->position = position;
+  state->place = *place;
+  return SessionCursor(std::move(state));
+}
+
+Result<std::vector<Entry>> SessionCursor::next(std::size_t count) {
+  State& state = *state_;
+  if (auto ready = state.store->readyToRead(state.sessionId); !ready) return std::unexpected(ready.error());
+  auto entries = retryWhenChanged([&]() -> Result<std::vector<Entry>> {
+    auto read = state.store->entriesFrom(state.sessionId, state.place, count);
+    if (read) {
+      if (auto done = state.store->complete(state.sessionId, *read, false); !done) {
+        return std::unexpected(done.error());
+      }
+    }
+    return read;
+  });
+  if (entries && !entries->empty()) {
+    state.place += entries->size();
+    state.position = entries->back().id;
+  }
+  return entries;
+}
+
+Result<bool> SessionCursor::hasMore() const {
+  const State& state = *state_;
+  if (auto ready = state.store->readyToRead(state.sessionId); !ready) return std::unexpected(ready.error());
+  auto history = ForkHistory::ofFork(*state.store->backend, state.sessionId);
+  if (!history) return std::unexpected(history.error());
+  auto known = state.store->backend->state(state.sessionId);
+  if (!known) return std::unexpected(known.error());
+  return state.place < known->entryCount + history->size();
+}
+
+void SessionCursor::reset() {
+  state_->place = 0;
+  state_->position.clear();
+}
+
+const std::string& SessionCursor::position() const {
+  return state_->position;
+}
+
+struct SessionFollower::State {
+  explicit State(SessionCursor from) : cursor(std::move(from)) {}
+  SessionCursor cursor;
+  std::unique_ptr<ChangeWatcher> watcher;
+  std::atomic<bool> stopped = false;
+};
+
+SessionFollower::SessionFollower(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SessionFollower::SessionFollower(SessionFollower&&) noexcept = default;
+SessionFollower& SessionFollower::operator=(SessionFollower&&) noexcept = default;
+SessionFollower::~SessionFollower() = default;
+
+Result<SessionFollower> SessionStore::follow(const std::string& sessionId, const std::string& position) {
+  auto cursor = openCursor(sessionId, position);
+  if (!cursor) return std::unexpected(cursor.error());
+  auto state = std::make_unique<SessionFollower::State>(std::move(*cursor));
+  // Watching begins before the first look, so nothing can slip in between.
+  auto watcher = impl_->backend->watch(sessionId);
+  if (!watcher) return std::unexpected(watcher.error());
+  state->watcher = std::move(*watcher);
+  return SessionFollower(std::move(state));
+}
+
+Result<std::vector<Entry>> SessionFollower::next(int timeoutMs) {
+  constexpr std::size_t kPart = 256;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeoutMs);
+  while (!state_->stopped) {
+    auto entries = state_->cursor.next(kPart);
+    if (!entries || !entries->empty()) return entries;
+    int rest = -1;
+    if (timeoutMs >= 0) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+      if (left <= 0) break;
+      rest = static_cast<int>(left);
+    }
+    auto changed = state_->watcher->wait(rest);
+    if (!changed) return std::unexpected(changed.error());
+  }
+  return std::vector<Entry>();
+}
+
+const std::string& SessionFollower::position() const {
+  return state_->cursor.position();
+}
+
+void SessionFollower::stop() {
+  state_->stopped = true;
+  state_->watcher->wake();
+}
+
+}  // namespace bough

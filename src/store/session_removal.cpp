@@ -1,0 +1,164 @@
+// What SessionStore removes, and what it first makes sure of.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/sha256.h"
+#include "store/attachments.h"
+#include "store/header.h"
+#include "store/session_store_impl.h"
+
+namespace bough {
+namespace {
+
+Result<std::vector<std::string>> findForks(StorageBackend& backend, const std::string& sessionId) {
+  auto sessions = backend.listSessions();
+  if (!sessions) return std::unexpected(sessions.error());
+  std::vector<std::string> forks;
+  for (const std::string& session : *sessions) {
+    auto header = backend.header(session);
+    if (!header) continue;  // no fork that anyone could read
+    const auto origin = readHeader(*header).origin;
+    if (origin && origin->sessionId == sessionId) forks.push_back(session);
+  }
+  return forks;
+}
+
+// Calls `use` for every run of exactly 64 hex digits in a line.
+template <typename Use>
+void forEachHash(std::string_view line, Use use) {
+  const auto isHex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  for (std::size_t at = 0; at < line.size();) {
+    if (!isHex(line[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t begin = at;
+    while (at < line.size() && isHex(line[at])) ++at;
+    if (at - begin == 64) use(line.substr(begin, 64));
+  }
+}
+
+// Of the candidates, those that no line of any session names. A session that cannot be read stops it: what it names
+// is unknown.
+Result<std::unordered_set<std::string>> unusedOf(StorageBackend& backend, const std::vector<std::string>& candidates) {
+  std::unordered_set<std::string> unused(candidates.begin(), candidates.end());
+  auto sessions = backend.listSessions();
+  if (!sessions) return std::unexpected(sessions.error());
+  for (const std::string& session : *sessions) {
+    auto read = backend.exportLines(session, [&](std::string_view line) {
+      forEachHash(line, [&](std::string_view hash) { unused.erase(std::string(hash)); });
+      return true;
+    });
+    if (!read) return std::unexpected(read.error());
+    auto state = backend.state(session);
+    if (!state) return std::unexpected(state.error());
+    if (state->problemCount > 0) {
+      return fail(ErrorCode::Damaged,
+                  fmt::format("session {} is damaged, so it is unknown which attachments it names", session),
+                  "repair or remove it first; no attachment was removed");
+    }
+  }
+  return unused;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> SessionStore::forksOf(const std::string& sessionId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  return findForks(*impl_->backend, sessionId);
+}
+
+// Writes the fork anew: its header, all that it shared, its own entries.
+Result<void> SessionStore::Impl::detach(const std::string& forkId) {
+  auto entries = entriesFrom(forkId, 0, SIZE_MAX);
+  if (!entries) return std::unexpected(entries.error());
+  auto state = backend->state(forkId);
+  if (!state) return std::unexpected(state.error());
+  Entry& header = entries->front();
+  header.payload = detachHeaderPayload(header.payload);
+  // What the parent hides stays hidden, though its redactions are not on the branch.
+  auto hidden = redactions(forkId);
+  if (!hidden) return std::unexpected(hidden.error());
+  std::unordered_set<std::string> present;
+  for (const Entry& entry : *entries) present.insert(entry.id);
+  for (auto& [target, redaction] : *hidden) {
+    if (present.contains(target) && !present.contains(redaction.id)) {
+      redaction.parentId = target;
+      entries->push_back(std::move(redaction));
+    }
+  }
+  // The head is where it was, wherever the copied entries would have left it.
+  Entry head;
+  head.id = ids.next();
+  head.parentId = state->headId;
+  head.type = entry_type::kHead;
+  head.timestamp = entries->back().timestamp;
+  head.payload = state->headId.empty() ? R"({"entryId":null})" : fmt::format(R"({{"entryId":"{}"}})", state->headId);
+  entries->push_back(std::move(head));
+  return backend->rewrite(forkId, *entries);
+}
+
+Result<void> SessionStore::deleteSession(const std::string& sessionId, const DeleteOptions& options) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return ready;
+  if (options.detachForks) {
+    auto forks = findForks(*impl_->backend, sessionId);
+    if (!forks) return std::unexpected(forks.error());
+    for (const std::string& fork : *forks) {
+      if (auto flushed = impl_->readyToRead(fork); !flushed) return flushed;
+      if (auto detached = impl_->detach(fork); !detached) return detached;
+    }
+  }
+  return impl_->backend->remove(sessionId, [&]() -> Result<void> {
+    auto forks = findForks(*impl_->backend, sessionId);
+    if (!forks) return std::unexpected(forks.error());
+    if (forks->empty()) return {};
+    return fail(
+        ErrorCode::HasForks,
+        fmt::format("{} {} the history of session {}: {}", forks->size(),
+                    forks->size() == 1 ? "session shares" : "sessions share", sessionId, fmt::join(*forks, ", ")),
+        "delete the forks first, or detach them: each then gets its own copy");
+  });
+}
+
+Result<std::string> SessionStore::putAttachment(std::string_view bytes) {
+  if (auto open = impl_->checkOpen(); !open) return std::unexpected(open.error());
+  const std::string sha256 = Sha256::of(bytes);
+  auto hold = impl_->backend->holdAttachments();
+  if (!hold) return std::unexpected(hold.error());
+  if (auto put = impl_->backend->putAttachment(sha256, bytes); !put) return std::unexpected(put.error());
+  return sha256;
+}
+
+Result<std::string> SessionStore::readAttachment(const std::string& sha256) {
+  if (auto open = impl_->checkOpen(); !open) return std::unexpected(open.error());
+  return impl_->backend->getAttachment(sha256);
+}
+
+Result<std::vector<std::string>> SessionStore::findUnusedAttachments() {
+  if (auto flushed = flush(); !flushed) return std::unexpected(flushed.error());
+  auto all = impl_->backend->listAttachments();
+  if (!all) return all;
+  auto unused = unusedOf(*impl_->backend, *all);
+  if (!unused) return std::unexpected(unused.error());
+  std::erase_if(*all, [&](const std::string& sha256) { return !unused->contains(sha256); });
+  return all;
+}
+
+Result<std::size_t> SessionStore::removeUnusedAttachments(const std::vector<std::string>& sha256s) {
+  if (auto flushed = flush(); !flushed) return std::unexpected(flushed.error());
+  std::optional<std::unordered_set<std::string>> unused;
+  return impl_->backend->removeAttachments(sha256s, [&](const std::string& sha256) -> Result<bool> {
+    if (!unused) {
+      auto found = unusedOf(*impl_->backend, sha256s);
+      if (!found) return std::unexpected(found.error());
+      unused = std::move(*found);
+    }
+    return unused->contains(sha256);
+  });
+}
+
+}  // namespace bough

@@ -1,0 +1,336 @@
+#include "bough/store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/ids.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/sha256.h"
+#include "base/timestamp.h"
+#include "store/append_rules.h"
+#include "store/attachment_reference.h"
+#include "store/file_backend.h"
+#include "store/header.h"
+#include "store/memory_backend.h"
+#include "store/session_store_impl.h"
+
+namespace bough {
+
+SessionStore::Impl::Impl(std::shared_ptr<StorageBackend> store, const StoreOptions& storeOptions, Environment& env)
+    : backend(std::move(store)),
+      options(storeOptions),
+      environment(env),
+      ids(env.clock, env.random),
+      buffer([this](AppendRequest request) { return write(std::move(request)); }, storeOptions.bufferedEntries,
+             storeOptions.bufferedMs) {}
+
+SessionStore::SessionStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+SessionStore::~SessionStore() {
+  (void)close();
+}
+
+Result<std::unique_ptr<SessionStore>> SessionStore::Impl::open(std::shared_ptr<StorageBackend> backend,
+                                                               const StoreOptions& options, Environment& environment) {
+  // A store that can only be read is opened for that; its first append says why it cannot be written.
+  if (auto reached = backend->probe(); !reached && reached.error().code != ErrorCode::ReadOnly) {
+    return std::unexpected(reached.error());
+  }
+  return std::unique_ptr<SessionStore>(
+      new SessionStore(std::make_unique<Impl>(std::move(backend), options, environment)));
+}
+
+Result<std::unique_ptr<SessionStore>> SessionStore::open(SessionStoreInit init) {
+  if (!init.backend) return fail(ErrorCode::InvalidArgument, "a store needs a backend");
+  return Impl::open(std::move(init.backend), init.options, systemEnvironment());
+}
+
+Result<std::unique_ptr<SessionStore>> SessionStore::open(const std::string& location, const StoreOptions& options) {
+  if (location == "memory:") return open({.backend = makeMemoryBackend(), .options = options});
+  if (location.starts_with("postgresql:") || location.starts_with("postgres:")) {
+    return fail(ErrorCode::Unsupported, "this build of bough has no PostgreSQL backend", "use a folder");
+  }
+  auto backend = makeFileBackend(location, options);
+  if (!backend) return std::unexpected(backend.error());
+  return open({.backend = std::move(*backend), .options = options});
+}
+
+Result<void> SessionStore::Impl::checkOpen() const {
+  if (!closed) return {};
+  return fail(ErrorCode::Closed, "the store was closed", "open it again");
+}
+
+Result<void> SessionStore::Impl::readyToRead(const std::string& sessionId) {
+  if (auto open = checkOpen(); !open) return open;
+  return buffer.hasAny() ? buffer.flush(sessionId) : Result<void>();
+}
+
+Result<SessionHandle> SessionStore::Impl::create(NewSession session, const std::optional<ForkOrigin>& origin) {
+  if (auto open = checkOpen(); !open) return std::unexpected(open.error());
+  if (session.sessionId.empty()) session.sessionId = ids.next();
+  if (!session.key.empty() && !isSessionKey(session.key)) {
+    return fail(ErrorCode::InvalidArgument, "the key is longer than 512 bytes, not UTF-8, or holds control characters",
+                "keys look like agent:channel:peer");
+  }
+  const std::string now = formatTimestamp(environment.clock.nowMs());
+  std::vector<Entry> entries(1);
+  entries[0].id = ids.next();
+  entries[0].type = entry_type::kSessionHeader;
+  entries[0].timestamp = now;
+  entries[0].payload = makeHeaderPayload(session, origin);
+  if (!session.title.empty()) {
+    Entry& info = entries.emplace_back();
+    info.id = ids.next();
+    info.parentId = origin ? origin->entryId : "";
+    info.type = entry_type::kSessionInfo;
+    info.timestamp = now;
+    info.payload = "{\"title\":" + json::quoted(session.title) + "}";
+  }
+  if (auto made = backend->createSession(session.sessionId, entries); !made) return std::unexpected(made.error());
+  return SessionHandle{.sessionId = session.sessionId, .schemaVersion = kFormat};
+}
+
+Result<SessionHandle> SessionStore::createSession(const NewSession& session) {
+  return impl_->create(session, {});
+}
+
+Result<SessionHandle> SessionStore::branchFromEntry(const std::string& sessionId, const std::string& entryId,
+                                                    const NewSession& session) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  // Held until the fork names it, so that it cannot be deleted in between.
+  auto pin = impl_->backend->pin(sessionId);
+  if (!pin) return std::unexpected(pin.error());
+  auto entry = loadEntry(sessionId, entryId);
+  if (!entry) return std::unexpected(entry.error());
+  if (isControlType(entry->type) || entry->type == entry_type::kSessionHeader) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("entry {} is a {}: a fork cannot continue from it", entryId, entry->type),
+                "name a message or another entry of the conversation");
+  }
+  return impl_->create(session, ForkOrigin{.sessionId = sessionId, .entryId = entryId});
+}
+
+Result<std::unique_ptr<Hold>> SessionStore::Impl::storeAttachments(std::vector<Entry>& entries) {
+  std::unique_ptr<Hold> hold;
+  for (Entry& entry : entries) {
+    const bool large = entry.payload.size() > options.attachmentBytes && !isControlType(entry.type);
+    if (!large && !looksLikeAttachmentReference(entry.payload)) continue;
+    if (const auto valid = json::check(entry.payload); !valid) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("entry {}: payload is not JSON: {} at byte {}", entry.id,
+                                                          valid.error().reason, valid.error().offset));
+    }
+    if (!hold) {
+      auto held = backend->holdAttachments();
+      if (!held) return held;
+      hold = std::move(*held);
+    }
+    const std::string sha256 = Sha256::of(entry.payload);
+    if (auto put = backend->putAttachment(sha256, entry.payload); !put) return std::unexpected(put.error());
+    entry.payload = makeAttachmentReference(sha256, entry.payload.size());
+  }
+  return hold;
+}
+
+Result<SharedHistory> SessionStore::Impl::sharedHistory(const std::string& sessionId) {
+  auto header = backend->header(sessionId);
+  if (!header) return std::unexpected(header.error());
+  if (!readHeader(*header).origin) return SharedHistory();
+  auto history = ForkHistory::ofFork(*backend, sessionId);
+  if (!history) return std::unexpected(history.error());
+  return SharedHistory([this, shared = std::make_shared<ForkHistory>(std::move(*history))](
+                           std::string_view id) -> Result<std::optional<Entry>> {
+    auto place = shared->find(*backend, id);
+    if (!place) return std::unexpected(place.error());
+    if (!*place) return std::nullopt;
+    auto entries = shared->read(*backend, **place, 1);
+    if (!entries) return std::unexpected(entries.error());
+    return std::move(entries->front());
+  });
+}
+
+namespace {
+
+// What a batch is checked against while it is buffered: what is stored, and what waits before it.
+class BufferedView final : public LogView {
+ public:
+  BufferedView(StorageBackend& backend, const EntrySerializer& serializer, const SessionState& state,
+               const std::vector<Entry>& waiting)
+      : backend_(backend),
+        serializer_(serializer),
+        sessionId_(state.sessionId),
+        waiting_(waiting),
+        tailId_(state.tailId),
+        headId_(state.headId) {
+    for (const Entry& entry : waiting_) {
+      tailId_ = entry.id;
+      if (entry.type == entry_type::kHead) {
+        headId_ = json::findString(entry.payload, "entryId").value_or("");
+      } else if (!isControlType(entry.type)) {
+        headId_ = entry.id;
+      }
+    }
+  }
+
+  Result<std::optional<std::string>> textOf(std::string_view id) override {
+    const auto mine = std::ranges::find(waiting_, id, &Entry::id);
+    if (mine != waiting_.end()) return encoded(*mine);
+    auto sequence = backend_.sequenceOf(sessionId_, id);
+    if (!sequence) return std::unexpected(sequence.error());
+    if (!*sequence) return std::nullopt;
+    const std::uint64_t wanted[] = {**sequence};
+    auto entries = backend_.read(sessionId_, wanted);
+    if (!entries) return std::unexpected(entries.error());
+    return encoded(entries->front());
+  }
+  Result<bool> contains(std::string_view id) override {
+    if (std::ranges::find(waiting_, id, &Entry::id) != waiting_.end()) return true;
+    auto sequence = backend_.sequenceOf(sessionId_, id);
+    if (!sequence) return std::unexpected(sequence.error());
+    return sequence->has_value();
+  }
+  [[nodiscard]] const std::string& tailId() const override { return tailId_; }
+  [[nodiscard]] const std::string& headId() const override { return headId_; }
+
+ private:
+  [[nodiscard]] Result<std::optional<std::string>> encoded(const Entry& entry) const {
+    std::string text;
+    if (auto done = serializer_.encode(entry, text); !done) return std::unexpected(done.error());
+    return text;
+  }
+
+  StorageBackend& backend_;
+  const EntrySerializer& serializer_;
+  std::string sessionId_;
+  const std::vector<Entry>& waiting_;
+  std::string tailId_;
+  std::string headId_;
+};
+
+}  // namespace
+
+Result<AppendResult> SessionStore::Impl::write(AppendRequest request) {
+  auto shared = sharedHistory(request.sessionId);
+  if (!shared) return std::unexpected(shared.error());
+  request.shared = std::move(*shared);
+  return backend->append(std::move(request));
+}
+
+Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durability durability) {
+  auto hold = storeAttachments(request.entries);
+  if (!hold) return std::unexpected(hold.error());
+  // Comparing the tail needs the log itself, and an attachment is safe only once an entry names it: such a batch is
+  // written at once, behind all that waits.
+  if (durability == Durability::Sync || request.expectedTail || *hold) {
+    if (auto flushed = readyToRead(request.sessionId); !flushed) return std::unexpected(flushed.error());
+    return write(std::move(request));
+  }
+  auto shared = sharedHistory(request.sessionId);
+  if (!shared) return std::unexpected(shared.error());
+  request.shared = std::move(*shared);
+  return buffer.accept(request.sessionId, [&](std::vector<Entry>& waiting) -> Result<AppendResult> {
+    auto state = backend->state(request.sessionId);
+    if (!state) return std::unexpected(state.error());
+    if (state->format != kFormat) return backend->append(request);  // says what is wrong with it
+    BufferedView view(*backend, jsonEntrySerializer(), *state, waiting);
+    std::vector<NewLine> lines;
+    auto prepared = prepareBatch(view, request, jsonEntrySerializer(), ids, environment.clock, lines);
+    if (!prepared) return prepared;
+    for (const NewLine& line : lines) {
+      auto entry = jsonEntrySerializer().decode(line.text);
+      if (!entry) return std::unexpected(entry.error());
+      waiting.push_back(std::move(*entry));
+    }
+    return prepared;
+  });
+}
+
+Result<AppendResult> SessionStore::appendSessionEntries(const std::string& sessionId, std::vector<Entry> entries,
+                                                        const AppendOptions& options) {
+  if (auto open = impl_->checkOpen(); !open) return std::unexpected(open.error());
+  const Durability durability = options.durability.value_or(impl_->options.durability);
+  if (durability == Durability::Sync || options.expectedTail) {
+    if (auto flushed = impl_->readyToRead(sessionId); !flushed) return std::unexpected(flushed.error());
+  }
+  return impl_->append(
+      {.sessionId = sessionId, .entries = std::move(entries), .expectedTail = options.expectedTail, .shared = {}},
+      durability);
+}
+
+Result<AppendResult> SessionStore::moveHead(const std::string& sessionId, const std::string& entryId) {
+  if (!entryId.empty()) {
+    auto entry = loadEntry(sessionId, entryId);
+    if (!entry) return std::unexpected(entry.error());
+    if (isControlType(entry->type) || entry->type == entry_type::kSessionHeader) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("entry {} is a {}: it cannot be the head", entryId, entry->type),
+                  "name a message or another entry of the conversation");
+    }
+  }
+  Entry head;
+  head.type = entry_type::kHead;
+  head.payload = entryId.empty() ? R"({"entryId":null})" : "{\"entryId\":" + json::quoted(entryId) + "}";
+  return appendSessionEntries(sessionId, {std::move(head)});
+}
+
+Result<AppendResult> SessionStore::redactEntry(const std::string& sessionId, const std::string& entryId,
+                                               const std::string& by, const std::string& reason) {
+  Entry redaction;
+  redaction.type = entry_type::kRedaction;
+  json::Writer writer(redaction.payload);
+  writer.beginObject().member("entryId", entryId).member("by", by).member("reason", reason).endObject();
+  return appendSessionEntries(sessionId, {std::move(redaction)});
+}
+
+Result<std::vector<std::string>> SessionStore::listSessions() {
+  if (auto open = impl_->checkOpen(); !open) return std::unexpected(open.error());
+  return impl_->backend->listSessions();
+}
+
+Result<SessionState> SessionStore::sessionState(const std::string& sessionId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  return impl_->backend->state(sessionId);
+}
+
+Result<ArchiveResult> SessionStore::archiveSession(const std::string& sessionId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  auto sizes = impl_->backend->archive(sessionId);
+  if (!sizes) return std::unexpected(sizes.error());
+  return ArchiveResult{.sessionId = sessionId, .bytesBefore = sizes->plainBytes, .bytesAfter = sizes->packedBytes};
+}
+
+Result<MigrationResult> SessionStore::migrateSession(const std::string& sessionId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  return impl_->backend->migrate(sessionId);
+}
+
+Result<VerifyReport> SessionStore::verifySession(const std::string& sessionId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  return impl_->backend->verify(sessionId);
+}
+
+Result<RepairReport> SessionStore::repairSession(const std::string& sessionId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  return impl_->backend->repair(sessionId);
+}
+
+Result<void> SessionStore::exportSession(const std::string& sessionId,
+                                         const std::function<bool(std::string_view)>& line) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return ready;
+  return impl_->backend->exportLines(sessionId, line);
+}
+
+Result<void> SessionStore::flush() {
+  if (auto open = impl_->checkOpen(); !open) return open;
+  return impl_->buffer.flushAll();
+}
+
+Result<void> SessionStore::close() {
+  if (impl_ == nullptr || impl_->closed.exchange(true)) return {};
+  auto flushed = impl_->buffer.flushAll();
+  impl_->buffer.stop();
+  return flushed;
+}
+
+}  // namespace bough

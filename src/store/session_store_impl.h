@@ -1,0 +1,64 @@
+// The inside of SessionStore, shared by its source files and by tests that bring their own environment.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/ids.h"
+#include "bough/store.h"
+#include "store/fork_history.h"
+#include "store/session_buffer.h"
+
+namespace bough {
+
+struct SessionStore::Impl {
+  Impl(std::shared_ptr<StorageBackend> backend, const StoreOptions& options, Environment& environment);
+
+  static Result<std::unique_ptr<SessionStore>> open(std::shared_ptr<StorageBackend> backend,
+                                                    const StoreOptions& options, Environment& environment);
+
+  Result<void> checkOpen() const;
+  /// Before any read of a session: what this store has buffered for it must be seen.
+  Result<void> readyToRead(const std::string& sessionId);
+  Result<SessionHandle> create(NewSession session, const std::optional<ForkOrigin>& origin);
+  /// Stores large payloads apart and leaves references in `entries`. The hold lasts until the append is done.
+  Result<std::unique_ptr<Hold>> storeAttachments(std::vector<Entry>& entries);
+  Result<SharedHistory> sharedHistory(const std::string& sessionId);
+  Result<AppendResult> append(AppendRequest request, Durability durability);
+  /// Appends a batch whose attachments are stored, durably.
+  Result<AppendResult> write(AppendRequest request);
+
+  /// The entries from a place on, in the order that a session shows: its header, what it shares, its own.
+  Result<std::vector<Entry>> entriesFrom(const std::string& sessionId, std::uint64_t from, std::size_t limit);
+  Result<std::uint64_t> placeBehind(const std::string& sessionId, const std::string& position);
+  Result<std::vector<Entry>> load(const std::string& sessionId, const LoadOptions& options);
+  /// Brings back payloads that are stored apart, and hides redacted ones.
+  Result<void> complete(const std::string& sessionId, std::vector<Entry>& entries, bool showRedacted);
+  Result<std::map<std::string, Entry>> redactions(const std::string& sessionId);
+  Result<void> detach(const std::string& forkId);
+
+  std::shared_ptr<StorageBackend> backend;
+  StoreOptions options;
+  Environment& environment;
+  IdGenerator ids;
+  SessionBuffer buffer;
+  std::atomic<bool> closed = false;
+};
+
+/// Runs an operation that asks for sequences and then reads them; once more when the log changed in between.
+template <typename Operation>
+auto retryWhenChanged(Operation operation) -> decltype(operation()) {
+  auto result = operation();
+  if (!result && result.error().code == ErrorCode::Damaged && result.error().retryable) result = operation();
+  return result;
+}
+
+}  // namespace bough

@@ -1,0 +1,134 @@
+#include "store/verification.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "store/attachment_reference.h"
+#include "store/fork_history.h"
+#include "store/header.h"
+
+namespace bough {
+namespace {
+
+// Gathers what the scan says and what only all entries together show: ids, parents, the header.
+class VerifySink final : public ScanSink {
+ public:
+  explicit VerifySink(VerifyReport& report) : report_(report) {}
+
+  void onLine(const ScannedLine& line) override {
+    const bool header = line.keys.type == entry_type::kSessionHeader;
+    if (report_.entries == 0 && !header)
+      add(ProblemKind::Header, line.offset, 0, "the log does not begin with a header");
+    if (report_.entries > 0 && header) add(ProblemKind::Header, line.offset, line.length, "a second header");
+    if (!ids_.insert(std::string(line.keys.id)).second) {
+      add(ProblemKind::DuplicateId, line.offset, line.length,
+          fmt::format("entry {} is there already; this one is not read", line.keys.id));
+      return;
+    }
+    ++report_.entries;
+    if (!line.keys.parentId || ids_.contains(std::string(*line.keys.parentId))) {
+      if (line.keys.parentId == line.keys.id) {
+        add(ProblemKind::UnknownParent, line.offset, line.length,
+            fmt::format("entry {} is its own parent", line.keys.id));
+      }
+      return;
+    }
+    elsewhere_.push_back({.offset = line.offset,
+                          .bytes = line.length,
+                          .id = std::string(line.keys.id),
+                          .parentId = std::string(*line.keys.parentId)});
+  }
+
+  void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) override {
+    add(kind, offset, bytes, std::string(message));
+  }
+
+  void add(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string message) {
+    ++(isNote(kind) ? report_.noteCount : report_.problemCount);
+    if (report_.problems.size() >= VerifyReport::kMaxListed) return;
+    report_.problems.push_back({.kind = kind, .offset = offset, .bytes = bytes, .message = std::move(message)});
+  }
+
+  struct Elsewhere {
+    std::uint64_t offset;
+    std::uint64_t bytes;
+    std::string id;
+    std::string parentId;
+  };
+  [[nodiscard]] const std::vector<Elsewhere>& elsewhere() const { return elsewhere_; }
+
+ private:
+  VerifyReport& report_;
+  std::unordered_set<std::string> ids_;
+  std::vector<Elsewhere> elsewhere_;
+};
+
+// Parents that are not in the log must be in the history a fork shares.
+void checkParents(VerifySink& sink, StorageBackend& backend, const std::string& sessionId) {
+  if (sink.elsewhere().empty()) return;
+  const auto shared = ForkHistory::ofFork(backend, sessionId);
+  for (const auto& entry : sink.elsewhere()) {
+    const auto found =
+        shared ? shared->find(backend, entry.parentId) : Result<std::optional<std::size_t>>(std::nullopt);
+    if (found && *found) continue;
+    sink.add(ProblemKind::UnknownParent, entry.offset, entry.bytes,
+             fmt::format("the parent {} of entry {} is not an earlier entry", entry.parentId, entry.id));
+  }
+}
+
+// Every line once more, entry by entry: it decodes, and its attachment is there and right.
+Result<void> checkEntries(SessionLog& log, const EntrySerializer& serializer, StorageBackend& backend,
+                          VerifySink& sink) {
+  constexpr std::size_t kPart = 256;
+  for (Ordinal from = 0;; from += kPart) {
+    auto ordinals = log.select(from, kPart, std::nullopt, false);
+    if (!ordinals) return std::unexpected(ordinals.error());
+    if (ordinals->empty()) return {};
+    auto lines = log.read(*ordinals);
+    if (!lines) return std::unexpected(lines.error());
+    for (const std::string& line : *lines) {
+      auto entry = serializer.decode(line);
+      if (!entry) {
+        sink.add(ProblemKind::Damage, 0, line.size(), entry.error().message);
+        continue;
+      }
+      const auto reference = readAttachmentReference(entry->payload);
+      if (!reference) continue;
+      if (auto bytes = backend.getAttachment(*reference); !bytes) {
+        sink.add(ProblemKind::Attachment, 0, 0, fmt::format("entry {}: {}", entry->id, bytes.error().message));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<VerifyReport> verifyLog(SessionLog& log, const EntrySerializer& serializer, StorageBackend& backend) {
+  VerifyReport report{.sessionId = log.sessionId()};
+  auto summary = log.summary();
+  if (!summary) return std::unexpected(summary.error());
+  report.bytes = summary->bytes;
+  VerifySink sink(report);
+  auto trailing = log.scanWhole(sink);
+  if (!trailing) return std::unexpected(trailing.error());
+  if (*trailing > 0) {
+    sink.add(ProblemKind::Torn, summary->bytes - std::min(summary->bytes, *trailing), *trailing,
+             "bytes behind the last complete batch: left by a crash, or being written now");
+  }
+  if (report.entries == 0) {
+    sink.add(ProblemKind::Header, 0, summary->bytes,
+             summary->bytes == 0 ? "the file is empty" : "no entry can be read");
+    return report;
+  }
+  auto header = backend.header(log.sessionId());
+  if (header && readHeader(*header).format > serializer.schemaVersion()) {
+    sink.add(ProblemKind::Header, 0, 0,
+             fmt::format("format {} is newer than this version of bough knows", readHeader(*header).format));
+  }
+  checkParents(sink, backend, log.sessionId());
+  if (auto checked = checkEntries(log, serializer, backend, sink); !checked) return std::unexpected(checked.error());
+  return report;
+}
+
+}  // namespace bough
