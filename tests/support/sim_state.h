@@ -1,0 +1,51 @@
+// What all open files and folders of one simulator share. Only the simulator's own sources include this.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "support/sim_file_system.h"
+
+namespace bough {
+
+/// The disk at the start and every change since.
+struct SimFileSystem::History {
+  sim::Disk start;
+  std::vector<sim::Operation> operations;
+
+  [[nodiscard]] sim::Disk diskAt(const CrashPoint& point) const;
+};
+
+struct SimFileSystem::State {
+  /// What was planned for a call.
+  struct Verdict {
+    int error = 0;
+    std::optional<std::uint64_t> shortBytes;
+  };
+
+  std::mutex mutex;
+  sim::Disk disk;
+  sim::Disk start;
+  std::vector<sim::Operation> operations;
+  std::vector<std::string> calls;
+  std::string trace;
+
+  std::map<std::uint64_t, int> failures;
+  std::map<std::uint64_t, std::uint64_t> shortWrites;
+  std::optional<std::pair<std::uint64_t, int>> goneFrom;
+  std::uint64_t syncsUntilFailure = 0;
+  std::optional<std::uint64_t> freeBytes;
+
+  /// By file, by open file.
+  std::map<std::uint64_t, std::map<const File*, LockKind>> locks;
+
+  /// Counts a call and says how it must go. A traced call that must fail is traced here.
+  Verdict enter(std::string text, bool traced);
+  /// Changes the disk, and records and traces it.
+  void commit(sim::Operation operation);
+  void traceLine(std::string_view text, int error = 0);
+  [[nodiscard]] FileInfo infoOf(std::uint64_t inode) const;
+  void unlock(std::uint64_t inode, const File* holder, const std::string& label);
+};
+
+}  // namespace bough
