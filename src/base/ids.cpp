@@ -1,5 +1,7 @@
 #include "base/ids.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
 
 #include "base/environment.h"
@@ -26,7 +28,8 @@ bool isSessionId(std::string_view id) {
 
 bool isSessionKey(std::string_view key) {
   return !key.empty() && key.size() <= 512 &&
-         std::ranges::none_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+         std::ranges::none_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }) &&
+         simdjson::validate_utf8(key.data(), key.size());
 }
 
 std::string IdGenerator::next() {
