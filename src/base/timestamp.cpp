@@ -25,13 +25,17 @@ bool takeOneOf(std::string_view& text, std::string_view allowed) {
   return true;
 }
 
-// Takes ".123456" and keeps milliseconds; 0 when there is no fraction.
-int takeFractionMs(std::string_view& text) {
-  if (text.empty() || text.front() != '.') return 0;
-  text.remove_prefix(1);
+constexpr bool startsWithDigit(std::string_view text) {
+  return !text.empty() && text.front() >= '0' && text.front() <= '9';
+}
+
+// Takes ".123456" and keeps milliseconds; 0 when there is no fraction, none when no digit follows the point.
+std::optional<int> takeFractionMs(std::string_view& text) {
+  if (!takeOneOf(text, ".")) return 0;
+  if (!startsWithDigit(text)) return std::nullopt;
   int ms = 0;
   int weight = 100;
-  while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
+  while (startsWithDigit(text)) {
     ms += (text.front() - '0') * weight;
     weight /= 10;
     text.remove_prefix(1);
@@ -78,12 +82,12 @@ std::optional<std::uint64_t> parseTimestamp(std::string_view text) {
   if (!mi || !takeOneOf(text, ":")) return std::nullopt;
   const auto s = takeDigits(text, 2);
   if (!s) return std::nullopt;
-  const int ms = takeFractionMs(text);
+  const auto ms = takeFractionMs(text);
   const auto offset = takeOffsetMinutes(text);
   const year_month_day date(year(*y), month(static_cast<unsigned>(*mo)), day(static_cast<unsigned>(*d)));
-  if (!offset || !text.empty() || !date.ok() || *h > 23 || *mi > 59 || *s > 60) return std::nullopt;
+  if (!ms || !offset || !text.empty() || !date.ok() || *h > 23 || *mi > 59 || *s > 60) return std::nullopt;
   const auto total =
-      sys_days(date).time_since_epoch() + hours(*h) + minutes(*mi - *offset) + seconds(*s) + milliseconds(ms);
+      sys_days(date).time_since_epoch() + hours(*h) + minutes(*mi - *offset) + seconds(*s) + milliseconds(*ms);
   const auto count = duration_cast<milliseconds>(total).count();
   if (count < 0) return std::nullopt;
   return static_cast<std::uint64_t>(count);
