@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -108,10 +109,12 @@ class PosixWatcher final : public Watcher {
   }
 
   SysResult<bool> wait(int timeoutMs) override {
+    using namespace std::chrono;
+    const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
     for (;;) {
       std::array<pollfd, 2> sources{{{.fd = notify_.get(), .events = POLLIN, .revents = 0},
                                      {.fd = wakeup_.get(), .events = POLLIN, .revents = 0}}};
-      const int ready = ::poll(sources.data(), sources.size(), timeoutMs);
+      const int ready = ::poll(sources.data(), sources.size(), leftMs(deadline, timeoutMs));
       if (ready < 0 && errno == EINTR) continue;
       if (ready < 0) return lastError();
       if (ready == 0) return false;
@@ -121,6 +124,8 @@ class PosixWatcher final : public Watcher {
         return true;
       }
       if (drain()) return true;
+      // Other names in the folder wake the poll too; however many, they must not stretch the time.
+      if (timeoutMs >= 0 && steady_clock::now() >= deadline) return false;
     }
   }
 
@@ -130,6 +135,13 @@ class PosixWatcher final : public Watcher {
   }
 
  private:
+  // Milliseconds until the deadline; a negative timeout waits for ever.
+  static int leftMs(std::chrono::steady_clock::time_point deadline, int timeoutMs) {
+    using namespace std::chrono;
+    if (timeoutMs < 0) return timeoutMs;
+    return static_cast<int>(std::max(ceil<milliseconds>(deadline - steady_clock::now()), milliseconds(0)).count());
+  }
+
   void watchFile() {
     const std::string path = folder_ + "/" + name_;
     (void)::inotify_add_watch(notify_.get(), path.c_str(), IN_MODIFY | IN_ATTRIB | IN_DONT_FOLLOW);
