@@ -84,6 +84,14 @@ TEST_F(SimFaults, ShortWritesTakeAPart) {
   EXPECT_EQ(sim_.trace(), "write a 0+6 -> 3\n");
 }
 
+TEST_F(SimFaults, ShortReadsGiveAPart) {
+  ASSERT_TRUE(file_->writeAt(0, "abcdef"));
+  sim_.shortRead(nextCall(), 2);
+  char buffer[6];
+  EXPECT_EQ(file_->readAt(1, buffer).value(), 2U);
+  EXPECT_EQ(file_->readAt(1, buffer).value(), 5U);
+}
+
 TEST_F(SimFaults, AFailedSyncLosesThePagesForGood) {
   ASSERT_TRUE(root_->sync());
   ASSERT_TRUE(file_->writeAt(0, "lost"));

@@ -39,7 +39,7 @@ SysResult<std::size_t> SimFile::readAt(std::uint64_t offset, std::span<char> out
   if (verdict.error != 0) return std::unexpected(verdict.error);
   const std::string& bytes = state_->disk.node(inode_).bytes;
   if (offset >= bytes.size()) return 0;
-  return bytes.copy(out.data(), out.size(), offset);
+  return bytes.copy(out.data(), std::min(std::uint64_t{out.size()}, verdict.shortBytes.value_or(out.size())), offset);
 }
 
 SysResult<std::size_t> SimFile::writeAt(std::uint64_t offset, std::string_view bytes) {

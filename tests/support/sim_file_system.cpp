@@ -20,7 +20,7 @@ SimFileSystem::State::Verdict SimFileSystem::State::enter(std::string text, bool
   Verdict verdict;
   if (goneFrom && call >= goneFrom->first) verdict.error = goneFrom->second;
   if (const auto planned = failures.find(call); planned != failures.end()) verdict.error = planned->second;
-  if (const auto planned = shortWrites.find(call); planned != shortWrites.end()) verdict.shortBytes = planned->second;
+  if (const auto planned = shortCalls.find(call); planned != shortCalls.end()) verdict.shortBytes = planned->second;
   if (verdict.error != 0 && traced) traceLine(calls.back(), verdict.error);
   return verdict;
 }
@@ -36,16 +36,16 @@ void SimFileSystem::State::traceLine(std::string_view text, int error) {
   trace += '\n';
 }
 
-// Changes are counted instead of timed, so that a later one always has a later time.
+// Changes are counted instead of timed, a millisecond each, so that a later one always has a later time.
 FileInfo SimFileSystem::State::infoOf(std::uint64_t inode) const {
   constexpr std::uint64_t kDevice = 7;
-  constexpr std::uint64_t kFirstModifiedMs = 1'794'700'020'000;
+  constexpr std::uint64_t kFirstChangeMs = 1'794'700'020'000;
   const sim::Node& node = disk.node(inode);
-  return {.sizeBytes = node.bytes.size(),
-          .identity = {.device = kDevice, .inode = inode},
-          .isDirectory = node.isDirectory,
-          .isRegular = !node.isDirectory,
-          .modifiedMs = kFirstModifiedMs + node.modified};
+  return {node.bytes.size(),
+          {.device = kDevice, .inode = inode},
+          node.isDirectory,
+          !node.isDirectory,
+          (kFirstChangeMs + node.modified) * 1'000'000};
 }
 
 void SimFileSystem::State::unlock(std::uint64_t inode, const File* holder, const std::string& label) {
@@ -134,7 +134,11 @@ void SimFileSystem::failOperation(std::uint64_t call, int error, FaultReach reac
 
 void SimFileSystem::shortWrite(std::uint64_t call, std::uint64_t bytes) {
   const std::lock_guard guard(state_->mutex);
-  state_->shortWrites[call] = bytes;
+  state_->shortCalls[call] = bytes;
+}
+
+void SimFileSystem::shortRead(std::uint64_t call, std::uint64_t bytes) {
+  shortWrite(call, bytes);
 }
 
 void SimFileSystem::failSync(std::uint64_t nth) {
@@ -150,7 +154,7 @@ void SimFileSystem::limitSpace(std::optional<std::uint64_t> freeBytes) {
 void SimFileSystem::clearFaults() {
   const std::lock_guard guard(state_->mutex);
   state_->failures.clear();
-  state_->shortWrites.clear();
+  state_->shortCalls.clear();
   state_->goneFrom.reset();
   state_->syncsUntilFailure = 0;
   state_->freeBytes.reset();

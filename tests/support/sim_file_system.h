@@ -82,8 +82,9 @@ class SimFileSystem final : public FileSystem {
 
   /// Makes a call fail with an errno. A sync of a file that fails (but for EINTR) loses the unsynced pages.
   void failOperation(std::uint64_t call, int error, FaultReach reach = FaultReach::Once);
-  /// Makes a write take no more than `bytes`.
+  /// Makes a write take, or a read give, no more than `bytes`.
   void shortWrite(std::uint64_t call, std::uint64_t bytes);
+  void shortRead(std::uint64_t call, std::uint64_t bytes);
   /// Makes the nth sync of a file from now fail with EIO and lose the unsynced pages.
   void failSync(std::uint64_t nth = 1);
   /// Lets files grow by no more than this in total; what is cut off or removed becomes free. None: no limit.

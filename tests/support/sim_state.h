@@ -31,7 +31,7 @@ struct SimFileSystem::State {
   std::string trace;
 
   std::map<std::uint64_t, int> failures;
-  std::map<std::uint64_t, std::uint64_t> shortWrites;
+  std::map<std::uint64_t, std::uint64_t> shortCalls;
   std::optional<std::pair<std::uint64_t, int>> goneFrom;
   std::uint64_t syncsUntilFailure = 0;
   std::optional<std::uint64_t> freeBytes;

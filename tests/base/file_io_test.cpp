@@ -1,0 +1,182 @@
+#include "base/file_io.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <thread>
+
+#include "support/sim_file_system.h"
+
+namespace bough {
+namespace {
+
+class FileIo : public testing::Test {
+ protected:
+  std::uint64_t nextCall() { return sim_.callCount() + 1; }
+
+  SimFileSystem sim_;
+  std::unique_ptr<Directory> root_ = sim_.openRoot("/store", true).value();
+  std::unique_ptr<File> file_ = root_->open("a", OpenMode::CreateNew).value();
+};
+
+TEST_F(FileIo, WritesAllDespiteInterruptionsAndShortWrites) {
+  const std::string bytes = "0123456789";
+  sim_.failOperation(nextCall(), EINTR);
+  sim_.shortWrite(nextCall() + 1, 3);
+  sim_.failOperation(nextCall() + 2, EINTR);
+  sim_.shortWrite(nextCall() + 3, 1);
+  sim_.clearTrace();
+  ASSERT_TRUE(writeFully(*file_, 2, bytes));
+  EXPECT_EQ(sim_.contents("/store/a"), std::string(2, '\0') + bytes);
+  EXPECT_EQ(sim_.trace(),
+            "write a 2+10 -> EINTR\nwrite a 2+10 -> 3\nwrite a 5+7 -> EINTR\nwrite a 5+7 -> 1\nwrite a 6+6\n");
+}
+
+TEST_F(FileIo, WritesStopAtTheFirstRealError) {
+  sim_.shortWrite(nextCall(), 4);
+  sim_.failOperation(nextCall() + 1, ENOSPC);
+  EXPECT_EQ(writeFully(*file_, 0, "0123456789").error(), ENOSPC);
+  EXPECT_EQ(sim_.contents("/store/a"), "0123");
+}
+
+TEST_F(FileIo, WritesThatMakeNoProgressEnd) {
+  sim_.shortWrite(nextCall(), 0);
+  EXPECT_EQ(writeFully(*file_, 0, "x").error(), EIO);
+}
+
+TEST_F(FileIo, WritesOnAFullDiskSayNoSpace) {
+  sim_.limitSpace(4);
+  EXPECT_EQ(writeFully(*file_, 0, "0123456789").error(), ENOSPC);
+  EXPECT_EQ(sim_.contents("/store/a"), "0123");
+}
+
+TEST_F(FileIo, ReadsAllDespiteInterruptionsAndShortReads) {
+  ASSERT_TRUE(writeFully(*file_, 0, "0123456789"));
+  std::string buffer(8, '?');
+  sim_.failOperation(nextCall(), EINTR);
+  sim_.shortRead(nextCall() + 1, 3);
+  sim_.failOperation(nextCall() + 2, EINTR);
+  EXPECT_EQ(readFully(*file_, 1, buffer), 8U);
+  EXPECT_EQ(buffer, "12345678");
+}
+
+TEST_F(FileIo, ReadsReturnWhatThereIs) {
+  ASSERT_TRUE(writeFully(*file_, 0, "0123"));
+  std::string buffer(8, '?');
+  EXPECT_EQ(readFully(*file_, 2, buffer), 2U);
+  EXPECT_EQ(readFully(*file_, 4, buffer), 0U);
+  sim_.failOperation(nextCall(), EIO);
+  EXPECT_EQ(readFully(*file_, 0, buffer).error(), EIO);
+}
+
+TEST_F(FileIo, ReadsWholeFilesUpToALimit) {
+  ASSERT_TRUE(writeFully(*file_, 0, "0123"));
+  EXPECT_EQ(readWhole(*file_, 4), "0123");
+  EXPECT_EQ(readWhole(*file_, 3).error(), EFBIG);
+  sim_.failOperation(nextCall(), EIO);
+  EXPECT_EQ(readWhole(*file_, 4).error(), EIO);
+  sim_.failOperation(nextCall() + 1, EIO);
+  EXPECT_EQ(readWhole(*file_, 4).error(), EIO);
+}
+
+TEST_F(FileIo, WaitsForALockUntilItIsFree) {
+  auto other = root_->open("a", OpenMode::ReadWrite).value();
+  ASSERT_TRUE(other->tryLock(LockKind::Exclusive));
+  Result<void> locked;
+  const std::uint64_t before = sim_.callCount();
+  std::thread waiter([&] { locked = lockWithin(*file_, LockKind::Exclusive, 60'000, "a"); });
+  while (sim_.callCount() < before + 3) std::this_thread::yield();
+  ASSERT_TRUE(other->unlock());
+  waiter.join();
+  EXPECT_TRUE(locked);
+}
+
+TEST_F(FileIo, GivesUpOnALockWithBusy) {
+  auto other = root_->open("a", OpenMode::ReadWrite).value();
+  ASSERT_TRUE(other->tryLock(LockKind::Shared));
+  EXPECT_TRUE(lockWithin(*file_, LockKind::Shared, 0, "/store/a"));
+  const auto locked = lockWithin(*file_, LockKind::Exclusive, 5, "/store/a");
+  ASSERT_FALSE(locked);
+  EXPECT_EQ(locked.error().code, ErrorCode::Busy);
+  EXPECT_TRUE(locked.error().retryable);
+  EXPECT_TRUE(locked.error().message.contains("/store/a"));
+}
+
+TEST_F(FileIo, LocksDespiteInterruptionsButNotDespiteErrors) {
+  sim_.failOperation(nextCall(), EINTR);
+  EXPECT_TRUE(lockWithin(*file_, LockKind::Exclusive, 60'000, "a"));
+  sim_.failOperation(nextCall(), ENOLCK);
+  EXPECT_EQ(lockWithin(*file_, LockKind::Exclusive, 60'000, "a").error().code, ErrorCode::Io);
+}
+
+TEST_F(FileIo, ALockEndsWithItsScope) {
+  auto other = root_->open("a", OpenMode::ReadWrite).value();
+  ASSERT_TRUE(file_->tryLock(LockKind::Exclusive));
+  {
+    FileLock lock(*file_);
+    const FileLock moved(std::move(lock));
+    EXPECT_FALSE(other->tryLock(LockKind::Exclusive));
+  }
+  EXPECT_TRUE(other->tryLock(LockKind::Exclusive));
+}
+
+TEST_F(FileIo, WritesDurablyInThisOrder) {
+  sim_.clearTrace();
+  ASSERT_TRUE(writeDurably(*root_, "b", "bytes"));
+  EXPECT_EQ(sim_.trace(), "create b.tmp\nwrite b.tmp 0+5\nsync b.tmp\nrename b.tmp b\nsyncdir .\n");
+}
+
+TEST_F(FileIo, WritesDurablyWholeOrNotAtAllWhateverTheCrash) {
+  const std::string fresh(1300, 'n');
+  sim_.put("/store/b", "old");
+  const std::uint64_t before = sim_.operationCount();
+  ASSERT_TRUE(writeDurably(*root_, "b", fresh));
+  const std::uint64_t acknowledged = sim_.operationCount();
+  int images = 0;
+  sim_.forEachCrash({.firstOperation = before, .writeStepBytes = 100}, [&](CrashImage& image) {
+    ++images;
+    const std::string found = image.files->contents("/store/b").value_or("(none)");
+    EXPECT_TRUE(found == fresh || (found == "old" && image.point.completed() < acknowledged)) << image.description;
+  });
+  EXPECT_GT(images, 100);
+}
+
+TEST_F(FileIo, WritesDurablyOverWhatACrashLeft) {
+  sim_.put("/store/b.tmp", "half of someth");
+  ASSERT_TRUE(writeDurably(*root_, "b", "whole"));
+  EXPECT_EQ(sim_.contents("/store/b"), "whole");
+  EXPECT_EQ(sim_.contents("/store/b.tmp"), std::nullopt);
+}
+
+TEST(WriteDurably, ReportsEveryFailureAndLeavesNoHalf) {
+  // Calls: openroot, remove the leftover, create, write, sync, rename, sync the folder.
+  for (std::uint64_t call = 3; call <= 7; ++call) {
+    SimFileSystem sim;
+    sim.put("/store/b", "old");
+    auto root = sim.openRoot("/store", false).value();
+    sim.failOperation(call, EIO);
+    const auto written = writeDurably(*root, "b", "new");
+    ASSERT_FALSE(written) << sim.callName(call);
+    EXPECT_EQ(written.error().code, ErrorCode::Io);
+    EXPECT_TRUE(written.error().message.contains("/store/b")) << written.error().message;
+    EXPECT_EQ(sim.contents("/store/b"), call < 7 ? "old" : "new") << sim.callName(call);
+    EXPECT_EQ(sim.names("/store"), std::vector<std::string>{"b"}) << sim.callName(call);
+  }
+}
+
+TEST(SystemErrors, SayWhatTheCallerCanDo) {
+  const std::pair<int, ErrorCode> cases[] = {
+      {ENOENT, ErrorCode::NotFound}, {EEXIST, ErrorCode::AlreadyExists},  {EROFS, ErrorCode::ReadOnly},
+      {EACCES, ErrorCode::ReadOnly}, {EPERM, ErrorCode::ReadOnly},        {ENOSPC, ErrorCode::NoSpace},
+      {EDQUOT, ErrorCode::NoSpace},  {ELOOP, ErrorCode::InvalidArgument}, {EISDIR, ErrorCode::Damaged},
+      {EINTR, ErrorCode::Busy},      {EAGAIN, ErrorCode::Busy},           {EIO, ErrorCode::Io}};
+  for (const auto& [number, code] : cases) {
+    const Error error = systemError(number, "append to", "/store/a.jsonl");
+    EXPECT_EQ(error.code, code) << number;
+    EXPECT_TRUE(error.message.starts_with("cannot append to /store/a.jsonl: ")) << error.message;
+    EXPECT_EQ(error.retryable, code == ErrorCode::NoSpace || code == ErrorCode::Busy) << number;
+  }
+}
+
+}  // namespace
+}  // namespace bough
