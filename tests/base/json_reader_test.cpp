@@ -126,6 +126,7 @@ TEST(DecodeString, ReplacesLoneSurrogates) {
   EXPECT_EQ(decodeString(R"("\ud83c\u0041")"),
             "\uFFFD"
             "A");
+  EXPECT_EQ(decodeString(R"("\udf33\udf33")"), "\uFFFD\uFFFD");
   EXPECT_EQ(decodeString(R"("\udf33\ud83c")"), "\uFFFD\uFFFD");
   EXPECT_EQ(decodeString(R"("\ud83c\ud83c\udf33")"), "\uFFFD🌳");
   EXPECT_EQ(decodeString(R"("\ud83c\\u0041")"), "\uFFFD\\u0041");

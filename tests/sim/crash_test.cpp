@@ -104,6 +104,24 @@ TEST_F(SimCrash, FindsCutBytesAsTheyWereOrAsZerosButNotInAFileThatGrewBack) {
   EXPECT_EQ(outcomes(), std::set<std::string>{"oooonew"});
 }
 
+TEST_F(SimCrash, FindsZerosWhereASyncedFileWasCutAndGrewAgain) {
+  start(std::string(3 * kPageBytes, 'o'));
+  ASSERT_TRUE(file_->truncate(4));
+  ASSERT_TRUE(file_->writeAt(3 * kPageBytes, "end"));
+  ASSERT_TRUE(file_->sync());
+  EXPECT_EQ(outcomes(), std::set<std::string>{"oooo" + std::string(3 * kPageBytes - 4, '\0') + "end"});
+}
+
+TEST_F(SimCrash, ForgetsPagesThatWereCutOff) {
+  start(std::string(2 * kPageBytes, 'o'));
+  ASSERT_TRUE(file_->writeAt(kPageBytes, std::string(kPageBytes, 'n')));
+  ASSERT_TRUE(file_->truncate(4));
+  ASSERT_TRUE(file_->truncate(2 * kPageBytes));
+  EXPECT_EQ(outcomes(),
+            (std::set<std::string>{std::string(2 * kPageBytes, 'o'), "oooo", "oooo" + std::string(kPageBytes - 4, '\0'),
+                                   "oooo" + std::string(2 * kPageBytes - 4, '\0')}));
+}
+
 TEST_F(SimCrash, SyncOfAFileDoesNotSaveItsName) {
   start("");
   auto file = root_->open("b", OpenMode::CreateNew).value();
@@ -138,6 +156,14 @@ TEST_F(SimCrash, BringsBackARemovedFileWithItsBytes) {
   ASSERT_TRUE(root_->remove("a"));
   EXPECT_EQ(after(kNothing), "precious");
   EXPECT_EQ(after(kEverything), "(none)");
+}
+
+TEST_F(SimCrash, BringsBackARemovedFileWithoutWhatWasNotSynced) {
+  start("old");
+  ASSERT_TRUE(file_->writeAt(3, " new"));
+  ASSERT_TRUE(root_->remove("a"));
+  EXPECT_EQ(after(kNothing), "old");
+  EXPECT_EQ(outcomes(), (std::set<std::string>{"(none)", "old", "old new", std::string("old\0\0\0\0", 7)}));
 }
 
 TEST_F(SimCrash, FindsAFolderOnlyOnceItsParentIsSynced) {

@@ -132,7 +132,7 @@ void settle(Disk& disk, const UnsyncedNode& at, const Variant& variant) {
 
 bool isFew(const std::vector<UnsyncedNode>& unsynced, const CrashOptions& options) {
   std::size_t pages = 0;
-  for (const UnsyncedNode& at : unsynced) pages += at.node->unsynced.size() + at.node->lost.size();
+  for (const UnsyncedNode& at : unsynced) pages += at.node->unsynced.size();
   return pages <= options.exhaustivePages;
 }
 

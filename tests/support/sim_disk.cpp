@@ -33,10 +33,7 @@ std::vector<std::string> splitPath(std::string_view path) {
 
 std::vector<std::uint64_t> Node::pagesAtRisk(std::size_t sizeChoice) const {
   const std::uint64_t size = sizes.empty() ? bytes.size() : sizes[sizeChoice];
-  std::set<std::uint64_t> pages = unsynced;
-  pages.insert(lost.begin(), lost.end());
-  std::erase_if(pages, [&](std::uint64_t page) { return page * kPageBytes >= size; });
-  return {pages.begin(), pages.end()};
+  return {unsynced.begin(), unsynced.lower_bound((size + kPageBytes - 1) / kPageBytes)};
 }
 
 std::string Node::bytesAfterCrash(std::size_t sizeChoice, const std::vector<PageFate>& fates) const {
@@ -57,7 +54,7 @@ std::string Node::bytesAfterCrash(std::size_t sizeChoice, const std::vector<Page
       std::fill(result.begin() + static_cast<std::ptrdiff_t>(std::max(begin, certain)),
                 result.begin() + static_cast<std::ptrdiff_t>(end), '\0');
     }
-    if (fates[i] == PageFate::Kept && unsynced.contains(pages[i])) copyPage(result, bytes, pages[i]);
+    if (fates[i] == PageFate::Kept) copyPage(result, bytes, pages[i]);
   }
   return result;
 }
@@ -81,12 +78,7 @@ void Disk::apply(const Operation& operation, std::optional<std::uint64_t> limitB
       break;
     case OperationKind::Truncate: resize(nodes_.at(operation.inode), operation.offset); break;
     case OperationKind::Sync: sync(nodes_.at(operation.inode)); return;
-    case OperationKind::LosePages: {
-      Node& file = nodes_.at(operation.inode);
-      file.lost.merge(file.unsynced);
-      file.unsynced.clear();
-      return;
-    }
+    case OperationKind::LosePages: nodes_.at(operation.inode).unsynced.clear(); return;
     case OperationKind::SyncDirectory: {
       Node& folder = nodes_.at(operation.folder);
       folder.syncedNames = folder.names;
@@ -123,10 +115,7 @@ void Disk::write(Node& file, std::uint64_t offset, std::string_view bytes) {
   const std::uint64_t end = offset + bytes.size();
   if (end > file.bytes.size()) resize(file, end);
   file.bytes.replace(offset, bytes.size(), bytes);
-  for (std::uint64_t page = offset / kPageBytes; page * kPageBytes < end; ++page) {
-    file.unsynced.insert(page);
-    file.lost.erase(page);
-  }
+  for (std::uint64_t page = offset / kPageBytes; page * kPageBytes < end; ++page) file.unsynced.insert(page);
 }
 
 void Disk::resize(Node& file, std::uint64_t sizeBytes) {
@@ -141,7 +130,6 @@ void Disk::resize(Node& file, std::uint64_t sizeBytes) {
   // A page that was cut off holds nothing to write any more; if it grows back, it reads as zeros.
   const std::uint64_t firstGone = (sizeBytes + kPageBytes - 1) / kPageBytes;
   file.unsynced.erase(file.unsynced.lower_bound(firstGone), file.unsynced.end());
-  file.lost.erase(file.lost.lower_bound(firstGone), file.lost.end());
 }
 
 void Disk::sync(Node& file) {
@@ -177,7 +165,6 @@ void Disk::settleFile(std::uint64_t inode, std::string bytes) {
   file.bytes = bytes;
   file.synced = std::move(bytes);
   file.unsynced.clear();
-  file.lost.clear();
   file.sizes.clear();
 }
 

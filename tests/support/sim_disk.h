@@ -6,7 +6,9 @@
 //
 // 1. Bytes that were synced and not cut off since survive every crash. A disk writes a page whole or not at all, so
 //    rewriting a page to append to it does not endanger what stood in it.
-// 2. Bytes that were not synced may be there, be as before, or read as zeros, each page for itself.
+// 2. Bytes that were not synced may be there, be as before, or read as zeros, each page for itself. Of several writes
+// to
+//    one page only the last is found; the others are found at earlier crash points.
 // 3. The size is one of those the file had since its last sync; while it grew, it may have stopped at any page.
 // 4. A folder holds a prefix of its unsynced changes.
 #pragma once
@@ -65,17 +67,17 @@ struct Node {
   std::string bytes;                 ///< As programs see them.
   std::string synced;                ///< As the disk has them for certain.
   std::set<std::uint64_t> unsynced;  ///< Pages written since the last sync.
-  std::set<std::uint64_t> lost;      ///< Pages a failed sync gave up.
   std::vector<std::uint64_t> sizes;  ///< Those since the last sync, the synced one first; empty when it did not change.
 
   std::map<std::string, std::uint64_t, std::less<>> names;
   std::map<std::string, std::uint64_t, std::less<>> syncedNames;
   std::vector<NameChange> unsyncedNames;
 
-  [[nodiscard]] bool isUnsynced() const { return !unsynced.empty() || !lost.empty() || !sizes.empty(); }
+  /// A page that a failed sync gave up is in none of the lists, but still differs.
+  [[nodiscard]] bool isUnsynced() const { return !unsynced.empty() || !sizes.empty() || bytes != synced; }
   /// How many sizes the disk may hold.
   [[nodiscard]] std::size_t sizeChoices() const { return sizes.empty() ? 1 : sizes.size(); }
-  /// Pages whose fate a crash decides: unsynced or lost, and below the size of that choice.
+  /// Pages whose fate a crash decides: unsynced, and below the size of that choice.
   [[nodiscard]] std::vector<std::uint64_t> pagesAtRisk(std::size_t sizeChoice) const;
   /// The bytes on the disk when its size is `sizes[sizeChoice]` and the pages of pagesAtRisk meet `fates`.
   [[nodiscard]] std::string bytesAfterCrash(std::size_t sizeChoice, const std::vector<PageFate>& fates) const;
