@@ -14,7 +14,9 @@ if(BOUGH_SANITIZE)
   target_compile_options(bough_options INTERFACE -fsanitize=${BOUGH_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(bough_options INTERFACE -fsanitize=${BOUGH_SANITIZE})
 endif()
-target_include_directories(bough_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+configure_file(cmake/version.h.in ${PROJECT_BINARY_DIR}/include/bough/version.h)
+target_include_directories(bough_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 
 # bough_room(NAME [USES room…] [LIBRARIES target…] [SYSTEM target…])
 function(bough_room name)
