@@ -44,6 +44,7 @@ ExitCode codeFor(const Error& error) {
 class Application {
  public:
   Application() {
+    app_.name("bough");
     app_.description("bough keeps the conversations of AI agents: durable, branching, portable.");
     app_.footer(
         "`bough help COMMAND` says what a command does, with examples.\n"
@@ -99,7 +100,7 @@ class Application {
     if (found.empty()) {
       return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name), "`bough help` lists them");
     }
-    printText(found.front()->help("bough " + name));
+    printText(found.front()->help("bough"));
     return kDone;
   }
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <iostream>
 
@@ -44,6 +45,7 @@ Result<Entry> readEntry(const std::string& line, std::size_t number) {
 }
 
 Result<std::vector<Entry>> readInput() {
+  if (::isatty(STDIN_FILENO) != 0) printMessage("type entries as JSON lines, then Ctrl-D; Ctrl-C appends nothing");
   std::vector<Entry> entries;
   std::string line;
   std::size_t bytes = 0;
