@@ -7,8 +7,7 @@ target_compile_options(bough_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                                                -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns falsely about std::expected and std::string at -O2.
-  target_compile_options(bough_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow
-                                                 -Wno-dangling-reference)
+  target_compile_options(bough_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow)
 endif()
 if(BOUGH_SANITIZE)
   target_compile_options(bough_options INTERFACE -fsanitize=${BOUGH_SANITIZE} -fno-sanitize-recover=all)

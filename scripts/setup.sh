@@ -25,7 +25,7 @@ build_packages=(g++ cmake ninja-build pkg-config libsimdjson-dev libfmt-dev libc
 test_packages=(libgtest-dev python3 git)
 clang_packages=(clang-19 libclang-rt-19-dev)
 tidy_packages=(clang-19 clang-tidy-19 clang-format-19)
-bench_packages=(libbenchmark-dev libsqlite3-dev)
+bench_packages=(libsqlite3-dev librocksdb-dev)
 
 # configure FOLDER OPTION…: runs CMake once; later changes of the build files are picked up by ninja.
 configure() {
