@@ -32,7 +32,7 @@ Result<Entry> readEntry(const std::string& line, std::size_t number) {
   }
   auto entry = jsonEntrySerializer().decode(line);
   if (!entry) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("line {} of the input is {}", number, entry.error().message),
+    return fail(ErrorCode::InvalidArgument, fmt::format("line {} of the input: {}", number, entry.error().message),
                 "give one JSON object a line; nothing was appended");
   }
   if (!json::findMember(line, "parentId")) entry->parentId.reset();

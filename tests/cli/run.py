@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Runs the golden scripts of the command line: run.py BOUGH [SCRIPT…].
+
+A script holds commands (`$ …`, run by bash in an empty folder, one after the other), each followed by what it printed
+and, when it was not 0, its exit code. Ids, times and seals are numbered in the order in which they appear, so that the
+output is the same every time. BOUGH_UPDATE_GOLDEN=1 rewrites the scripts."""
+import difflib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+SEAL = re.compile(r'("seal":"\d+/\d+ )[0-9a-f]{8}"')
+
+
+def commands(text):
+    """The comment lines at the top, and the commands with their continuation lines."""
+    head, found = [], []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append(line[2:])
+        elif line.startswith("> ") and found:
+            found[-1] += "\n" + line[2:]
+        elif not found:
+            head.append(line)
+    return head, found
+
+
+def run(script, bough):
+    head, found = commands(script.read_text())
+    out = list(head)
+    ids = {}
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"PATH": f"{folder}/bin:" + os.environ["PATH"], "BOUGH_STORE": f"{folder}/store", "HOME": folder, "LC_ALL": "C.UTF-8"}
+        os.mkdir(f"{folder}/bin")
+        os.symlink(bough, f"{folder}/bin/bough")
+        os.mkdir(f"{folder}/work")
+        variables = f"{folder}/variables"
+        pathlib.Path(variables).touch()
+        for command in found:
+            # Variables that a command sets are there for the next one.
+            shell = f". {variables}\n{command}\ncode=$?\ndeclare -p | grep -E '^declare -- [A-Z]+=' | sed 's/^declare -- //' > {variables}\nexit $code"
+            done = subprocess.run(["bash", "-c", shell], cwd=f"{folder}/work", env=environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+            text = done.stdout.decode("utf-8", "replace").replace(folder, "<folder>")
+            text = UUID.sub(lambda match: ids.setdefault(match[0], f"<id{len(ids) + 1}>"), text)
+            text = SEAL.sub(r'\1<crc>"', TIME.sub("<time>", text))
+            out.append("$ " + command.replace("\n", "\n> "))
+            out += text.splitlines()
+            if done.returncode:
+                out.append(f"[exit {done.returncode}]")
+            out.append("")
+    return "\n".join(out).rstrip("\n") + "\n"
+
+
+def main():
+    bough = str(pathlib.Path(sys.argv[1]).resolve())
+    here = pathlib.Path(__file__).parent
+    scripts = [pathlib.Path(name) for name in sys.argv[2:]] or sorted(here.glob("*.txt"))
+    failed = 0
+    for script in scripts:
+        actual, expected = run(script, bough), script.read_text()
+        if os.environ.get("BOUGH_UPDATE_GOLDEN"):
+            script.write_text(actual)
+        elif actual != expected:
+            failed += 1
+            sys.stdout.writelines(difflib.unified_diff(expected.splitlines(True), actual.splitlines(True), str(script), "now"))
+    print(f"{len(scripts) - failed} passed, {failed} failed")
+    sys.exit(1 if failed or not scripts else 0)
+
+
+main()
