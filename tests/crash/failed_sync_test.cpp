@@ -1,0 +1,127 @@
+// A disk that says no at the worst moment: a failed sync, a full disk in the middle of a batch, and a read that fails
+// while a process catches up with another.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "crash/ledger.h"
+
+namespace bough {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+class FailedSync : public testing::Test {
+ protected:
+  void SetUp() override {
+    World world(files_);
+    ASSERT_TRUE(ledger_.create(world, "a"));
+    ASSERT_TRUE(ledger_.append(world, "a", {message("one"), message("two", 900)}));
+  }
+
+  SimFileSystem files_;
+  Ledger ledger_;
+};
+
+TEST_F(FailedSync, PoisonsTheSessionUntilItIsOpenedAgain) {
+  {
+    World world(files_, {}, 2);
+    ASSERT_TRUE(ledger_.append(world, "a", {message("three")}));
+    files_.failSync();
+    const auto lost = ledger_.append(world, "a", {message("lost")});
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().code, ErrorCode::Poisoned);
+    files_.clearTrace();
+    for (int i = 0; i < 3; ++i) {
+      const auto refused = world->appendSessionEntries("a", {message("refused" + std::to_string(i))});
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code, ErrorCode::Poisoned);
+      EXPECT_FALSE(refused.error().retryable);
+    }
+    EXPECT_FALSE(world->repairSession("a"));
+    EXPECT_EQ(count(files_.trace(), "sync sessions/a.jsonl"), 0U) << "a failed sync was tried again";
+    EXPECT_TRUE(ledger_.holds(world)) << "reading goes on";
+  }
+  World world(files_, {}, 3);
+  ASSERT_TRUE(ledger_.append(world, "a", {message("again")}));
+  EXPECT_TRUE(ledger_.holds(world));
+  auto image = powerLossNow(files_);
+  World after(*image, {}, 4);
+  EXPECT_TRUE(ledger_.holds(after));
+}
+
+TEST_F(FailedSync, OfWhatAnotherProcessWrotePoisonsToo) {
+  World writer(files_, {}, 2);
+  const std::uint64_t before = files_.operationCount();
+  ASSERT_TRUE(ledger_.append(writer, "a", {message("three")}));
+  auto died = files_.processCrash({.operation = before + 1, .bytes = {}});
+  World world(*died, {}, 3);
+  ASSERT_TRUE(world->loadSessionEntries("a"));
+  died->failSync();
+  const auto refused = world->appendSessionEntries("a", {message("four")});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Poisoned);
+  EXPECT_EQ(world->appendSessionEntries("a", {message("five")}).error().code, ErrorCode::Poisoned);
+}
+
+TEST_F(FailedSync, LeavesNothingOfABufferedBatchAcknowledged) {
+  {
+    World world(files_, {.bufferedMs = 1'000'000}, 2);
+    files_.failSync(2);  // the first one makes durable what it found
+    EXPECT_FALSE(ledger_.appendBuffered(world, "a", {{message("b1")}, {message("b2")}}));
+    EXPECT_TRUE(ledger_.holds(world));
+  }
+  World world(files_, {}, 3);
+  ASSERT_TRUE(ledger_.append(world, "a", {message("again")}));
+  EXPECT_TRUE(ledger_.holds(world));
+}
+
+TEST_F(FailedSync, IsNotHiddenByAFullDisk) {
+  const std::string before = files_.contents("/store/sessions/a.jsonl").value();
+  std::vector<Entry> batch;
+  for (int i = 0; i < 20; ++i) batch.push_back(message("full" + std::to_string(i), 200));
+  for (std::uint64_t space = 0; space < 5'000; space += 97) {
+    SCOPED_TRACE(space);
+    World world(files_, {}, 2);
+    files_.limitSpace(space);
+    const auto full = world->appendSessionEntries("a", batch);
+    ASSERT_FALSE(full);
+    EXPECT_EQ(full.error().code, ErrorCode::NoSpace);
+    EXPECT_TRUE(full.error().retryable);
+    EXPECT_EQ(files_.contents("/store/sessions/a.jsonl").value(), before) << "a part of the batch was left";
+    files_.limitSpace({});
+    EXPECT_TRUE(ledger_.holds(world));
+  }
+  World world(files_, {}, 3);
+  ASSERT_TRUE(ledger_.append(world, "a", batch));
+  EXPECT_TRUE(ledger_.holds(world));
+}
+
+// A session whose catching up failed must not take what it has not read for torn bytes.
+TEST_F(FailedSync, OrReadWhileCatchingUpDoesNotTearWhatOthersWrote) {
+  World ours(files_, {}, 2);
+  ASSERT_TRUE(ledger_.append(ours, "a", {message("ours")}));
+  for (std::uint64_t at = 1; at < 12; ++at) {
+    SCOPED_TRACE(at);
+    World theirs(files_, {}, 10 + at);
+    ASSERT_TRUE(ledger_.append(theirs, "a", {message(fmt::format("theirs{}a", at)), message(fmt::format("t{}b", at))}));
+    files_.failOperation(files_.callCount() + at, EIO);
+    (void)ours->sessionState("a");
+    files_.clearFaults();
+    const auto appended = ledger_.append(ours, "a", {message(fmt::format("ours{}", at))});
+    ASSERT_TRUE(appended) << appended.error().message;
+    ASSERT_TRUE(ledger_.holds(ours));
+    World fresh(files_, {}, 30 + at);
+    ASSERT_TRUE(ledger_.holds(fresh));
+    EXPECT_FALSE(files_.contents("/store/sessions/a.torn"));
+  }
+}
+
+}  // namespace
+}  // namespace bough

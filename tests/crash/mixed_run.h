@@ -1,0 +1,19 @@
+// One recorded run of everything that writes to a session in daily use, for the crash tests to cut.
+#pragma once
+
+#include "crash/ledger.h"
+
+namespace bough {
+
+struct MixedRun {
+  enum class Size : std::uint8_t { Small, Large };
+
+  std::unique_ptr<SimFileSystem> files;
+  Ledger ledger;
+  StoreOptions options;
+  std::uint64_t storeMadeAt = 0;  ///< When the store had been opened.
+};
+
+MixedRun recordMixedRun(MixedRun::Size size);
+
+}  // namespace bough
