@@ -101,13 +101,17 @@ Result<void> SessionLog::reopen() {
   edge_.clear();
   tailId_.clear();
   headId_.clear();
-  seenSize_ = log_.info.sizeBytes;
-  seenModifiedNs_ = log_.info.modifiedNs;
-  const auto size = log_.form == LogForm::Plain ? seenSize_ : log_.source->size();
+  seenSize_ = kUnseen;
+  const auto size = log_.form == LogForm::Plain ? log_.info.sizeBytes : log_.source->size();
   if (!size) return std::unexpected(ioError(size.error(), "look at"));
   loadIndex(*size);
   if (index_.wantsRewrite()) saveIndex();
-  return index_.summary().coveredBytes == *size ? Result<void>() : scanFresh();
+  if (index_.summary().coveredBytes != *size) {
+    if (auto known = scanFresh(); !known) return known;
+  }
+  seenSize_ = log_.info.sizeBytes;
+  seenModifiedNs_ = log_.info.modifiedNs;
+  return {};
 }
 
 void SessionLog::loadIndex(std::uint64_t sizeBytes) {
@@ -136,9 +140,14 @@ Result<void> SessionLog::refresh() {
   if (!info && info.error() != ENOENT) return std::unexpected(ioError(info.error(), "look at"));
   if (!info || info->identity != log_.info.identity) return reopen();
   if (info->sizeBytes == seenSize_ && info->modifiedNs == seenModifiedNs_) return {};
+  seenSize_ = kUnseen;  // until all of it is known
+  if (auto known = catchUp(); !known) return known;
   seenSize_ = info->sizeBytes;
   seenModifiedNs_ = info->modifiedNs;
+  return {};
+}
 
+Result<void> SessionLog::catchUp() {
   const std::uint64_t covered = index_.summary().coveredBytes;
   const auto size = log_.source->size();
   if (!size) return std::unexpected(ioError(size.error(), "look at"));
@@ -153,24 +162,35 @@ Result<void> SessionLog::refresh() {
 }
 
 Result<void> SessionLog::rebuild() {
+  forgetIndex();
+  return scanFresh();
+}
+
+void SessionLog::forgetIndex() {
   index_ = OffsetIndex(environment_.random.next());
   edge_.clear();
   tailId_.clear();
   headId_.clear();
   syncedBytes_ = 0;
   readMismatch_ = false;
-  return scanFresh();
 }
 
 // Scans what the index does not cover, and keeps the index file within reach of the log.
 Result<void> SessionLog::scanFresh() {
   ScanState state = index_.scanState();
   IndexSink sink(*this);
+  // An index that took in a part of a scan says of what follows that it is not there, so it goes.
   const auto trailing = scanLog(*log_.source, serializer_, state, sink);
-  if (!trailing) return std::unexpected(ioError(trailing.error(), "read"));
+  if (!trailing) {
+    forgetIndex();
+    return std::unexpected(ioError(trailing.error(), "read"));
+  }
   if (index_.damaged()) return rebuild();
   auto edge = edgeBefore(state.offset);
-  if (!edge) return std::unexpected(edge.error());
+  if (!edge) {
+    forgetIndex();
+    return std::unexpected(edge.error());
+  }
   edge_ = std::move(*edge);
   headId_.clear();
   Crc32c crc;

@@ -126,6 +126,7 @@ class SessionLog {
   class View;
   class IndexSink;
   static constexpr std::size_t kEdgeBytes = 4096;
+  static constexpr std::uint64_t kUnseen = UINT64_MAX;
   // A log shorter than this needs no index file; a longer rest is added to it.
   static constexpr std::uint64_t kExtendAfterBytes = std::uint64_t{256} << 10;
 
@@ -135,8 +136,10 @@ class SessionLog {
   // All below need mutex_.
   Result<void> reopen();
   Result<void> refresh();
+  Result<void> catchUp();
   Result<void> scanFresh();
   Result<void> rebuild();
+  void forgetIndex();
   void loadIndex(std::uint64_t sizeBytes);
   void saveIndex();
   Result<std::string> edgeBefore(std::uint64_t offset);
@@ -178,7 +181,7 @@ class SessionLog {
   std::string tailId_;
   std::uint64_t tailOffset_ = 0;
   std::string headId_;
-  std::uint64_t seenSize_ = 0;  // of the file, when it was last looked at
+  std::uint64_t seenSize_ = kUnseen;  // of the file, when all of it was last known
   std::uint64_t seenModifiedNs_ = 0;
   std::uint64_t syncedBytes_ = 0;  // known to be on the disk
   bool readMismatch_ = false;      // a line was not what the index says

@@ -38,6 +38,7 @@ void prepareSession(SimFileSystem& files, Ledger& ledger) {
 struct Fault {
   std::string name;
   std::function<void(SimFileSystem&, std::uint64_t call)> inject;
+  bool forEver = false;
 };
 
 std::vector<Fault> allFaults() {
@@ -46,9 +47,10 @@ std::vector<Fault> allFaults() {
     faults.push_back({name, [number](SimFileSystem& files, std::uint64_t call) { files.failOperation(call, number); }});
     // An interruption that never ends does not exist, and waiting for it to end is right.
     if (number == EINTR) continue;
-    faults.push_back({fmt::format("{} for ever", name), [number](SimFileSystem& files, std::uint64_t call) {
-                        files.failOperation(call, number, FaultReach::Forever);
-                      }});
+    faults.push_back(
+        {fmt::format("{} for ever", name),
+         [number](SimFileSystem& files, std::uint64_t call) { files.failOperation(call, number, FaultReach::Forever); },
+         true});
   }
   faults.push_back(
       {"a short read or write", [](SimFileSystem& files, std::uint64_t call) { files.shortWrite(call, 1); }});
@@ -56,7 +58,7 @@ std::vector<Fault> allFaults() {
 }
 
 // The next append works, or says why not; what was acknowledged before it and it itself survive a power loss.
-void worksOn(SimFileSystem& files, Ledger& ledger, const StoreOptions& options) {
+void worksOn(SimFileSystem& files, Ledger& ledger, const StoreOptions& options, bool powerMayGo) {
   {
     World world(files, options, 3);
     ASSERT_TRUE(ledger.holds(world));
@@ -68,6 +70,7 @@ void worksOn(SimFileSystem& files, Ledger& ledger, const StoreOptions& options) 
     }
     ASSERT_TRUE(ledger.holds(world));
   }
+  if (!powerMayGo) return;
   auto image = powerLossNow(files);
   World world(*image, {.create = false}, 4);
   EXPECT_TRUE(ledger.holds(world)) << "after a power loss";
@@ -107,7 +110,10 @@ void failEveryCall(const Scenario& scenario) {
         if (testing::Test::HasFailure()) return;
       }
       SCOPED_TRACE(fmt::format("{} at call {} ({})", fault.name, call, files->callName(call)));
-      worksOn(*files, ledger, scenario.options);
+      // A sync that failed has lost its pages, and here the bytes could not be cut off either: a batch that nobody
+      // acknowledged stands in the file until the power goes, and no process that comes later can know.
+      const bool lostUnseen = fault.forEver && files->callName(call).starts_with("sync sessions/a.jsonl");
+      worksOn(*files, ledger, scenario.options, !lostUnseen);
       if (testing::Test::HasFailure()) return;
     }
   }

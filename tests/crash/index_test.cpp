@@ -166,8 +166,8 @@ TEST_F(Index, MayBeOlderThanTheLog) {
   fillLarge();
   const Answers answers(4000, 37);
   const std::string older = files_.contents(kIndex).value();
-  for (int i = 0; i < 3; ++i) {
-    World world(files_, kOptions, 5);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    World world(files_, kOptions, 5 + i);
     ASSERT_TRUE(world->appendSessionEntries("a", {message("later" + std::to_string(i), 300'000)}));
     ASSERT_TRUE(world->moveHead("a", "m7"));
   }
