@@ -204,7 +204,7 @@ Result<void> SessionLog::scanFresh() {
 }
 
 void SessionLog::saveIndex() {
-  if (!options_.writeIndex || !log_.writable) return;
+  if (!options_.writeIndex || !log_.writable || readMismatch_) return;
   if (!IndexFile::write(*folders_.sessions, indexName(sessionId_), index_, environment_.random.next())) return;
   if (auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_))) {
     if (file->summary().coveredBytes == index_.summary().coveredBytes && file->seed() == index_.seed()) {
@@ -233,12 +233,14 @@ OffsetIndex::ConfirmId SessionLog::confirmer() {
   return [this](const IndexRecord& record, std::string_view id) { return confirm(record, id); };
 }
 
-// Compares an id with the one that stands in the log. Most questions are for the last entry, whose id is at hand.
+// Compares an id with the one that stands in the log. Most questions are for the last entry, whose id is at hand. A read
+// that fails is no "no": whatever is asked is then asked again.
 bool SessionLog::confirm(const IndexRecord& record, std::string_view id) {
   if (!tailId_.empty() && record.offset == tailOffset_) return tailId_ == id;
   std::array<char, 160> head{};
   const std::size_t want = std::min<std::size_t>(head.size(), record.length);
   const auto got = readFully(*log_.source, record.offset, std::span(head).first(want));
+  readMismatch_ = readMismatch_ || !got;
   if (!got) return false;
   const std::string_view text(head.data(), *got);
   constexpr std::string_view kBegin = R"({"id":")";
@@ -247,6 +249,7 @@ bool SessionLog::confirm(const IndexRecord& record, std::string_view id) {
   }
   std::string line(record.length, '\0');
   const auto all = readFully(*log_.source, record.offset, line);
+  readMismatch_ = readMismatch_ || !all;
   if (!all) return false;
   if (line.ends_with('\r')) line.pop_back();
   std::string storage;

@@ -229,7 +229,8 @@ void SessionLog::indexGroup(const std::vector<NewLine>& lines, const std::string
   Crc32c crc;
   crc.add(edge_);
   index_.setScanState({.offset = at, .lastSeal = last, .lacksLineEnd = false}, crc.value());
-  if (options_.writeIndex && index_.hasFile() && index_.unsavedBytes() > kExtendAfterBytes) index_.extendFile();
+  const bool trusted = options_.writeIndex && !readMismatch_ && !index_.damaged();
+  if (trusted && index_.hasFile() && index_.unsavedBytes() > kExtendAfterBytes) index_.extendFile();
 }
 
 // Writes what the group wants to add. `lock` is open during the write and the sync.
