@@ -203,8 +203,13 @@ Result<void> SessionLog::scanFresh() {
   return {};
 }
 
+// What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
 void SessionLog::saveIndex() {
   if (!options_.writeIndex || !log_.writable || readMismatch_) return;
+  if (log_.form == LogForm::Plain && syncedBytes_ < index_.summary().coveredBytes) {
+    if (poison_ || !syncFile()) return;
+    syncedBytes_ = index_.summary().coveredBytes;
+  }
   if (!IndexFile::write(*folders_.sessions, indexName(sessionId_), index_, environment_.random.next())) return;
   if (auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_))) {
     if (file->summary().coveredBytes == index_.summary().coveredBytes && file->seed() == index_.seed()) {
