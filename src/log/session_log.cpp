@@ -97,6 +97,7 @@ Result<void> SessionLog::reopen() {
   if (!log) return std::unexpected(log.error());
   log_ = std::move(*log);
   syncedBytes_ = 0;
+  nameSynced_ = false;
   index_ = OffsetIndex(environment_.random.next());
   edge_.clear();
   tailId_.clear();
@@ -238,8 +239,8 @@ OffsetIndex::ConfirmId SessionLog::confirmer() {
   return [this](const IndexRecord& record, std::string_view id) { return confirm(record, id); };
 }
 
-// Compares an id with the one that stands in the log. Most questions are for the last entry, whose id is at hand. A read
-// that fails is no "no": whatever is asked is then asked again.
+// Compares an id with the one that stands in the log. Most questions are for the last entry, whose id is at hand. A
+// read that fails is no "no": whatever is asked is then asked again.
 bool SessionLog::confirm(const IndexRecord& record, std::string_view id) {
   if (!tailId_.empty() && record.offset == tailOffset_) return tailId_ == id;
   std::array<char, 160> head{};

@@ -6,8 +6,8 @@
 //
 // Appending. Under an exclusive lock on the file, which the kernel drops when the process dies:
 //   1. catch up with what others appended; move torn bytes aside (nobody is writing: we hold the lock);
-//   2. sync what others wrote, unless it is known to be synced: a batch is written only behind durable bytes, so a
-//      crash can tear the last batch and no other;
+//   2. sync what others wrote and the name of the file, unless they are known to be synced: a batch is written only
+//      behind durable bytes, so a crash can tear the last batch and no other;
 //   3. let the waiting appends check themselves against the log as it is now, and seal all their entries as one batch;
 //   4. one write, one sync; then they are acknowledged.
 // A write that fails is cut off again. A sync that fails poisons this object: what the disk holds is unknown, so
@@ -184,6 +184,7 @@ class SessionLog {
   std::uint64_t seenSize_ = kUnseen;  // of the file, when all of it was last known
   std::uint64_t seenModifiedNs_ = 0;
   std::uint64_t syncedBytes_ = 0;  // known to be on the disk
+  bool nameSynced_ = false;        // the file's name is on the disk too
   bool readMismatch_ = false;      // a line was not what the index says
   std::optional<Error> poison_;
 

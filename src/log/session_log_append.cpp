@@ -132,6 +132,13 @@ Result<void> SessionLog::settle(std::uint64_t* movedBytes) {
     if (auto synced = syncFile(); !synced) return synced;
     syncedBytes_ = covered;
   }
+  if (!nameSynced_) {
+    // Whoever made or replaced the file may have died before its name was durable.
+    if (const auto synced = log_.folder->sync(); !synced) {
+      return std::unexpected(ioError(synced.error(), "sync the folder of"));
+    }
+    nameSynced_ = true;
+  }
   return {};
 }
 

@@ -43,18 +43,26 @@ AttachmentFolder::AttachmentFolder(std::shared_ptr<Directory> store, Environment
 Result<std::unique_ptr<Directory>> AttachmentFolder::root(bool create) {
   auto attachments = store_->openDirectory("attachments", create);
   if (!attachments) return orError(std::move(attachments), "open", store_->path() + "/attachments");
-  return orError((*attachments)->openDirectory("sha256", create), "open", (*attachments)->path() + "/sha256");
+  auto opened = orError((*attachments)->openDirectory("sha256", create), "open", (*attachments)->path() + "/sha256");
+  if (opened && create && !rootSynced_) {
+    if (auto synced = (*attachments)->sync(); !synced) {
+      return std::unexpected(systemError(synced.error(), "sync", (*attachments)->path()));
+    }
+    rootSynced_ = true;
+  }
+  return opened;
 }
 
 Result<std::unique_ptr<Directory>> AttachmentFolder::bucket(const std::string& sha256, bool create) {
   auto top = root(create);
   if (!top) return top;
   const std::string name = sha256.substr(0, 2);
-  const bool fresh = create && !(*top)->info(name);
   auto opened = orError((*top)->openDirectory(name, create), "open", (*top)->path() + "/" + name);
-  if (opened && fresh) {
-    if (auto synced = (*top)->sync(); !synced)
+  if (opened && create) {
+    // Though it may have been there: who made it may have died before its name was durable.
+    if (auto synced = (*top)->sync(); !synced) {
       return std::unexpected(systemError(synced.error(), "sync", (*top)->path()));
+    }
   }
   return opened;
 }

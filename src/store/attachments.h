@@ -1,6 +1,7 @@
 // Attachments of a file store: bytes kept once, under their SHA-256.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,7 @@ class AttachmentFolder {
   std::shared_ptr<Directory> store_;
   Environment& environment_;
   int lockTimeoutMs_;
+  std::atomic<bool> rootSynced_ = false;  // the name of sha256 is on the disk
 };
 
 /// 64 lower-case hex digits.

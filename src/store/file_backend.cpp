@@ -78,13 +78,8 @@ std::size_t weightOf(const std::vector<Entry>& entries) {
   return bytes;
 }
 
-// Makes a folder of the store and its name durable.
 Result<std::shared_ptr<Directory>> makeFolder(Directory& parent, std::string_view name, bool create) {
-  const bool fresh = create && !parent.info(name);
   auto folder = parent.openDirectory(name, create);
-  if (folder && fresh) {
-    if (auto synced = parent.sync(); !synced) folder = std::unexpected(synced.error());
-  }
   const std::string path = fmt::format("{}/{}", parent.path(), name);
   if (!folder) return std::unexpected(systemError(folder.error(), "open", path));
   return std::shared_ptr<Directory>(std::move(*folder));
@@ -128,7 +123,6 @@ Result<std::shared_ptr<FileBackend>> FileBackend::open(const std::string& folder
   auto archive = makeFolder(*store, "archive", create);
   if (archive) folders.archive = std::move(*archive);
   auto attachments = makeFolder(*store, "attachments", create);
-  if (attachments) attachments = makeFolder(**attachments, "sha256", create);
   for (const auto* made : {&archive, &attachments}) {
     if (!*made && made->error().code != ErrorCode::NotFound) return std::unexpected(made->error());
   }
@@ -138,6 +132,20 @@ Result<std::shared_ptr<FileBackend>> FileBackend::open(const std::string& folder
 
 Result<void> FileBackend::probe() {
   return orError(folders_.sessions->checkWritable(), "write to", folders_.sessions->path());
+}
+
+// Before anything is acknowledged that lies in the store's folders, their names are durable. Not only who makes them
+// sees to that: it may have died in between.
+Result<void> FileBackend::settleFolders() {
+  if (foldersSynced_) return {};
+  if (auto synced = root_->sync(); !synced) return orError(std::move(synced), "sync", root_->path());
+  foldersSynced_ = true;
+  return {};
+}
+
+Result<void> FileBackend::putAttachment(const std::string& sha256, std::string_view bytes) {
+  if (auto settled = settleFolders(); !settled) return settled;
+  return attachments_.put(sha256, bytes);
 }
 
 Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionId) {
@@ -204,6 +212,7 @@ Result<void> FileBackend::createSession(const std::string& sessionId, const std:
   if (found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
   auto lines = prepareFirstBatch(entries, serializer_);
   if (!lines) return std::unexpected(lines.error());
+  if (auto settled = settleFolders(); !settled) return settled;
   std::string bytes;
   SealDigits seal;
   const auto count = static_cast<std::uint32_t>(lines->size());
@@ -285,6 +294,7 @@ Result<AppendResult> FileBackend::append(AppendRequest request) {
   auto session = log(request.sessionId);
   if (!session) return std::unexpected(session.error());
   if (auto format = checkFormat(**session); !format) return std::unexpected(format.error());
+  if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
   RulesWork work(request, serializer_, ids_, environment_.clock);
   (*session)->append(work, weightOf(request.entries));
   return work.take();
@@ -398,6 +408,7 @@ Result<RepairReport> FileBackend::repair(const std::string& sessionId) {
 
 Result<MigrationResult> FileBackend::migrate(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
   auto result = migrateLog(folders_, sessionId, serializer_, environment_, options_.lockTimeoutMs);
   forget(sessionId);
   return result;
@@ -405,6 +416,7 @@ Result<MigrationResult> FileBackend::migrate(const std::string& sessionId) {
 
 Result<ArchiveSizes> FileBackend::archive(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
   auto archived = archiveLog(folders_, sessionId, options_.lockTimeoutMs);
   forget(sessionId);
   return archived;
@@ -412,6 +424,7 @@ Result<ArchiveSizes> FileBackend::archive(const std::string& sessionId) {
 
 Result<void> FileBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries) {
   if (auto valid = checkSessionId(sessionId); !valid) return valid;
+  if (auto settled = settleFolders(); !settled) return settled;
   auto rewritten = rewriteLog(folders_, sessionId, entries, serializer_, options_.lockTimeoutMs);
   forget(sessionId);
   return rewritten;

@@ -5,6 +5,7 @@
 //   attachments/sha256/…    large payloads     archive/<id>.jsonl.zst   cold sessions
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -47,9 +48,7 @@ class FileBackend final : public StorageBackend {
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) override;
   Result<std::unique_ptr<Hold>> holdAttachments() override { return attachments_.hold(); }
-  Result<void> putAttachment(const std::string& sha256, std::string_view bytes) override {
-    return attachments_.put(sha256, bytes);
-  }
+  Result<void> putAttachment(const std::string& sha256, std::string_view bytes) override;
   Result<std::string> getAttachment(const std::string& sha256) override { return attachments_.get(sha256); }
   Result<std::vector<std::string>> listAttachments() override { return attachments_.list(); }
   Result<std::size_t> removeAttachments(const std::vector<std::string>& sha256s,
@@ -64,6 +63,7 @@ class FileBackend final : public StorageBackend {
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
   Result<void> checkFormat(SessionLog& log);
   void forget(const std::string& sessionId);
+  Result<void> settleFolders();
 
   std::shared_ptr<Directory> root_;
   LogFolders folders_;
@@ -72,6 +72,7 @@ class FileBackend final : public StorageBackend {
   Environment& environment_;
   IdGenerator ids_;
   AttachmentFolder attachments_;
+  std::atomic<bool> foldersSynced_ = false;
 
   // Open logs, the most recently used first: as many as may be open at a time.
   std::mutex mutex_;
