@@ -435,11 +435,27 @@ Result<void> FileBackend::remove(const std::string& sessionId, const std::functi
   auto locked = openLocked(folders_, sessionId, LockKind::Exclusive, options_.lockTimeoutMs);
   if (!locked) return std::unexpected(locked.error());
   if (auto may = allowed(); !may) return may;
-  // The log last: while it is there, the session is.
+  // The log last: while it is there, the session is. Before it, for good, what an interrupted archiving or restoring
+  // has left: it would bring the session back.
+  const std::pair<Directory*, std::string> copies[] = {{folders_.sessions.get(), logName(sessionId)},
+                                                       {folders_.archive.get(), zstdName(sessionId)},
+                                                       {folders_.archive.get(), gzipName(sessionId)},
+                                                       {folders_.sessions.get(), gzipName(sessionId)}};
+  Result<void> removed;
+  for (const auto& [folder, name] : copies) {
+    if (folder == nullptr || (folder == locked->folder.get() && name == locked->name)) continue;
+    if (auto gone = folder->remove(name); !gone && gone.error() != ENOENT) {
+      return orError(std::move(gone), "remove", folder->path() + "/" + name);
+    }
+  }
+  for (const auto& folder : {folders_.sessions, folders_.archive}) {
+    if (folder && removed) removed = orError(folder->sync(), "sync", folder->path());
+  }
+  if (!removed) return removed;
   for (const std::string& name : {indexName(sessionId), tornName(sessionId), formatZeroName(sessionId)}) {
     (void)folders_.sessions->remove(name);
   }
-  auto removed = removeDurably(*locked->folder, locked->name);
+  removed = removeDurably(*locked->folder, locked->name);
   forget(sessionId);
   return removed;
 }
