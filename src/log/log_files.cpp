@@ -29,6 +29,7 @@ Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string
   if (!file) return std::unexpected(systemError(file.error(), "open", log.path()));
   log.file = std::move(*file);
   auto source = form == LogForm::Zstd ? zstdSource(log.file) : gzipSource(log.file);
+  if (!source && source.error() != EILSEQ) return std::unexpected(systemError(source.error(), "read", log.path()));
   if (!source) {
     return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked", log.path()),
                 "restore it from a copy; the file was not changed");

@@ -20,7 +20,12 @@ Result<std::vector<std::string>> findForks(StorageBackend& backend, const std::s
   std::vector<std::string> forks;
   for (const std::string& session : *sessions) {
     auto header = backend.header(session);
-    if (!header) continue;  // no fork that anyone could read
+    if (!header) {
+      // Gone meanwhile, or no fork that anyone could read. Any other failure hides what might be one.
+      const Error& error = header.error();
+      if (error.code == ErrorCode::NotFound || (error.code == ErrorCode::Damaged && !error.retryable)) continue;
+      return std::unexpected(error);
+    }
     const auto origin = readHeader(*header).origin;
     if (origin && origin->sessionId == sessionId) forks.push_back(session);
   }
