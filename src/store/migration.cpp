@@ -164,7 +164,8 @@ Result<void> keepOldAs(Directory& folder, const OpenLog& old, const std::string&
   auto linked = folder.link(old.name, keptName);
   if (!linked && linked.error() == EEXIST) {
     const auto there = folder.info(keptName);
-    if (there && there->identity == old.info.identity) return {};  // an interrupted run came this far
+    const bool ours = there && there->identity == old.info.identity;  // an interrupted run came this far
+    if (ours) return orError(folder.sync(), "sync", folder.path());
     return fail(ErrorCode::AlreadyExists, fmt::format("{}/{} is there already", folder.path(), keptName),
                 "move it elsewhere, then migrate again");
   }
@@ -250,10 +251,14 @@ Result<std::vector<std::string>> removeLeftovers(const LogFolders& folders, std:
       if (ours && name.ends_with(".tmp") && folder->remove(name)) removed.push_back(name);
     }
   }
-  // Both the plain and the compressed log: archiving or restoring was cut off, and the plain one counts.
-  if (log->form == LogForm::Plain && folders.archive && folders.archive->remove(zstdName(sessionId))) {
-    removed.push_back(zstdName(sessionId));
+  // Both the plain and the compressed log: archiving or restoring was cut off, and the plain one counts. Its name may
+  // not be on the disk yet.
+  const std::string packed = zstdName(sessionId);
+  if (log->form != LogForm::Plain || !folders.archive || !folders.archive->info(packed)) return removed;
+  if (auto synced = folders.sessions->sync(); !synced) {
+    return std::unexpected(systemError(synced.error(), "sync", folders.sessions->path()));
   }
+  if (folders.archive->remove(packed)) removed.push_back(packed);
   return removed;
 }
 
