@@ -257,6 +257,7 @@ Result<void> SessionLog::commitLines(const std::vector<NewLine>& lines, File& fi
   // A reader of this process may have found the lines while we waited for the disk.
   if (index_.summary().coveredBytes == offset) indexGroup(lines, bytes, offset);
   const auto info = log_.folder->info(log_.name);
+  if (!info && info.error() != ENOENT) return {};  // the batch is durable; only its file could not be looked at
   if (!info || info->identity != log_.info.identity) {
     return fail(ErrorCode::Io, fmt::format("{} was replaced while it was appended to", log_.path()),
                 "look what replaced it; then append again");
