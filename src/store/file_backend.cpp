@@ -374,6 +374,7 @@ Result<void> FileBackend::exportLines(const std::string& sessionId, const std::f
     if (!ordinals) return std::unexpected(ordinals.error());
     if (ordinals->empty()) return {};
     auto lines = (*session)->read(*ordinals);
+    if (!lines && lines.error().retryable) lines = (*session)->read(*ordinals);  // it has been scanned anew
     if (!lines) return std::unexpected(lines.error());
     for (const std::string& text : *lines) {
       if (!line(text)) return {};

@@ -141,12 +141,14 @@ Result<SharedHistory> SessionStore::Impl::sharedHistory(const std::string& sessi
   if (!history) return std::unexpected(history.error());
   return SharedHistory([this, shared = std::make_shared<ForkHistory>(std::move(*history))](
                            std::string_view id) -> Result<std::optional<Entry>> {
-    auto place = shared->find(*backend, id);
-    if (!place) return std::unexpected(place.error());
-    if (!*place) return std::nullopt;
-    auto entries = shared->read(*backend, **place, 1);
-    if (!entries) return std::unexpected(entries.error());
-    return std::move(entries->front());
+    return retryWhenChanged([&]() -> Result<std::optional<Entry>> {
+      auto place = shared->find(*backend, id);
+      if (!place) return std::unexpected(place.error());
+      if (!*place) return std::nullopt;
+      auto entries = shared->read(*backend, **place, 1);
+      if (!entries) return std::unexpected(entries.error());
+      return std::move(entries->front());
+    });
   });
 }
 

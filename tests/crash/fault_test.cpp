@@ -72,7 +72,7 @@ void worksOn(SimFileSystem& files, Ledger& ledger, const StoreOptions& options, 
   }
   if (!powerMayGo) return;
   auto image = powerLossNow(files);
-  World world(*image, {.create = false}, 4);
+  World world(*image, options, 4);
   EXPECT_TRUE(ledger.holds(world)) << "after a power loss";
 }
 
@@ -168,7 +168,8 @@ TEST(Faults, WhileAnAttachmentIsAppended) {
                  .act =
                      [](World& world, Ledger& ledger) {
                        (void)ledger.append(world, "a", {message("large", 5000), message("small")});
-                       (void)ledger.append(world, "a", {message("large", 5000), message("large2", 6000)});
+                       (void)ledger.append(world, "a", {message("large", 5000), message("small")});
+                       (void)ledger.append(world, "a", {message("large2", 6000)});
                      },
                  .options = kOptions});
 }
@@ -230,9 +231,6 @@ const std::string kFormatZero =
     "\n";
 
 void prepareFormatZero(SimFileSystem& files, Ledger& ledger) {
-  {
-    const World made(files, kOptions);
-  }
   files.put("/store/sessions/z.jsonl", kFormatZero);
   Entry one = message("old1");
   Entry two = message("old2");

@@ -99,9 +99,11 @@ Result<SessionHandle> Ledger::fork(World& world, const std::string& from, const 
 
 Result<AppendResult> Ledger::append(World& world, const std::string& sessionId, const std::vector<Entry>& entries) {
   auto appended = world->appendSessionEntries(sessionId, entries);
-  Batch batch{.entries = entries, .ackedAt = std::nullopt};
-  if (appended) batch.ackedAt = world.now();
-  if (!appended || appended->appendedCount > 0) sessions[sessionId].batches.push_back(std::move(batch));
+  std::vector<Batch>& batches = sessions[sessionId].batches;
+  auto batch =
+      std::ranges::find_if(batches, [&](const Batch& known) { return known.entries.front().id == entries.front().id; });
+  if (batch == batches.end()) batch = batches.insert(batch, {.entries = entries, .ackedAt = std::nullopt});
+  if (appended && !batch->ackedAt) batch->ackedAt = world.now();
   return appended;
 }
 
@@ -136,7 +138,7 @@ void Ledger::settleOn(World& world) {
     auto entries = world->loadSessionEntries(id).value_or(std::vector<Entry>());
     const std::size_t own = std::min(entries.size(), session.shared.size() + 1);
     entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(own));
-    if (!entries.empty()) session.batches.push_back({.entries = std::move(entries), .ackedAt = 0});
+    for (Entry& entry : entries) session.batches.push_back({.entries = {std::move(entry)}, .ackedAt = 0});
   }
   sessions = std::move(settled);
 }

@@ -57,6 +57,7 @@ class Ledger {
   /// These do what they say through the store, and note what it answered.
   Result<SessionHandle> create(World& world, const std::string& sessionId);
   Result<SessionHandle> fork(World& world, const std::string& from, const std::string& entryId, const std::string& to);
+  /// A batch that was asked for before is the same one.
   Result<AppendResult> append(World& world, const std::string& sessionId, const std::vector<Entry>& entries);
   /// Accepts batches without writing them, then flushes.
   Result<void> appendBuffered(World& world, const std::string& sessionId, const std::vector<std::vector<Entry>>& parts);

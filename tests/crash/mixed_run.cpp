@@ -24,7 +24,6 @@ MixedRun recordMixedRun(MixedRun::Size size) {
   run.options.bufferedEntries = 1000;
   World world(*run.files, run.options);
   EXPECT_TRUE(world.isOpen());
-  run.storeMadeAt = world.now();
   Ledger& ledger = run.ledger;
   EXPECT_TRUE(ledger.create(world, "a"));
   EXPECT_TRUE(ledger.append(world, "a", {message("tiny", 12)}));

@@ -11,7 +11,6 @@ struct MixedRun {
   std::unique_ptr<SimFileSystem> files;
   Ledger ledger;
   StoreOptions options;
-  std::uint64_t storeMadeAt = 0;  ///< When the store had been opened.
 };
 
 MixedRun recordMixedRun(MixedRun::Size size);

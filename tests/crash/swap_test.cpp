@@ -101,13 +101,8 @@ void cutEverywhere(const Swap& swap) {
 }
 
 TEST(Interrupted, MigrationIsFinishedByTheNextRun) {
-  cutEverywhere({.prepare =
-                     [](SimFileSystem& files, Ledger& ledger) {
-                       {
-                         const World made(files);
-                       }
-                       files.put("/store/sessions/a.jsonl", formatZero(5, ledger));
-                     },
+  cutEverywhere({.prepare = [](SimFileSystem& files,
+                               Ledger& ledger) { files.put("/store/sessions/a.jsonl", formatZero(5, ledger)); },
                  .act = [](World& world, Ledger&) { ASSERT_TRUE(world->migrateSession("a")); },
                  .finish =
                      [](SimFileSystem& files, World& world) {
