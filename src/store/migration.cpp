@@ -139,12 +139,12 @@ bool carriesOver(const Entry& old, const Entry& fresh, bool first) {
   return old.payload == fresh.payload && (old.timestamp == fresh.timestamp || !parseTimestamp(old.timestamp));
 }
 
-Result<void> compareEntries(EntryReader& old, NewFile& file, const EntrySerializer& serializer) {
+Result<void> compareEntries(EntryReader& old, const OpenLog& oldLog, NewFile& file, const EntrySerializer& serializer) {
   OpenLog written{.form = LogForm::Plain,
                   .file = file.file(),
                   .source = plainSource(file.file()),
-                  .folder = nullptr,
-                  .name = {},
+                  .folder = oldLog.folder,
+                  .name = oldLog.name,
                   .info = {}};
   EntryReader fresh(written, serializer);
   if (auto opened = fresh.open(); !opened) return opened;
@@ -204,7 +204,7 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view s
   NewFile file(*folders.sessions, logName(sessionId));
   auto done = file.create();
   if (done) done = writeUpgraded(old, file, serializer, Upgrade(sessionId, environment));
-  if (done) done = compareEntries(old, file, serializer);
+  if (done) done = compareEntries(old, *log, file, serializer);
   const std::string kept = formatZeroName(sessionId);
   if (done) done = keepOldAs(*folders.sessions, *log, kept);
   if (done) done = file.place();
