@@ -48,12 +48,7 @@ class BatchRules {
 
  private:
   [[nodiscard]] std::unexpected<Error> conflict() const {
-    return std::unexpected(Error{.code = ErrorCode::Conflict,
-                                 .message = fmt::format("session {} has moved on: its tail is {}, not {}",
-                                                        request_.sessionId, log_.tailId(), *request_.expectedTail),
-                                 .hint = "load what was appended meanwhile, then append behind the new tail or branch",
-                                 .retryable = false,
-                                 .actualTail = log_.tailId()});
+    return std::unexpected(tailConflict(request_.sessionId, *request_.expectedTail, log_.tailId()));
   }
 
   // The entry of that id, wherever the session has it.
@@ -181,6 +176,14 @@ class BatchRules {
 };
 
 }  // namespace
+
+Error tailConflict(std::string_view sessionId, std::string_view expected, std::string_view actual) {
+  return {.code = ErrorCode::Conflict,
+          .message = fmt::format("session {} has moved on: its tail is {}, not {}", sessionId, actual, expected),
+          .hint = "load what was appended meanwhile, then append behind the new tail or branch",
+          .retryable = false,
+          .actualTail = std::string(actual)};
+}
 
 Result<AppendResult> prepareBatch(LogView& log, const AppendRequest& request, const EntrySerializer& serializer,
                                   IdGenerator& ids, Clock& clock, std::vector<NewLine>& lines) {

@@ -18,6 +18,9 @@ namespace bough {
 Result<AppendResult> prepareBatch(LogView& log, const AppendRequest& request, const EntrySerializer& serializer,
                                   IdGenerator& ids, Clock& clock, std::vector<NewLine>& lines);
 
+/// The Conflict that says which tail a session has instead of the expected one.
+Error tailConflict(std::string_view sessionId, std::string_view expected, std::string_view actual);
+
 /// The rules for a session's first batch: the header and what stands right behind it.
 Result<std::vector<NewLine>> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer);
 

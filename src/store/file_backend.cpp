@@ -423,10 +423,11 @@ Result<ArchiveSizes> FileBackend::archive(const std::string& sessionId) {
   return archived;
 }
 
-Result<void> FileBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries) {
+Result<void> FileBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
+                                  const std::string& expectedTail) {
   if (auto valid = checkSessionId(sessionId); !valid) return valid;
   if (auto settled = settleFolders(); !settled) return settled;
-  auto rewritten = rewriteLog(folders_, sessionId, entries, serializer_, options_.lockTimeoutMs);
+  auto rewritten = rewriteLog(folders_, sessionId, entries, expectedTail, serializer_, options_.lockTimeoutMs);
   forget(sessionId);
   return rewritten;
 }

@@ -292,10 +292,13 @@ Result<ArchiveSizes> MemoryBackend::archive(const std::string& sessionId) {
   return fail(ErrorCode::Unsupported, "a store in memory has no archive", "use a store in a folder");
 }
 
-Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries) {
+Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
+                                    const std::string& expectedTail) {
   auto lines = prepareFirstBatch(entries, serializer_);
   if (!lines) return std::unexpected(lines.error());
   return with(session(sessionId), [&](MemorySession& known) -> Result<void> {
+    if (known.lines.back().id != expectedTail)
+      return std::unexpected(tailConflict(sessionId, expectedTail, known.lines.back().id));
     known.lines.clear();
     known.sequences.clear();
     known.headId.clear();

@@ -12,6 +12,7 @@
 #include "log/archive.h"
 #include "log/new_file.h"
 #include "log/scan.h"
+#include "store/append_rules.h"
 #include "store/header.h"
 
 namespace bough {
@@ -216,10 +217,15 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view s
 }
 
 Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, const std::vector<Entry>& entries,
-                        const EntrySerializer& serializer, int lockTimeoutMs) {
+                        std::string_view expectedTail, const EntrySerializer& serializer, int lockTimeoutMs) {
   if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return plain;
   auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
   if (!log) return std::unexpected(log.error());
+  EntryReader old(*log, serializer);
+  if (auto opened = old.open(); !opened) return opened;
+  auto last = old.size() > 0 ? old.at(old.size() - 1) : Result<Entry>(Entry());
+  if (!last) return std::unexpected(last.error());
+  if (last->id != expectedTail) return std::unexpected(tailConflict(sessionId, expectedTail, last->id));
   NewFile file(*folders.sessions, logName(sessionId));
   if (auto created = file.create(); !created) return created;
   for (const Entry& entry : entries) {

@@ -77,12 +77,12 @@ Result<std::vector<std::string>> SessionStore::forksOf(const std::string& sessio
   return findForks(*impl_->backend, sessionId);
 }
 
-// Writes the fork anew: its header, all that it shared, its own entries.
+// Writes the fork anew: its header, all that it shared, its own entries. Conflict when it was appended to meanwhile.
 Result<void> SessionStore::Impl::detach(const std::string& forkId) {
-  auto entries = entriesFrom(forkId, 0, SIZE_MAX);
-  if (!entries) return std::unexpected(entries.error());
   auto state = backend->state(forkId);
   if (!state) return std::unexpected(state.error());
+  auto entries = entriesFrom(forkId, 0, SIZE_MAX);
+  if (!entries) return std::unexpected(entries.error());
   Entry& header = entries->front();
   header.payload = detachHeaderPayload(header.payload);
   // What the parent hides stays hidden, though its redactions are not on the branch.
@@ -104,7 +104,7 @@ Result<void> SessionStore::Impl::detach(const std::string& forkId) {
   head.timestamp = entries->back().timestamp;
   head.payload = state->headId.empty() ? R"({"entryId":null})" : fmt::format(R"({{"entryId":"{}"}})", state->headId);
   entries->push_back(std::move(head));
-  return backend->rewrite(forkId, *entries);
+  return backend->rewrite(forkId, *entries, state->tailId);
 }
 
 Result<void> SessionStore::deleteSession(const std::string& sessionId, const DeleteOptions& options) {
@@ -114,7 +114,11 @@ Result<void> SessionStore::deleteSession(const std::string& sessionId, const Del
     if (!forks) return std::unexpected(forks.error());
     for (const std::string& fork : *forks) {
       if (auto flushed = impl_->readyToRead(fork); !flushed) return flushed;
-      if (auto detached = impl_->detach(fork); !detached) return detached;
+      auto detached = impl_->detach(fork);
+      for (int tries = 1; tries < 8 && !detached && detached.error().code == ErrorCode::Conflict; ++tries) {
+        detached = impl_->detach(fork);
+      }
+      if (!detached) return detached;
     }
   }
   return impl_->backend->remove(sessionId, [&]() -> Result<void> {
