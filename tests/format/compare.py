@@ -36,5 +36,7 @@ with tempfile.TemporaryDirectory() as store:
         expected = log.with_suffix(".txt")
         if update: expected.write_text(ours, encoding="utf-8")
         compare(log.stem, expected.read_text(encoding="utf-8"), ours, "expected", "bough")
+page = folder.parent.parent.parent / "docs" / "format.md"
+if (folder / "example.jsonl").read_text() not in page.read_text(encoding="utf-8"): failed.append("the example of the page")
 print(f"{len(logs)} logs, failed: {', '.join(failed) or 'none'}")
 sys.exit(bool(failed))

@@ -81,6 +81,9 @@ write("controls", sealed([header("controls")], chain(1, 4), [body("c1", "e4", "h
 write("unicode", sealed([header("unicode", cwd="/tmp/müller 日本")], [body("e1", payload={"t": "日本語 \U0001F600 \u2028 \x7f"}),
                         body("e2", "e1", runId='r "quoted" \\ é')], [b'{"id":"e3","parentId":"e2","type":"custom","timestamp":"' + TIME.encode() +
                         b'","payload":{"lone":"\\ud800","nul":"\\u0000","big":123456789012345678901234567890e400, "same":1,"same":2}']))
+write("example", sealed([body("h1", type="session_header", payload={"format": 1, "sessionId": "s1"})],
+                        [body("a1", payload={"dialect": "bough", "message": {"role": "user", "content": "Hi"}}, timestamp="2026-11-14T23:47:01.000Z"),
+                         body("a2", "a1", payload={"dialect": "bough", "message": {"role": "assistant", "content": "Hello"}}, timestamp="2026-11-14T23:47:02.000Z")]))
 write("no_final_newline", [b"".join(usual("no_final_newline"))[:-1]])
 write("batch_no_final_newline", [b"".join(sealed([header("batch_no_final_newline")], chain(1, 3)))[:-1]])
 
