@@ -75,7 +75,10 @@ void check(Input& input) {
   }
   packed.append(packFrameTable(frames));
   const bool damaged = mode % 4 == 3;
-  if (damaged) packed[places.below(packed.size())] ^= static_cast<char>(places.byte());
+  if (damaged) {
+    const auto change = static_cast<char>(places.byte());
+    packed[places.below(packed.size())] ^= change;
+  }
   const auto source = sourceOf(files, packed, false);
   BOUGH_CHECK(source || damaged);
   if (!source) return;
