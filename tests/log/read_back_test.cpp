@@ -67,7 +67,7 @@ TEST(ReadBack, ASealedLineBehindAnUnsealedOneIsRead) {
 
 TEST(ReadBack, AnIdWithEscapesIsFoundAgain) {
   const std::string line = R"({"id":"\u0061b","type":"custom","timestamp":1})";
-  EXPECT_EQ(linesOf(line + "\n" + body("ab") + "\n" + body("c") + "\n").size(), 2U);  // the second is a duplicate
+  EXPECT_EQ(linesOf(line + "\n" + body("c") + "\n" + body("ab") + "\n").size(), 2U);  // the last is a duplicate
 }
 
 }  // namespace
