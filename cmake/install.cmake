@@ -1,0 +1,16 @@
+# `cmake --install` places the library, its headers, a CMake package, a pkg-config file and the command.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS bough EXPORT bough_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS bough_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/bough ${PROJECT_BINARY_DIR}/include/bough
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT bough_targets NAMESPACE bough:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bough)
+configure_package_config_file(cmake/bough-config.cmake.in ${PROJECT_BINARY_DIR}/bough-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bough)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/bough-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/bough-config.cmake ${PROJECT_BINARY_DIR}/bough-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bough)
+configure_file(cmake/bough.pc.in ${PROJECT_BINARY_DIR}/bough.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/bough.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

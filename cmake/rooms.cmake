@@ -7,8 +7,7 @@ target_compile_options(bough_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                                                -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns falsely about std::expected and std::string at -O2.
-  target_compile_options(bough_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow
-                                                 -Wno-dangling-reference)
+  target_compile_options(bough_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow)
 endif()
 if(BOUGH_SANITIZE)
   target_compile_options(bough_options INTERFACE -fsanitize=${BOUGH_SANITIZE} -fno-sanitize-recover=all)
@@ -18,7 +17,9 @@ if(BOUGH_FUZZ)
   target_compile_options(bough_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
   target_link_options(bough_options INTERFACE -fsanitize=address,undefined)
 endif()
-target_include_directories(bough_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+configure_file(cmake/version.h.in ${PROJECT_BINARY_DIR}/include/bough/version.h)
+target_include_directories(bough_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 
 # bough_room(NAME [USES room…] [LIBRARIES target…] [SYSTEM target…])
 function(bough_room name)

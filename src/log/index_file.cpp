@@ -119,7 +119,6 @@ bool IndexFile::load() {
   endBytes_ = (std::uint64_t{1} + recordBlocks_ + tableBlocks_) * kBlockBytes;
   if (recordBlocks_ != blocksFor(count_, kRecordsPerBlock) || (count_ > 0 && tableBlocks_ == 0)) return false;
   if (info->sizeBytes < endBytes_) return false;
-  blocks_.resize(std::size_t{recordBlocks_} + tableBlocks_);
   known_ = count_;
   return info->sizeBytes == endBytes_ || loadExtensions();
 }
@@ -153,6 +152,7 @@ bool IndexFile::loadExtensions() {
 }
 
 const IndexFile::Block* IndexFile::block(std::uint32_t number) {
+  if (blocks_.empty()) blocks_.resize(std::size_t{recordBlocks_} + tableBlocks_);
   auto& slot = blocks_[number];
   if (slot) return slot.get();
   auto loaded = std::make_unique_for_overwrite<Block>();

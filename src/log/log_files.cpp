@@ -11,7 +11,7 @@ namespace {
 
 Result<OpenLog> openPlain(const std::shared_ptr<Directory>& folder, std::string name) {
   OpenLog log{
-      .form = LogForm::Plain, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .identity = {}};
+      .form = LogForm::Plain, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .info = {}};
   auto file = folder->open(log.name, OpenMode::ReadWrite);
   log.writable = file.has_value();
   if (!file && (file.error() == EACCES || file.error() == EROFS || file.error() == EPERM)) {
@@ -24,7 +24,7 @@ Result<OpenLog> openPlain(const std::shared_ptr<Directory>& folder, std::string 
 }
 
 Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string name, LogForm form) {
-  OpenLog log{.form = form, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .identity = {}};
+  OpenLog log{.form = form, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .info = {}};
   auto file = folder->open(log.name, OpenMode::Read);
   if (!file) return std::unexpected(systemError(file.error(), "open", log.path()));
   log.file = std::move(*file);
@@ -72,7 +72,7 @@ Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId) {
   if (!log) return log;
   const auto info = log->file->info();
   if (!info) return std::unexpected(systemError(info.error(), "look at", log->path()));
-  log->identity = info->identity;
+  log->info = *info;
   return log;
 }
 
@@ -84,7 +84,7 @@ Result<OpenLog> openLocked(const LogFolders& folders, std::string_view sessionId
       return std::unexpected(locked.error());
     }
     const auto info = log->folder->info(log->name);
-    if (info && info->identity == log->identity) return log;
+    if (info && info->identity == log->info.identity) return log;
   }
   return fail(ErrorCode::Busy, fmt::format("session {} is replaced again and again", sessionId), "try again");
 }

@@ -33,7 +33,7 @@ struct OpenLog {
   std::unique_ptr<ByteSource> source;
   std::shared_ptr<Directory> folder;
   std::string name;
-  FileIdentity identity;
+  FileInfo info;  ///< When it was opened.
   bool writable = false;
 
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }

@@ -104,16 +104,17 @@ Result<void> SessionLog::reopen() {
   if (!log) return std::unexpected(log.error());
   log_ = std::move(*log);
   syncedBytes_ = 0;
-  seenSize_ = 0;
-  const auto size = log_.source->size();
-  if (!size) return std::unexpected(ioError(size.error(), "look at"));
   index_ = OffsetIndex(environment_.random.next());
   edge_.clear();
   tailId_.clear();
   headId_.clear();
+  seenSize_ = log_.info.sizeBytes;
+  seenModifiedNs_ = log_.info.modifiedNs;
+  const auto size = log_.form == LogForm::Plain ? seenSize_ : log_.source->size();
+  if (!size) return std::unexpected(ioError(size.error(), "look at"));
   loadIndex(*size);
   if (index_.wantsRewrite()) saveIndex();
-  return refresh();
+  return index_.summary().coveredBytes == *size ? Result<void>() : scanFresh();
 }
 
 void SessionLog::loadIndex(std::uint64_t sizeBytes) {
@@ -140,9 +141,8 @@ Result<std::string> SessionLog::edgeBefore(std::uint64_t offset) {
 Result<void> SessionLog::refresh() {
   const auto info = log_.folder->info(log_.name);
   if (!info && info.error() != ENOENT) return std::unexpected(ioError(info.error(), "look at"));
-  if (!info || info->identity != log_.identity) return reopen();
-  const bool unchanged = info->sizeBytes == seenSize_ && info->modifiedNs == seenModifiedNs_ && seenSize_ != 0;
-  if (unchanged && index_.summary().count > 0) return {};
+  if (!info || info->identity != log_.info.identity) return reopen();
+  if (info->sizeBytes == seenSize_ && info->modifiedNs == seenModifiedNs_) return {};
   seenSize_ = info->sizeBytes;
   seenModifiedNs_ = info->modifiedNs;
 

@@ -89,7 +89,7 @@ Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mu
     lock.lock();
     if (!locked) return std::unexpected(locked.error());
     const auto info = log_.folder->info(log_.name);
-    if (log_.file == file && info && info->identity == log_.identity) return file;
+    if (log_.file == file && info && info->identity == log_.info.identity) return file;
     (void)file->unlock();
     if (!info && info.error() != ENOENT) return std::unexpected(ioError(info.error(), "look at"));
     if (auto opened = reopen(); !opened) return std::unexpected(opened.error());
@@ -249,7 +249,7 @@ Result<void> SessionLog::commitLines(const std::vector<NewLine>& lines, File& fi
   // A reader of this process may have found the lines while we waited for the disk.
   if (index_.summary().coveredBytes == offset) indexGroup(lines, bytes, offset);
   const auto info = log_.folder->info(log_.name);
-  if (!info || info->identity != log_.identity) {
+  if (!info || info->identity != log_.info.identity) {
     return fail(ErrorCode::Io, fmt::format("{} was replaced while it was appended to", log_.path()),
                 "look what replaced it; then append again");
   }

@@ -145,7 +145,7 @@ Result<void> compareEntries(EntryReader& old, NewFile& file, const EntrySerializ
                   .source = plainSource(file.file()),
                   .folder = nullptr,
                   .name = {},
-                  .identity = {}};
+                  .info = {}};
   EntryReader fresh(written, serializer);
   if (auto opened = fresh.open(); !opened) return opened;
   const std::size_t added = fresh.size() - std::min(fresh.size(), old.size());
@@ -164,7 +164,7 @@ Result<void> keepOldAs(Directory& folder, const OpenLog& old, const std::string&
   auto linked = folder.link(old.name, keptName);
   if (!linked && linked.error() == EEXIST) {
     const auto there = folder.info(keptName);
-    if (there && there->identity == old.identity) return {};  // an interrupted run came this far
+    if (there && there->identity == old.info.identity) return {};  // an interrupted run came this far
     return fail(ErrorCode::AlreadyExists, fmt::format("{}/{} is there already", folder.path(), keptName),
                 "move it elsewhere, then migrate again");
   }

@@ -1,0 +1,35 @@
+// Sessions like those of coding agents, the same for the same seed: mostly short messages and tool results of a few
+// kilobytes, some large, with code, JSON and Chinese in them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bough/entry.h"
+
+namespace bough::bench {
+
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : state_(seed * 2 + 1) {}
+
+  /// A message entry whose payload has about the given size; without one, a size from the mix (5 KB on average).
+  Entry message(std::size_t payloadBytes = 0);
+
+ private:
+  std::uint64_t next();
+  std::size_t mixedSize();
+  std::uint64_t state_;
+};
+
+struct GeneratedLog {
+  std::string lastId;
+  std::uint64_t entries = 0;
+  std::uint64_t payloadBytes = 0;
+};
+
+/// Writes a session of about `bytes` into the store at `folder`, as one chain of entries.
+GeneratedLog writeSession(const std::string& folder, const std::string& sessionId, std::uint64_t bytes,
+                          std::uint64_t maxEntries = UINT64_MAX);
+
+}  // namespace bough::bench

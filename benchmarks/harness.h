@@ -1,0 +1,51 @@
+// Measures two ways of doing the same work side by side, so that only their ratio counts.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bough::bench {
+
+/// One row of the table.
+struct Row {
+  std::string name;
+  double ours = 0;
+  double floor = 0;
+  std::string unit;
+  std::optional<double> bound;  ///< None for rows that only show a peer.
+  bool atLeast = false;         ///< The ratio must reach the bound instead of staying below it.
+
+  [[nodiscard]] double ratio() const { return floor == 0 ? 0 : ours / floor; }
+  [[nodiscard]] bool met() const { return !bound || (atLeast ? ratio() >= *bound : ratio() <= *bound); }
+};
+
+struct Benchmark {
+  std::string name;
+  std::function<std::vector<Row>()> run;
+};
+
+/// All benchmarks, in the order of the table.
+std::vector<Benchmark> appendBenchmarks();
+std::vector<Benchmark> readBenchmarks();
+
+/// Seconds that `work` takes.
+double timed(const std::function<void()>& work);
+
+double median(std::vector<double> values);
+
+/// Runs each variant once a round, in turn, and returns the median of each in seconds. The first round is not counted.
+std::vector<double> interleaved(int rounds, const std::vector<std::function<void()>>& variants);
+
+/// A folder for the benchmark's files, removed at the end of the program.
+const std::string& workFolder();
+
+/// Peak resident memory, in bytes, of this program run again with these arguments.
+double peakMemoryOf(const std::vector<std::string>& arguments);
+
+/// Stops the program with a message when a step of a benchmark failed.
+void require(bool condition, const std::string& what);
+
+}  // namespace bough::bench

@@ -1,0 +1,54 @@
+// ./bench: what bough costs beyond the physical floor, as ratios measured side by side in one run.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+#include "harness.h"
+#include "read.h"
+
+namespace {
+
+using bough::bench::Benchmark;
+using bough::bench::Row;
+
+void printRow(const Row& row, bool json) {
+  if (json) {
+    if (!row.bound) return;
+    fmt::print("{{\"name\":\"{}\",\"ratio\":{:.3f},\"bound\":{},\"sense\":\"{}\",\"met\":{}}}\n", row.name, row.ratio(),
+               *row.bound, row.atLeast ? "at least" : "at most", row.met());
+  } else {
+    fmt::print("{:<84} {:>11.1f} {:>11.1f} {:<9} {:>7.2f} {:>10}  {}\n", row.name, row.ours, row.floor, row.unit,
+               row.ratio(), row.bound ? fmt::format("{} {}", row.atLeast ? "≥" : "≤", *row.bound) : "",
+               row.bound ? (row.met() ? "met" : "NOT MET") : "");
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> names(argv + 1, argv + argc);
+  if (names.size() == 4 && names[0] == "--last") return bough::bench::readLastOf(names[1], names[2], names[3]);
+  const bool json = std::erase(names, "--json") > 0;
+  std::vector<Benchmark> all = bough::bench::appendBenchmarks();
+  std::ranges::move(bough::bench::readBenchmarks(), std::back_inserter(all));
+  for (const std::string& name : names) {
+    if (std::ranges::find(all, name, &Benchmark::name) == all.end()) {
+      fmt::print(stderr, "bench: there is no benchmark {}; there are:", name);
+      for (const Benchmark& benchmark : all) fmt::print(stderr, " {}", benchmark.name);
+      fmt::print(stderr, "\n");
+      return 2;
+    }
+  }
+  if (!json) {
+    fmt::print("{:<84} {:>11} {:>11} {:<9} {:>7} {:>10}\n", "work", "ours", "floor", "unit", "ratio", "bound");
+  }
+  for (const Benchmark& benchmark : all) {
+    if (!names.empty() && std::ranges::find(names, benchmark.name) == names.end()) continue;
+    for (const Row& row : benchmark.run()) printRow(row, json);
+  }
+  return 0;
+}

@@ -1,0 +1,10 @@
+// Everything of bough's public face.
+#pragma once
+
+#include "bough/entry.h"             // IWYU pragma: export
+#include "bough/entry_serializer.h"  // IWYU pragma: export
+#include "bough/error.h"             // IWYU pragma: export
+#include "bough/report.h"            // IWYU pragma: export
+#include "bough/storage_backend.h"   // IWYU pragma: export
+#include "bough/store.h"             // IWYU pragma: export
+#include "bough/version.h"           // IWYU pragma: export

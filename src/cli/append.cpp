@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/session_name.h"
+
+namespace bough::cli {
+namespace {
+
+// Everything on stdin is one batch in memory.
+constexpr std::size_t kMaxInputBytes = std::size_t{1} << 30;
+
+struct Options {
+  std::string session;
+  std::string expectedTail;
+  std::string role;
+  std::string text;
+};
+
+// One line of input. Unlike in a log, a parent that is left out is not the same as null.
+Result<Entry> readEntry(const std::string& line, std::size_t number) {
+  if (const auto valid = json::check(line); !valid) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("line {} of the input is not JSON: {} at byte {}", number, valid.error().reason,
+                            valid.error().offset),
+                "give one JSON object a line; nothing was appended");
+  }
+  auto entry = jsonEntrySerializer().decode(line);
+  if (!entry) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("line {} of the input is {}", number, entry.error().message),
+                "give one JSON object a line; nothing was appended");
+  }
+  if (!json::findMember(line, "parentId")) entry->parentId.reset();
+  if (entry->type.empty() || !json::findMember(line, "payload")) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("line {} of the input has no {}", number, entry->type.empty() ? "type" : "payload"),
+                R"(an entry is at least {"type":"message","payload":{…}}; nothing was appended)");
+  }
+  return entry;
+}
+
+Result<std::vector<Entry>> readInput() {
+  if (::isatty(STDIN_FILENO) != 0) printMessage("type entries as JSON lines, then Ctrl-D; Ctrl-C appends nothing");
+  std::vector<Entry> entries;
+  std::string line;
+  std::size_t bytes = 0;
+  for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
+    bytes += line.size() + 1;
+    if (bytes > kMaxInputBytes) {
+      return fail(ErrorCode::InvalidArgument, "the input is larger than 1 GiB", "append it in parts");
+    }
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    auto entry = readEntry(line, number);
+    if (!entry) return std::unexpected(entry.error());
+    entries.push_back(std::move(*entry));
+  }
+  if (entries.empty()) {
+    return fail(ErrorCode::InvalidArgument, "there is nothing to append",
+                "give entries as JSON lines on stdin, or use --role and --text");
+  }
+  return entries;
+}
+
+// A message that no provider has written.
+Entry typedMessage(const std::string& role, const std::string& text) {
+  Entry entry;
+  entry.type = entry_type::kMessage;
+  json::Writer writer(entry.payload);
+  writer.beginObject().member("dialect", "bough").key("message").beginObject().member("role", role);
+  writer.key("content").beginArray().beginObject().member("type", "text").member("text", text);
+  writer.endObject().endArray().endObject().endObject();
+  return entry;
+}
+
+void printResult(const AppendResult& result, bool json) {
+  if (!json) {
+    printLine(result.lastAppendedEntryId);
+    if (result.duplicateCount > 0) {
+      printMessage(fmt::format("{} appended, {} were there already", result.appendedCount, result.duplicateCount));
+    }
+    return;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
+  writer.member("lastAppendedEntryId", result.lastAppendedEntryId);
+  writer.member("appendedCount", std::uint64_t{result.appendedCount});
+  writer.member("duplicateCount", std::uint64_t{result.duplicateCount}).endObject();
+  printLine(out);
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (options.role.empty() != options.text.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--role and --text go together",
+                "bough append SESSION --role user --text Hi");
+  }
+  auto store = context.openStore();
+  if (!store) return std::unexpected(store.error());
+  auto session = resolveSession(**store, options.session);
+  if (!session) return std::unexpected(session.error());
+  auto entries = options.role.empty() ? readInput() : std::vector<Entry>{typedMessage(options.role, options.text)};
+  if (!entries) return std::unexpected(entries.error());
+  AppendOptions how;
+  if (!options.expectedTail.empty()) how.expectedTail = options.expectedTail;
+  auto result = (*store)->appendSessionEntries(*session, std::move(*entries), how);
+  if (!result) return std::unexpected(result.error());
+  printResult(*result, context.json);
+  return kDone;
+}
+
+}  // namespace
+
+Command appendCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "append",
+      .summary = "Append entries to a session: all of them, or none",
+      .details =
+          "Entries come as JSON lines on stdin and are one batch. A missing id or timestamp is filled in, a missing\n"
+          "parentId with the entry before it, the first one's with the head. The id of the last entry is printed\n"
+          "once all are durable.",
+      .examples =
+          "  bough append SESSION --role user --text \"Hello\"\n"
+          "  bough append SESSION < batch.jsonl\n"
+          "  echo '{\"type\":\"custom\",\"payload\":{\"step\":1}}' | bough append SESSION --expect-tail ENTRY",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--expect-tail",
+                   .help = "Append only if this entry is the last one in the log",
+                   .target = &options->expectedTail},
+                  {.name = "--role",
+                   .help = "With --text: one message of this role",
+                   .target = &options->role,
+                   .choices = {"user", "assistant", "system"}},
+                  {.name = "--text", .help = "With --role: its text", .target = &options->text}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,43 @@
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/session_name.h"
+
+namespace bough::cli {
+namespace {
+
+Result<ExitCode> run(const Context& context, const std::string& name) {
+  auto store = context.openStore();
+  if (!store) return std::unexpected(store.error());
+  auto session = resolveSession(**store, name);
+  if (!session) return std::unexpected(session.error());
+  auto done = (*store)->exportSession(*session, [](std::string_view line) {
+    printLine(line);
+    return !outputClosed();
+  });
+  if (!done) return std::unexpected(done.error());
+  auto state = (*store)->sessionState(*session);
+  if (state && state->problemCount > 0) {
+    printMessage("some lines could not be read and are left out; `bough verify " + *session + "` lists them");
+    return kProblem;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command catCommand() {
+  auto name = std::make_shared<std::string>();
+  return {
+      .name = "cat",
+      .summary = "Print a session's log as it is stored: JSON lines, the header first",
+      .details = "What a fork shares is in the session it was forked from; the header names it.",
+      .examples =
+          "  bough cat SESSION\n"
+          "  bough cat SESSION | jq -c .payload",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = name.get(), .required = true}},
+      .values = name,
+      .run = [name](const Context& context) { return run(context, *name); },
+  };
+}
+
+}  // namespace bough::cli

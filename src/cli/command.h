@@ -1,0 +1,62 @@
+// What a command is: its words, its options, what it does. The parser, the help, the manual and the completions are all
+// made from this one definition.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bough/error.h"
+#include "bough/store.h"
+
+namespace bough::cli {
+
+/// Exit codes, as docs/cli.md promises them.
+enum ExitCode : int { kDone = 0, kProblem = 1, kWrongUse = 2 };
+
+/// What every command is given.
+struct Context {
+  std::string storeLocation;  ///< As --store gave it; empty for the default.
+  bool json = false;
+
+  /// Opens the store. Only commands that make something make the store too.
+  [[nodiscard]] Result<std::unique_ptr<SessionStore>> openStore(bool create = false) const;
+  /// --store, else BOUGH_STORE, else $XDG_DATA_HOME/bough, else ~/.local/share/bough.
+  [[nodiscard]] std::string resolvedLocation() const;
+};
+
+/// One option (`--name`) or argument (`NAME`), and where its value goes.
+struct Option {
+  std::string name;
+  std::string help;
+  std::variant<bool*, std::string*, std::vector<std::string>*> target;
+  bool required = false;
+  std::vector<std::string> choices = {};
+};
+
+struct Command {
+  std::string name;
+  std::string summary;
+  std::string details;   ///< A few sentences; may be empty.
+  std::string examples;  ///< One a line; may be empty.
+  std::vector<Option> options;
+  std::shared_ptr<void> values;  ///< Keeps alive what the options point to.
+  std::function<Result<ExitCode>(const Context&)> run;
+};
+
+// One a command, each in the file of its name.
+Command newCommand();
+Command appendCommand();
+Command switchCommand();
+Command catCommand();
+Command verifyCommand();
+Command repairCommand();
+Command migrateCommand();
+Command versionCommand();
+
+/// `bough` alone.
+Result<ExitCode> showHome(const Context& context);
+
+}  // namespace bough::cli

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/session_name.h"
+
+namespace bough::cli {
+namespace {
+
+void print(const MigrationResult& result, bool json) {
+  if (json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
+    writer.member("fromFormat", static_cast<std::uint64_t>(result.fromFormat));
+    writer.member("toFormat", static_cast<std::uint64_t>(result.toFormat));
+    writer.member("entries", result.entries).member("keptAs", result.keptAs).key("problems").beginArray();
+    for (const Problem& problem : result.problems) {
+      writer.beginObject().member("kind", toString(problem.kind)).member("offset", problem.offset);
+      writer.member("bytes", problem.bytes).member("message", problem.message).endObject();
+    }
+    writer.endArray().endObject();
+    return printLine(out);
+  }
+  if (result.keptAs.empty()) {
+    return printLine(fmt::format("{} is in format {} already", result.sessionId, result.toFormat));
+  }
+  printLine(fmt::format("{}: {} entries brought from format {} to {}; the old file is {}", result.sessionId,
+                        result.entries, result.fromFormat, result.toFormat, result.keptAs));
+  for (const Problem& problem : result.problems) {
+    printLine(fmt::format("  PROBLEM: {} at byte {} ({} bytes) of the old file could not be read: {}",
+                          toString(problem.kind), problem.offset, problem.bytes, printable(problem.message)));
+  }
+}
+
+Result<ExitCode> run(const Context& context, const std::string& name) {
+  auto store = context.openStore();
+  if (!store) return std::unexpected(store.error());
+  auto session = resolveSession(**store, name);
+  if (!session) return std::unexpected(session.error());
+  auto result = (*store)->migrateSession(*session);
+  if (!result) return std::unexpected(result.error());
+  print(*result, context.json);
+  return result->problems.empty() ? kDone : kProblem;
+}
+
+}  // namespace
+
+Command migrateCommand() {
+  auto name = std::make_shared<std::string>();
+  return {
+      .name = "migrate",
+      .summary = "Bring a session of an older format to the present one",
+      .details =
+          "The new file is checked entry by entry before it takes the old one's place; the old one stays as\n"
+          "<session>.v0. Interrupted, it is finished or undone by the next run.",
+      .examples = "  bough migrate SESSION",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = name.get(), .required = true}},
+      .values = name,
+      .run = [name](const Context& context) { return run(context, *name); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace bough::cli {
+namespace {
+
+Result<ExitCode> run(const Context& context, NewSession session) {
+  auto store = context.openStore(/*create=*/true);
+  if (!store) return std::unexpected(store.error());
+  if (session.cwd.empty()) {
+    if (char* folder = ::getcwd(nullptr, 0)) {
+      session.cwd = folder;
+      std::free(folder);
+    }
+  }
+  auto made = (*store)->createSession(session);
+  if (!made) return std::unexpected(made.error());
+  if (!context.json) {
+    printLine(made->sessionId);
+    return kDone;
+  }
+  std::string out;
+  json::Writer(out)
+      .beginObject()
+      .member("schema", std::uint64_t{1})
+      .member("sessionId", made->sessionId)
+      .member("format", static_cast<std::uint64_t>(made->schemaVersion))
+      .endObject();
+  printLine(out);
+  return kDone;
+}
+
+}  // namespace
+
+Command newCommand() {
+  auto session = std::make_shared<NewSession>();
+  return {
+      .name = "new",
+      .summary = "Make a session and print its id",
+      .details = {},
+      .examples =
+          "  bough new\n"
+          "  bough new --key main:cli:user --title \"Refactoring\"\n"
+          "  SESSION=$(bough new)",
+      .options = {{.name = "--id",
+                   .help = "Its id: 1 to 100 of [A-Za-z0-9._-]; default: a new UUID",
+                   .target = &session->sessionId},
+                  {.name = "--key", .help = "What it belongs to: agent:channel:peer", .target = &session->key},
+                  {.name = "--title", .help = "A title", .target = &session->title},
+                  {.name = "--cwd",
+                   .help = "The folder its work is done in; default: this one",
+                   .target = &session->cwd}},
+      .values = session,
+      .run = [session](const Context& context) { return run(context, *session); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,28 @@
+// What reaches the terminal: data on stdout, messages on stderr, nothing that could take the terminal over.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bough/error.h"
+
+namespace bough::cli {
+
+/// Writes to stdout. After the reader has gone away further text is dropped; see outputClosed().
+void printText(std::string_view text);
+void printLine(std::string_view line);
+/// A message for people, on stderr.
+void printMessage(std::string_view line);
+/// `bough: message` and the hint, or with `json` one object.
+void printError(const Error& error, bool json);
+/// Whether the reader of stdout has gone away, as in `bough cat … | head`: no error.
+bool outputClosed();
+
+/// Text from a session made safe for a terminal: control characters and escape sequences are shown, not sent. Cut after
+/// `limit` characters.
+std::string printable(std::string_view text, std::size_t limit = std::string_view::npos);
+
+/// 1234567 as "1.2 MB".
+std::string formatBytes(std::uint64_t bytes);
+
+}  // namespace bough::cli

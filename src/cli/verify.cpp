@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/session_name.h"
+
+namespace bough::cli {
+namespace {
+
+void printJson(const VerifyReport& report) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId);
+  writer.member("entries", report.entries).member("bytes", report.bytes);
+  writer.member("problemCount", report.problemCount).member("noteCount", report.noteCount);
+  writer.key("problems").beginArray();
+  for (const Problem& problem : report.problems) {
+    writer.beginObject().member("kind", toString(problem.kind)).member("note", isNote(problem.kind));
+    writer.member("offset", problem.offset)
+        .member("bytes", problem.bytes)
+        .member("message", problem.message)
+        .endObject();
+  }
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printForPeople(const VerifyReport& report) {
+  printLine(fmt::format("{}  {} entries, {}: {}", report.sessionId, report.entries, formatBytes(report.bytes),
+                        report.problemCount > 0 ? fmt::format("{} problems", report.problemCount)
+                        : report.noteCount > 0  ? fmt::format("good, {} notes", report.noteCount)
+                                                : "good"));
+  for (const Problem& problem : report.problems) {
+    printLine(fmt::format("  {} {} at byte {} ({} bytes): {}", isNote(problem.kind) ? "note:" : "PROBLEM:",
+                          toString(problem.kind), problem.offset, problem.bytes, printable(problem.message)));
+  }
+}
+
+Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {
+  auto store = context.openStore();
+  if (!store) return std::unexpected(store.error());
+  std::vector<std::string> sessions;
+  for (const std::string& name : names) {
+    auto session = resolveSession(**store, name);
+    if (!session) return std::unexpected(session.error());
+    sessions.push_back(std::move(*session));
+  }
+  if (names.empty()) {
+    auto all = (*store)->listSessions();
+    if (!all) return std::unexpected(all.error());
+    sessions = std::move(*all);
+  }
+  std::size_t bad = 0;
+  for (const std::string& session : sessions) {
+    auto report = (*store)->verifySession(session);
+    if (!report) {
+      printError(report.error(), context.json);
+      ++bad;
+      continue;
+    }
+    context.json ? printJson(*report) : printForPeople(*report);
+    if (report->problemCount > 0) ++bad;
+    if (outputClosed()) return kDone;
+  }
+  if (!context.json && (bad > 0 || sessions.size() > 1)) {
+    printMessage(fmt::format("{} of {} sessions have problems", bad, sessions.size()));
+  }
+  if (bad > 0 && !context.json) printMessage("  → nothing was changed; `bough repair SESSION` moves torn bytes aside");
+  return bad > 0 ? kProblem : kDone;
+}
+
+}  // namespace
+
+Command verifyCommand() {
+  auto names = std::make_shared<std::vector<std::string>>();
+  return {
+      .name = "verify",
+      .summary = "Check every byte of sessions; changes nothing",
+      .details = "Without a session: all of the store. Exit code 1 when something cannot be read.",
+      .examples =
+          "  bough verify\n"
+          "  bough verify SESSION --json",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = names.get()}},
+      .values = names,
+      .run = [names](const Context& context) { return run(context, *names); },
+  };
+}
+
+}  // namespace bough::cli

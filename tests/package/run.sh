@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs the build in $1 into an empty folder and builds main.cpp against it, with CMake and with pkg-config.
+set -euo pipefail
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake --install "$build" --prefix "$work/usr" >"$work/log"
+library=$(dirname "$(find "$work/usr" -name libbough.a)")
+expected='{"dialect":"bough","message":{"role":"user","content":"Hello"}}'
+
+cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/usr" -DCMAKE_CXX_FLAGS="${BOUGH_PACKAGE_FLAGS:-}" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+cmake --build "$work/cmake" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+[ "$("$work/cmake/user" "$work/store1")" = "$expected" ] || { echo "the program built with CMake failed"; exit 1; }
+
+# The file is written for the prefix CMake was configured with; --define-prefix moves it to where it lies.
+flags=$(PKG_CONFIG_PATH="$library/pkgconfig" pkg-config --define-prefix --static --cflags --libs bough)
+# shellcheck disable=SC2086
+g++ -o "$work/user" "$here/main.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} || exit 1
+[ "$("$work/user" "$work/store2")" = "$expected" ] || { echo "the program built with pkg-config failed"; exit 1; }
+
+"$work/usr/bin/bough" --store "$work/store1" verify
+echo "package: built and ran with CMake and with pkg-config"
