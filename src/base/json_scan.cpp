@@ -10,6 +10,8 @@
 namespace bough::json {
 namespace {
 
+constexpr std::string_view kSomethingFollows = "something follows the value";
+
 constexpr bool isBlank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -267,6 +269,14 @@ bool advance(Scanner& scanner, bool first, char open, char close, bool& done) {
   return scanner.take(',', "a comma is expected");
 }
 
+// Set when something stands behind a container that ends at `end`.
+std::optional<ScanError> restError(std::string_view text, std::size_t end) {
+  Scanner scanner(text, end);
+  scanner.skipBlanks();
+  if (scanner.at() == text.size()) return std::nullopt;
+  return ScanError{.offset = scanner.at(), .reason = kSomethingFollows};
+}
+
 }  // namespace
 
 Kind kindOf(std::string_view value) {
@@ -292,7 +302,7 @@ std::expected<void, ScanError> check(std::string_view text) {
   if (!scanner.value()) return std::unexpected(scanner.error());
   scanner.skipBlanks();
   if (scanner.at() != text.size()) {
-    return std::unexpected(ScanError{.offset = scanner.at(), .reason = "something follows the value"});
+    return std::unexpected(ScanError{.offset = scanner.at(), .reason = kSomethingFollows});
   }
   if (!simdjson::validate_utf8(text.data(), text.size())) {
     return std::unexpected(ScanError{.offset = 0, .reason = "the text is not UTF-8"});
@@ -314,7 +324,10 @@ std::optional<ObjectReader::Member> ObjectReader::next() {
   Scanner scanner(text_, at_);
   const bool more = advance(scanner, first_, '{', '}', done_);
   first_ = false;
-  if (done_) return std::nullopt;
+  if (done_) {
+    error_ = restError(text_, scanner.at() + 1);
+    return std::nullopt;
+  }
   scanner.skipBlanks();
   const std::size_t keyBegin = scanner.at();
   if (!more || !scanner.string()) {
@@ -344,7 +357,10 @@ std::optional<std::string_view> ArrayReader::next() {
   Scanner scanner(text_, at_);
   const bool more = advance(scanner, first_, '[', ']', done_);
   first_ = false;
-  if (done_) return std::nullopt;
+  if (done_) {
+    error_ = restError(text_, scanner.at() + 1);
+    return std::nullopt;
+  }
   scanner.skipBlanks();
   const std::size_t begin = scanner.at();
   if (!more || !scanner.value()) {

@@ -48,7 +48,7 @@ class ObjectReader {
   /// The next member; none at the end or after an error.
   std::optional<Member> next();
 
-  /// Set when the text is no object, or broke off.
+  /// Set when the text is no object, broke off, or goes on behind it.
   [[nodiscard]] const std::optional<ScanError>& error() const { return error_; }
 
  private:

@@ -33,9 +33,12 @@ void appendOnOneLine(std::string& out, std::string_view value) {
   std::replace(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), '\r', ' ');
 }
 
-bool isKnownMember(std::string_view key) {
-  constexpr std::string_view kKnown[] = {"id", "parentId", "type", "timestamp", "runId", "payload", "meta", "seal"};
-  return std::ranges::find(kKnown, key) != std::end(kKnown);
+enum class Known : std::uint8_t { Id, ParentId, Type, Timestamp, RunId, Payload, Meta, Seal, None };
+
+Known knownMember(const json::ObjectReader::Member& member) {
+  constexpr std::string_view kNames[] = {"id", "parentId", "type", "timestamp", "runId", "payload", "meta", "seal"};
+  const auto* found = std::ranges::find_if(kNames, [&](std::string_view name) { return member.keyIs(name); });
+  return static_cast<Known>(found - std::begin(kNames));
 }
 
 Result<void> checkObject(const Entry& entry, std::string_view name, std::string_view value) {
@@ -71,7 +74,8 @@ Result<void> checkEntry(const Entry& entry) {
   if (auto ok = checkObject(entry, "extra", wrapped); !ok) return ok;
   json::ObjectReader members(wrapped);
   while (const auto member = members.next()) {
-    if (isKnownMember(member->key)) return invalid(entry, fmt::format("extra holds the known member {}", member->key));
+    if (knownMember(*member) != Known::None)
+      return invalid(entry, fmt::format("extra holds the known member {}", member->key));
   }
   return {};
 }
@@ -87,29 +91,27 @@ bool takeEpochMs(std::string& target, std::string_view value) {
 }
 
 // Assigns one member of a line to its place in the entry. False when the value has the wrong kind.
-bool assign(Entry& entry, const json::ObjectReader::Member& member) {
+bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member) {
   const auto takeText = [&](std::string& target) {
     auto text = json::decodeString(member.value);
     if (text) target = std::move(*text);
     return text.has_value();
   };
-  if (member.keyIs("id")) return takeText(entry.id);
-  if (member.keyIs("type")) return takeText(entry.type);
-  if (member.keyIs("timestamp")) return takeText(entry.timestamp) || takeEpochMs(entry.timestamp, member.value);
-  if (member.keyIs("runId")) return takeText(entry.runId);
-  if (member.keyIs("parentId")) {
-    if (member.value == "null") return true;
-    return takeText(entry.parentId.emplace());
-  }
-  if (member.keyIs("payload")) {
-    entry.payload = member.value;
+  const auto takeObject = [&](std::string& target) {
+    target = member.value;
     return json::kindOf(member.value) == json::Kind::Object;
+  };
+  switch (known) {
+    case Known::Id: return takeText(entry.id);
+    case Known::ParentId: return member.value == "null" || takeText(entry.parentId.emplace());
+    case Known::Type: return takeText(entry.type);
+    case Known::Timestamp: return takeText(entry.timestamp) || takeEpochMs(entry.timestamp, member.value);
+    case Known::RunId: return takeText(entry.runId);
+    case Known::Payload: return takeObject(entry.payload);
+    case Known::Meta: return takeObject(entry.meta);
+    case Known::Seal: return true;
+    case Known::None: break;
   }
-  if (member.keyIs("meta")) {
-    entry.meta = member.value;
-    return json::kindOf(member.value) == json::Kind::Object;
-  }
-  if (member.keyIs("seal")) return true;
   if (!entry.extra.empty()) entry.extra += ',';
   entry.extra.append("\"").append(member.key).append("\":").append(member.value);
   return true;
@@ -149,8 +151,14 @@ class JsonEntrySerializer final : public EntrySerializer {
   [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
     Entry entry;
     json::ObjectReader members(text);
+    unsigned seen = 0;
     while (const auto member = members.next()) {
-      if (!assign(entry, *member)) {
+      // Of two members of one name the first counts, as it does for who reads only the beginning of a line.
+      const Known known = knownMember(*member);
+      const unsigned bit = known == Known::None ? 0 : 1U << static_cast<unsigned>(known);
+      if ((seen & bit) != 0) continue;
+      seen |= bit;
+      if (!assign(entry, known, *member)) {
         return fail(ErrorCode::Damaged, fmt::format("entry {}: {} has the wrong kind", entry.id, member->key));
       }
     }

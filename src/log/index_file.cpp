@@ -76,6 +76,11 @@ std::size_t slotOf(std::uint64_t hash, std::size_t slots) {
   return static_cast<std::size_t>(static_cast<Uint128>(hash) * slots >> 64);
 }
 
+bool isPlausible(const IndexSummary& summary) {
+  const auto known = [&](Ordinal ordinal) { return ordinal < summary.count || ordinal == kNoOrdinal; };
+  return known(summary.lastControl) && known(summary.headEntry) && (known(summary.head) || summary.head == kElsewhere);
+}
+
 void appendBlocks(std::string& out, std::string_view bytes, std::size_t bodyBytes, std::uint32_t& number) {
   for (std::size_t at = 0; at < bytes.size(); at += bodyBytes, ++number) {
     const std::size_t begin = out.size();
@@ -105,6 +110,7 @@ bool IndexFile::load() {
   if (!info || !got || *got != sizeof header) return false;
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.version != kVersion) return false;
   if (header.crc != headerSum(header) || header.count != header.summary.count) return false;
+  if (!isPlausible(header.summary)) return false;
   seed_ = header.seed;
   count_ = header.count;
   recordBlocks_ = header.recordBlocks;
@@ -134,6 +140,10 @@ bool IndexFile::loadExtensions() {
     const auto body = readFully(*file_, endBytes_ + sizeof header, room);
     if (!body) return false;
     if (*body != size || header.crc != extensionSum(header, {room.data(), room.size()})) return true;
+    if (!isPlausible(header.summary)) return false;
+    for (Ordinal i = 0; i < header.count; ++i) {
+      if (!isPlausible(records[i], known_ + i, header.summary)) return false;
+    }
     extensions_.insert(extensions_.end(), records.begin(), records.end());
     known_ += header.count;
     summary_ = header.summary;

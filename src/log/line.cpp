@@ -101,17 +101,11 @@ std::optional<LineKeys> readAnyKeys(std::string_view line, std::string& storage,
     reason = whole.error().reason;
     return std::nullopt;
   }
-  std::string id;
-  std::string type;
-  std::optional<std::string> parent;
-  json::ObjectReader members(line);
-  while (const auto member = members.next()) {
-    const auto text = json::decodeString(member->value);
-    if (member->keyIs("id") && id.empty()) id = text.value_or("");
-    if (member->keyIs("type") && type.empty()) type = text.value_or("");
-    if (member->keyIs("parentId") && text && !text->empty()) parent = text;
-  }
-  if (members.error()) {
+  const std::string id = json::findString(line, "id").value_or("");
+  const std::string type = json::findString(line, "type").value_or("");
+  std::optional<std::string> parent = json::findString(line, "parentId");
+  if (parent && parent->empty()) parent.reset();
+  if (line[line.find_first_not_of(" \t\r\n")] != '{') {
     reason = "the line is no JSON object";
   } else if (!isEntryId(id)) {
     reason = "the entry has no valid id";

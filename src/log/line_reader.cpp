@@ -27,7 +27,8 @@ SysResult<bool> LineReader::fill() {
     buffer_ = std::move(grown);
     capacity_ = wider;
   }
-  const auto got = source_.readAt(bufferOffset_ + end_, {buffer_.get() + end_, capacity_ - end_});
+  // Filled whole, so that a long line is swept a few times and not once for each piece that a packed source gives.
+  const auto got = readFully(source_, bufferOffset_ + end_, {buffer_.get() + end_, capacity_ - end_});
   if (!got) return std::unexpected(got.error());
   end_ += *got;
   atEnd_ = *got == 0;
@@ -36,11 +37,10 @@ SysResult<bool> LineReader::fill() {
 
 // Steps over a line that is too long to hold: its beginning stays in the buffer, the rest is only looked through.
 SysResult<LineReader::Line> LineReader::skipLongLine() {
-  constexpr std::size_t kKept = 512;
   Line line{
       .offset = bufferOffset_, .length = end_ - begin_, .text = {}, .hasEnd = false, .tooLong = true, .sweep = {}};
-  char* const scratch = buffer_.get() + begin_ + kKept;
-  const std::size_t room = capacity_ - begin_ - kKept;
+  char* const scratch = buffer_.get() + begin_ + kKeptBytes;
+  const std::size_t room = capacity_ - begin_ - kKeptBytes;
   for (;;) {
     const auto got = source_.readAt(line.offset + line.length, {scratch, room});
     if (!got) return std::unexpected(got.error());
@@ -53,7 +53,7 @@ SysResult<LineReader::Line> LineReader::skipLongLine() {
     }
     line.length += *got;
   }
-  line.text = {buffer_.get() + begin_, kKept};
+  line.text = {buffer_.get() + begin_, kKeptBytes};
   bufferOffset_ = line.offset + line.length + (line.hasEnd ? 1 : 0);
   begin_ = end_ = 0;
   return line;
@@ -64,18 +64,14 @@ SysResult<std::optional<LineReader::Line>> LineReader::next(Crc32c begin) {
     const std::string_view rest(buffer_.get() + begin_, end_ - begin_);
     const LineSweep sweep = rest.empty() ? LineSweep{} : LineSweep::run(rest, begin);
     const bool ended = sweep.length != std::string_view::npos;
-    if (ended && sweep.length > kMaxLineBytes) {
-      auto line = skipLongLine();
-      if (!line) return std::unexpected(line.error());
-      return std::optional(*line);
-    }
     if (ended || (atEnd_ && !rest.empty())) {
       const std::size_t length = ended ? sweep.length : rest.size();
+      const bool tooLong = length > kMaxLineBytes;
       Line line{.offset = bufferOffset_,
                 .length = length,
-                .text = rest.substr(0, length),
+                .text = rest.substr(0, tooLong ? kKeptBytes : length),
                 .hasEnd = ended,
-                .tooLong = false,
+                .tooLong = tooLong,
                 .sweep = sweep};
       const std::size_t step = length + (ended ? 1 : 0);
       begin_ += step;

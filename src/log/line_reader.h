@@ -33,6 +33,7 @@ class LineReader {
 
   static constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
   static constexpr std::size_t kSmallestBytes = std::size_t{4} << 10;
+  static constexpr std::size_t kKeptBytes = 512;  // of a line that is too long
 
   ByteSource& source_;
   std::uint64_t bufferOffset_;  // of buffer_[begin_]

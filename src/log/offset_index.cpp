@@ -54,6 +54,12 @@ std::uint64_t hashId(std::string_view id, std::uint64_t seed) {
   return hash ^ hash >> 29;
 }
 
+bool isPlausible(const IndexRecord& record, Ordinal ordinal, const IndexSummary& summary) {
+  return record.offset <= summary.coveredBytes && record.length <= summary.coveredBytes - record.offset &&
+         (record.parent < ordinal || record.parent >= kElsewhere) &&
+         (record.previousControl < ordinal || record.previousControl == kNoOrdinal);
+}
+
 OffsetIndex::OffsetIndex(std::uint64_t seed) : seed_(seed) {}
 
 OffsetIndex::OffsetIndex(std::unique_ptr<IndexFile> file)
@@ -67,8 +73,10 @@ OffsetIndex& OffsetIndex::operator=(OffsetIndex&&) noexcept = default;
 OffsetIndex::~OffsetIndex() = default;
 
 ScanState OffsetIndex::scanState() const {
-  ScanState state{
-      .offset = summary_.coveredBytes, .lastSeal = std::nullopt, .lacksLineEnd = summary_.lacksLineEnd != 0};
+  ScanState state{.offset = summary_.coveredBytes,
+                  .lastSeal = std::nullopt,
+                  .lacksLineEnd = summary_.lacksLineEnd != 0,
+                  .sealLost = summary_.sealLost != 0};
   if (summary_.hasSeal != 0) {
     std::array<char, 8> digits{};
     std::ranges::copy(summary_.lastSeal, digits.begin());
@@ -80,6 +88,7 @@ ScanState OffsetIndex::scanState() const {
 void OffsetIndex::setScanState(const ScanState& state, std::uint32_t edgeSum) {
   summary_.coveredBytes = state.offset;
   summary_.lacksLineEnd = state.lacksLineEnd ? 1 : 0;
+  summary_.sealLost = state.sealLost ? 1 : 0;
   summary_.hasSeal = state.lastSeal ? 1 : 0;
   if (state.lastSeal) std::ranges::copy(*state.lastSeal, summary_.lastSeal);
   summary_.edgeSum = edgeSum;
@@ -89,7 +98,7 @@ IndexRecord OffsetIndex::record(Ordinal ordinal) {
   BOUGH_CHECK(ordinal < summary_.count);
   if (ordinal >= fileCount_) return fresh_[ordinal - fileCount_];
   const auto record = file_->record(ordinal);
-  if (!record || (record->parent >= ordinal && record->parent < kElsewhere)) {
+  if (!record || !isPlausible(*record, ordinal, summary_)) {
     damaged_ = true;
     return {};
   }

@@ -78,10 +78,15 @@ struct IndexSummary {
   char lastSeal[8] = {};
   std::uint8_t hasSeal = 0;
   std::uint8_t lacksLineEnd = 0;
-  std::uint8_t reserved[2] = {};
+  std::uint8_t sealLost = 0;
+  std::uint8_t reserved = 0;
   std::uint32_t edgeSum = 0;  ///< CRC-32C of the last 4 KiB that are covered: tells another file from this one.
 };
 static_assert(sizeof(IndexSummary) == 48 && std::is_trivially_copyable_v<IndexSummary>);
+
+/// Whether a record can be the one at `ordinal`: it points into the log, and back to earlier records only. So a forged
+/// index file cannot make a walk endless or a read larger than the log.
+bool isPlausible(const IndexRecord& record, Ordinal ordinal, const IndexSummary& summary);
 
 class IndexFile;
 

@@ -48,7 +48,12 @@ bool needsText(std::string_view type) {
 class LogScan {
  public:
   LogScan(ByteSource& source, const EntrySerializer& serializer, ScanState& state, ScanSink& sink)
-      : source_(source), serializer_(serializer), state_(state), sink_(sink), lastSeal_(state.lastSeal) {}
+      : source_(source),
+        serializer_(serializer),
+        state_(state),
+        sink_(sink),
+        lastSeal_(state.lastSeal),
+        sealLost_(state.sealLost) {}
 
   SysResult<std::uint64_t> run() {
     LineReader reader(source_, state_.offset);
@@ -75,7 +80,10 @@ class LogScan {
 
   void line(const LineReader::Line& line) {
     std::string_view text = line.text;
-    if (line.tooLong) return suspect(line, "the line is longer than 128 MiB");
+    if (line.tooLong) {
+      sealLost_ = true;
+      return suspect(line, "the line is longer than 128 MiB");
+    }
     if (line.offset == 0 && text.starts_with(kByteOrderMark)) {
       text.remove_prefix(kByteOrderMark.size());
       sink_.onProblem(ProblemKind::LineEnding, 0, kByteOrderMark.size(), "a byte order mark");
@@ -105,11 +113,29 @@ class LogScan {
     }
     std::string storage;
     std::string_view reason;
-    auto keys = readCanonicalKeys(text);
-    if (verdict == Verdict::Unverifiable && !serializer_.decode(text)) keys.reset();
-    if (!keys) keys = readAnyKeys(text, storage, reason);
-    if (!keys) return suspect(line, reason.empty() ? "the line is no entry" : reason);
+    auto keys = verdict == Verdict::Unverifiable ? std::nullopt : readCanonicalKeys(text);
+    if (!keys) keys = readWhole(text, storage, reason);
+    if (!keys) return suspect(line, reason);
+    if (verdict == Verdict::Unverifiable)
+      note(ProblemKind::Unsealed, line, "the seal before it is gone, so its own proves nothing");
+    noteOrder(line, *keys);
     place(line, text, *keys, seal);
+  }
+
+  // The keys of a line that no seal vouches for or that begins in another way, when all of it is an entry.
+  std::optional<LineKeys> readWhole(std::string_view text, std::string& storage, std::string_view& reason) {
+    auto keys = readAnyKeys(text, storage, reason);
+    if (!keys) return std::nullopt;
+    if (!serializer_.decode(text)) {
+      reason = "the line is no entry";
+      return std::nullopt;
+    }
+    keys->canonical = readCanonicalKeys(text).has_value();
+    return keys;
+  }
+
+  void noteOrder(const LineReader::Line& line, const LineKeys& keys) {
+    if (!keys.canonical) note(ProblemKind::Unsealed, line, "the members stand in another order than format 1 has");
   }
 
   // Tries the seal before this one as it stands, then what the damaged line before it should have ended in.
@@ -144,17 +170,13 @@ class LogScan {
   void unsealed(const LineReader::Line& line, std::string_view text) {
     std::string storage;
     std::string_view reason;
-    auto keys = readAnyKeys(text, storage, reason);
-    if (keys && !serializer_.decode(text)) {
-      keys.reset();
-      reason = "the line is no entry";
-    }
-    if (!keys) {
-      sealLost_ = true;
-      return suspect(line, reason);
-    }
+    const auto keys = readWhole(text, storage, reason);
+    repairedSeal_.reset();
+    sealLost_ = true;
+    if (!keys) return suspect(line, reason);
     holdAsSuspects();
     note(ProblemKind::Unsealed, line, "the line has no seal");
+    noteOrder(line, *keys);
     chained_ = false;
     commitOne(line, text, *keys);
   }
@@ -212,7 +234,6 @@ class LogScan {
 
   void commitOne(const LineReader::Line& line, std::string_view text, const LineKeys& keys) {
     settleSuspects();
-    if (!keys.canonical) note(ProblemKind::Unsealed, line, "the members stand in another order than format 1 has");
     sink_.onLine({.offset = line.offset,
                   .length = static_cast<std::uint32_t>(line.length),
                   .keys = keys,
@@ -232,6 +253,7 @@ class LogScan {
     state_.offset = offset;
     state_.lastSeal = lastSeal_;
     state_.lacksLineEnd = !hasEnd_;
+    state_.sealLost = sealLost_;
   }
 
   void note(ProblemKind kind, const LineReader::Line& line, std::string_view message) {
@@ -245,7 +267,7 @@ class LogScan {
   SealDigits lastSeal_;      // as it stands in the file
   SealDigits repairedSeal_;  // what the damaged line before should have ended in
   bool chained_ = false;     // of the line at hand
-  bool sealLost_ = false;    // the line before had a seal perhaps, but not any more
+  bool sealLost_ = false;    // the line before may have had a seal, but has none any more
   std::vector<HeldLine> held_;
   std::uint32_t heldCount_ = 0;
   std::vector<Suspect> suspects_;

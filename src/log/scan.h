@@ -10,8 +10,8 @@
 //      begins there again, so a reader that meets a half-written batch sees it as soon as it is whole.
 //
 // A line whose seal does not match is tried again with the sum that the line before it should have had, since the
-// damage may be in that line's seal; behind a line whose seal is gone it is taken as it is. So one damaged line costs
-// one line.
+// damage may be in that line's seal; behind a line without a seal, which may have had one, it is taken as it is when
+// all of it is an entry. So one damaged line costs one line.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,8 @@ struct ScanState {
   SealDigits lastSeal;
   /// The last line counts though its line end is missing; a writer adds it first.
   bool lacksLineEnd = false;
+  /// The last line has no seal, so the one behind it may follow from one that is gone.
+  bool sealLost = false;
 };
 
 struct ScannedLine {

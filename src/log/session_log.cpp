@@ -15,18 +15,25 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kSealTailBytes = 11;  // `xxxxxxxx"}\n`
+constexpr std::size_t kSealTailBytes = 48;  // `,"seal":"1000000/1000000 xxxxxxxx"}` and a line end
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::uint64_t kRewriteAfterBytes = std::uint64_t{8} << 20;
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
+// A line without what may stand around it in a file that another tool wrote.
+std::string_view bareLine(std::string_view line) {
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 // The digits of the seal that ends right before a line; none when what stands there is no sealed line.
 SealDigits sealBefore(std::string_view before) {
-  if (before.size() < kSealTailBytes) return std::nullopt;
-  before = before.substr(before.size() - kSealTailBytes);
-  if (before.substr(8) != "\"}\n") return std::nullopt;
-  std::array<char, 8> digits{};
-  std::ranges::copy(before.substr(0, 8), digits.begin());
-  return digits;
+  if (!before.ends_with('\n')) return std::nullopt;
+  before.remove_suffix(1);
+  const auto seal = findSeal(bareLine(before));
+  if (!seal) return std::nullopt;
+  return seal->digits;
 }
 
 }  // namespace
@@ -251,17 +258,18 @@ bool SessionLog::confirm(const IndexRecord& record, std::string_view id) {
   const std::string_view text(head.data(), *got);
   constexpr std::string_view kBegin = R"({"id":")";
   if (text.starts_with(kBegin)) {
-    return text.substr(kBegin.size()).starts_with(id) && text.substr(kBegin.size() + id.size()).starts_with('"');
+    const std::string_view value = text.substr(kBegin.size());
+    if (value.starts_with(id) && value.substr(id.size()).starts_with('"')) return true;
+    // Other tools may write an id with escapes.
+    if (!value.substr(0, value.find('"')).contains('\\')) return false;
   }
   std::string line(record.length, '\0');
   const auto all = readFully(*log_.source, record.offset, line);
   readMismatch_ = readMismatch_ || !all;
   if (!all) return false;
-  if (line.ends_with('\r')) line.pop_back();
   std::string storage;
   std::string_view reason;
-  const auto keys =
-      readAnyKeys(line.starts_with("\xEF\xBB\xBF") ? std::string_view(line).substr(3) : line, storage, reason);
+  const auto keys = readAnyKeys(bareLine(line), storage, reason);
   return keys && keys->id == id;
 }
 
@@ -277,7 +285,7 @@ Result<void> SessionLog::readRun(const std::vector<IndexRecord>& records, std::s
   readMismatch_ = readMismatch_ || *got != bytes.size();
   for (std::size_t i = first; i <= last; ++i) {
     const std::size_t at = static_cast<std::size_t>(records[i].offset - begin);
-    std::string_view line = std::string_view(bytes).substr(at, records[i].length);
+    const std::string_view line = bareLine(std::string_view(bytes).substr(at, records[i].length));
     if (records[i].chained != 0) {
       const SealDigits previous = sealBefore(std::string_view(bytes).substr(0, at));
       const auto seal = findSeal(line);
@@ -286,8 +294,6 @@ Result<void> SessionLog::readRun(const std::vector<IndexRecord>& records, std::s
           readMismatch_ || !seal ||
           (checkable && sealDigits(previous, line.substr(0, seal->bodyLength), seal->placeText) != seal->digits);
     }
-    if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-    if (line.ends_with('\r')) line.remove_suffix(1);
     lines.emplace_back(line);
   }
   return {};

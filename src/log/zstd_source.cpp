@@ -128,7 +128,10 @@ SysResult<std::unique_ptr<ByteSource>> zstdSource(std::shared_ptr<File> file) {
   std::uint64_t plain = 0;
   for (std::size_t at = 0; at < table.size(); at += entryBytes) {
     const FrameSizes sizes{.packed = readNumber(table.data() + at), .plain = readNumber(table.data() + at + 4)};
-    if (sizes.plain > kMaxFrameBytes || sizes.packed > 2 * kMaxFrameBytes) return std::unexpected(EILSEQ);
+    // A frame of no bytes would be stepped over unread, so a table that was damaged into one could hide it.
+    if (sizes.plain == 0 || sizes.plain > kMaxFrameBytes || sizes.packed > 2 * kMaxFrameBytes) {
+      return std::unexpected(EILSEQ);
+    }
     frames.push_back({.packedOffset = packed, .plainOffset = plain, .sizes = sizes});
     packed += sizes.packed;
     plain += sizes.plain;

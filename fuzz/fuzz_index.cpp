@@ -1,0 +1,154 @@
+// Arbitrary bytes where the index of a fixed log should be: the same answers as without one.
+//
+// The input's first byte says how the index file is made: the bytes as they are; the right index with some bytes
+// changed; or that with its checksums made right again, which no crash can do. Such a forged file may give other
+// answers, but must not stop, hang or outgrow us.
+
+#include <array>
+
+#include "base/check.h"
+#include "base/crc32c.h"
+#include "fuzz/input.h"
+#include "log/session_log.h"
+#include "support/sim_environment.h"
+
+namespace bough {
+namespace {
+
+using fuzz::Input;
+using fuzz::LogBuilder;
+
+constexpr std::size_t kEntries = 150;  // two blocks of records
+constexpr std::string_view kLogPath = "/store/sessions/s.jsonl";
+constexpr std::string_view kIndexPath = "/store/sessions/s.idx";
+
+std::string entryId(std::size_t number) {
+  return "e" + std::to_string(number);
+}
+
+std::string makeLog(std::size_t entries) {
+  LogBuilder log;
+  log.addHeader("s");
+  for (std::size_t i = 0; i < entries; ++i) {
+    const std::string parent = i == 0 ? "" : entryId(i % 7 == 0 ? i / 2 : i - 1);
+    const bool head = i % 25 == 24;
+    log.add(LogBuilder::entry(entryId(i), parent, head ? "head" : "message",
+                              head ? "{\"entryId\":\"" + entryId(i - 3) + "\"}" : "{\"n\":" + std::to_string(i) + "}"));
+  }
+  return log.bytes;
+}
+
+std::shared_ptr<SessionLog> open(SimEnvironment& world) {
+  auto root = world.environment().files.openRoot("/store", true);
+  std::shared_ptr<Directory> sessions = std::move(*(*root)->openDirectory("sessions", true));
+  auto log = SessionLog::open({.sessions = sessions, .archive = nullptr}, "s", jsonEntrySerializer(),
+                              world.environment(), {.lockTimeoutMs = 0, .writeIndex = true});
+  BOUGH_CHECK(log.has_value());
+  return std::move(*log);
+}
+
+// Everything that can be asked of a log, as text.
+std::string answers(SessionLog& log) {
+  std::string all;
+  const auto say = [&](const auto& list) {
+    for (const auto item : list) all.append(std::to_string(item)).append(" ");
+  };
+  const auto summary = log.summary();
+  if (!summary) return "failed";
+  all.append(summary->tailId + " " + summary->headId + " ");
+  say(std::array<std::uint64_t, 4>{summary->count, summary->bytes, summary->trailingBytes, summary->problemCount});
+  const auto ordinals = log.select(0, SIZE_MAX, std::nullopt, false);
+  const auto heads = log.select(3, 4, EntryKind::Head, true);
+  const auto controls = log.controls();
+  if (!ordinals || !heads || !controls) return "failed";
+  say(*heads);
+  say(*controls);
+  const auto lines = log.read(*ordinals);
+  if (!lines) return "failed";
+  for (const std::string& line : *lines) all.append(line).append("\n");
+  for (std::size_t i = 0; i < kEntries + 1; i += 11) {
+    const auto found = log.find(entryId(i));
+    if (!found) return "failed";
+    all.append(std::to_string(found->value_or(9999))).append(" ");
+    if (!*found) continue;
+    const auto path = log.branch(**found, 40);
+    if (!path) return "failed";
+    say(path->ordinals);
+    all.append(path->continuesAt).append("\n");
+  }
+  return all;
+}
+
+struct Reference {
+  std::string log = makeLog(kEntries);
+  std::string index;
+  std::string expected;
+
+  Reference() {
+    SimFileSystem files;
+    files.put(kLogPath, log);
+    SimEnvironment world(files);
+    const auto open = bough::open(world);
+    expected = answers(*open);
+    BOUGH_CHECK(open->repair().has_value());
+    index = files.contents(kIndexPath).value();
+    BOUGH_CHECK(expected == answers(*open) && expected == answers(*bough::open(world)));
+  }
+};
+
+std::uint32_t sumOf(std::string_view bytes, std::string_view more = {}) {
+  Crc32c crc;
+  crc.add(bytes);
+  crc.add(more);
+  return crc.value();
+}
+
+void putSum(std::string& bytes, std::size_t at, std::uint32_t sum) {
+  if (at + sizeof sum <= bytes.size()) std::memcpy(bytes.data() + at, &sum, sizeof sum);
+}
+
+// Makes the checksums of an index file right, where it has blocks.
+void forge(std::string& index) {
+  constexpr std::size_t kBlockBytes = 4096;
+  constexpr std::size_t kHeaderSumAt = 80;
+  putSum(index, kHeaderSumAt, sumOf(std::string_view(index).substr(0, kHeaderSumAt)));
+  for (std::size_t at = kBlockBytes, number = 0; at + kBlockBytes <= index.size(); at += kBlockBytes, ++number) {
+    const auto number32 = static_cast<std::uint32_t>(number);
+    const std::string_view body = std::string_view(index).substr(at, kBlockBytes - 4);
+    putSum(index, at + kBlockBytes - 4, sumOf({reinterpret_cast<const char*>(&number32), 4}, body));
+  }
+}
+
+void check(Input& input) {
+  static const Reference reference;
+  const std::uint8_t mode = input.byte();
+  std::string index = mode % 4 == 0 ? std::string(input.rest()) : reference.index;
+  while (!input.empty()) {
+    const std::uint32_t change = input.number();
+    const std::size_t at = (change >> 8) % (index.size() + 1);
+    if ((change & 0xFF) == 0) {
+      index.resize(at);
+    } else if (at < index.size()) {
+      index[at] ^= static_cast<char>(change & 0xFF);
+    } else {
+      index.append(input.rest());
+    }
+  }
+  if (mode % 4 == 3) forge(index);
+  SimFileSystem files;
+  files.put(kLogPath, reference.log);
+  files.put(kIndexPath, index);
+  SimEnvironment world(files);
+  const std::string given = answers(*open(world));
+  BOUGH_CHECK(mode % 4 == 3 || given == reference.expected);
+  BOUGH_CHECK(files.contents(kLogPath) == reference.log);
+}
+
+}  // namespace
+}  // namespace bough
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  bough::fuzz::Input input(data, size);
+  bough::check(input);
+  return 0;
+}
