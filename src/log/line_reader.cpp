@@ -4,6 +4,11 @@
 #include <cstring>
 
 namespace bough {
+namespace {
+
+constexpr std::size_t kKeptBytes = 512;  // of a line that is too long
+
+}  // namespace
 
 LineReader::LineReader(ByteSource& source, std::uint64_t offset) : source_(source), bufferOffset_(offset) {
   // A short rest, as after each append of another process, does not pay for a large buffer.
@@ -27,7 +32,8 @@ SysResult<bool> LineReader::fill() {
     buffer_ = std::move(grown);
     capacity_ = wider;
   }
-  const auto got = source_.readAt(bufferOffset_ + end_, {buffer_.get() + end_, capacity_ - end_});
+  // All that fits: a line is swept from its start each time, so many small reads would make a long one dear.
+  const auto got = readFully(source_, bufferOffset_ + end_, {buffer_.get() + end_, capacity_ - end_});
   if (!got) return std::unexpected(got.error());
   end_ += *got;
   atEnd_ = *got == 0;
@@ -36,11 +42,10 @@ SysResult<bool> LineReader::fill() {
 
 // Steps over a line that is too long to hold: its beginning stays in the buffer, the rest is only looked through.
 SysResult<LineReader::Line> LineReader::skipLongLine() {
-  constexpr std::size_t kKept = 512;
   Line line{
       .offset = bufferOffset_, .length = end_ - begin_, .text = {}, .hasEnd = false, .tooLong = true, .sweep = {}};
-  char* const scratch = buffer_.get() + begin_ + kKept;
-  const std::size_t room = capacity_ - begin_ - kKept;
+  char* const scratch = buffer_.get() + begin_ + kKeptBytes;
+  const std::size_t room = capacity_ - begin_ - kKeptBytes;
   for (;;) {
     const auto got = source_.readAt(line.offset + line.length, {scratch, room});
     if (!got) return std::unexpected(got.error());
@@ -53,7 +58,7 @@ SysResult<LineReader::Line> LineReader::skipLongLine() {
     }
     line.length += *got;
   }
-  line.text = {buffer_.get() + begin_, kKept};
+  line.text = {buffer_.get() + begin_, kKeptBytes};
   bufferOffset_ = line.offset + line.length + (line.hasEnd ? 1 : 0);
   begin_ = end_ = 0;
   return line;
@@ -64,18 +69,14 @@ SysResult<std::optional<LineReader::Line>> LineReader::next(Crc32c begin) {
     const std::string_view rest(buffer_.get() + begin_, end_ - begin_);
     const LineSweep sweep = rest.empty() ? LineSweep{} : LineSweep::run(rest, begin);
     const bool ended = sweep.length != std::string_view::npos;
-    if (ended && sweep.length > kMaxLineBytes) {
-      auto line = skipLongLine();
-      if (!line) return std::unexpected(line.error());
-      return std::optional(*line);
-    }
     if (ended || (atEnd_ && !rest.empty())) {
       const std::size_t length = ended ? sweep.length : rest.size();
+      const bool tooLong = length > kMaxLineBytes;
       Line line{.offset = bufferOffset_,
                 .length = length,
-                .text = rest.substr(0, length),
+                .text = rest.substr(0, tooLong ? kKeptBytes : length),
                 .hasEnd = ended,
-                .tooLong = false,
+                .tooLong = tooLong,
                 .sweep = sweep};
       const std::size_t step = length + (ended ? 1 : 0);
       begin_ += step;
