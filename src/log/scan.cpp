@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "bough/entry.h"
@@ -45,6 +46,17 @@ bool needsText(std::string_view type) {
   return isControlType(type) || type == entry_type::kSessionHeader;
 }
 
+// Whether a line without a valid seal had one once: it was damaged there, or printed anew by another tool.
+bool hadSeal(std::string_view line) {
+  constexpr std::size_t kLongestSeal = 64;
+  const std::string_view end = line.substr(line.size() - std::min(line.size(), kLongestSeal));
+  if (end.contains("\"seal\"")) return true;
+  constexpr std::string_view kShortestValue = "1/1 01234567\"}";
+  if (end.size() < kShortestValue.size()) return false;
+  const std::string_view value = end.substr(end.size() - kShortestValue.size());
+  return value[1] == '/' && value[3] == ' ' && value.ends_with("\"}");
+}
+
 class LogScan {
  public:
   LogScan(ByteSource& source, const EntrySerializer& serializer, ScanState& state, ScanSink& sink)
@@ -75,7 +87,10 @@ class LogScan {
 
   void line(const LineReader::Line& line) {
     std::string_view text = line.text;
-    if (line.tooLong) return suspect(line, "the line is longer than 128 MiB");
+    if (line.tooLong) {
+      sealLost_ = true;
+      return suspect(line, "the line is longer than 128 MiB");
+    }
     if (line.offset == 0 && text.starts_with(kByteOrderMark)) {
       text.remove_prefix(kByteOrderMark.size());
       sink_.onProblem(ProblemKind::LineEnding, 0, kByteOrderMark.size(), "a byte order mark");
@@ -154,6 +169,7 @@ class LogScan {
       return suspect(line, reason);
     }
     holdAsSuspects();
+    sealLost_ = hadSeal(text);
     note(ProblemKind::Unsealed, line, "the line has no seal");
     chained_ = false;
     commitOne(line, text, *keys);
