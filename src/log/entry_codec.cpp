@@ -33,9 +33,9 @@ void appendOnOneLine(std::string& out, std::string_view value) {
   std::replace(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), '\r', ' ');
 }
 
-bool isKnownMember(std::string_view key) {
+bool isKnownMember(const json::ObjectReader::Member& member) {
   constexpr std::string_view kKnown[] = {"id", "parentId", "type", "timestamp", "runId", "payload", "meta", "seal"};
-  return std::ranges::find(kKnown, key) != std::end(kKnown);
+  return std::ranges::any_of(kKnown, [&](std::string_view name) { return member.keyIs(name); });
 }
 
 Result<void> checkObject(const Entry& entry, std::string_view name, std::string_view value) {
@@ -71,7 +71,7 @@ Result<void> checkEntry(const Entry& entry) {
   if (auto ok = checkObject(entry, "extra", wrapped); !ok) return ok;
   json::ObjectReader members(wrapped);
   while (const auto member = members.next()) {
-    if (isKnownMember(member->key)) return invalid(entry, fmt::format("extra holds the known member {}", member->key));
+    if (isKnownMember(*member)) return invalid(entry, fmt::format("extra holds the known member {}", member->key));
   }
   return {};
 }
@@ -86,29 +86,28 @@ bool takeEpochMs(std::string& target, std::string_view value) {
   return true;
 }
 
-// Assigns one member of a line to its place in the entry. False when the value has the wrong kind.
+// Assigns one member of a line to its place in the entry; of several of one name the first counts, as it does for the
+// index. False when the value has the wrong kind.
 bool assign(Entry& entry, const json::ObjectReader::Member& member) {
   const auto takeText = [&](std::string& target) {
     auto text = json::decodeString(member.value);
-    if (text) target = std::move(*text);
+    if (text && target.empty()) target = std::move(*text);
     return text.has_value();
+  };
+  const auto takeObject = [&](std::string& target) {
+    if (target.empty()) target = member.value;
+    return json::kindOf(member.value) == json::Kind::Object;
   };
   if (member.keyIs("id")) return takeText(entry.id);
   if (member.keyIs("type")) return takeText(entry.type);
   if (member.keyIs("timestamp")) return takeText(entry.timestamp) || takeEpochMs(entry.timestamp, member.value);
   if (member.keyIs("runId")) return takeText(entry.runId);
   if (member.keyIs("parentId")) {
-    if (member.value == "null") return true;
-    return takeText(entry.parentId.emplace());
+    if (!entry.parentId) entry.parentId.emplace();
+    return member.value == "null" || takeText(*entry.parentId);
   }
-  if (member.keyIs("payload")) {
-    entry.payload = member.value;
-    return json::kindOf(member.value) == json::Kind::Object;
-  }
-  if (member.keyIs("meta")) {
-    entry.meta = member.value;
-    return json::kindOf(member.value) == json::Kind::Object;
-  }
+  if (member.keyIs("payload")) return takeObject(entry.payload);
+  if (member.keyIs("meta")) return takeObject(entry.meta);
   if (member.keyIs("seal")) return true;
   if (!entry.extra.empty()) entry.extra += ',';
   entry.extra.append("\"").append(member.key).append("\":").append(member.value);

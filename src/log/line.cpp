@@ -109,7 +109,7 @@ std::optional<LineKeys> readAnyKeys(std::string_view line, std::string& storage,
     const auto text = json::decodeString(member->value);
     if (member->keyIs("id") && id.empty()) id = text.value_or("");
     if (member->keyIs("type") && type.empty()) type = text.value_or("");
-    if (member->keyIs("parentId") && text && !text->empty()) parent = text;
+    if (member->keyIs("parentId") && !parent && text && !text->empty()) parent = text;
   }
   if (members.error()) {
     reason = "the line is no JSON object";
