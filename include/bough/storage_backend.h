@@ -123,8 +123,10 @@ class StorageBackend {
   virtual Result<MigrationResult> migrate(const std::string& sessionId) = 0;
   /// Compresses a session; it is read as before, and the next append brings it back.
   virtual Result<ArchiveSizes> archive(const std::string& sessionId) = 0;
-  /// Replaces all entries of a session at once; used to give a fork its own copy of what it shares.
-  virtual Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries) = 0;
+  /// Replaces all entries of a session at once; used to give a fork its own copy of what it shares. Conflict when its
+  /// tail is not `expectedTail`, so that no entry is lost that was appended since the others were read.
+  virtual Result<void> rewrite(const std::string& sessionId, const std::string& expectedTail,
+                               const std::vector<Entry>& entries) = 0;
   /// Removes a session, provided that `allowed` says so while nobody can append to it or fork it.
   virtual Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) = 0;
   /// Keeps a session from being removed while the result lives.

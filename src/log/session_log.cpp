@@ -15,18 +15,24 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kSealTailBytes = 11;  // `xxxxxxxx"}\n`
+constexpr std::size_t kSealTailBytes = 64;  // more than `,"seal":"i/n xxxxxxxx"}` and a line end take
 constexpr std::uint64_t kRewriteAfterBytes = std::uint64_t{8} << 20;
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
 // The digits of the seal that ends right before a line; none when what stands there is no sealed line.
 SealDigits sealBefore(std::string_view before) {
-  if (before.size() < kSealTailBytes) return std::nullopt;
-  before = before.substr(before.size() - kSealTailBytes);
-  if (before.substr(8) != "\"}\n") return std::nullopt;
-  std::array<char, 8> digits{};
-  std::ranges::copy(before.substr(0, 8), digits.begin());
-  return digits;
+  if (!before.ends_with('\n')) return std::nullopt;
+  before.remove_suffix(1);
+  if (before.ends_with('\r')) before.remove_suffix(1);
+  const auto seal = findSeal(before.substr(before.size() - std::min(before.size(), kSealTailBytes)));
+  return seal ? SealDigits(seal->digits) : std::nullopt;
+}
+
+// A line without what other tools put around it.
+std::string_view bareLine(std::string_view line) {
+  if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
 }
 
 }  // namespace
@@ -96,6 +102,7 @@ Result<void> SessionLog::reopen() {
   auto log = openLog(folders_, sessionId_);
   if (!log) return std::unexpected(log.error());
   log_ = std::move(*log);
+  headerChecked_ = false;
   syncedBytes_ = 0;
   seenSize_ = 0;
   const auto size = log_.source->size();
@@ -159,6 +166,7 @@ Result<void> SessionLog::rebuild() {
   headId_.clear();
   syncedBytes_ = 0;
   readMismatch_ = false;
+  headerChecked_ = false;
   return scanFresh();
 }
 
@@ -222,17 +230,17 @@ bool SessionLog::confirm(const IndexRecord& record, std::string_view id) {
   if (!got) return false;
   const std::string_view text(head.data(), *got);
   constexpr std::string_view kBegin = R"({"id":")";
-  if (text.starts_with(kBegin)) {
-    return text.substr(kBegin.size()).starts_with(id) && text.substr(kBegin.size() + id.size()).starts_with('"');
+  if (text.starts_with(kBegin) && text.substr(kBegin.size()).starts_with(id) &&
+      text.substr(kBegin.size() + id.size()).starts_with('"')) {
+    return true;
   }
+  // Members in another order, or an id with escapes in it.
   std::string line(record.length, '\0');
   const auto all = readFully(*log_.source, record.offset, line);
   if (!all) return false;
-  if (line.ends_with('\r')) line.pop_back();
   std::string storage;
   std::string_view reason;
-  const auto keys =
-      readAnyKeys(line.starts_with("\xEF\xBB\xBF") ? std::string_view(line).substr(3) : line, storage, reason);
+  const auto keys = readAnyKeys(bareLine(line), storage, reason);
   return keys && keys->id == id;
 }
 
@@ -248,7 +256,7 @@ Result<void> SessionLog::readRun(const std::vector<IndexRecord>& records, std::s
   readMismatch_ = readMismatch_ || *got != bytes.size();
   for (std::size_t i = first; i <= last; ++i) {
     const std::size_t at = static_cast<std::size_t>(records[i].offset - begin);
-    std::string_view line = std::string_view(bytes).substr(at, records[i].length);
+    const std::string_view line = bareLine(std::string_view(bytes).substr(at, records[i].length));
     if (records[i].chained != 0) {
       const SealDigits previous = sealBefore(std::string_view(bytes).substr(0, at));
       const auto seal = findSeal(line);
@@ -257,8 +265,6 @@ Result<void> SessionLog::readRun(const std::vector<IndexRecord>& records, std::s
           readMismatch_ || !seal ||
           (checkable && sealDigits(previous, line.substr(0, seal->bodyLength), seal->placeText) != seal->digits);
     }
-    if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-    if (line.ends_with('\r')) line.remove_suffix(1);
     lines.emplace_back(line);
   }
   return {};
@@ -349,6 +355,21 @@ Result<std::string> SessionLog::headerText() {
     if (!lines) return std::unexpected(lines.error());
     return lines->empty() ? std::string() : std::move(lines->front());
   });
+}
+
+// Under the lock and before anything is changed: whether the file that has the session's name now may be written to.
+Result<void> SessionLog::checkHeader() {
+  if (auto fresh = refresh(); !fresh) return fresh;
+  if (headerChecked_ || !options_.mayAppend) return {};
+  auto header = withIndex([&]() -> Result<std::vector<std::string>> {
+    if (index_.summary().count == 0) return std::vector<std::string>();
+    return fetch({0});
+  });
+  if (!header) return std::unexpected(header.error());
+  if (header->empty()) return {};  // settle() says what is wrong
+  if (auto may = options_.mayAppend(header->front()); !may) return may;
+  headerChecked_ = true;
+  return {};
 }
 
 Result<std::optional<Ordinal>> SessionLog::find(std::string_view id) {

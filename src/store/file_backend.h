@@ -43,7 +43,8 @@ class FileBackend final : public StorageBackend {
   Result<RepairReport> repair(const std::string& sessionId) override;
   Result<MigrationResult> migrate(const std::string& sessionId) override;
   Result<ArchiveSizes> archive(const std::string& sessionId) override;
-  Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries) override;
+  Result<void> rewrite(const std::string& sessionId, const std::string& expectedTail,
+                       const std::vector<Entry>& entries) override;
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) override;
   Result<std::unique_ptr<Hold>> holdAttachments() override { return attachments_.hold(); }
@@ -62,7 +63,7 @@ class FileBackend final : public StorageBackend {
               const EntrySerializer& serializer, Environment& environment);
 
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
-  Result<void> checkFormat(SessionLog& log);
+  Result<void> checkFormat(const std::string& sessionId, std::string_view header);
   void forget(const std::string& sessionId);
 
   std::shared_ptr<Directory> root_;
@@ -79,7 +80,6 @@ class FileBackend final : public StorageBackend {
   struct CachedLog {
     std::shared_ptr<SessionLog> log;
     std::list<std::string>::iterator place;
-    bool writable = false;  // its format was checked
   };
   std::unordered_map<std::string, CachedLog> logs_;
 };

@@ -292,10 +292,14 @@ Result<ArchiveSizes> MemoryBackend::archive(const std::string& sessionId) {
   return fail(ErrorCode::Unsupported, "a store in memory has no archive", "use a store in a folder");
 }
 
-Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries) {
+Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::string& expectedTail,
+                                    const std::vector<Entry>& entries) {
   auto lines = prepareFirstBatch(entries, serializer_);
   if (!lines) return std::unexpected(lines.error());
   return with(session(sessionId), [&](MemorySession& known) -> Result<void> {
+    if (known.lines.back().id != expectedTail) {
+      return fail(ErrorCode::Conflict, fmt::format("session {} was appended to meanwhile", sessionId), "try again");
+    }
     known.lines.clear();
     known.sequences.clear();
     known.headId.clear();

@@ -33,7 +33,8 @@ class MemoryBackend final : public StorageBackend {
   Result<RepairReport> repair(const std::string& sessionId) override;
   Result<MigrationResult> migrate(const std::string& sessionId) override;
   Result<ArchiveSizes> archive(const std::string& sessionId) override;
-  Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries) override;
+  Result<void> rewrite(const std::string& sessionId, const std::string& expectedTail,
+                       const std::vector<Entry>& entries) override;
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) override;
   Result<std::unique_ptr<Hold>> holdAttachments() override;

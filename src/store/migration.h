@@ -24,9 +24,9 @@ namespace bough {
 Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view sessionId,
                                    const EntrySerializer& serializer, Environment& environment, int lockTimeoutMs);
 
-/// Replaces a session's log by these entries.
-Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, const std::vector<Entry>& entries,
-                        const EntrySerializer& serializer, int lockTimeoutMs);
+/// Replaces a session's log by these entries, unless its tail is another one: Conflict then.
+Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, std::string_view expectedTail,
+                        const std::vector<Entry>& entries, const EntrySerializer& serializer, int lockTimeoutMs);
 
 /// Removes what interrupted operations on this session left behind; returns the names.
 Result<std::vector<std::string>> removeLeftovers(const LogFolders& folders, std::string_view sessionId,

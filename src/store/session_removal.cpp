@@ -73,11 +73,16 @@ Result<std::vector<std::string>> SessionStore::forksOf(const std::string& sessio
 }
 
 // Writes the fork anew: its header, all that it shared, its own entries.
-Result<void> SessionStore::Impl::detach(const std::string& forkId) {
+Result<void> SessionStore::Impl::detachOnce(const std::string& forkId) {
+  // The tail first: what is appended behind it from here on makes the rewrite fail, and is not lost.
+  auto state = backend->state(forkId);
+  if (state && state->trailingBytes > 0) {
+    if (auto repaired = backend->repair(forkId); !repaired) return std::unexpected(repaired.error());
+    state = backend->state(forkId);
+  }
+  if (!state) return std::unexpected(state.error());
   auto entries = entriesFrom(forkId, 0, SIZE_MAX);
   if (!entries) return std::unexpected(entries.error());
-  auto state = backend->state(forkId);
-  if (!state) return std::unexpected(state.error());
   Entry& header = entries->front();
   header.payload = detachHeaderPayload(header.payload);
   // What the parent hides stays hidden, though its redactions are not on the branch.
@@ -99,7 +104,17 @@ Result<void> SessionStore::Impl::detach(const std::string& forkId) {
   head.timestamp = entries->back().timestamp;
   head.payload = state->headId.empty() ? R"({"entryId":null})" : fmt::format(R"({{"entryId":"{}"}})", state->headId);
   entries->push_back(std::move(head));
-  return backend->rewrite(forkId, *entries);
+  return backend->rewrite(forkId, state->tailId, *entries);
+}
+
+Result<void> SessionStore::Impl::detach(const std::string& forkId) {
+  constexpr int kTries = 16;
+  Result<void> detached;
+  for (int tries = 0; tries < kTries; ++tries) {
+    detached = detachOnce(forkId);
+    if (detached || detached.error().code != ErrorCode::Conflict) break;
+  }
+  return detached;
 }
 
 Result<void> SessionStore::deleteSession(const std::string& sessionId, const DeleteOptions& options) {
