@@ -32,6 +32,8 @@ Result<ForkHistory> ForkHistory::ofBranch(StorageBackend& backend, const std::st
       next = part->continuesAt;
       if (next.empty()) break;
     }
+    // A session on the way without an entry of the branch still has its say on it: its redactions hold.
+    if (!*sequence) history.parts_.push_back({.sessionId = session, .sequences = {}});
     auto header = backend.header(session);
     if (!header) return std::unexpected(header.error());
     const auto origin = readHeader(*header).origin;
