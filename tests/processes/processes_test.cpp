@@ -159,7 +159,7 @@ TEST(Processes, ArchivingAndBringingBackLosesNothing) {
   }
   std::size_t archived = 0;
   const auto deadline = Clock::now() + std::chrono::seconds(30);
-  while ((ledger.size() < 300 || archived < 200) && Clock::now() < deadline && !testing::Test::HasFailure()) {
+  while ((ledger.size() < 150 || archived < 100) && Clock::now() < deadline && !testing::Test::HasFailure()) {
     waitForAny(children, 100);
     for (auto& child : children) {
       for (const std::string& line : child->reports()) {
@@ -172,8 +172,8 @@ TEST(Processes, ArchivingAndBringingBackLosesNothing) {
     child->kill();
     for (const std::string& line : child->reports()) ledger.take(line);
   }
-  EXPECT_GE(ledger.size(), 300U);
-  EXPECT_GE(archived, 200U);
+  EXPECT_GE(ledger.size(), 150U);
+  EXPECT_GE(archived, 100U);
   ledger.check(*store, "s");
   must(store->appendSessionEntries("s", {message("x", "last")}));
   ledger.check(*must(SessionStore::open(folder.path().string())), "s");
