@@ -38,19 +38,30 @@ void write(const Role& role) {
       entries.push_back(
           message(std::string(random() % 3000, 'w'), batch + "-" + std::to_string(i) + "-of-" + std::to_string(count)));
     }
-    const auto result = store->appendSessionEntries(role.session, std::move(entries));
+    auto result = store->appendSessionEntries(role.session, entries);
+    while (!result && result.error().code == ErrorCode::Busy) {
+      result = store->appendSessionEntries(role.session, entries);
+    }
     if (!result) return report("bad append: " + result.error().message);
     if (result->appendedCount != count) return report("bad count");
     report("ack " + batch + " " + std::to_string(count));
   }
 }
 
-// Reads again and again: no error, no half batch, nothing that was there gone.
+// Reads all whenever there is more: no error, no half batch, nothing that was there gone.
 void read(const Role& role) {
   auto store = openStore(role);
+  std::string position;
   std::size_t seen = 0;
-  for (int round = 0;; ++round) {
-    if (round % 20 == 19) store = openStore(role);
+  for (;;) {
+    auto follower = store->follow(role.session, position);
+    if (!follower) return report("bad follow: " + follower.error().message);
+    for (int round = 0; round < 20; ++round) {
+      const auto fresh = follower->next(1000);
+      if (!fresh) return report("bad follow: " + fresh.error().message);
+    }
+    position = follower->position();
+    store = openStore(role);
     const auto entries = store->loadSessionEntries(role.session);
     if (!entries) return report("bad read: " + entries.error().message);
     if (entries->size() < seen) return report("bad read: entries went away");
