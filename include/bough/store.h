@@ -179,10 +179,11 @@ class SessionStore {
   /// Flushes and refuses all later calls.
   Result<void> close();
 
+  struct Impl;  ///< Not part of the interface.
+
  private:
   friend class SessionCursor;
   friend class SessionFollower;
-  struct Impl;
   explicit SessionStore(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -86,6 +86,10 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
     return fail(ErrorCode::Io, fmt::format("{} did not read back as it was written", packed.path()),
                 "check the disk; the session stays as it was");
   }
+  // Whoever finds it under its name waits until the plain one is gone.
+  if (auto locked = lockWithin(*packed.file(), LockKind::Exclusive, lockTimeoutMs, packed.path()); !locked) {
+    return std::unexpected(locked.error());
+  }
   if (auto placed = packed.place(); !placed) return std::unexpected(placed.error());
   auto sizes = sizesOf(*log, packed.size());
   if (auto removed = removeDurably(*folders.sessions, log->name); !removed) return std::unexpected(removed.error());
@@ -101,6 +105,9 @@ Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionI
   if (auto created = plain.create(); !created) return created;
   auto unpacked = forEachPiece(*log->source, log->path(), [&](std::string_view piece) { return plain.add(piece); });
   if (unpacked) unpacked = plain.sync();
+  // Whoever finds it under its name waits until the compressed one is gone: it could be archived again before that,
+  // and we would remove the new archive for the old one.
+  if (unpacked) unpacked = lockWithin(*plain.file(), LockKind::Exclusive, lockTimeoutMs, plain.path());
   if (unpacked) unpacked = plain.place();
   if (!unpacked) return unpacked;
   return removeDurably(*log->folder, log->name);

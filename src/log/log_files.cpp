@@ -63,9 +63,13 @@ std::string gzipName(std::string_view sessionId) {
 Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId) {
   auto log = openPlain(folders.sessions, logName(sessionId));
   const auto missing = [&] { return !log && log.error().code == ErrorCode::NotFound; };
-  if (missing() && folders.archive) log = openPacked(folders.archive, zstdName(sessionId), LogForm::Zstd);
-  if (missing() && folders.archive) log = openPacked(folders.archive, gzipName(sessionId), LogForm::Gzip);
-  if (missing()) log = openPacked(folders.sessions, gzipName(sessionId), LogForm::Gzip);
+  // Between two looks another process may have archived it or brought it back: then it is where we looked before.
+  for (int rounds = 0; missing() && rounds < 3; ++rounds) {
+    if (folders.archive) log = openPacked(folders.archive, zstdName(sessionId), LogForm::Zstd);
+    if (missing() && folders.archive) log = openPacked(folders.archive, gzipName(sessionId), LogForm::Gzip);
+    if (missing()) log = openPacked(folders.sessions, gzipName(sessionId), LogForm::Gzip);
+    if (missing()) log = openPlain(folders.sessions, logName(sessionId));
+  }
   if (missing()) {
     return fail(ErrorCode::NotFound, fmt::format("there is no session {} in {}", sessionId, folders.sessions->path()),
                 "`bough` lists the sessions of a store");
@@ -85,7 +89,9 @@ Result<OpenLog> openLocked(const LogFolders& folders, std::string_view sessionId
       return std::unexpected(locked.error());
     }
     const auto info = log->folder->info(log->name);
-    if (info && info->identity == log->info.identity) return log;
+    const bool named = info && info->identity == log->info.identity;
+    // A plain log that appeared meanwhile is the one that counts.
+    if (named && (log->form == LogForm::Plain || !folders.sessions->info(logName(sessionId)))) return log;
   }
   return fail(ErrorCode::Busy, fmt::format("session {} is replaced again and again", sessionId), "try again");
 }

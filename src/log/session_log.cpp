@@ -103,6 +103,7 @@ Result<void> SessionLog::reopen() {
   auto log = openLog(folders_, sessionId_);
   if (!log) return std::unexpected(log.error());
   log_ = std::move(*log);
+  headerChecked_ = false;
   syncedBytes_ = 0;
   nameSynced_ = false;
   index_ = OffsetIndex(environment_.random.next());
@@ -181,6 +182,8 @@ void SessionLog::forgetIndex() {
   headId_.clear();
   syncedBytes_ = 0;
   readMismatch_ = false;
+  headerChecked_ = false;
+  seenSize_ = kUnseen;
 }
 
 // Scans what the index does not cover, and keeps the index file within reach of the log.
@@ -263,6 +266,7 @@ bool SessionLog::confirm(const IndexRecord& record, std::string_view id) {
     // Other tools may write an id with escapes.
     if (!value.substr(0, value.find('"')).contains('\\')) return false;
   }
+  // Members in another order, or an id with escapes in it.
   std::string line(record.length, '\0');
   const auto all = readFully(*log_.source, record.offset, line);
   readMismatch_ = readMismatch_ || !all;
@@ -384,6 +388,21 @@ Result<std::string> SessionLog::headerText() {
     if (!lines) return std::unexpected(lines.error());
     return lines->empty() ? std::string() : std::move(lines->front());
   });
+}
+
+// Under the lock and before anything is changed: whether the file that has the session's name now may be written to.
+Result<void> SessionLog::checkHeader() {
+  if (auto fresh = refresh(); !fresh) return fresh;
+  if (headerChecked_ || !options_.mayAppend) return {};
+  auto header = withIndex([&]() -> Result<std::vector<std::string>> {
+    if (index_.summary().count == 0) return std::vector<std::string>();
+    return fetch({0});
+  });
+  if (!header) return std::unexpected(header.error());
+  if (header->empty()) return {};  // settle() says what is wrong
+  if (auto may = options_.mayAppend(header->front()); !may) return may;
+  headerChecked_ = true;
+  return {};
 }
 
 Result<std::optional<Ordinal>> SessionLog::find(std::string_view id) {

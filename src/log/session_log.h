@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -86,6 +87,8 @@ class SessionLog {
   struct Options {
     int lockTimeoutMs = 30'000;
     bool writeIndex = true;
+    /// Asked with the first line before the first append, and again when the file was replaced: whether to write to it.
+    std::function<Result<void>(std::string_view header)> mayAppend = {};
   };
 
   static Result<std::shared_ptr<SessionLog>> open(LogFolders folders, std::string sessionId,
@@ -157,6 +160,7 @@ class SessionLog {
   // Appending; see session_log_append.cpp.
   void commit(const std::vector<AppendWork*>& group);
   Result<std::shared_ptr<File>> lockForAppend(std::unique_lock<std::mutex>& lock);
+  Result<void> checkHeader();
   Result<void> settle(std::uint64_t* movedBytes);
   Result<void> syncFile();
   [[nodiscard]] Error syncError(int number) const;
@@ -186,6 +190,7 @@ class SessionLog {
   std::uint64_t syncedBytes_ = 0;  // known to be on the disk
   bool nameSynced_ = false;        // the file's name is on the disk too
   bool readMismatch_ = false;      // a line was not what the index says
+  bool headerChecked_ = false;     // options_.mayAppend has said yes to this file
   std::optional<Error> poison_;
 
   GroupCommit<AppendWork> commits_;

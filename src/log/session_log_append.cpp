@@ -244,6 +244,10 @@ void SessionLog::indexGroup(const std::vector<NewLine>& lines, const std::string
 Result<void> SessionLog::commitLines(const std::vector<NewLine>& lines, File& file,
                                      std::unique_lock<std::mutex>& lock) {
   if (lines.empty()) return {};
+  if (log_.file.get() != &file) {
+    return fail(ErrorCode::Io, fmt::format("{} was replaced while it was appended to", log_.path()),
+                "look what replaced it; then append again");
+  }
   const std::uint64_t offset = index_.summary().coveredBytes;
   const std::string bytes = sealGroup(lines);
   lock.unlock();
@@ -308,6 +312,7 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
   const FileLock fileLock(**file);
 
   for (const bool retried : {false, true}) {
+    if (auto may = checkHeader(); !may) return failAll(may.error());
     if (auto settled = settle(nullptr); !settled) return failAll(settled.error());
     if (auto tail = loadTail(); !tail) return failAll(tail.error());
     auto head = headOf();

@@ -5,8 +5,10 @@
 #include <unordered_map>
 
 #include "base/json_scan.h"
+#include "base/sha256.h"
 #include "base/timestamp.h"
 #include "log/line.h"
+#include "store/attachment_reference.h"
 
 namespace bough {
 namespace {
@@ -14,6 +16,14 @@ namespace {
 std::unexpected<Error> invalid(const Entry& entry, std::string_view what, std::string hint = {}) {
   return fail(ErrorCode::InvalidArgument,
               fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what), std::move(hint));
+}
+
+// Whether one of two payloads is the other, kept as an attachment: what is kept so may change between two deliveries.
+bool isSamePayload(std::string_view mine, std::string_view theirs) {
+  const auto myReference = readAttachmentReference(mine);
+  const auto theirReference = readAttachmentReference(theirs);
+  if (myReference.has_value() == theirReference.has_value()) return false;
+  return myReference ? *myReference == Sha256::of(theirs) : *theirReference == Sha256::of(mine);
 }
 
 class BatchRules {
@@ -80,6 +90,7 @@ class BatchRules {
     Entry claimed = entry;
     if (!claimed.parentId) claimed.parentId = known.parentId;
     if (claimed.timestamp.empty()) claimed.timestamp = known.timestamp;
+    if (isSamePayload(claimed.payload, known.payload)) claimed.payload = known.payload;
     std::string mine;
     std::string theirs;
     if (auto encoded = serializer_.encode(claimed, mine); !encoded) return std::unexpected(encoded.error());

@@ -93,7 +93,8 @@ Result<void> AttachmentFolder::put(const std::string& sha256, std::string_view b
   if (!folder) return std::unexpected(folder.error());
   const std::string name = sha256.substr(2);
   const std::string path = fmt::format("{}/{}", (*folder)->path(), name);
-  if (const auto there = (*folder)->info(name); there && there->isRegular && there->sizeBytes == bytes.size()) {
+  // Read before it is relied on: a damaged one is replaced, since these bytes are whole.
+  if (const auto there = (*folder)->info(name); there && there->isRegular && get(sha256)) {
     return orError((*folder)->sync(), "sync the folder of", path);
   }
   const std::string temporary = fmt::format("{}.{:016x}.tmp", name, environment_.random.next());

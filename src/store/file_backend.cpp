@@ -158,13 +158,16 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
     }
   }
   // Without the lock: a first index may take a while, and other sessions should not wait for it.
-  auto opened = SessionLog::open(folders_, sessionId, serializer_, environment_,
-                                 {.lockTimeoutMs = options_.lockTimeoutMs, .writeIndex = true});
+  auto opened = SessionLog::open(
+      folders_, sessionId, serializer_, environment_,
+      {.lockTimeoutMs = options_.lockTimeoutMs,
+       .writeIndex = true,
+       .mayAppend = [this, sessionId](std::string_view header) { return checkFormat(sessionId, header); }});
   if (!opened) return opened;
   const std::lock_guard lock(mutex_);
   if (const auto cached = logs_.find(sessionId); cached != logs_.end()) return cached->second.log;
   recent_.push_front(sessionId);
-  logs_.emplace(sessionId, CachedLog{.log = *opened, .place = recent_.begin(), .writable = false});
+  logs_.emplace(sessionId, CachedLog{.log = *opened, .place = recent_.begin()});
   if (logs_.size() > kMaxOpenLogs) {
     logs_.erase(recent_.back());
     recent_.pop_back();
@@ -258,42 +261,28 @@ Result<SessionState> FileBackend::state(const std::string& sessionId) {
                       .problemCount = summary->problemCount};
 }
 
-// Only sessions of the present format are written to. Checked once for each open log.
-Result<void> FileBackend::checkFormat(SessionLog& session) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto cached = logs_.find(session.sessionId());
-    if (cached != logs_.end() && cached->second.writable) return {};
-  }
-  auto text = session.headerText();
-  if (!text) return std::unexpected(text.error());
-  auto first = serializer_.decode(*text);
+// Only sessions of the present format are written to.
+Result<void> FileBackend::checkFormat(const std::string& sessionId, std::string_view header) {
+  auto first = serializer_.decode(header);
   if (!first) return std::unexpected(first.error());
   const int format = readHeader(*first).format;
   if (format > serializer_.schemaVersion()) {
     return fail(ErrorCode::NewerFormat,
-                fmt::format("session {} is in format {}; this version of bough writes format {}", session.sessionId(),
-                            format, serializer_.schemaVersion()),
+                fmt::format("session {} is in format {}; this version of bough writes format {}", sessionId, format,
+                            serializer_.schemaVersion()),
                 "upgrade bough");
   }
-  if (format < serializer_.schemaVersion()) {
-    return fail(
-        ErrorCode::MigrationNeeded,
-        first->type == entry_type::kSessionHeader
-            ? fmt::format("session {} is in format {}: it can be read, not written", session.sessionId(), format)
-            : fmt::format("session {} has no header: it can be read, not written", session.sessionId()),
-        fmt::format("run `bough migrate {}`; the old file is kept", session.sessionId()));
-  }
-  const std::lock_guard lock(mutex_);
-  const auto cached = logs_.find(session.sessionId());
-  if (cached != logs_.end()) cached->second.writable = true;
-  return {};
+  if (format == serializer_.schemaVersion()) return {};
+  return fail(ErrorCode::MigrationNeeded,
+              first->type == entry_type::kSessionHeader
+                  ? fmt::format("session {} is in format {}: it can be read, not written", sessionId, format)
+                  : fmt::format("session {} has no header: it can be read, not written", sessionId),
+              fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
 }
 
 Result<AppendResult> FileBackend::append(AppendRequest request) {
   auto session = log(request.sessionId);
   if (!session) return std::unexpected(session.error());
-  if (auto format = checkFormat(**session); !format) return std::unexpected(format.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
   RulesWork work(request, serializer_, ids_, environment_.clock);
   (*session)->append(work, weightOf(request.entries));

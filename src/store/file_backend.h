@@ -62,7 +62,7 @@ class FileBackend final : public StorageBackend {
               const EntrySerializer& serializer, Environment& environment);
 
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
-  Result<void> checkFormat(SessionLog& log);
+  Result<void> checkFormat(const std::string& sessionId, std::string_view header);
   void forget(const std::string& sessionId);
   Result<void> settleFolders();
 
@@ -81,7 +81,6 @@ class FileBackend final : public StorageBackend {
   struct CachedLog {
     std::shared_ptr<SessionLog> log;
     std::list<std::string>::iterator place;
-    bool writable = false;  // its format was checked
   };
   std::unordered_map<std::string, CachedLog> logs_;
 };

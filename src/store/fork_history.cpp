@@ -32,6 +32,8 @@ Result<ForkHistory> ForkHistory::ofBranch(StorageBackend& backend, const std::st
       next = part->continuesAt;
       if (next.empty()) break;
     }
+    // A session on the way without an entry of the branch still has its say on it: its redactions hold.
+    if (!*sequence) history.parts_.push_back({.sessionId = session, .sequences = {}});
     auto header = backend.header(session);
     if (!header) return std::unexpected(header.error());
     const auto origin = readHeader(*header).origin;
@@ -54,6 +56,11 @@ Result<ForkHistory> ForkHistory::ofFork(StorageBackend& backend, const std::stri
   const auto origin = readHeader(*header).origin;
   if (!origin) return ForkHistory();
   auto history = ofBranch(backend, origin->sessionId, origin->entryId, SIZE_MAX);
+  const auto isSelf = [&](const Part& part) { return part.sessionId == sessionId; };
+  if (history && std::ranges::any_of(history->parts_, isSelf)) {
+    return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", sessionId),
+                "correct parentSession in its header");
+  }
   if (!history && history.error().code == ErrorCode::NotFound) {
     history.error().message = fmt::format("session {} is a fork of session {}, which is not in the store: {}",
                                           sessionId, origin->sessionId, history.error().message);

@@ -28,7 +28,7 @@ class ForkHistory {
   Result<std::vector<Entry>> read(StorageBackend& backend, std::size_t from, std::size_t limit) const;
   /// The place of an entry; none when it is not part of this history.
   Result<std::optional<std::size_t>> find(StorageBackend& backend, std::string_view entryId) const;
-  /// The sessions it lies in, the oldest first.
+  /// The sessions it leads through, the oldest first.
   [[nodiscard]] std::vector<std::string> sessions() const;
 
  private:

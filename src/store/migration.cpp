@@ -174,6 +174,15 @@ Result<void> keepOldAs(Directory& folder, const OpenLog& old, const std::string&
   return orError(folder.sync(), "sync", folder.path());
 }
 
+// `<prefix><16 hex digits>.tmp`. Nothing looser: other sessions may have names that begin like this one's.
+bool isNumbered(std::string_view name, std::string_view prefix) {
+  constexpr std::string_view kEnding = ".tmp";
+  if (name.size() != prefix.size() + 16 + kEnding.size()) return false;
+  const std::string_view number = name.substr(prefix.size(), 16);
+  return name.starts_with(prefix) && name.ends_with(kEnding) &&
+         number.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace
 
 Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view sessionId,
@@ -223,6 +232,10 @@ Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, c
   if (!log) return std::unexpected(log.error());
   EntryReader old(*log, serializer);
   if (auto opened = old.open(); !opened) return opened;
+  if (!old.takeProblems().empty()) {
+    return fail(ErrorCode::Damaged, fmt::format("{} holds bytes that cannot be read and would be lost", log->path()),
+                "see `bough verify`; `bough repair` moves torn bytes aside");
+  }
   auto last = old.size() > 0 ? old.at(old.size() - 1) : Result<Entry>(Entry());
   if (!last) return std::unexpected(last.error());
   if (last->id != expectedTail) return std::unexpected(tailConflict(sessionId, expectedTail, last->id));
@@ -252,9 +265,9 @@ Result<std::vector<std::string>> removeLeftovers(const LogFolders& folders, std:
     auto names = folder->list();
     if (!names) return std::unexpected(systemError(names.error(), "list", folder->path()));
     for (const std::string& name : *names) {
-      const bool ours =
-          name == logName(sessionId) + ".tmp" || name.starts_with(logPrefix) || name.starts_with(indexPrefix);
-      if (ours && name.ends_with(".tmp") && folder->remove(name)) removed.push_back(name);
+      const bool ours = name == logName(sessionId) + ".tmp" || name == zstdName(sessionId) + ".tmp" ||
+                        isNumbered(name, logPrefix) || isNumbered(name, indexPrefix);
+      if (ours && folder->remove(name)) removed.push_back(name);
     }
   }
   // Both the plain and the compressed log: archiving or restoring was cut off, and the plain one counts. Its name may

@@ -138,6 +138,10 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
   const bool fork = readHeader(*header).origin.has_value();
   std::vector<Entry> entries;
   if (wanted.branch) {
+    // A fork has the branch that it shares, not all of the other session.
+    if (fork) {
+      if (auto known = storedEntry(sessionId, *wanted.branch); !known) return std::unexpected(known.error());
+    }
     // Without further conditions only as much of the branch is walked as is wanted.
     const bool plain = wanted.type.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
     auto branch =
@@ -177,29 +181,34 @@ Result<std::vector<Entry>> SessionStore::loadSessionEntries(const std::string& s
   return retryWhenChanged([&] { return impl_->load(sessionId, options); });
 }
 
+Result<Entry> SessionStore::Impl::storedEntry(const std::string& sessionId, const std::string& entryId) {
+  auto sequence = backend->sequenceOf(sessionId, entryId);
+  if (!sequence) return std::unexpected(sequence.error());
+  if (*sequence) {
+    auto own = backend->read(sessionId, range(**sequence, **sequence + 1));
+    if (!own) return std::unexpected(own.error());
+    return std::move(own->front());
+  }
+  auto history = ForkHistory::ofFork(*backend, sessionId);
+  if (!history) return std::unexpected(history.error());
+  auto place = history->find(*backend, entryId);
+  if (!place) return std::unexpected(place.error());
+  if (!*place) {
+    return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
+                "`bough cat` prints all entries of a session");
+  }
+  auto shared = history->read(*backend, **place, 1);
+  if (!shared) return std::unexpected(shared.error());
+  return std::move(shared->front());
+}
+
 Result<Entry> SessionStore::loadEntry(const std::string& sessionId, const std::string& entryId) {
   if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
   return retryWhenChanged([&]() -> Result<Entry> {
+    auto stored = impl_->storedEntry(sessionId, entryId);
+    if (!stored) return stored;
     std::vector<Entry> found;
-    auto sequence = impl_->backend->sequenceOf(sessionId, entryId);
-    if (!sequence) return std::unexpected(sequence.error());
-    if (*sequence) {
-      auto own = impl_->backend->read(sessionId, range(**sequence, **sequence + 1));
-      if (!own) return std::unexpected(own.error());
-      found = std::move(*own);
-    } else {
-      auto history = ForkHistory::ofFork(*impl_->backend, sessionId);
-      if (!history) return std::unexpected(history.error());
-      auto place = history->find(*impl_->backend, entryId);
-      if (!place) return std::unexpected(place.error());
-      if (!*place) {
-        return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
-                    "`bough cat` prints all entries of a session");
-      }
-      auto shared = history->read(*impl_->backend, **place, 1);
-      if (!shared) return std::unexpected(shared.error());
-      found = std::move(*shared);
-    }
+    found.push_back(std::move(*stored));
     if (auto done = impl_->complete(sessionId, found, false); !done) return std::unexpected(done.error());
     return std::move(found.front());
   });

@@ -77,9 +77,14 @@ Result<std::vector<std::string>> SessionStore::forksOf(const std::string& sessio
   return findForks(*impl_->backend, sessionId);
 }
 
-// Writes the fork anew: its header, all that it shared, its own entries. Conflict when it was appended to meanwhile.
-Result<void> SessionStore::Impl::detach(const std::string& forkId) {
+// Writes the fork anew: its header, all that it shared, its own entries.
+Result<void> SessionStore::Impl::detachOnce(const std::string& forkId) {
+  // The tail first: what is appended behind it from here on makes the rewrite fail, and is not lost.
   auto state = backend->state(forkId);
+  if (state && state->trailingBytes > 0) {
+    if (auto repaired = backend->repair(forkId); !repaired) return std::unexpected(repaired.error());
+    state = backend->state(forkId);
+  }
   if (!state) return std::unexpected(state.error());
   auto entries = entriesFrom(forkId, 0, SIZE_MAX);
   if (!entries) return std::unexpected(entries.error());
@@ -105,6 +110,16 @@ Result<void> SessionStore::Impl::detach(const std::string& forkId) {
   head.payload = state->headId.empty() ? R"({"entryId":null})" : fmt::format(R"({{"entryId":"{}"}})", state->headId);
   entries->push_back(std::move(head));
   return backend->rewrite(forkId, *entries, state->tailId);
+}
+
+Result<void> SessionStore::Impl::detach(const std::string& forkId) {
+  constexpr int kTries = 16;
+  Result<void> detached;
+  for (int tries = 0; tries < kTries; ++tries) {
+    detached = detachOnce(forkId);
+    if (detached || detached.error().code != ErrorCode::Conflict) break;
+  }
+  return detached;
 }
 
 Result<void> SessionStore::deleteSession(const std::string& sessionId, const DeleteOptions& options) {

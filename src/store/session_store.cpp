@@ -102,7 +102,7 @@ Result<SessionHandle> SessionStore::branchFromEntry(const std::string& sessionId
   // Held until the fork names it, so that it cannot be deleted in between.
   auto pin = impl_->backend->pin(sessionId);
   if (!pin) return std::unexpected(pin.error());
-  auto entry = loadEntry(sessionId, entryId);
+  auto entry = retryWhenChanged([&] { return impl_->storedEntry(sessionId, entryId); });
   if (!entry) return std::unexpected(entry.error());
   if (isControlType(entry->type) || entry->type == entry_type::kSessionHeader) {
     return fail(ErrorCode::InvalidArgument,
@@ -262,7 +262,8 @@ Result<AppendResult> SessionStore::appendSessionEntries(const std::string& sessi
 
 Result<AppendResult> SessionStore::moveHead(const std::string& sessionId, const std::string& entryId) {
   if (!entryId.empty()) {
-    auto entry = loadEntry(sessionId, entryId);
+    if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+    auto entry = retryWhenChanged([&] { return impl_->storedEntry(sessionId, entryId); });
     if (!entry) return std::unexpected(entry.error());
     if (isControlType(entry->type) || entry->type == entry_type::kSessionHeader) {
       return fail(ErrorCode::InvalidArgument,

@@ -38,12 +38,16 @@ struct SessionStore::Impl {
 
   /// The entries from a place on, in the order that a session shows: its header, what it shares, its own.
   Result<std::vector<Entry>> entriesFrom(const std::string& sessionId, std::uint64_t from, std::size_t limit);
+  /// One entry as it is stored, of the session or of what it shares.
+  Result<Entry> storedEntry(const std::string& sessionId, const std::string& entryId);
   Result<std::uint64_t> placeBehind(const std::string& sessionId, const std::string& position);
   Result<std::vector<Entry>> load(const std::string& sessionId, const LoadOptions& options);
   /// Brings back payloads that are stored apart, and hides redacted ones.
   Result<void> complete(const std::string& sessionId, std::vector<Entry>& entries, bool showRedacted);
   Result<std::map<std::string, Entry>> redactions(const std::string& sessionId);
   Result<void> detach(const std::string& forkId);
+  /// Conflict when the fork is appended to at the same time.
+  Result<void> detachOnce(const std::string& forkId);
 
   std::shared_ptr<StorageBackend> backend;
   StoreOptions options;

@@ -1,56 +1,131 @@
-// Lines past the limit: each is stepped over alone.
-
 #include "log/line_reader.h"
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
+#include <random>
 
-#include "support/text_source.h"
+#include "log/log_support.h"
 
 namespace bough {
 namespace {
 
-std::vector<LineReader::Line> linesOf(const std::string& bytes) {
-  TextSource source(bytes);
-  LineReader reader(source, 0);
-  std::vector<LineReader::Line> lines;
+std::vector<std::string> linesOf(ByteSource& source, std::uint64_t offset = 0) {
+  LineReader reader(source, offset);
+  std::vector<std::string> lines;
   for (;;) {
-    const auto line = reader.next({});
-    EXPECT_TRUE(line.has_value());
+    const auto line = reader.next(Crc32c());
     if (!line || !*line) return lines;
-    lines.push_back(**line);
+    lines.push_back(std::string((*line)->text) + ((*line)->hasEnd ? "\n" : ""));
   }
 }
 
-TEST(LineReader, ALineJustPastTheLimitIsSteppedOverAlone) {
-  for (const std::size_t beyond : {std::size_t{1}, std::size_t{1} << 19, std::size_t{3} << 20}) {
-    const std::string longLine(kMaxLineBytes + beyond, 'x');
-    const auto lines = linesOf("first\n" + longLine + "\nnext\nlast\n");
-    ASSERT_EQ(lines.size(), 4U) << beyond;
-    EXPECT_TRUE(lines[1].tooLong);
-    EXPECT_TRUE(lines[1].hasEnd);
-    EXPECT_EQ(lines[1].length, longLine.size());
-    EXPECT_EQ(lines[2].offset, 6 + longLine.size() + 1);
-    EXPECT_EQ(lines[2].length, 4U);
-    EXPECT_FALSE(lines[3].tooLong);
+TEST(LineReader, GivesEveryByteOnceWhateverTheSourceGivesAtATime) {
+  std::mt19937 random(7);
+  std::string bytes;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 400; ++i) {
+    const std::size_t length = random() % 7 == 0 ? random() % 20000 : random() % 90;
+    expected.push_back(std::string(length, static_cast<char>('a' + i % 26)) + "\n");
+    bytes += expected.back();
+  }
+  expected.emplace_back("no line end");
+  bytes += expected.back();
+  for (const std::size_t piece : {std::size_t{1000}, std::size_t{4095}, std::size_t{4096}, SIZE_MAX}) {
+    StringSource source(bytes, piece);
+    EXPECT_EQ(linesOf(source), expected) << piece;
   }
 }
 
-TEST(LineReader, ALineOfExactlyTheLimitIsRead) {
-  const auto lines = linesOf(std::string(kMaxLineBytes, 'x') + "\nnext\n");
-  ASSERT_EQ(lines.size(), 2U);
-  EXPECT_FALSE(lines[0].tooLong);
-  EXPECT_EQ(lines[0].length, kMaxLineBytes);
+TEST(LineReader, FindsLineEndsAtBufferBoundaries) {
+  // The smallest buffer is 4 KiB, the largest step 1 MiB.
+  for (const std::size_t boundary : {std::size_t{4} << 10, std::size_t{1} << 20, std::size_t{2} << 20}) {
+    for (const std::size_t length : {boundary - 2, boundary - 1, boundary, boundary + 1}) {
+      const std::string first(length, 'x');
+      StringSource source(first + "\nsecond\n");
+      EXPECT_EQ(linesOf(source), (std::vector<std::string>{first + "\n", "second\n"})) << length;
+    }
+  }
 }
 
-TEST(LineReader, ALongLineWithoutAnEndIsTooLong) {
-  const auto lines = linesOf("first\n" + std::string(kMaxLineBytes + 7, 'x'));
-  ASSERT_EQ(lines.size(), 2U);
-  EXPECT_TRUE(lines[1].tooLong);
-  EXPECT_FALSE(lines[1].hasEnd);
-  EXPECT_EQ(lines[1].length, kMaxLineBytes + 7);
+TEST(LineReader, StartsInTheMiddle) {
+  StringSource source("one\ntwo\nthree");
+  EXPECT_EQ(linesOf(source, 4), (std::vector<std::string>{"two\n", "three"}));
+  EXPECT_TRUE(linesOf(source, 13).empty());
+  EXPECT_TRUE(linesOf(source, 99).empty());
+}
+
+TEST(LineReader, SumsOnTheWay) {
+  const std::string text(100'000, 'q');
+  StringSource source(text + "\n", 777);
+  LineReader reader(source, 0);
+  const auto line = reader.next(Crc32c());
+  ASSERT_TRUE(line && *line);
+  Crc32c rest = (*line)->sweep.crc;
+  EXPECT_LE((*line)->sweep.summed, text.size() - LineSweep::kHeldBack);
+  rest.add(std::string_view(text).substr((*line)->sweep.summed));
+  Crc32c all;
+  all.add(text);
+  EXPECT_EQ(rest.value(), all.value());
+}
+
+// A long line of one letter, then another line; made as it is read.
+class LongLineSource final : public ByteSource {
+ public:
+  explicit LongLineSource(std::uint64_t longBytes) : longBytes_(longBytes) {}
+  SysResult<std::uint64_t> size() override { return longBytes_ + kRest.size(); }
+  SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) override {
+    widest = std::max(widest, out.size());
+    if (offset < longBytes_) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), longBytes_ - offset));
+      std::memset(out.data(), 'x', count);
+      if (count == out.size()) return count;
+      const std::size_t more = std::min(out.size() - count, kRest.size());
+      std::memcpy(out.data() + count, kRest.data(), more);
+      return count + more;
+    }
+    const std::string_view rest = kRest.substr(std::min<std::size_t>(offset - longBytes_, kRest.size()));
+    const std::size_t count = std::min(out.size(), rest.size());
+    std::memcpy(out.data(), rest.data(), count);
+    return count;
+  }
+
+  static constexpr std::string_view kRest = "\nnext\nlast\n";
+  std::size_t widest = 0;
+
+ private:
+  std::uint64_t longBytes_;
+};
+
+// Just above the limit the line's end is in the buffer already; far above it is not.
+TEST(LineReader, ALineThatIsTooLongCostsOnlyItself) {
+  for (const std::uint64_t length : {kMaxLineBytes + 1, kMaxLineBytes + (std::size_t{1} << 19),
+                                     kMaxLineBytes + (std::size_t{1} << 20), 3 * kMaxLineBytes}) {
+    LongLineSource source(length);
+    LineReader reader(source, 0);
+    auto line = reader.next(Crc32c());
+    ASSERT_TRUE(line && *line);
+    EXPECT_TRUE((*line)->tooLong);
+    EXPECT_EQ((*line)->length, length);
+    EXPECT_TRUE((*line)->hasEnd);
+    EXPECT_LE((*line)->text.size(), 4096U);
+    line = reader.next(Crc32c());
+    ASSERT_TRUE(line && *line);
+    EXPECT_EQ((*line)->text, "next") << length;
+    EXPECT_EQ((*line)->offset, length + 1);
+    line = reader.next(Crc32c());
+    ASSERT_TRUE(line && *line);
+    EXPECT_EQ((*line)->text, "last");
+    EXPECT_LE(source.widest, kMaxLineBytes + (std::size_t{2} << 20)) << "memory is bounded";
+  }
+}
+
+TEST(LineReader, ALineOfTheGreatestLengthIsGivenWhole) {
+  LongLineSource source(kMaxLineBytes);
+  LineReader reader(source, 0);
+  const auto line = reader.next(Crc32c());
+  ASSERT_TRUE(line && *line);
+  EXPECT_FALSE((*line)->tooLong);
+  EXPECT_EQ((*line)->text.size(), kMaxLineBytes);
 }
 
 }  // namespace

@@ -1,106 +1,279 @@
-// What a scan makes of lines that other tools wrote or changed.
-
 #include "log/scan.h"
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
+#include <random>
 
-#include "log/line.h"
-#include "support/text_source.h"
+#include "log/log_support.h"
 
 namespace bough {
 namespace {
 
-std::string body(const std::string& id, const std::string& rest = R"("payload":{})") {
-  return R"({"id":")" + id + R"(","parentId":null,"type":"custom","timestamp":"2026-11-14T23:47:00.862Z",)" + rest +
-         "}";
-}
-
-class Sealed {
- public:
-  std::string line(const std::string& id) {
-    std::string out;
-    last_ = appendSealedLine(out, body(id), last_, 1, 1);
-    return out;
+TEST(Scan, CompleteBatchesCountInOrder) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a", "b", "c"}).batch({"d"});
+  for (const std::size_t piece : {std::size_t{7}, std::size_t{64}, SIZE_MAX}) {
+    const Scanned scan(log.bytes(), piece);
+    EXPECT_EQ(scan.sink.ids, (Ids{"h", "a", "b", "c", "d"}));
+    EXPECT_TRUE(scan.sink.seen.empty());
+    EXPECT_EQ(scan.trailing, 0U);
+    EXPECT_EQ(scan.state.offset, log.bytes().size());
+    EXPECT_EQ(scan.sink.offsets[4], log.offset(4));
   }
+}
 
- private:
-  SealDigits last_;
-};
-
-struct Seen final : ScanSink {
-  void onLine(const ScannedLine& line) override { ids += std::string(line.keys.id) + (line.chained ? " " : "? "); }
-  void onProblem(ProblemKind kind, std::uint64_t /*offset*/, std::uint64_t /*bytes*/, std::string_view text) override {
-    (isNote(kind) ? notes : problems).emplace_back(text);
+TEST(Scan, CutAtAnyByteLeavesAPrefixOfWholeBatches) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a", "b", "c"}).batch({"d"}).batch({"e", "f"});
+  const std::string bytes = log.bytes();
+  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+    const Scanned scan(bytes.substr(0, cut));
+    // A line counts from its closing brace on; its line end may be missing.
+    const auto complete = [&](std::size_t line) { return cut + 1 >= log.offset(line) + log.lines[line].size(); };
+    Ids expected;
+    if (complete(0)) expected = {"h"};
+    if (complete(3)) expected = {"h", "a", "b", "c"};
+    if (complete(4)) expected = {"h", "a", "b", "c", "d"};
+    if (complete(6)) expected = {"h", "a", "b", "c", "d", "e", "f"};
+    ASSERT_EQ(scan.sink.ids, expected) << "cut at " << cut;
+    ASSERT_TRUE(scan.sink.problems().empty()) << "cut at " << cut;
+    ASSERT_EQ(scan.state.offset + scan.trailing, cut);
   }
+}
 
-  std::string ids;
-  std::vector<std::string> problems;
-  std::vector<std::string> notes;
-};
-
-Seen scan(const std::string& bytes, std::size_t stopAt = 0) {
-  Seen seen;
-  ScanState state;
-  if (stopAt > 0) {
-    TextSource part(std::string_view(bytes).substr(0, stopAt));
-    EXPECT_TRUE(scanLog(part, jsonEntrySerializer(), state, seen));
+TEST(Scan, GoesOnWhereItStoppedOnceTheBatchIsWhole) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a", "b"});
+  const std::string bytes = log.bytes();
+  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+    ScanState state;
+    RememberingSink sink;
+    StringSource half(bytes.substr(0, cut));
+    ASSERT_TRUE(scanLog(half, jsonEntrySerializer(), state, sink));
+    StringSource whole(bytes);
+    const auto trailing = scanLog(whole, jsonEntrySerializer(), state, sink);
+    ASSERT_TRUE(trailing);
+    ASSERT_EQ(sink.ids, (Ids{"h", "a", "b"})) << "cut at " << cut;
+    ASSERT_TRUE(sink.problems().empty());
+    ASSERT_EQ(*trailing, 0U);
   }
-  TextSource source(bytes);
-  EXPECT_TRUE(scanLog(source, jsonEntrySerializer(), state, seen));
-  return seen;
 }
 
-TEST(Scan, TheLineBehindOneThatLostItsSealIsKept) {
-  Sealed log;
-  const std::string first = log.line("a");
-  (void)log.line("b");
-  const std::string edited = body("b") + "\n";
-  const std::string rest = log.line("c") + log.line("d");
-  const Seen seen = scan(first + edited + rest);
-  EXPECT_EQ(seen.ids, "a b? c? d ");
-  EXPECT_TRUE(seen.problems.empty());
-  EXPECT_EQ(seen.notes.size(), 2U);  // no seal; the seal before it is gone
-  // The same for a reader that stopped behind the edited line.
-  EXPECT_EQ(scan(first + edited + rest, first.size() + edited.size()).ids, seen.ids);
+TEST(Scan, OneDamagedByteCostsOneLineAtMost) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a", "b", "c"}).batch({"d"}).batch({"e"});
+  const std::string bytes = log.bytes();
+  const Ids all{"h", "a", "b", "c", "d", "e"};
+  for (std::size_t line = 0; line < 5; ++line) {
+    // Up to the line end itself: without it two lines are one.
+    for (std::size_t at = log.offset(line); at + 1 < log.offset(line + 1); ++at) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(damaged[at] ^ 0x01);
+      if (damaged[at] == '\n') continue;
+      const Scanned scan(damaged);
+      Ids without = all;
+      without.erase(without.begin() + static_cast<std::ptrdiff_t>(line));
+      // A line that only has no seal any more is read as one that never had any.
+      ASSERT_TRUE(scan.sink.ids == without || scan.sink.ids == all) << "byte " << at << ": " << damaged;
+      ASSERT_FALSE(scan.sink.seen.empty());
+      ASSERT_TRUE(scan.sink.ids == all || !scan.sink.problems().empty());
+      ASSERT_EQ(scan.trailing, 0U);
+    }
+  }
 }
 
-TEST(Scan, AnUnsealedLineInTheOrderOfTheFormatIsNotCalledOutOfOrder) {
-  EXPECT_EQ(scan(body("a") + "\n").notes, std::vector<std::string>{"the line has no seal"});
+TEST(Scan, DamageIsReportedWhereItIs) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"}).batch({"b"});
+  std::string bytes = log.bytes();
+  bytes[log.offset(1) + 8] = '#';
+  const Scanned scan(bytes);
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "b"}));
+  ASSERT_EQ(scan.sink.problems().size(), 1U);
+  EXPECT_EQ(scan.sink.problems()[0].offset, log.offset(1));
+  EXPECT_EQ(scan.sink.problems()[0].bytes, log.lines[1].size());
 }
 
-TEST(Scan, TwoEntriesOnOneLineAreNoEntry) {
-  Sealed log;
-  const std::string first = log.line("a");
-  std::string glued = log.line("b") + log.line("c");
-  glued.erase(glued.find('\n'), 1);
-  const Seen seen = scan(first + "{\n" + glued + log.line("d"));
-  EXPECT_EQ(seen.ids, "a d ");
-  EXPECT_EQ(seen.problems.size(), 2U);
+TEST(Scan, DamageInTheLastBatchIsATornTail) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"}).batch({"b", "c"});
+  std::string bytes = log.bytes();
+  bytes[log.offset(2) + 8] = '#';
+  const Scanned scan(bytes);
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "a"}));
+  EXPECT_TRUE(scan.sink.problems().empty());
+  EXPECT_EQ(scan.state.offset, log.offset(2));
+  EXPECT_EQ(scan.trailing, bytes.size() - log.offset(2));
 }
 
-TEST(Scan, OfTwoMembersOfOneNameTheFirstCounts) {
-  const std::string line =
-      R"({"type":"custom","id":"a","parentId":null,"id":"b","parentId":"x","\u0074ype":"other","timestamp":1})";
-  EXPECT_EQ(scan(line + "\n").ids, "a? ");
-  const auto entry = jsonEntrySerializer().decode(line);
-  ASSERT_TRUE(entry) << entry.error().message;
-  EXPECT_EQ(entry->id, "a");
-  EXPECT_EQ(entry->type, "custom");
-  EXPECT_EQ(entry->parentId, "");
+TEST(Scan, ADeletedLineShows) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"}).batch({"b"}).batch({"c"});
+  log.lines.erase(log.lines.begin() + 1);
+  const Scanned scan(log.bytes());
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "c"}));
+  ASSERT_EQ(scan.sink.problems().size(), 1U);
+  EXPECT_EQ(scan.sink.problems()[0].kind, ProblemKind::Damage);
+  EXPECT_EQ(scan.sink.problems()[0].offset, log.offset(1));
 }
 
-TEST(Scan, AnExtraMemberCannotPoseAsAKnownOne) {
-  Entry entry;
-  entry.id = "a";
-  entry.type = "custom";
-  entry.timestamp = "2026-11-14T23:47:00.862Z";
-  entry.payload = "{}";
-  entry.extra = R"("\u0069d":"b")";
-  std::string text;
-  EXPECT_FALSE(jsonEntrySerializer().encode(entry, text));
+TEST(Scan, ALineMissingFromABatchBreaksTheBatchAndNotTheRest) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a", "b", "c"}).batch({"d"});
+  log.lines.erase(log.lines.begin() + 2);
+  const Scanned scan(log.bytes());
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "a", "d"}));
+  EXPECT_EQ(scan.sink.problems().size(), 2U);
+}
+
+TEST(Scan, SwappedLinesShow) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"}).batch({"b"}).batch({"c"}).batch({"d"});
+  std::swap(log.lines[1], log.lines[2]);
+  const Scanned scan(log.bytes());
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "d"}));
+  ASSERT_EQ(scan.sink.problems().size(), 1U);
+  EXPECT_EQ(scan.sink.problems()[0].offset, log.offset(1));
+  EXPECT_EQ(scan.sink.problems()[0].bytes, log.offset(4) - log.offset(1));
+}
+
+TEST(Scan, ALineThatAnotherToolPrintedAnewDoesNotCostTheNext) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"}).batch({"b"}).batch({"c"});
+  std::string& line = log.lines[1];
+  line.replace(line.find(",\"seal\":"), 8, ", \"seal\": ");
+  const Scanned scan(log.bytes());
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "a", "b", "c"}));
+  EXPECT_TRUE(scan.sink.problems().empty());
+}
+
+TEST(Scan, ADamagedSealCostsItsLineAndNotTheNext) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"}).batch({"b"}).batch({"c"});
+  std::string bytes = log.bytes();
+  char& digit = bytes[log.offset(2) - 4];  // the last digit of a's seal
+  digit = digit == '0' ? '1' : '0';
+  const Scanned scan(bytes);
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "b", "c"}));
+  EXPECT_EQ(scan.sink.problems().size(), 1U);
+}
+
+TEST(Scan, ALostSealCostsItsLineAndNotTheNext) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"}).batch({"b"}).batch({"c"});
+  for (const std::string& garbage : {std::string("not json at all\n"), std::string(40, '\0') + "\n",
+                                     std::string("\xFF\xFE\n"), std::string("{\"id\":\"a\"\n")}) {
+    LogBuilder damaged = log;
+    damaged.lines[1] = garbage;
+    const Scanned scan(damaged.bytes());
+    EXPECT_EQ(scan.sink.ids, (Ids{"h", "b", "c"})) << garbage;
+    EXPECT_EQ(scan.sink.problems().size(), 1U);
+  }
+}
+
+TEST(Scan, TwoRecordsOnOneLineAreDamageOfThatLine) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"}).batch({"b"}).batch({"c"});
+  log.lines[1].pop_back();
+  const Scanned scan(log.bytes());
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "c"}));
+  ASSERT_EQ(scan.sink.problems().size(), 1U);
+  EXPECT_EQ(scan.sink.problems()[0].offset, log.offset(1));
+}
+
+TEST(Scan, ALineThatIsTooLongCostsItselfAlone) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"}).batch({"b"});
+  std::string long1 = log.lines[1];
+  long1.insert(20, std::string(kMaxLineBytes + 100, 'x'));
+  const Scanned scan(log.lines[0] + long1 + log.lines[2]);
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "b"}));
+  ASSERT_EQ(scan.sink.problems().size(), 1U);
+  EXPECT_EQ(scan.sink.problems()[0].bytes, long1.size());
+}
+
+TEST(Scan, UnsealedLinesCountWithANote) {
+  LogBuilder log;
+  log.batch({"h"});
+  const std::string bytes = log.bytes() + entryText("u1") + "\n" + R"({"type":"x","id":"u2","payload":{}})" + "\n";
+  const Scanned scan(bytes);
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "u1", "u2"}));
+  EXPECT_TRUE(scan.sink.problems().empty());
+  EXPECT_FALSE(scan.sink.notes().empty());
+}
+
+TEST(Scan, ASealedLineBehindAnUnsealedOneIsCheckedAndWhenThatFailsShownWithANote) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"});
+  std::string good = log.lines[0] + entryText("u") + "\n" + log.lines[1];
+  EXPECT_EQ(Scanned(good).sink.ids, (Ids{"h", "u", "a"}));
+  const std::size_t notes = Scanned(good).sink.notes().size();
+  good[good.size() - 60] = static_cast<char>(good[good.size() - 60] ^ 1);
+  EXPECT_EQ(Scanned(good).sink.ids, (Ids{"h", "u", "a"}));
+  EXPECT_EQ(Scanned(good).sink.notes().size(), notes + 1);
+}
+
+TEST(Scan, CrlfBomAndBlankLinesAreNotes) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a", "b"});
+  std::string bytes = "\xEF\xBB\xBF";
+  for (const std::string& line : log.lines) bytes += line.substr(0, line.size() - 1) + "\r\n" + " \t\n" + "\n";
+  const Scanned scan(bytes);
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "a", "b"}));
+  EXPECT_TRUE(scan.sink.problems().empty());
+  EXPECT_EQ(scan.sink.notes().size(), 1U + 3U + 6U);
+  EXPECT_EQ(scan.trailing, 0U);
+}
+
+TEST(Scan, AMissingLastLineEndIsRemembered) {
+  LogBuilder log;
+  log.batch({"h"}).batch({"a"});
+  std::string bytes = log.bytes();
+  bytes.pop_back();
+  const Scanned scan(bytes);
+  EXPECT_EQ(scan.sink.ids, (Ids{"h", "a"}));
+  EXPECT_TRUE(scan.state.lacksLineEnd);
+  EXPECT_EQ(scan.trailing, 0U);
+}
+
+TEST(Scan, AFileOfGarbageIsTornAndNeedsNoMemory) {
+  std::mt19937 random(3);
+  std::string bytes;
+  for (int i = 0; i < 200'000; ++i) bytes += static_cast<char>(random() % 97 == 0 ? '\n' : random());
+  const Scanned scan(bytes);
+  EXPECT_TRUE(scan.sink.ids.empty());
+  EXPECT_EQ(scan.state.offset, 0U);
+  EXPECT_EQ(scan.trailing, bytes.size());
+}
+
+TEST(Scan, AnEmptyFileHoldsNothing) {
+  const Scanned scan("");
+  EXPECT_TRUE(scan.sink.ids.empty());
+  EXPECT_EQ(scan.trailing, 0U);
+}
+
+TEST(Scan, RandomDamageNeverInventsAnEntryAndNeverLosesMoreThanItTouched) {
+  LogBuilder log;
+  for (int i = 0; i < 30; ++i) {
+    Ids ids;
+    for (int j = 0; j <= i % 4; ++j) ids.push_back("e" + std::to_string(i) + "-" + std::to_string(j));
+    log.batch(ids);
+  }
+  log.batch({"end"});
+  const std::string bytes = log.bytes();
+  const Ids all = Scanned(bytes).sink.ids;
+  std::mt19937 random(11);
+  for (int round = 0; round < 500; ++round) {
+    std::string damaged = bytes;
+    const std::size_t line = random() % (log.lines.size() - 1);
+    const std::size_t length = 1 + random() % (log.lines[line].size() - 1);
+    for (std::size_t i = 0; i < length; ++i) damaged[log.offset(line) + i] = '\0';
+    const Scanned scan(damaged);
+    const bool endGone = length == log.lines[line].size();
+    ASSERT_GE(scan.sink.ids.size() + (endGone ? 2 : 1), all.size());
+    for (const std::string& id : scan.sink.ids) ASSERT_TRUE((std::ranges::find(all, id) != all.end())) << id;
+    ASSERT_EQ(scan.trailing, 0U);
+  }
 }
 
 }  // namespace

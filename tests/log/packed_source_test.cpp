@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "base/file_io.h"
+#include "log/byte_source.h"
+#include "log/zstd_frames.h"
+#include "support/sim_file_system.h"
+#include "support/temp_folder.h"
+
+namespace bough {
+namespace {
+
+std::string readAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+std::string text(std::size_t bytes) {
+  std::mt19937 random(9);
+  std::string all;
+  while (all.size() < bytes) all += "line " + std::to_string(random() % 100'000) + " of a log\n";
+  all.resize(bytes);
+  return all;
+}
+
+std::string zstdFile(const std::string& plain) {
+  std::string packed;
+  std::vector<FrameSizes> frames;
+  for (std::size_t at = 0; at < plain.size(); at += kFramePlainBytes) {
+    const std::string piece = plain.substr(at, kFramePlainBytes);
+    const std::string frame = packFrame(piece);
+    frames.push_back(
+        {.packed = static_cast<std::uint32_t>(frame.size()), .plain = static_cast<std::uint32_t>(piece.size())});
+    packed += frame;
+  }
+  return packed + packFrameTable(frames);
+}
+
+std::string gzipFile(const std::string& plain) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(deflateBound(&stream, plain.size()) + 100, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
+  stream.avail_in = static_cast<uInt>(plain.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+class PackedSource : public testing::Test {
+ protected:
+  std::shared_ptr<File> file(const std::string& bytes) {
+    files.put("/store/packed", bytes);
+    return files.openRoot("/store", true).value()->open("packed", OpenMode::Read).value();
+  }
+  // All of a source, or the errno at which it ended.
+  static SysResult<std::string> drain(SysResult<std::unique_ptr<ByteSource>> source) {
+    if (!source) return std::unexpected(source.error());
+    std::string all;
+    std::string piece(10'000, '\0');
+    for (;;) {
+      const auto got = (*source)->readAt(all.size(), piece);
+      if (!got) return std::unexpected(got.error());
+      if (*got == 0) return all;
+      all.append(piece, 0, *got);
+    }
+  }
+  static void checkRandomAccess(ByteSource& source, const std::string& plain, int rounds) {
+    EXPECT_EQ(source.size().value(), plain.size());
+    std::mt19937_64 random(4);
+    for (int round = 0; round < rounds; ++round) {
+      const std::size_t offset = random() % (plain.size() + 10);
+      std::string out(random() % 3000, '\0');
+      const auto got = readFully(source, offset, out);
+      ASSERT_TRUE(got);
+      const std::string expected = offset < plain.size() ? plain.substr(offset, out.size()) : "";
+      ASSERT_EQ(out.substr(0, *got), expected);
+    }
+  }
+  SimFileSystem files;
+};
+
+TEST_F(PackedSource, ZstdReadsAnywhereAsThePlainFileDoes) {
+  const std::string plain = text(1'500'000);
+  auto source = zstdSource(file(zstdFile(plain)));
+  ASSERT_TRUE(source);
+  checkRandomAccess(**source, plain, 500);
+}
+
+TEST_F(PackedSource, GzipReadsAnywhereAsThePlainFileDoes) {
+  const std::string plain = text(400'000);
+  auto source = gzipSource(file(gzipFile(plain)));
+  ASSERT_TRUE(source);
+  checkRandomAccess(**source, plain, 60);
+}
+
+TEST_F(PackedSource, GzipOfSeveralMembersIsOneFile) {
+  const std::string plain = text(100'000);
+  const auto all = drain(gzipSource(file(gzipFile(plain) + gzipFile("middle\n") + gzipFile(plain))));
+  ASSERT_TRUE(all);
+  EXPECT_EQ(*all, plain + "middle\n" + plain);
+}
+
+TEST_F(PackedSource, AFileThatBreaksOffIsAnError) {
+  const std::string plain = text(600'000);
+  const std::string zstd = zstdFile(plain);
+  const std::string gzip = gzipFile(plain);
+  for (std::size_t cut = 0; cut < zstd.size(); cut += zstd.size() / 50 + 1) {
+    const auto all = drain(zstdSource(file(zstd.substr(0, cut))));
+    ASSERT_FALSE(all) << cut;
+    EXPECT_EQ(all.error(), EILSEQ);
+  }
+  for (std::size_t cut = 0; cut < gzip.size(); cut += gzip.size() / 50 + 1) {
+    const auto all = drain(gzipSource(file(gzip.substr(0, cut))));
+    ASSERT_FALSE(all) << cut;
+    EXPECT_EQ(all.error(), EILSEQ);
+  }
+}
+
+TEST_F(PackedSource, DamageIsAnErrorAndNeverOtherBytes) {
+  const std::string plain = text(600'000);
+  const std::string zstd = zstdFile(plain);
+  const std::string gzip = gzipFile(plain);
+  for (std::size_t at = 0; at < zstd.size(); at += zstd.size() / 97) {
+    std::string damaged = zstd;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x20);
+    const auto all = drain(zstdSource(file(damaged)));
+    if (all) {
+      EXPECT_EQ(*all, plain) << at;
+    } else {
+      EXPECT_EQ(all.error(), EILSEQ);
+    }
+  }
+  for (std::size_t at = 10; at < gzip.size(); at += gzip.size() / 97) {
+    std::string damaged = gzip;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x20);
+    const auto all = drain(gzipSource(file(damaged)));
+    if (all) {
+      EXPECT_EQ(*all, plain) << at;
+    } else {
+      EXPECT_EQ(all.error(), EILSEQ);
+    }
+  }
+}
+
+TEST_F(PackedSource, ATableThatClaimsTooMuchIsRefused) {
+  const std::vector<FrameSizes> huge(3, FrameSizes{.packed = 5, .plain = 0xFFFFFFFF});
+  const auto source = zstdSource(file(std::string(15, 'x') + packFrameTable(huge)));
+  ASSERT_FALSE(source);
+  EXPECT_EQ(source.error(), EILSEQ);
+}
+
+TEST_F(PackedSource, OtherToolsReadAndWriteTheSame) {
+  if (std::system("command -v zstd >/dev/null && command -v gzip >/dev/null") != 0) GTEST_SKIP() << "no zstd, gzip";
+  TempFolder folder;
+  const std::string plain = text(700'000);
+  const auto put = [&](const std::string& name, const std::string& bytes) {
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+  };
+  put("ours.zst", zstdFile(plain));
+  ASSERT_EQ(std::system(("zstd -q -d " + (folder / "ours.zst") + " -o " + (folder / "ours.txt")).c_str()), 0);
+  EXPECT_EQ(readAll(folder / "ours.txt"), plain);
+
+  put("theirs.txt", plain);
+  ASSERT_EQ(std::system(("gzip -k " + (folder / "theirs.txt")).c_str()), 0);
+  const auto all = drain(gzipSource(file(readAll(folder / "theirs.txt.gz"))));
+  ASSERT_TRUE(all);
+  EXPECT_EQ(*all, plain);
+}
+
+}  // namespace
+}  // namespace bough

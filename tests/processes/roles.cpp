@@ -1,0 +1,133 @@
+// What the child processes do. Everything they hold to be true and see broken they report as "bad …".
+
+#include <random>
+#include <thread>
+
+#include "processes/helper.h"
+#include "processes/roles.h"
+#include "support/entries.h"
+
+namespace bough {
+namespace {
+
+struct Role {
+  std::string store;
+  std::string session;
+  std::string name;
+  unsigned seed;
+};
+
+std::unique_ptr<SessionStore> openStore(const Role& role) {
+  auto store = SessionStore::open(role.store);
+  if (!store) {
+    report("bad open: " + store.error().message);
+    ::_exit(1);
+  }
+  return std::move(*store);
+}
+
+// Appends batches until it is killed: `<name>-<number>-<place>-of-<count>`, reported as soon as it is acknowledged.
+void write(const Role& role) {
+  auto store = openStore(role);
+  std::mt19937 random(role.seed);
+  for (int number = 0;; ++number) {
+    const std::size_t count = 1 + random() % 5;
+    const std::string batch = role.name + "-" + std::to_string(number);
+    std::vector<Entry> entries;
+    for (std::size_t i = 1; i <= count; ++i) {
+      entries.push_back(
+          message(std::string(random() % 3000, 'w'), batch + "-" + std::to_string(i) + "-of-" + std::to_string(count)));
+    }
+    auto result = store->appendSessionEntries(role.session, entries);
+    while (!result && result.error().code == ErrorCode::Busy) {
+      result = store->appendSessionEntries(role.session, entries);
+    }
+    if (!result) return report("bad append: " + result.error().message);
+    if (result->appendedCount != count) return report("bad count");
+    report("ack " + batch + " " + std::to_string(count));
+  }
+}
+
+// Reads all whenever there is more: no error, no half batch, nothing that was there gone.
+void read(const Role& role) {
+  auto store = openStore(role);
+  std::string position;
+  std::size_t seen = 0;
+  for (;;) {
+    auto follower = store->follow(role.session, position);
+    if (!follower) return report("bad follow: " + follower.error().message);
+    for (int round = 0; round < 20; ++round) {
+      const auto fresh = follower->next(1000);
+      if (!fresh) return report("bad follow: " + fresh.error().message);
+    }
+    position = follower->position();
+    store = openStore(role);
+    const auto entries = store->loadSessionEntries(role.session);
+    if (!entries) return report("bad read: " + entries.error().message);
+    if (entries->size() < seen) return report("bad read: entries went away");
+    seen = entries->size();
+    const std::string& last = entries->back().id;
+    const std::size_t of = last.find("-of-");
+    if (of != std::string::npos) {
+      const std::size_t place = last.rfind('-', of - 1);
+      if (last.substr(place + 1, of - place - 1) != last.substr(of + 4))
+        return report("bad read: half a batch: " + last);
+    }
+    report("read " + std::to_string(seen));
+  }
+}
+
+// Takes the tail, appends behind it, says who won.
+void race(const Role& role) {
+  auto store = openStore(role);
+  for (int won = 0; won < 25;) {
+    const auto state = store->sessionState(role.session);
+    if (!state) return report("bad state: " + state.error().message);
+    const std::string id = role.name + "-" + std::to_string(won);
+    const auto result = store->appendSessionEntries(role.session, {message("x", id)}, {.expectedTail = state->tailId});
+    if (result) {
+      report("won " + state->tailId + " " + id);
+      ++won;
+    } else if (result.error().code != ErrorCode::Conflict) {
+      return report("bad race: " + result.error().message);
+    } else if (result.error().actualTail.empty()) {
+      return report("bad race: no tail");
+    }
+  }
+  report("done");
+}
+
+// Archives the session whenever it is not.
+void archive(const Role& role) {
+  auto store = openStore(role);
+  for (;;) {
+    const auto result = store->archiveSession(role.session);
+    if (!result && !result.error().retryable) return report("bad archive: " + result.error().message);
+    report("archived");
+  }
+}
+
+// Appends one entry, once a line arrives that says so.
+void appendOne(const Role& role) {
+  auto store = openStore(role);
+  const auto result = store->appendSessionEntries(role.session, {message("x", role.name)});
+  report(result ? "ack" : "bad append: " + result.error().message);
+}
+
+}  // namespace
+
+int runRole(const std::vector<std::string>& arguments) {
+  const Role role{.store = arguments.at(1),
+                  .session = arguments.at(2),
+                  .name = arguments.at(3),
+                  .seed = static_cast<unsigned>(std::stoul(arguments.at(4)))};
+  const std::string& name = arguments.at(0);
+  if (name == "write") write(role);
+  if (name == "read") read(role);
+  if (name == "race") race(role);
+  if (name == "archive") archive(role);
+  if (name == "append") appendOne(role);
+  return 0;
+}
+
+}  // namespace bough

@@ -1,0 +1,152 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "store/store_support.h"
+
+namespace bough {
+namespace {
+
+class ArchiveTest : public StoreTest {
+ protected:
+  [[nodiscard]] std::string zstdPath(const std::string& id) const { return folder / ("archive/" + id + ".jsonl.zst"); }
+};
+
+TEST_F(ArchiveTest, AnArchivedSessionReadsAsBeforeAndComesBackWithTheNextAppend) {
+  fill("s", 0);
+  for (int part = 0; part < 4; ++part) {
+    std::vector<Entry> batch;
+    for (int i = 0; i < 500; ++i) batch.push_back(message(std::string(400, 'x'), "e" + std::to_string(part * 500 + i)));
+    must(store->appendSessionEntries("s", batch));
+  }
+  const std::string plain = slurp(logPath("s"));
+  const auto before = must(store->loadSessionEntries("s"));
+  const auto sizes = must(store->archiveSession("s"));
+  EXPECT_EQ(sizes.bytesBefore, plain.size());
+  EXPECT_LT(sizes.bytesAfter, plain.size());
+  EXPECT_FALSE(std::filesystem::exists(logPath("s")));
+  EXPECT_TRUE(must(store->sessionState("s")).archived);
+  for (auto* reader : {store.get(), open().release()}) {
+    const auto after = must(reader->loadSessionEntries("s"));
+    ASSERT_EQ(idsOf(after), idsOf(before));
+    EXPECT_EQ(must(reader->loadEntry("s", "e1234")).payload, before[1235].payload);
+    EXPECT_EQ(idsOf(*reader, "s", {.last = 2}), (Ids{"e1998", "e1999"}));
+    if (reader != store.get()) delete reader;
+  }
+  must(store->archiveSession("s"));
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+  EXPECT_EQ(must(store->listSessions()), (Ids{"s"}));
+  must(store->appendSessionEntries("s", {message("x", "back")}));
+  EXPECT_FALSE(std::filesystem::exists(zstdPath("s")));
+  EXPECT_TRUE(slurp(logPath("s")).starts_with(plain));
+  EXPECT_FALSE(must(store->sessionState("s")).archived);
+}
+
+TEST_F(ArchiveTest, TheParentOfAForkMayBeArchived) {
+  fill("s", 2);
+  must(store->branchFromEntry("s", "e2", {.sessionId = "f"}));
+  must(store->archiveSession("s"));
+  must(store->appendSessionEntries("f", {message("x", "f1")}));
+  EXPECT_EQ(idsOf(*open(), "f"), (Ids{"e1", "e2", "f1"}));
+  EXPECT_TRUE(must(store->sessionState("s")).archived) << "reading does not bring it back";
+}
+
+TEST_F(ArchiveTest, GzipFilesAreReadWhereverTheyLie) {
+  if (std::system("command -v gzip >/dev/null") != 0) GTEST_SKIP() << "no gzip";
+  for (const std::string place : {"sessions/", "archive/"}) {
+    const std::string id = place == "sessions/" ? "a" : "b";
+    fill(id, 3);
+    const std::string plain = slurp(logPath(id));
+    must(store->close());
+    ASSERT_EQ(std::system(("gzip " + logPath(id)).c_str()), 0);
+    if (place == "archive/") std::filesystem::rename(logPath(id) + ".gz", folder / (place + id + ".jsonl.gz"));
+    store = open();
+    EXPECT_EQ(idsOf(*store, id), (Ids{"e1", "e2", "e3"}));
+    EXPECT_EQ(must(store->loadEntry(id, "e2")).id, "e2");
+    must(store->appendSessionEntries(id, {message("x", "e4")}));
+    EXPECT_TRUE(slurp(logPath(id)).starts_with(plain));
+    EXPECT_FALSE(std::filesystem::exists(folder / (place + id + ".jsonl.gz")));
+  }
+}
+
+TEST_F(ArchiveTest, ADamagedArchiveIsAnErrorAndStays) {
+  fill("s", 50);
+  must(store->archiveSession("s"));
+  std::string bytes = slurp(zstdPath("s"));
+  bytes[bytes.size() / 3] = static_cast<char>(bytes[bytes.size() / 3] ^ 0x55);
+  spill(zstdPath("s"), bytes);
+  std::filesystem::remove(folder / "sessions/s.idx");
+  store = open();
+  EXPECT_EQ(refused(store->loadSessionEntries("s")).code, ErrorCode::Damaged);
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x")})).code, ErrorCode::Damaged);
+  EXPECT_EQ(slurp(zstdPath("s")), bytes);
+  EXPECT_FALSE(std::filesystem::exists(logPath("s")));
+  spill(zstdPath("s"), bytes.substr(0, bytes.size() / 2));
+  EXPECT_EQ(refused(open()->loadSessionEntries("s")).code, ErrorCode::Damaged);
+}
+
+// A crash between the two steps of archiving leaves both forms.
+TEST_F(ArchiveTest, ADeletedSessionDoesNotComeBackFromAForgottenArchive) {
+  fill("s", 2);
+  must(store->archiveSession("s"));
+  const std::string packed = slurp(zstdPath("s"));
+  must(store->appendSessionEntries("s", {message("x", "e3")}));
+  spill(zstdPath("s"), packed);
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"e1", "e2", "e3"})) << "the plain one counts";
+  must(store->deleteSession("s"));
+  EXPECT_EQ(refused(store->loadSessionEntries("s")).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(open()->loadSessionEntries("s")).code, ErrorCode::NotFound);
+  EXPECT_TRUE(must(store->listSessions()).empty());
+}
+
+TEST_F(ArchiveTest, RepairRemovesWhatIsThisSessionsAndNothingElse) {
+  fill("a", 1);
+  const std::vector<std::string> ours = {"a.jsonl.tmp", "a.jsonl.0123456789abcdef.tmp", "a.idx.0123456789abcdef.tmp"};
+  const std::vector<std::string> others = {"a.idx.jsonl.tmp", "a.jsonl.b.jsonl.tmp", "a.jsonl.note", "ab.jsonl.tmp"};
+  for (const std::string& name : ours) spill(folder / ("sessions/" + name), "x");
+  for (const std::string& name : others) spill(folder / ("sessions/" + name), "x");
+  EXPECT_EQ(must(store->repairSession("a")).removedFiles.size(), ours.size());
+  for (const std::string& name : ours) EXPECT_FALSE(std::filesystem::exists(folder / ("sessions/" + name))) << name;
+  for (const std::string& name : others) EXPECT_TRUE(std::filesystem::exists(folder / ("sessions/" + name))) << name;
+}
+
+// The index may be missing, older, newer, damaged or of another file: the answers are the same.
+TEST_F(ArchiveTest, TheIndexFileNeverChangesAnAnswer) {
+  const auto fillLarge = [&](const std::string& id, const std::string& prefix) {
+    must(store->createSession({.sessionId = id}));
+    for (int part = 0; part < 10; ++part) {
+      std::vector<Entry> batch;
+      for (int i = 0; i < 100; ++i)
+        batch.push_back(message(std::string(900, 'x'), prefix + std::to_string(part * 100 + i)));
+      must(store->appendSessionEntries(id, batch));
+    }
+  };
+  fillLarge("s", "e");
+  fillLarge("t", "f");
+  (void)idsOf(*open(), "s");  // whoever finds a long log without an index writes one
+  (void)idsOf(*open(), "t");
+  const std::string path = folder / "sessions/s.idx";
+  ASSERT_TRUE(std::filesystem::exists(path));
+  const std::string good = slurp(path);
+  const Ids expected = idsOf(*store, "s");
+  must(store->appendSessionEntries("s", {message("x", "last", "e500")}));
+  std::string damaged = good;
+  for (std::size_t at = 4096; at < damaged.size(); at += 512) damaged[at] = static_cast<char>(damaged[at] + 1);
+  std::string newer = good;
+  newer[8] = 99;
+  for (const std::string& index : {std::string(), good, damaged, newer, slurp(folder / "sessions/t.idx"),
+                                   good.substr(0, good.size() / 2), good + std::string(100, '\0')}) {
+    std::filesystem::remove(path);
+    if (!index.empty()) spill(path, index);
+    auto reader = open();
+    EXPECT_EQ(must(reader->loadEntry("s", "e777")).id, "e777");
+    EXPECT_EQ(must(reader->sessionState("s")).tailId, "last");
+    EXPECT_EQ(idsOf(*reader, "s", {.last = 3, .branch = "last"}), (Ids{"e499", "e500", "last"}));
+    EXPECT_EQ(idsOf(*reader, "s").size(), expected.size() + 1);
+    EXPECT_EQ(must(reader->appendSessionEntries("s", {message("x", "last", "e500")})).duplicateCount, 1U);
+    EXPECT_EQ(refused(reader->loadEntry("s", "f1")).code, ErrorCode::NotFound);
+  }
+}
+
+}  // namespace
+}  // namespace bough

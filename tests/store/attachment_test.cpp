@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include "base/sha256.h"
+#include "store/store_support.h"
+
+namespace bough {
+namespace {
+
+class AttachmentTest : public StoreTest {
+ protected:
+  AttachmentTest() {
+    fill("s", 1);
+    payload = message(std::string(300'000, 'x')).payload;
+    sha256 = Sha256::of(payload);
+    path = folder / ("attachments/sha256/" + sha256.substr(0, 2) + "/" + sha256.substr(2));
+  }
+  void append(const std::string& session = "s") {
+    must(store->appendSessionEntries(session, {entryOf("message", payload, "big")}));
+  }
+  std::string payload;
+  std::string sha256;
+  std::string path;
+};
+
+TEST_F(AttachmentTest, PayloadsAboveTheThresholdLiveApart) {
+  auto small = open({.attachmentBytes = 100});
+  const std::string at = R"({"t":")" + std::string(92, 'a') + R"("})";
+  ASSERT_EQ(at.size(), 100U);
+  const std::string above = R"({"t":")" + std::string(93, 'a') + R"("})";
+  must(small->appendSessionEntries("s", {entryOf("message", at, "at"), entryOf("message", above, "above")}));
+  EXPECT_TRUE(slurp(logPath("s")).contains(at));
+  EXPECT_FALSE(slurp(logPath("s")).contains(above));
+  EXPECT_EQ(must(small->loadEntry("s", "at")).payload, at);
+  EXPECT_EQ(must(store->loadEntry("s", "above")).payload, above);
+  EXPECT_EQ(must(store->loadSessionEntries("s")).back().payload, above);
+}
+
+TEST_F(AttachmentTest, TheSameBytesAreStoredOnceAndSharedByForks) {
+  append();
+  must(store->branchFromEntry("s", "big", {.sessionId = "f"}));
+  must(store->createSession({.sessionId = "t"}));
+  append("t");
+  EXPECT_EQ(must(store->loadEntry("f", "big")).payload, payload);
+  int files = 0;
+  for (const auto& item : std::filesystem::recursive_directory_iterator(folder / "attachments")) {
+    files += item.is_regular_file() && item.path().filename() != "lock" ? 1 : 0;
+  }
+  EXPECT_EQ(files, 1);
+  EXPECT_EQ(slurp(path), payload);
+}
+
+TEST_F(AttachmentTest, APayloadThatLooksLikeAReferenceComesBackAsItWas) {
+  append();
+  const std::string imitation = R"({"$attachment":{"sha256":")" + sha256 + R"(","bytes":1}})";
+  must(store->appendSessionEntries("s",
+                                   {entryOf("message", imitation, "i"), entryOf("message", R"({"$attachment":1})", "j"),
+                                    entryOf("session_info", R"({"$attachment":{}})", "k")}));
+  EXPECT_EQ(must(store->loadEntry("s", "i")).payload, imitation);
+  EXPECT_EQ(must(store->loadEntry("s", "j")).payload, R"({"$attachment":1})");
+  EXPECT_EQ(must(store->loadEntry("s", "k")).payload, R"({"$attachment":{}})");
+}
+
+TEST_F(AttachmentTest, AMissingOrDamagedAttachmentIsAnErrorThatNamesTheEntry) {
+  append();
+  std::string damaged = payload;
+  damaged[1000] = 'y';
+  spill(path, damaged);
+  Error error = refused(store->loadEntry("s", "big"));
+  EXPECT_EQ(error.code, ErrorCode::Damaged);
+  EXPECT_TRUE(error.message.contains("big"));
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 1U);
+  std::filesystem::remove(path);
+  error = refused(store->loadSessionEntries("s"));
+  EXPECT_EQ(error.code, ErrorCode::NotFound);
+  EXPECT_TRUE(error.message.contains("big") && error.message.contains(sha256));
+  EXPECT_EQ(must(store->loadEntry("s", "e1")).id, "e1") << "other entries are read";
+}
+
+TEST_F(AttachmentTest, AppendingTheBytesAgainHealsADamagedOne) {
+  append();
+  std::string damaged = payload;
+  damaged[1000] = 'y';
+  spill(path, damaged);
+  must(store->createSession({.sessionId = "t"}));
+  append("t");
+  EXPECT_EQ(must(store->loadEntry("t", "big")).payload, payload);
+  EXPECT_EQ(must(store->loadEntry("s", "big")).payload, payload);
+}
+
+TEST_F(AttachmentTest, UnusedOnesAreFoundAndRemovedOnlyOnRequest) {
+  append();
+  const std::string free = must(store->putAttachment("free bytes"));
+  const std::string named = must(store->putAttachment("named bytes"));
+  EXPECT_EQ(must(store->readAttachment(free)), "free bytes");
+  must(store->appendSessionEntries("s", {entryOf("custom", R"({"file":")" + named + R"("})")}));
+  EXPECT_EQ(must(store->findUnusedAttachments()), (Ids{free}));
+  EXPECT_EQ(must(store->readAttachment(free)), "free bytes");
+  EXPECT_EQ(must(store->removeUnusedAttachments({free, named, sha256})), 1U) << "the others are in use";
+  EXPECT_EQ(refused(store->readAttachment(free)).code, ErrorCode::NotFound);
+  EXPECT_EQ(must(store->readAttachment(named)), "named bytes");
+  EXPECT_EQ(must(store->loadEntry("s", "big")).payload, payload);
+  must(store->archiveSession("s"));
+  EXPECT_TRUE(must(store->findUnusedAttachments()).empty()) << "archived sessions count";
+}
+
+TEST_F(AttachmentTest, NothingIsRemovedWhileASessionCannotBeRead) {
+  const std::string free = must(store->putAttachment("free bytes"));
+  spill(logPath("broken"), "garbage\n");
+  EXPECT_FALSE(store->removeUnusedAttachments({free}));
+  EXPECT_EQ(must(store->readAttachment(free)), "free bytes");
+}
+
+TEST_F(AttachmentTest, NamesFromOutsideAreChecked) {
+  for (const std::string bad : {"", "../../../etc/passwd", "xyz", "AA"}) {
+    EXPECT_EQ(refused(store->readAttachment(bad)).code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(refused(store->removeUnusedAttachments({bad})).code, ErrorCode::InvalidArgument);
+  }
+  EXPECT_EQ(refused(store->readAttachment(std::string(64, 'A'))).code, ErrorCode::InvalidArgument);
+}
+
+TEST_F(AttachmentTest, LinksAreNotFollowedOutOfTheStore) {
+  TempFolder outside;
+  spill(outside / "secret", payload);
+  const std::string bucket = std::filesystem::path(path).parent_path();
+  // The file itself.
+  std::filesystem::create_directories(bucket);
+  std::filesystem::create_symlink(outside / "secret", path);
+  EXPECT_FALSE(store->readAttachment(sha256));
+  append();
+  EXPECT_EQ(slurp(outside / "secret"), payload);
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(path)));
+  EXPECT_EQ(must(store->loadEntry("s", "big")).payload, payload);
+  // Its folder.
+  std::filesystem::remove_all(bucket);
+  std::filesystem::create_directory(outside / "bucket");
+  std::filesystem::create_directory_symlink(outside / "bucket", bucket);
+  must(store->createSession({.sessionId = "t"}));
+  EXPECT_FALSE(store->appendSessionEntries("t", {entryOf("message", payload)}));
+  EXPECT_TRUE(std::filesystem::is_empty(outside / "bucket"));
+  EXPECT_EQ(must(store->loadSessionEntries("t")).size(), 1U);
+}
+
+}  // namespace
+}  // namespace bough

@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "store/file_backend.h"
+#include "store/store_support.h"
+#include "support/sim_environment.h"
+
+namespace bough {
+namespace {
+
+const AppendOptions kBuffered{.durability = Durability::Buffered};
+
+class BufferedTest : public StoreTest {
+ protected:
+  // What another process would see.
+  Ids onDisk(const std::string& id = "s") { return idsOf(*open(), id); }
+};
+
+TEST_F(BufferedTest, WaitsInMemoryUntilItIsFlushed) {
+  store = open({.bufferedEntries = 100, .bufferedMs = 1'000'000});
+  fill("s", 1);
+  const auto result = must(store->appendSessionEntries("s", {message("x", "b1"), message("y", "b2")}, kBuffered));
+  EXPECT_EQ(result.appendedCount, 2U);
+  EXPECT_EQ(result.lastAppendedEntryId, "b2");
+  EXPECT_EQ(onDisk(), (Ids{"e1"}));
+  must(store->flush());
+  EXPECT_EQ(onDisk(), (Ids{"e1", "b1", "b2"}));
+  EXPECT_EQ(must(store->loadEntry("s", "b1")).parentId, "e1");
+}
+
+TEST_F(BufferedTest, IsFlushedByItsCountByReadingByASyncAppendAndByClosing) {
+  store = open({.durability = Durability::Buffered, .bufferedEntries = 3, .bufferedMs = 1'000'000});
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("x", "b1"), message("x", "b2")}));
+  EXPECT_EQ(onDisk(), Ids{});
+  must(store->appendSessionEntries("s", {message("x", "b3")}));
+  EXPECT_EQ(onDisk().size(), 3U) << "by its count";
+  must(store->appendSessionEntries("s", {message("x", "b4")}));
+  EXPECT_EQ(idsOf(*store, "s").size(), 4U) << "what one wrote one reads";
+  must(store->appendSessionEntries("s", {message("x", "b5")}));
+  must(store->appendSessionEntries("s", {message("x", "b6")}, {.durability = Durability::Sync}));
+  EXPECT_EQ(onDisk(), (Ids{"b1", "b2", "b3", "b4", "b5", "b6"})) << "in order";
+  must(store->appendSessionEntries("s", {message("x", "b7")}));
+  must(store->close());
+  EXPECT_EQ(onDisk().size(), 7U);
+}
+
+TEST_F(BufferedTest, IsFlushedByItsAge) {
+  store = open({.bufferedEntries = 100, .bufferedMs = 5});
+  fill("s", 0);
+  auto other = open();
+  auto follower = must(other->follow("s"));
+  ASSERT_EQ(must(follower.next(5000)).size(), 1U);
+  must(store->appendSessionEntries("s", {message("x", "b1")}, kBuffered));
+  EXPECT_EQ(idsOf(must(follower.next(20'000))), (Ids{"b1"}));
+}
+
+TEST_F(BufferedTest, IsCheckedAtOnce) {
+  store = open({.bufferedMs = 1'000'000});
+  fill("s", 1);
+  must(store->appendSessionEntries("s", {message("x", "b1")}, kBuffered));
+  EXPECT_EQ(must(store->appendSessionEntries("s", {message("x", "b1"), message("m1", "e1")}, kBuffered)).duplicateCount,
+            2U);
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("y", "b1")}, kBuffered)).code, ErrorCode::IdConflict);
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("y", "b2", "no")}, kBuffered)).code,
+            ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused(store->appendSessionEntries("nobody", {message("y")}, kBuffered)).code, ErrorCode::NotFound);
+  EXPECT_EQ(onDisk(), (Ids{"e1"}));
+}
+
+TEST_F(BufferedTest, WhatGoesWrongLaterIsSaidByTheNextCall) {
+  store = open({.bufferedMs = 1'000'000});
+  fill("s", 1);
+  must(store->appendSessionEntries("s", {message("x", "b1")}, kBuffered));
+  must(open()->appendSessionEntries("s", {message("other", "b1")}));
+  const Error error = refused(store->loadSessionEntries("s"));
+  EXPECT_EQ(error.code, ErrorCode::IdConflict);
+  EXPECT_TRUE(error.message.contains("1 buffered entries of session s were not stored"));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "b1"})) << "it is said once";
+}
+
+// A store over simulated files.
+class SimStore : public testing::Test {
+ protected:
+  std::unique_ptr<SessionStore> open() {
+    auto backend = must(FileBackend::open("/store", {}, jsonEntrySerializer(), world.environment()));
+    return must(SessionStore::open(SessionStoreInit{.backend = backend, .options = {}}));
+  }
+  SimFileSystem files;
+  SimEnvironment world{files};
+};
+
+TEST_F(SimStore, AFailedSyncPoisonsTheHandleAndNothingElse) {
+  auto store = open();
+  must(store->createSession({.sessionId = "s"}));
+  must(store->createSession({.sessionId = "t"}));
+  must(store->appendSessionEntries("s", {message("x", "a")}));
+  must(store->appendSessionEntries("t", {message("x", "a")}));
+  files.failSync();
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x", "b")})).code, ErrorCode::Poisoned);
+  const std::uint64_t before = files.operationCount();
+  const Error error = refused(store->appendSessionEntries("s", {message("x", "c")}));
+  EXPECT_EQ(error.code, ErrorCode::Poisoned);
+  EXPECT_FALSE(error.retryable);
+  EXPECT_EQ(files.operationCount(), before) << "the sync is not tried again";
+  EXPECT_TRUE(store->appendSessionEntries("t", {message("x", "b")})) << "other sessions go on";
+  EXPECT_TRUE(store->loadSessionEntries("s")) << "it can be read";
+  store = open();
+  must(store->appendSessionEntries("s", {message("x", "d")}));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"a", "d"}));
+}
+
+TEST_F(SimStore, AFullDiskIsSaidAndNothingIsHalfWritten) {
+  auto store = open();
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("x", "a")}));
+  files.limitSpace(100);
+  const Error error = refused(store->appendSessionEntries("s", {message(std::string(1000, 'x'), "b")}));
+  EXPECT_EQ(error.code, ErrorCode::NoSpace);
+  EXPECT_TRUE(error.retryable);
+  EXPECT_EQ(refused(store->createSession({.sessionId = "t"})).code, ErrorCode::NoSpace);
+  files.clearFaults();
+  must(store->appendSessionEntries("s", {message(std::string(1000, 'x'), "b")}));
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"a", "b"}));
+  EXPECT_EQ(must(store->listSessions()), (Ids{"s"}));
+}
+
+}  // namespace
+}  // namespace bough

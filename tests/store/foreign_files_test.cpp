@@ -1,0 +1,231 @@
+// Files that other tools made or changed, and files that are none.
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "store/file_backend.h"
+#include "store/store_support.h"
+#include "support/sim_environment.h"
+
+namespace bough {
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+TEST_F(StoreTest, ASealedLogWithCrlfAndAByteOrderMarkIsReadAndAppendedTo) {
+  fill("s", 3);
+  const std::string before = "\xEF\xBB\xBF" + replaced(slurp(logPath("s")), "\n", "\r\n");
+  spill(logPath("s"), before);
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"e1", "e2", "e3"}));
+  must(store->appendSessionEntries("s", {message("x", "e4")}));
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"e1", "e2", "e3", "e4"}));
+  EXPECT_TRUE(slurp(logPath("s")).starts_with(before));
+  const auto report = must(store->verifySession("s"));
+  EXPECT_EQ(report.problemCount, 0U);
+  EXPECT_GT(report.noteCount, 0U);
+}
+
+TEST_F(StoreTest, ALineThatEndsInATextIsNotTakenForASeal) {
+  fill("s", 1);
+  must(store->close());
+  const std::string hand = R"({"type":"message","parentId":"e1","payload":{},"id":"018f-made-by-hand-12345678"})";
+  spill(logPath("s"), slurp(logPath("s")) + hand + "\n");
+  store = open();
+  must(store->appendSessionEntries("s", {message("x", "e2")}));
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"e1", "018f-made-by-hand-12345678", "e2"}));
+  EXPECT_EQ(must(open()->loadEntry("s", "e2")).parentId, "018f-made-by-hand-12345678");
+}
+
+TEST_F(StoreTest, AnIdWithEscapesIsThatId) {
+  fill("s", 1);
+  must(store->close());
+  spill(logPath("s"), slurp(logPath("s")) +
+                          R"({"id":"\u0061b","parentId":"e1","type":"message","timestamp":"2026-01-01T00:00:00Z",)"
+                          R"("payload":{"text":"m"}})" +
+                          "\n" + R"({"id":"z","parentId":"ab","type":"message","payload":{}})" + "\n");
+  store = open();
+  EXPECT_EQ(must(store->loadEntry("s", "ab")).id, "ab");
+  EXPECT_EQ(must(store->appendSessionEntries("s", {message("m", "ab")})).duplicateCount, 1U);
+  EXPECT_EQ(idsOf(*store, "s", {.branch = "z"}), (Ids{"e1", "ab", "z"}));
+}
+
+TEST_F(StoreTest, AMissingLastLineEndIsAddedByTheNextAppend) {
+  fill("s", 2);
+  std::string bytes = slurp(logPath("s"));
+  bytes.pop_back();
+  spill(logPath("s"), bytes);
+  store = open();
+  must(store->appendSessionEntries("s", {message("x", "e3")}));
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"e1", "e2", "e3"}));
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
+TEST_F(StoreTest, DamageInTheMiddleCostsItsLineAndIsReported) {
+  fill("s", 0);
+  for (int i = 1; i <= 5; ++i) must(store->appendSessionEntries("s", {message("m", "e" + std::to_string(i), "")}));
+  std::string bytes = slurp(logPath("s"));
+  bytes[bytes.find("\"id\":\"e3\"") + 60] = '\0';
+  spill(logPath("s"), bytes);
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e4", "e5"})) << "also where it was read before";
+  store = open();
+  const auto report = must(store->verifySession("s"));
+  EXPECT_EQ(report.problemCount, 1U);
+  EXPECT_EQ(report.problems.at(0).kind, ProblemKind::Damage);
+  EXPECT_EQ(report.problems.at(0).offset, bytes.find("{\"id\":\"e3\""));
+  must(store->appendSessionEntries("s", {message("x", "e6")}));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e4", "e5", "e6"}));
+  EXPECT_TRUE(slurp(logPath("s")).starts_with(bytes)) << "damaged bytes stay";
+}
+
+TEST_F(StoreTest, ATornTailMovesAsideAtTheNextAppendAndNotBefore) {
+  fill("s", 2);
+  const std::string good = slurp(logPath("s"));
+  const std::string torn = "{\"id\":\"e3\",\"parentId\":\"e2\",\"ty";
+  spill(logPath("s"), good + torn);
+  store = open();
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2"}));
+  EXPECT_EQ(must(store->sessionState("s")).trailingBytes, torn.size());
+  EXPECT_EQ(must(store->verifySession("s")).problems.at(0).kind, ProblemKind::Torn);
+  EXPECT_EQ(slurp(logPath("s")), good + torn) << "reading changes nothing";
+  must(store->appendSessionEntries("s", {message("x", "e3")}));
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"e1", "e2", "e3"}));
+  EXPECT_TRUE(slurp(folder / "sessions/s.torn").contains(torn));
+  spill(logPath("s"), slurp(logPath("s")) + "rest");
+  EXPECT_EQ(must(open()->repairSession("s")).tornBytes, 4U);
+  EXPECT_TRUE(slurp(folder / "sessions/s.torn").contains(torn)) << "what was moved before stays";
+}
+
+TEST_F(StoreTest, FilesThatAreNoSessionSayWhat) {
+  spill(logPath("empty"), "");
+  spill(logPath("garbage"), std::string(5000, '\0') + "\nxx\n");
+  std::filesystem::create_directory(logPath("folder"));
+  for (const std::string id : {"empty", "garbage"}) {
+    const std::string before = slurp(logPath(id));
+    const Error error = refused(store->loadSessionEntries(id));
+    EXPECT_EQ(error.code, ErrorCode::Damaged);
+    EXPECT_TRUE(error.message.contains(id)) << error.message;
+    EXPECT_FALSE(error.hint.empty());
+    EXPECT_EQ(refused(store->appendSessionEntries(id, {message("x")})).code, ErrorCode::Damaged);
+    EXPECT_GT(must(store->verifySession(id)).problemCount, 0U);
+    EXPECT_EQ(refused(store->migrateSession(id)).code, ErrorCode::Damaged);
+    EXPECT_FALSE(store->repairSession(id));
+    EXPECT_EQ(slurp(logPath(id)), before);
+  }
+  const Error error = refused(store->loadSessionEntries("folder"));
+  EXPECT_TRUE(error.message.contains("folder.jsonl")) << error.message;
+  EXPECT_FALSE(store->appendSessionEntries("folder", {message("x")}));
+  EXPECT_FALSE(store->createSession({.sessionId = "folder"}));
+  EXPECT_TRUE(std::filesystem::is_directory(logPath("folder")));
+}
+
+TEST_F(StoreTest, LinksInTheStoreAreNotFollowed) {
+  fill("s", 1);
+  TempFolder outside;
+  spill(outside / "log", slurp(logPath("s")));
+  std::filesystem::create_symlink(outside / "log", logPath("link"));
+  EXPECT_FALSE(store->loadSessionEntries("link"));
+  EXPECT_FALSE(store->appendSessionEntries("link", {message("x")}));
+  EXPECT_FALSE(store->createSession({.sessionId = "link"}));
+  EXPECT_EQ(slurp(outside / "log"), slurp(logPath("s")));
+
+  spill(logPath("s"), slurp(logPath("s")) + "torn");
+  spill(outside / "target", "mine");
+  std::filesystem::create_symlink(outside / "target", folder / "sessions/s.torn");
+  EXPECT_FALSE(open()->appendSessionEntries("s", {message("x")}));
+  EXPECT_EQ(slurp(outside / "target"), "mine");
+
+  std::filesystem::create_directory(outside / "sessions");
+  std::filesystem::create_directory(folder / "other");
+  std::filesystem::create_directory_symlink(outside / "sessions", folder / "other/sessions");
+  EXPECT_FALSE(SessionStore::open(folder / "other"));
+}
+
+TEST_F(StoreTest, AFileThatShrinksWhileOpenIsReadAsItIs) {
+  fill("s", 0);
+  for (int i = 1; i <= 4; ++i) must(store->appendSessionEntries("s", {message("m", "e" + std::to_string(i))}));
+  EXPECT_EQ(idsOf(*store, "s").size(), 4U);
+  const std::string bytes = slurp(logPath("s"));
+  std::filesystem::resize_file(logPath("s"), bytes.find("{\"id\":\"e3\""));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2"}));
+  must(store->appendSessionEntries("s", {message("x", "x")}));
+  EXPECT_EQ(must(store->loadEntry("s", "x")).parentId, "e2");
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
+TEST_F(StoreTest, AFileThatIsReplacedWhileOpenIsTheNewOne) {
+  fill("s", 2);
+  fill("t", 0);
+  must(store->appendSessionEntries("t", {message("m", "t1")}));
+  std::filesystem::rename(logPath("t"), logPath("s"));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"t1"}));
+  must(store->appendSessionEntries("s", {message("x", "t2")}));
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"t1", "t2"}));
+}
+
+constexpr const char* kNewer =
+    R"({"id":"h","parentId":null,"type":"session_header","timestamp":"2026-01-01T00:00:00Z","payload":{"format":2}})"
+    "\n"
+    R"({"id":"n1","parentId":null,"type":"message","timestamp":"2026-01-01T00:00:00Z","payload":{}})"
+    "\n";
+
+TEST_F(StoreTest, ANewerFormatIsReadAndNotWritten) {
+  spill(logPath("n"), kNewer);
+  EXPECT_EQ(idsOf(*store, "n"), (Ids{"n1"}));
+  const Error error = refused(store->appendSessionEntries("n", {message("x")}));
+  EXPECT_EQ(error.code, ErrorCode::NewerFormat);
+  EXPECT_TRUE(error.message.contains("format 2"));
+  EXPECT_EQ(refused(store->appendSessionEntries("n", {message("x")}, {.durability = Durability::Buffered})).code,
+            ErrorCode::NewerFormat);
+  EXPECT_EQ(refused(store->migrateSession("n")).code, ErrorCode::NewerFormat);
+  EXPECT_EQ(slurp(logPath("n")), kNewer);
+}
+
+TEST_F(StoreTest, ASessionThatANewerVersionMigratedMeanwhileIsNotWritten) {
+  fill("s", 1);
+  spill(folder / "sessions/new", kNewer);
+  std::filesystem::rename(folder / "sessions/new", logPath("s"));
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x")})).code, ErrorCode::NewerFormat);
+  EXPECT_EQ(slurp(logPath("s")), kNewer);
+}
+
+// As on a read-only mount; nothing here depends on who runs the test.
+TEST(ReadOnlyStore, IsReadAndSaysWhyItIsNotWritten) {
+  SimFileSystem files;
+  SimEnvironment world(files);
+  const auto openBackend = [&] { return FileBackend::open("/store", {}, jsonEntrySerializer(), world.environment()); };
+  {
+    auto store = must(SessionStore::open(SessionStoreInit{.backend = must(openBackend()), .options = {}}));
+    must(store->createSession({.sessionId = "s"}));
+    must(store->appendSessionEntries("s", {message("m", "e1")}));
+  }
+  const auto callOf = [&](const std::string& name, const auto& run) {
+    const std::uint64_t from = files.callCount();
+    run();
+    for (std::uint64_t call = from + 1; call <= files.callCount(); ++call) {
+      if (files.callName(call).contains(name)) return call - from;
+    }
+    return std::uint64_t{0};
+  };
+  const auto read = [&] {
+    auto store = must(SessionStore::open(SessionStoreInit{.backend = must(openBackend()), .options = {}}));
+    return must(store->loadSessionEntries("s")).size();
+  };
+  const std::uint64_t open = callOf("open sessions/s.jsonl", read);
+  ASSERT_NE(open, 0U) << "the trace's words changed";
+  for (const int error : {EROFS, EACCES}) {
+    files.failOperation(files.callCount() + open, error);
+    auto store = must(SessionStore::open(SessionStoreInit{.backend = must(openBackend()), .options = {}}));
+    EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 2U);
+    EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x")})).code, ErrorCode::ReadOnly);
+    files.clearFaults();
+  }
+}
+
+}  // namespace
+}  // namespace bough

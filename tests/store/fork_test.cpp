@@ -1,0 +1,192 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "store/file_backend.h"
+#include "store/store_support.h"
+#include "support/sim_environment.h"
+
+namespace bough {
+namespace {
+
+TEST_F(StoreTest, AForkSharesABranchAndGoesItsOwnWay) {
+  fill("s", 3);
+  must(store->appendSessionEntries("s", {message("side", "side", "e1")}));
+  must(store->branchFromEntry("s", "e2", {.sessionId = "f", .title = "t"}));
+  EXPECT_EQ(must(store->sessionState("f")).headId, "e2");
+  must(store->appendSessionEntries("f", {message("own", "f1")}));
+  EXPECT_EQ(must(store->loadEntry("f", "f1")).parentId, "e2");
+  EXPECT_EQ(must(store->loadSessionEntries("f", {.type = "message"})).size(), 3U);
+  EXPECT_EQ(idsOf(*store, "f", {.branch = "f1"}), (Ids{"e1", "e2", "f1"}));
+  EXPECT_EQ(idsOf(*store, "f", {.last = 2, .branch = "f1"}), (Ids{"e2", "f1"}));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e3", "side"}));
+  EXPECT_EQ(must(store->forksOf("s")), (Ids{"f"}));
+  must(store->moveHead("f", "e1"));
+  EXPECT_EQ(must(open()->sessionState("f")).headId, "e1") << "the head moves into shared history";
+}
+
+TEST_F(StoreTest, AForkDoesNotSeeWhatItDoesNotShare) {
+  fill("s", 3);
+  must(store->appendSessionEntries("s", {message("side", "side", "e1")}));
+  must(store->branchFromEntry("s", "e2", {.sessionId = "f"}));
+  for (const std::string hidden : {"e3", "side"}) {
+    EXPECT_EQ(refused(store->loadEntry("f", hidden)).code, ErrorCode::NotFound);
+    EXPECT_EQ(refused(store->loadSessionEntries("f", {.branch = hidden})).code, ErrorCode::NotFound);
+    EXPECT_EQ(refused(store->appendSessionEntries("f", {message("x", "x", hidden)})).code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(refused(store->moveHead("f", hidden)).code, ErrorCode::NotFound);
+    EXPECT_EQ(refused(store->openCursor("f", hidden)).code, ErrorCode::NotFound);
+  }
+}
+
+TEST_F(StoreTest, DuplicatesAreFoundInSharedHistory) {
+  fill("s", 2);
+  must(store->branchFromEntry("s", "e2", {.sessionId = "f"}));
+  EXPECT_EQ(must(store->appendSessionEntries("f", {message("m1", "e1"), message("new", "n", "e2")})).duplicateCount,
+            1U);
+  EXPECT_EQ(refused(store->appendSessionEntries("f", {message("other", "e1")})).code, ErrorCode::IdConflict);
+}
+
+TEST_F(StoreTest, ForksOfForksReachAllTheWay) {
+  fill("a", 2);
+  must(store->branchFromEntry("a", "e2", {.sessionId = "b"}));
+  must(store->appendSessionEntries("b", {message("b", "b1"), message("b", "b2")}));
+  must(store->branchFromEntry("b", "b1", {.sessionId = "c"}));
+  must(store->appendSessionEntries("c", {message("c", "c1")}));
+  must(store->branchFromEntry("c", "e1", {.sessionId = "d"}));
+  must(store->appendSessionEntries("d", {message("d", "d1")}));
+  EXPECT_EQ(idsOf(*store, "c"), (Ids{"e1", "e2", "b1", "c1"}));
+  EXPECT_EQ(idsOf(*store, "c", {.fromSequence = 2, .limit = 2}), (Ids{"e2", "b1"}));
+  EXPECT_EQ(idsOf(*store, "c", {.last = 2}), (Ids{"b1", "c1"}));
+  EXPECT_EQ(idsOf(*store, "d"), (Ids{"e1", "d1"}));
+  EXPECT_EQ(must(store->loadEntry("c", "e1")).id, "e1");
+  EXPECT_EQ(must(store->verifySession("c")).problemCount, 0U);
+}
+
+TEST_F(StoreTest, DeletingWhatOthersShareIsRefusedWithTheirNames) {
+  fill("s", 2);
+  must(store->branchFromEntry("s", "e1", {.sessionId = "f1"}));
+  must(store->branchFromEntry("s", "e2", {.sessionId = "f2"}));
+  const Error error = refused(store->deleteSession("s"));
+  EXPECT_EQ(error.code, ErrorCode::HasForks);
+  EXPECT_TRUE(error.message.contains("f1") && error.message.contains("f2"));
+  EXPECT_EQ(idsOf(*store, "f2"), (Ids{"e1", "e2"}));
+  must(store->deleteSession("f1"));
+  must(store->deleteSession("f2"));
+  must(store->deleteSession("s"));
+  EXPECT_TRUE(must(store->listSessions()).empty());
+}
+
+TEST_F(StoreTest, DetachedForksKeepEverythingTheyShowed) {
+  fill("s", 3);
+  must(store->appendSessionEntries("s", {message(std::string(300'000, 'x'), "big")}));
+  must(store->branchFromEntry("s", "big", {.sessionId = "f"}));
+  must(store->appendSessionEntries("f", {message("own", "f1")}));
+  must(store->moveHead("f", "e2"));
+  must(store->branchFromEntry("f", "e3", {.sessionId = "g"}));
+  must(store->redactEntry("s", "e1", "a", "b"));
+  const auto before = must(store->loadSessionEntries("f", {.branch = "f1"}));
+  must(store->deleteSession("s", {.detachForks = true}));
+  EXPECT_EQ(refused(store->loadSessionEntries("s")).code, ErrorCode::NotFound);
+  const auto after = must(open()->loadSessionEntries("f", {.branch = "f1"}));
+  ASSERT_EQ(idsOf(after), idsOf(before));
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    EXPECT_EQ(after[i].redacted, before[i].redacted);
+    EXPECT_EQ(after[i].redacted || after[i].payload == before[i].payload, true);
+    EXPECT_EQ(after[i].parentId, before[i].parentId);
+  }
+  EXPECT_TRUE(after[0].redacted);
+  EXPECT_EQ(must(store->sessionState("f")).headId, "e2");
+  EXPECT_FALSE(must(store->sessionState("f")).origin);
+  EXPECT_EQ(idsOf(*store, "g"), (Ids{"e1", "e2", "e3"})) << "a fork of the fork reads on";
+  EXPECT_EQ(must(store->verifySession("f")).problemCount, 0U);
+  EXPECT_EQ(must(store->verifySession("g")).problemCount, 0U);
+}
+
+// What another process appends to a fork while it is copied must be in the copy.
+TEST_F(StoreTest, NothingAcknowledgedIsLostWhileAForkIsDetached) {
+  fill("s", 200);
+  for (int round = 0; round < 5; ++round) {
+    const std::string parent = "p" + std::to_string(round);
+    const std::string fork = "f" + std::to_string(round);
+    must(store->createSession({.sessionId = parent}));
+    must(store->appendSessionEntries(parent, {message("x", "root")}));
+    must(store->branchFromEntry(parent, "root", {.sessionId = fork}));
+    Ids acknowledged;
+    std::atomic<bool> stop = false;
+    std::thread writer([&] {
+      auto other = open();
+      for (int i = 0; !stop; ++i) {
+        const std::string id = "w" + std::to_string(i);
+        if (other->appendSessionEntries(fork, {message("x", id)})) acknowledged.push_back(id);
+      }
+    });
+    must(store->deleteSession(parent, {.detachForks = true}));
+    stop = true;
+    writer.join();
+    const auto entries = must(open()->loadSessionEntries(fork, {.type = "message"}));
+    Ids expected = {"root"};
+    expected.insert(expected.end(), acknowledged.begin(), acknowledged.end());
+    EXPECT_EQ(idsOf(entries), expected);
+  }
+}
+
+TEST_F(StoreTest, HostileOriginsLeadNowhere) {
+  const auto plant = [&](const std::string& id, const std::string& session, const std::string& entry) {
+    spill(logPath(id), R"({"id":"h","parentId":null,"type":"session_header","timestamp":"2026-01-01T00:00:00Z",)"
+                       R"("payload":{"format":1,"sessionId":")" +
+                           id + R"(","parentSession":{"sessionId":")" + session + R"(","entryId":")" + entry +
+                           R"("}}})" + "\n" + R"({"id":"x)" + id + R"(","parentId":")" + entry +
+                           R"(","type":"message","timestamp":"2026-01-01T00:00:00Z","payload":{}})" + "\n");
+  };
+  plant("up", "../../etc", "passwd");
+  EXPECT_FALSE(store->loadSessionEntries("up"));
+  EXPECT_FALSE(store->appendSessionEntries("up", {message("x")}));
+  plant("self", "self", "xself");
+  EXPECT_EQ(refused(store->loadSessionEntries("self")).code, ErrorCode::Damaged);
+  plant("a", "b", "xb");
+  plant("b", "a", "xa");
+  EXPECT_EQ(refused(store->loadSessionEntries("a")).code, ErrorCode::Damaged);
+  EXPECT_EQ(refused(store->loadSessionEntries("b", {.branch = "xb"})).code, ErrorCode::Damaged);
+  plant("orphan", "gone", "x");
+  const Error error = refused(store->loadSessionEntries("orphan"));
+  EXPECT_EQ(error.code, ErrorCode::NotFound);
+  EXPECT_TRUE(error.message.contains("gone"));
+  EXPECT_TRUE(store->verifySession("orphan"));
+}
+
+// Forking looks at one entry, however large the parent is.
+TEST(ForkCost, IsTheSameForASmallAndALargeParent) {
+  const auto callsToFork = [](int entries, std::size_t payloadBytes, bool redactions) {
+    SimFileSystem files;
+    SimEnvironment world(files);
+    const auto openStore = [&] {
+      auto backend = must(FileBackend::open("/store", {}, jsonEntrySerializer(), world.environment()));
+      return must(SessionStore::open(SessionStoreInit{.backend = backend, .options = {}}));
+    };
+    auto store = openStore();
+    must(store->createSession({.sessionId = "s"}));
+    for (int part = 0; part < entries; part += 500) {
+      std::vector<Entry> batch;
+      for (int i = part; i < std::min(entries, part + 500); ++i) {
+        batch.push_back(message(std::string(payloadBytes, 'x'), "e" + std::to_string(i)));
+        if (redactions && i % 2 == 0) {
+          batch.push_back(entryOf("label", R"({"entryId":")" + batch.back().id + R"("})"));
+        }
+      }
+      must(store->appendSessionEntries("s", batch));
+    }
+    store = openStore();  // as a new process would, with the index that is there
+    (void)must(store->sessionState("s"));
+    const std::uint64_t before = files.callCount();
+    must(store->branchFromEntry("s", "e0", {.sessionId = "f"}));
+    return files.callCount() - before;
+  };
+  const std::uint64_t tiny = callsToFork(1, 10, false);
+  const std::uint64_t large = callsToFork(20'000, 100, true);
+  const std::uint64_t heavy = callsToFork(1, 2'000'000, false);
+  EXPECT_LE(large, tiny + 4) << "a block of records and one of the table more";
+  EXPECT_LE(heavy, tiny);
+}
+
+}  // namespace
+}  // namespace bough

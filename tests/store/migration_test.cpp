@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include "base/json_scan.h"
+#include "store/store_support.h"
+
+namespace bough {
+namespace {
+
+constexpr const char* kDraft =
+    R"({"type":"session_header","id":"h","timestamp":"2025-01-01T00:00:00Z","payload":{"version":3,"key":"k","x":1.0}})"
+    "\n"
+    R"({"payload":{"n":1.00,"n":2},"id":"a","parentId":null,"type":"message","timestamp":1735689600123,"new":[1, 2]})"
+    "\n"
+    R"({"id":"b","parentId":"a","type":"vendor.x","timestamp":"about noon","payload":{},"runId":"r","meta":{"m":1}})"
+    "\n";
+
+TEST_F(StoreTest, ADraftIsReadAsItIsAndWrittenOnlyAfterMigration) {
+  spill(logPath("d"), kDraft);
+  EXPECT_EQ(idsOf(*store, "d"), (Ids{"a", "b"}));
+  EXPECT_EQ(must(store->sessionState("d")).format, 0);
+  const Error error = refused(store->appendSessionEntries("d", {message("x")}));
+  EXPECT_EQ(error.code, ErrorCode::MigrationNeeded);
+  EXPECT_TRUE(error.hint.contains("migrate"));
+  EXPECT_EQ(slurp(logPath("d")), kDraft);
+
+  const auto result = must(store->migrateSession("d"));
+  EXPECT_EQ(result.fromFormat, 0);
+  EXPECT_EQ(result.toFormat, 1);
+  EXPECT_EQ(result.entries, 3U);
+  EXPECT_TRUE(result.problems.empty());
+  EXPECT_EQ(slurp(result.keptAs), kDraft);
+  EXPECT_EQ(slurp(folder / "sessions/d.v0"), kDraft);
+
+  const auto entries = must(store->loadSessionEntries("d"));
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0].payload, R"({"format":1,"sessionId":"d","version":3,"key":"k","x":1.0})");
+  EXPECT_EQ(entries[1].payload, R"({"n":1.00,"n":2})");
+  EXPECT_EQ(entries[1].extra, R"("new":[1, 2])");
+  EXPECT_EQ(entries[1].timestamp, "2025-01-01T00:00:00.123Z");
+  EXPECT_EQ(entries[2].timestamp, entries[1].timestamp);
+  EXPECT_TRUE(entries[2].extra.contains(R"("originalTimestamp":"about noon")"));
+  EXPECT_EQ(entries[2].runId, "r");
+  EXPECT_EQ(entries[2].parentId, "a");
+  const auto report = must(store->verifySession("d"));
+  EXPECT_EQ(report.problemCount + report.noteCount, 0U);
+  must(store->appendSessionEntries("d", {message("x", "c")}));
+  EXPECT_EQ(idsOf(*open(), "d"), (Ids{"a", "b", "c"}));
+}
+
+TEST_F(StoreTest, MigratingTwiceDoesNothingTheSecondTime) {
+  spill(logPath("d"), kDraft);
+  must(store->migrateSession("d"));
+  const std::string after = slurp(logPath("d"));
+  const auto again = must(store->migrateSession("d"));
+  EXPECT_EQ(again.fromFormat, 1);
+  EXPECT_TRUE(again.keptAs.empty());
+  EXPECT_EQ(slurp(logPath("d")), after);
+}
+
+TEST_F(StoreTest, ADraftWithoutAHeaderGetsOne) {
+  spill(logPath("d"), R"({"id":"a","type":"message","timestamp":"2025-01-01T00:00:00Z","payload":{}})"
+                      "\n");
+  must(store->migrateSession("d"));
+  const auto entries = must(store->loadSessionEntries("d"));
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].type, entry_type::kSessionHeader);
+  EXPECT_EQ(entries[0].timestamp, "2025-01-01T00:00:00Z");
+  EXPECT_EQ(entries[1].id, "a");
+}
+
+TEST_F(StoreTest, DamagedLinesOfADraftAreReportedAndKept) {
+  const std::string damaged = std::string(kDraft) + "not json\n" +
+                              R"({"id":"c","parentId":"b","type":"message","timestamp":"2025-01-01T00:00:00Z"})" +
+                              "\n" + "torn";
+  spill(logPath("d"), damaged);
+  const auto result = must(store->migrateSession("d"));
+  ASSERT_EQ(result.problems.size(), 2U);
+  EXPECT_EQ(result.problems[0].kind, ProblemKind::Damage);
+  EXPECT_EQ(result.problems[0].offset, damaged.find("not json"));
+  EXPECT_EQ(result.problems[1].kind, ProblemKind::Torn);
+  EXPECT_EQ(slurp(result.keptAs), damaged);
+  EXPECT_EQ(idsOf(*store, "d"), (Ids{"a", "b", "c"}));
+}
+
+TEST_F(StoreTest, AnInterruptedMigrationIsFinishedByTheNext) {
+  spill(logPath("d"), kDraft);
+  // Cut off right before the swap: the new file half written, the old one linked.
+  spill(logPath("d") + ".tmp", "half");
+  std::filesystem::create_hard_link(logPath("d"), folder / "sessions/d.v0");
+  EXPECT_EQ(idsOf(*store, "d"), (Ids{"a", "b"}));
+  must(store->migrateSession("d"));
+  EXPECT_EQ(slurp(folder / "sessions/d.v0"), kDraft);
+  EXPECT_FALSE(std::filesystem::exists(logPath("d") + ".tmp"));
+  EXPECT_EQ(must(store->sessionState("d")).format, 1);
+}
+
+TEST_F(StoreTest, AnotherFileUnderTheKeptNameIsNotOverwritten) {
+  spill(logPath("d"), kDraft);
+  spill(folder / "sessions/d.v0", "precious");
+  EXPECT_EQ(refused(store->migrateSession("d")).code, ErrorCode::AlreadyExists);
+  EXPECT_EQ(slurp(folder / "sessions/d.v0"), "precious");
+  EXPECT_EQ(slurp(logPath("d")), kDraft);
+  EXPECT_EQ(idsOf(*store, "d"), (Ids{"a", "b"}));
+}
+
+}  // namespace
+}  // namespace bough

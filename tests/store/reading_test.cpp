@@ -1,0 +1,176 @@
+#include <gtest/gtest.h>
+
+#include "store/store_support.h"
+
+namespace bough {
+namespace {
+
+TEST_F(StoreTest, LoadTakesParts) {
+  fill("s", 6);
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e3", "e4", "e5", "e6"}));
+  EXPECT_EQ(idsOf(*store, "s", {.fromSequence = 3}), (Ids{"e3", "e4", "e5", "e6"}));
+  EXPECT_EQ(idsOf(*store, "s", {.fromSequence = 3, .limit = 2}), (Ids{"e3", "e4"}));
+  EXPECT_EQ(idsOf(*store, "s", {.last = 2}), (Ids{"e5", "e6"}));
+  EXPECT_EQ(idsOf(*store, "s", {.fromSequence = 2, .limit = 3, .last = 1}), (Ids{"e4"}));
+  EXPECT_EQ(idsOf(*store, "s", {.fromSequence = 99}), Ids{});
+  EXPECT_EQ(idsOf(*store, "s", {.limit = 0}), Ids{});
+  EXPECT_EQ(idsOf(*store, "s", {.last = 0}), Ids{});
+  EXPECT_EQ(idsOf(*store, "s", {.last = 99}).size(), 6U);
+}
+
+TEST_F(StoreTest, LoadFollowsOneBranch) {
+  fill("s", 3);
+  must(store->appendSessionEntries("s", {message("b", "b1", "e1"), message("b", "b2")}));
+  EXPECT_EQ(idsOf(*store, "s", {.branch = "b2"}), (Ids{"e1", "b1", "b2"}));
+  EXPECT_EQ(idsOf(*store, "s", {.branch = "e3"}), (Ids{"e1", "e2", "e3"}));
+  EXPECT_EQ(idsOf(*store, "s", {.last = 2, .branch = "b2"}), (Ids{"b1", "b2"}));
+  EXPECT_EQ(idsOf(*store, "s", {.fromSequence = 1, .limit = 1, .branch = "b2"}), (Ids{"b1"}));
+  EXPECT_EQ(refused(store->loadSessionEntries("s", {.branch = "nobody"})).code, ErrorCode::NotFound);
+}
+
+TEST_F(StoreTest, LoadChoosesByTypeAlsoUnknownOnes) {
+  fill("s", 1);
+  must(store->appendSessionEntries(
+      "s", {entryOf("new_a", "{}", "a1"), entryOf("new_b", "{}", "b1"), entryOf("custom", "{}", "c1"),
+            entryOf("new_a", "{}", "a2"), entryOf("new_a", "{}", "a3")}));
+  EXPECT_EQ(idsOf(*store, "s", {.type = "new_a"}), (Ids{"a1", "a2", "a3"}));
+  EXPECT_EQ(idsOf(*store, "s", {.last = 2, .type = "new_a"}), (Ids{"a2", "a3"}));
+  EXPECT_EQ(idsOf(*store, "s", {.limit = 2, .type = "new_a"}), (Ids{"a1", "a2"}));
+  EXPECT_EQ(idsOf(*store, "s", {.fromSequence = 3, .type = "new_a"}), (Ids{"a2", "a3"}));
+  EXPECT_EQ(idsOf(*store, "s", {.branch = "a2", .type = "new_a"}), (Ids{"a1", "a2"}));
+  EXPECT_EQ(idsOf(*store, "s", {.type = "custom"}), (Ids{"c1"}));
+  EXPECT_EQ(idsOf(*store, "s", {.type = "never"}), Ids{});
+  EXPECT_EQ(must(store->loadSessionEntries("s", {.type = "session_header"})).size(), 1U);
+}
+
+TEST_F(StoreTest, AMissingSessionOrEntryIsNotFound) {
+  EXPECT_EQ(refused(store->loadSessionEntries("nobody")).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(store->sessionState("nobody")).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(store->appendSessionEntries("nobody", {message("x")})).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(store->openCursor("nobody", "x")).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(store->deleteSession("nobody")).code, ErrorCode::NotFound);
+  fill("s", 1);
+  EXPECT_EQ(refused(store->loadEntry("s", "nobody")).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(store->openCursor("s", "nobody")).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(store->branchFromEntry("s", "nobody")).code, ErrorCode::NotFound);
+}
+
+TEST_F(StoreTest, ControlEntriesAreNeverTheHead) {
+  fill("s", 2);
+  must(store->appendSessionEntries(
+      "s", {entryOf("label", R"({"entryId":"e1","name":"x"})", "l"), entryOf("session_info", R"({"title":"t"})"),
+            entryOf("redaction", R"({"entryId":"e1"})")}));
+  EXPECT_EQ(must(store->sessionState("s")).headId, "e2");
+  must(store->appendSessionEntries("s", {message("x", "e3")}));
+  EXPECT_EQ(must(store->loadEntry("s", "e3")).parentId, "e2");
+  EXPECT_EQ(refused(store->moveHead("s", "l")).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused(store->branchFromEntry("s", "l")).code, ErrorCode::InvalidArgument);
+}
+
+TEST_F(StoreTest, TheHeadMovesDurablyAlsoToNothing) {
+  fill("s", 3);
+  must(store->moveHead("s", "e1"));
+  EXPECT_EQ(must(open()->sessionState("s")).headId, "e1");
+  must(open()->appendSessionEntries("s", {message("x", "x")}));
+  EXPECT_EQ(must(store->loadEntry("s", "x")).parentId, "e1");
+  must(store->moveHead("s", ""));
+  EXPECT_EQ(must(open()->sessionState("s")).headId, "");
+  must(store->appendSessionEntries("s", {message("r", "r")}));
+  EXPECT_EQ(must(store->loadEntry("s", "r")).parentId, "");
+  EXPECT_EQ(refused(store->moveHead("s", "nobody")).code, ErrorCode::NotFound);
+  must(
+      store->appendSessionEntries("s", {message("y", "y"), entryOf("head", R"({"entryId":"e2"})"), message("z", "z")}));
+  EXPECT_EQ(must(store->loadEntry("s", "z")).parentId, "e2") << "a head move counts inside its batch";
+}
+
+TEST_F(StoreTest, LabelsMustNameEntries) {
+  fill("s", 1);
+  EXPECT_TRUE(store->appendSessionEntries("s", {entryOf("label", R"({"entryId":"e1","name":"a"})")}));
+  EXPECT_TRUE(store->appendSessionEntries("s", {entryOf("label", R"({"entryId":null,"name":"a"})")}));
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {entryOf("label", R"({"entryId":"no","name":"a"})")})).code,
+            ErrorCode::NotFound);
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {entryOf("label", "{}")})).code, ErrorCode::InvalidArgument);
+}
+
+TEST_F(StoreTest, ARedactedPayloadIsHiddenFromEveryViewAndKeptInTheLog) {
+  fill("s", 3);
+  must(store->branchFromEntry("s", "e3", {.sessionId = "f"}));
+  must(store->redactEntry("s", "e2", "alice", "a secret"));
+  const auto check = [&](const std::string& session, const Entry& entry) {
+    EXPECT_EQ(entry.id, "e2") << session;
+    EXPECT_TRUE(entry.redacted);
+    EXPECT_FALSE(entry.payload.contains("m2"));
+    EXPECT_TRUE(entry.payload.contains("alice") && entry.payload.contains("a secret"));
+  };
+  for (const std::string session : {"s", "f"}) {
+    check(session, must(store->loadSessionEntries(session)).at(2));
+    check(session, must(store->loadSessionEntries(session, {.branch = "e3"})).at(1));
+    check(session, must(store->loadEntry(session, "e2")));
+    auto cursor = must(store->openCursor(session, "e1"));
+    check(session, must(cursor.next(1)).at(0));
+    auto follower = must(store->follow(session, "e1"));
+    check(session, must(follower.next(1000)).at(0));
+    const auto shown = must(store->loadSessionEntries(session, {.showRedacted = true}));
+    EXPECT_EQ(shown.at(2).payload, R"({"text":"m2"})");
+    EXPECT_FALSE(shown.at(2).redacted);
+  }
+  EXPECT_TRUE(slurp(logPath("s")).contains(R"({"text":"m2"})"));
+  EXPECT_EQ(refused(store->redactEntry("s", "nobody", "a", "b")).code, ErrorCode::NotFound);
+}
+
+TEST_F(StoreTest, ARedactionInAForkLeavesTheParentAlone) {
+  fill("s", 2);
+  must(store->branchFromEntry("s", "e2", {.sessionId = "f"}));
+  must(store->redactEntry("f", "e1", "bob", "why"));
+  EXPECT_TRUE(must(store->loadEntry("f", "e1")).redacted);
+  EXPECT_FALSE(must(store->loadEntry("s", "e1")).redacted);
+}
+
+TEST_F(StoreTest, ARedactedAttachmentIsNotEvenRead) {
+  fill("s", 0);
+  must(store->appendSessionEntries("s", {message(std::string(300'000, 'x'), "big")}));
+  must(store->redactEntry("s", "big", "a", "b"));
+  std::filesystem::remove_all(folder / "attachments/sha256");
+  EXPECT_TRUE(must(store->loadEntry("s", "big")).redacted);
+}
+
+TEST_F(StoreTest, ACursorGivesEverythingInBatches) {
+  fill("s", 5);
+  auto cursor = must(store->openCursor("s"));
+  EXPECT_EQ(cursor.position(), "");
+  Ids seen;
+  while (must(cursor.hasMore())) {
+    const auto part = must(cursor.next(2));
+    ASSERT_FALSE(part.empty());
+    ASSERT_LE(part.size(), 2U);
+    for (const Entry& entry : part) seen.push_back(entry.id);
+  }
+  EXPECT_EQ(Ids(seen.begin() + 1, seen.end()), (Ids{"e1", "e2", "e3", "e4", "e5"}));
+  EXPECT_TRUE(must(cursor.next(2)).empty());
+  EXPECT_EQ(cursor.position(), "e5");
+  must(open()->appendSessionEntries("s", {message("x", "e6")}));
+  EXPECT_TRUE(must(cursor.hasMore()));
+  EXPECT_EQ(idsOf(must(cursor.next(9))), (Ids{"e6"}));
+  cursor.reset();
+  EXPECT_EQ(must(cursor.next(99)).size(), 7U);
+}
+
+TEST_F(StoreTest, APositionIsResumedAnywhereInAForkToo) {
+  fill("s", 4);
+  must(store->branchFromEntry("s", "e3", {.sessionId = "f"}));
+  must(store->appendSessionEntries("f", {message("x", "f1"), message("y", "f2")}));
+  const auto all = must(store->loadSessionEntries("f"));
+  EXPECT_EQ(Ids(idsOf(*store, "f")), (Ids{"e1", "e2", "e3", "f1", "f2"}));
+  for (std::size_t cut = 0; cut <= all.size(); ++cut) {
+    auto cursor = must(store->openCursor("f"));
+    auto seen = must(cursor.next(cut));
+    auto other = open();
+    auto resumed = must(other->openCursor("f", cursor.position()));
+    EXPECT_EQ(must(resumed.hasMore()), cut < all.size());
+    for (Entry& entry : must(resumed.next(99))) seen.push_back(std::move(entry));
+    EXPECT_EQ(idsOf(seen), idsOf(all)) << cut;
+  }
+}
+
+}  // namespace
+}  // namespace bough
