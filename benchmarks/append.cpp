@@ -56,40 +56,33 @@ struct OurSession {
   }
 };
 
-// Alternates the variants operation by operation and compares their medians.
-std::vector<double> alternating(int operations, const std::vector<std::function<void()>>& variants) {
-  std::vector<std::vector<double>> times(variants.size());
-  for (int i = 0; i < operations; ++i) {
-    for (std::size_t v = 0; v < variants.size(); ++v) {
-      const double seconds = timed(variants[v]);
-      if (i >= operations / 10) times[v].push_back(seconds);
-    }
+// Does two things in turn, operation by operation, the order changing each time, and returns the median of each.
+std::pair<double, double> alternating(const std::function<void()>& ours, const std::function<void()>& floor) {
+  constexpr int kOperations = 2000;
+  std::vector<double> oursTimes;
+  std::vector<double> floorTimes;
+  for (int i = 0; i < kOperations; ++i) {
+    if (i % 2 == 0) oursTimes.push_back(timed(ours));
+    floorTimes.push_back(timed(floor));
+    if (i % 2 != 0) oursTimes.push_back(timed(ours));
   }
-  std::vector<double> medians;
-  for (auto& values : times) medians.push_back(median(std::move(values)));
-  return medians;
+  return {median(oursTimes), median(floorTimes)};
 }
 
 std::vector<Row> batches(const std::string& name, std::size_t count, double bound) {
   const OurSession ours("append-" + std::to_string(count));
   const RawFile raw("raw-" + std::to_string(count));
-  const auto peers = durablePeers(workFolder(), kLineBytes, count);
   Generator generator(1);
-  const std::string line(count * kLineBytes, 'x');
-  std::vector<std::function<void()>> variants{[&] {
-                                                std::vector<Entry> entries;
-                                                for (std::size_t i = 0; i < count; ++i)
-                                                  entries.push_back(generator.message(kLineBytes - kEnvelopeBytes));
-                                                ours.append(std::move(entries));
-                                              },
-                                              [&] { raw.append(line); }};
-  for (const Peer& peer : peers) variants.push_back(peer.append);
-  const auto times = alternating(1000, variants);
-  std::vector<Row> rows{{.name = name, .ours = times[0] * 1e6, .floor = times[1] * 1e6, .unit = "µs", .bound = bound}};
-  for (std::size_t i = 0; i < peers.size(); ++i) {
-    rows.push_back({.name = fmt::format("  the same with {}", peers[i].name),
-                    .ours = times[i + 2] * 1e6,
-                    .floor = times[1] * 1e6,
+  const std::vector<Entry> batch(count, generator.message(kLineBytes - kEnvelopeBytes));
+  const std::string lines(count * kLineBytes, 'x');
+  const auto rawAppend = [&] { raw.append(lines); };
+  const auto [ourTime, rawTime] = alternating([&] { ours.append(batch); }, rawAppend);
+  std::vector<Row> rows{{.name = name, .ours = ourTime * 1e6, .floor = rawTime * 1e6, .unit = "µs", .bound = bound}};
+  for (const Peer& peer : durablePeers(workFolder(), kLineBytes, count)) {
+    const auto [peerTime, floorTime] = alternating(peer.append, rawAppend);
+    rows.push_back({.name = fmt::format("  the same with {}", peer.name),
+                    .ours = peerTime * 1e6,
+                    .floor = floorTime * 1e6,
                     .unit = "µs"});
   }
   return rows;

@@ -103,6 +103,8 @@ class StorageBackend {
   virtual Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) = 0;
   virtual Result<SessionState> state(const std::string& sessionId) = 0;
   virtual Result<Entry> header(const std::string& sessionId) = 0;
+  /// Where a fork continues from; none when the session is no fork. Asked before every append, so it should be cheap.
+  virtual Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) = 0;
   /// Appends a batch durably, all or nothing: when this returns success it survives a loss of power.
   virtual Result<AppendResult> append(AppendRequest request) = 0;
 

@@ -91,12 +91,14 @@ BOUGH_CRC_TARGET LineSweep sweepHardware(std::string_view text, std::uint32_t& s
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const char* p = begin;
+  std::uint32_t sum = state;  // in a register: the text might alias `state`
   if (end - p >= static_cast<std::ptrdiff_t>(2 * kBlock) && !hasLineEnd(p)) {
     while (end - p >= static_cast<std::ptrdiff_t>(2 * kBlock) && !hasLineEnd(p + kBlock)) {
-      for (std::size_t i = 0; i < kBlock; i += 8) state = step8(state, p + i);
+      for (std::size_t i = 0; i < kBlock; i += 8) sum = step8(sum, p + i);
       p += kBlock;
     }
   }
+  state = sum;
   LineSweep sweep;
   sweep.summed = static_cast<std::size_t>(p - begin);
   if (const void* found = std::memchr(p, '\n', static_cast<std::size_t>(end - p))) {

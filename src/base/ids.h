@@ -28,7 +28,21 @@ class IdGenerator {
 
   std::string next();
 
+  /// The ids of one batch: as next(), with one draw of randomness for all.
+  class Batch {
+   public:
+    explicit Batch(IdGenerator& generator) : generator_(generator) {}
+    std::string next();
+
+   private:
+    IdGenerator& generator_;
+    std::uint64_t seed_ = 0;
+    std::uint64_t count_ = 0;
+  };
+
  private:
+  std::string make(std::uint64_t randomBits);
+
   std::mutex mutex_;
   Clock& clock_;
   Random& random_;

@@ -200,8 +200,12 @@ class PosixDirectory final : public Directory {
   }
 
   SysResult<FileInfo> info(std::string_view name) override {
+    // Asked for with every append, so without an allocation.
+    std::array<char, 256> text{};
+    if (name.size() >= text.size()) return std::unexpected(ENAMETOOLONG);
+    std::ranges::copy(name, text.begin());
     struct stat s{};
-    if (::fstatat(fd_.get(), std::string(name).c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) return lastError();
+    if (::fstatat(fd_.get(), text.data(), &s, AT_SYMLINK_NOFOLLOW) != 0) return lastError();
     return toInfo(s);
   }
 

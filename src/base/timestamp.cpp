@@ -1,7 +1,5 @@
 #include "base/timestamp.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 
 namespace bough {
@@ -63,9 +61,18 @@ std::string formatTimestamp(std::uint64_t epochMs) {
   const auto day = floor<days>(time);
   const year_month_day date(day);
   const hh_mm_ss clock(time - day);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
+  std::string text = "0000-00-00T00:00:00.000Z";
+  const auto put = [&](std::size_t at, std::size_t digits, std::int64_t value) {
+    for (std::size_t i = digits; i > 0; --i, value /= 10) text[at + i - 1] = static_cast<char>('0' + value % 10);
+  };
+  put(0, 4, static_cast<int>(date.year()));
+  put(5, 2, static_cast<unsigned>(date.month()));
+  put(8, 2, static_cast<unsigned>(date.day()));
+  put(11, 2, clock.hours().count());
+  put(14, 2, clock.minutes().count());
+  put(17, 2, clock.seconds().count());
+  put(20, 3, clock.subseconds().count());
+  return text;
 }
 
 std::optional<std::uint64_t> parseTimestamp(std::string_view text) {

@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/timestamp.h"
 #include "bough/entry_serializer.h"
+#include "log/line.h"
 
 namespace bough {
 namespace {
@@ -57,12 +58,11 @@ Result<void> checkEntry(const Entry& entry) {
   if (entry.parentId && !entry.parentId->empty() && !isEntryId(*entry.parentId)) {
     return invalid(entry, "parentId is not a valid id");
   }
-  const auto typeChar = [](char c) { return isEntryId({&c, 1}); };
-  if (entry.type.empty() || entry.type.size() > kMaxTypeBytes || !std::ranges::all_of(entry.type, typeChar)) {
+  if (entry.type.size() > kMaxTypeBytes || !isEntryId(entry.type)) {
     return invalid(entry, "the type is not 1 to 64 of [A-Za-z0-9._:-]");
   }
   if (!parseTimestamp(entry.timestamp)) return invalid(entry, "the timestamp is not RFC 3339");
-  if (entry.runId.size() > kMaxRunIdBytes || !json::check(json::quoted(entry.runId))) {
+  if (entry.runId.size() > kMaxRunIdBytes || (!entry.runId.empty() && !json::check(json::quoted(entry.runId)))) {
     return invalid(entry, "runId is longer than 256 bytes or not UTF-8");
   }
   if (auto ok = checkObject(entry, "payload", entry.payload); !ok) return ok;
@@ -117,6 +117,46 @@ bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member)
   return true;
 }
 
+// Takes `prefix` and the text up to the next quote from the front.
+bool takeMember(std::string_view& text, std::string_view prefix, std::string& value) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  const std::size_t end = text.find('"');
+  if (end == std::string_view::npos || text.substr(0, end).contains('\\')) return false;
+  value = text.substr(0, end);
+  text.remove_prefix(end + 1);
+  return true;
+}
+
+// Most lines: sealed, members where format 1 puts them, and nothing behind the payload. One look through the payload
+// shows where it ends. False when the line is another one.
+bool decodeSealed(std::string_view text, Entry& entry) {
+  const auto seal = findSeal(text);
+  if (!seal) return false;
+  text = text.substr(0, seal->bodyLength);
+  entry.parentId.emplace();
+  if (!takeMember(text, R"({"id":")", entry.id)) return false;
+  constexpr std::string_view kRoot = R"(,"parentId":null)";
+  if (text.starts_with(kRoot)) {
+    text.remove_prefix(kRoot.size());
+  } else if (!takeMember(text, R"(,"parentId":")", *entry.parentId)) {
+    return false;
+  }
+  if (!takeMember(text, R"(,"type":")", entry.type)) return false;
+  if (!takeMember(text, R"(,"timestamp":")", entry.timestamp)) return false;
+  if (text.starts_with(R"(,"runId":")") && !takeMember(text, R"(,"runId":")", entry.runId)) return false;
+  constexpr std::string_view kPayloadKey = R"(,"payload":)";
+  if (!text.starts_with(kPayloadKey)) return false;
+  text.remove_prefix(kPayloadKey.size());
+  const auto end = json::skipValue(text, 0);
+  if (!text.starts_with('{') || !end || *end != text.size()) return false;
+  // With room behind it that parsers ask for, so that they need no copy of their own.
+  constexpr std::size_t kPaddingBytes = 64;
+  entry.payload.reserve(text.size() + kPaddingBytes);
+  entry.payload = text;
+  return true;
+}
+
 class JsonEntrySerializer final : public EntrySerializer {
  public:
   [[nodiscard]] int schemaVersion() const override { return kSchemaVersion; }
@@ -150,6 +190,8 @@ class JsonEntrySerializer final : public EntrySerializer {
 
   [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
     Entry entry;
+    if (decodeSealed(text, entry)) return entry;
+    entry = Entry();
     json::ObjectReader members(text);
     unsigned seen = 0;
     while (const auto member = members.next()) {

@@ -4,10 +4,12 @@
 // the next group, led by the first of those. Nobody waits longer than for the group before it and its own.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace bough {
@@ -24,43 +26,44 @@ class GroupCommit {
   /// Returns when `work` was part of a group that was committed.
   void run(Work& work, std::size_t weight) {
     Waiter self{.work = &work, .weight = weight};
-    std::unique_lock lock(mutex_);
-    queue_.push_back(&self);
-    if (leading_) {
-      self.wake.wait(lock, [&] { return self.done || self.leads; });
-      if (self.done) return;
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.push_back(&self);
+      if (!std::exchange(leading_, true)) self.turn = Turn::Lead;
     }
-    leading_ = true;
+    self.turn.wait(Turn::Wait);
+    if (self.turn == Turn::Done) return;
+
     const std::vector<Waiter*> group = takeGroup();
     std::vector<Work*> works;
     works.reserve(group.size());
     for (const Waiter* waiter : group) works.push_back(waiter->work);
-
-    lock.unlock();
     commit_(works);
-    lock.lock();
 
+    // Whoever is told that it is done may be gone at once, so each is looked at for the last time here.
     for (Waiter* waiter : group) {
-      waiter->done = true;
-      if (waiter != &self) waiter->wake.notify_one();
+      if (waiter != &self) tell(*waiter, Turn::Done);
     }
+    const std::lock_guard lock(mutex_);
     leading_ = !queue_.empty();
-    if (leading_) {
-      queue_.front()->leads = true;
-      queue_.front()->wake.notify_one();
-    }
+    if (leading_) tell(*queue_.front(), Turn::Lead);
   }
 
  private:
+  enum class Turn : std::uint32_t { Wait, Lead, Done };
   struct Waiter {
     Work* work = nullptr;
     std::size_t weight = 0;
-    bool done = false;
-    bool leads = false;
-    std::condition_variable wake = {};
+    std::atomic<Turn> turn = Turn::Wait;
   };
 
+  static void tell(Waiter& waiter, Turn turn) {
+    waiter.turn = turn;
+    waiter.turn.notify_one();
+  }
+
   std::vector<Waiter*> takeGroup() {
+    const std::lock_guard lock(mutex_);
     std::vector<Waiter*> group;
     std::size_t weight = 0;
     while (!queue_.empty() && (group.empty() || weight + queue_.front()->weight <= weightLimit_)) {

@@ -1,7 +1,5 @@
 #include "log/line.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 
 #include "base/check.h"
@@ -146,8 +144,11 @@ std::array<char, 8> appendSealedLine(std::string& out, std::string_view body, co
   BOUGH_CHECK(body.ends_with('}') && place >= 1 && place <= count && count <= kMaxBatchEntries);
   body.remove_suffix(1);
   std::array<char, 24> placeBuffer{};
-  const auto placeEnd = fmt::format_to(placeBuffer.begin(), "{}/{}", place, count);
-  const std::string_view placeText(placeBuffer.data(), static_cast<std::size_t>(placeEnd - placeBuffer.begin()));
+  char* const bufferEnd = placeBuffer.data() + placeBuffer.size();
+  char* end = std::to_chars(placeBuffer.data(), bufferEnd, place).ptr;
+  *end++ = '/';
+  end = std::to_chars(end, bufferEnd, count).ptr;
+  const std::string_view placeText(placeBuffer.data(), static_cast<std::size_t>(end - placeBuffer.data()));
   const auto digits = sealDigits(previous, body, placeText);
   out.append(body).append(kSealKey).append(placeText).append(" ");
   out.append(digits.data(), digits.size()).append("\"}\n");

@@ -10,8 +10,7 @@ namespace bough {
 namespace {
 
 Result<OpenLog> openPlain(const std::shared_ptr<Directory>& folder, std::string name) {
-  OpenLog log{
-      .form = LogForm::Plain, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .info = {}};
+  OpenLog log{.form = LogForm::Plain, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .info = {}};
   auto file = folder->open(log.name, OpenMode::ReadWrite);
   log.writable = file.has_value();
   if (!file && (file.error() == EACCES || file.error() == EROFS || file.error() == EPERM)) {

@@ -85,13 +85,12 @@ ScanState OffsetIndex::scanState() const {
   return state;
 }
 
-void OffsetIndex::setScanState(const ScanState& state, std::uint32_t edgeSum) {
+void OffsetIndex::setScanState(const ScanState& state) {
   summary_.coveredBytes = state.offset;
   summary_.lacksLineEnd = state.lacksLineEnd ? 1 : 0;
   summary_.sealLost = state.sealLost ? 1 : 0;
   summary_.hasSeal = state.lastSeal ? 1 : 0;
   if (state.lastSeal) std::ranges::copy(*state.lastSeal, summary_.lastSeal);
-  summary_.edgeSum = edgeSum;
 }
 
 IndexRecord OffsetIndex::record(Ordinal ordinal) {
@@ -123,9 +122,9 @@ std::optional<Ordinal> OffsetIndex::find(std::string_view id, const ConfirmId& c
   return *found;
 }
 
-void OffsetIndex::growTable() {
+void OffsetIndex::growTable(std::size_t entries) {
   std::size_t size = table_.empty() ? 64 : table_.size();
-  while (size < fresh_.size() * 2) size *= 2;
+  while (size < std::max(entries, fresh_.size()) * 2) size *= 2;
   table_.assign(size, kNoOrdinal);
   for (std::size_t i = 0; i < fresh_.size(); ++i) {
     std::size_t slot = fresh_[i].idHash & (size - 1);
@@ -156,7 +155,14 @@ bool OffsetIndex::extendFile() {
   return file_->extend(std::span(fresh_).subspan(file_->known() - fileCount_), summary_);
 }
 
-bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm) {
+void OffsetIndex::reserve(std::size_t entries) {
+  constexpr std::size_t kMost = std::size_t{1} << 22;
+  entries = std::min(entries, kMost);
+  fresh_.reserve(fresh_.size() + entries);
+  if (table_.size() < entries * 2) growTable(entries);
+}
+
+bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId) {
   const LineKeys& keys = line.keys;
   if (find(keys.id, confirm) || summary_.count >= kElsewhere) return false;
   const Ordinal ordinal = summary_.count;
@@ -168,7 +174,10 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm) {
                      .kind = entryKind(keys.type),
                      .chained = line.chained ? std::uint8_t{1} : std::uint8_t{0},
                      .reserved = {}};
-  if (keys.parentId) record.parent = find(*keys.parentId, confirm).value_or(kElsewhere);
+  if (keys.parentId) {
+    const bool child = ordinal > 0 && !lastId.empty() && *keys.parentId == lastId;
+    record.parent = child ? ordinal - 1 : find(*keys.parentId, confirm).value_or(kElsewhere);
+  }
   fresh_.push_back(record);
   ++summary_.count;
   insertFresh(ordinal, record.idHash);

@@ -105,7 +105,9 @@ class OffsetIndex {
 
   [[nodiscard]] const IndexSummary& summary() const { return summary_; }
   [[nodiscard]] ScanState scanState() const;
-  void setScanState(const ScanState& state, std::uint32_t edgeSum);
+  void setScanState(const ScanState& state);
+  /// Before the index is saved: the sum of the last bytes it covers.
+  void setEdgeSum(std::uint32_t sum) { summary_.edgeSum = sum; }
 
   /// The record at `ordinal`, which must be smaller than summary().count. After a read error in the index file it is
   /// empty and damaged() holds.
@@ -113,8 +115,11 @@ class OffsetIndex {
 
   std::optional<Ordinal> find(std::string_view id, const ConfirmId& confirm);
 
-  /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false.
-  bool add(const ScannedLine& line, const ConfirmId& confirm);
+  /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false. `lastId` is the id of
+  /// the entry added last, if it is known: most entries are its children, and need not be looked up.
+  bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {});
+  /// Makes room for so many entries at once.
+  void reserve(std::size_t entries);
   void addProblem() { ++summary_.problemCount; }
 
   /// True when the index file turned out to be broken: throw this index away.
@@ -132,7 +137,7 @@ class OffsetIndex {
 
  private:
   void insertFresh(Ordinal ordinal, std::uint64_t hash);
-  void growTable();
+  void growTable(std::size_t entries = 0);
   void moveHead(const ScannedLine& line, const ConfirmId& confirm);
 
   std::uint64_t seed_;

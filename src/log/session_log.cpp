@@ -44,7 +44,7 @@ class SessionLog::IndexSink final : public ScanSink {
   explicit IndexSink(SessionLog& log) : log_(log) {}
 
   void onLine(const ScannedLine& line) override {
-    if (!log_.index_.add(line, log_.confirmer())) {
+    if (!log_.index_.add(line, log_.confirmer(), log_.tailId_)) {
       log_.index_.addProblem();
       return;
     }
@@ -104,6 +104,7 @@ Result<void> SessionLog::reopen() {
   if (!log) return std::unexpected(log.error());
   log_ = std::move(*log);
   headerChecked_ = false;
+  header_.clear();
   syncedBytes_ = 0;
   nameSynced_ = false;
   index_ = OffsetIndex(environment_.random.next());
@@ -148,11 +149,16 @@ Result<void> SessionLog::refresh() {
   const auto info = log_.folder->info(log_.name);
   if (!info && info.error() != ENOENT) return std::unexpected(ioError(info.error(), "look at"));
   if (!info || info->identity != log_.info.identity) return reopen();
-  if (info->sizeBytes == seenSize_ && info->modifiedNs == seenModifiedNs_) return {};
+  return refreshFrom(*info);
+}
+
+// The same with a fresh look at the file, which is the one we have open.
+Result<void> SessionLog::refreshFrom(const FileInfo& info) {
+  if (info.sizeBytes == seenSize_ && info.modifiedNs == seenModifiedNs_) return {};
   seenSize_ = kUnseen;  // until all of it is known
   if (auto known = catchUp(); !known) return known;
-  seenSize_ = info->sizeBytes;
-  seenModifiedNs_ = info->modifiedNs;
+  seenSize_ = info.sizeBytes;
+  seenModifiedNs_ = info.modifiedNs;
   return {};
 }
 
@@ -183,6 +189,7 @@ void SessionLog::forgetIndex() {
   syncedBytes_ = 0;
   readMismatch_ = false;
   headerChecked_ = false;
+  header_.clear();
   seenSize_ = kUnseen;
 }
 
@@ -190,6 +197,10 @@ void SessionLog::forgetIndex() {
 Result<void> SessionLog::scanFresh() {
   ScanState state = index_.scanState();
   IndexSink sink(*this);
+  constexpr std::uint64_t kUsualBytes = 2048;  // an entry
+  if (const auto size = log_.source->size(); size && *size > state.offset) {
+    index_.reserve(static_cast<std::size_t>((*size - state.offset) / kUsualBytes));
+  }
   // An index that took in a part of a scan says of what follows that it is not there, so it goes.
   const auto trailing = scanLog(*log_.source, serializer_, state, sink);
   if (!trailing) {
@@ -204,9 +215,7 @@ Result<void> SessionLog::scanFresh() {
   }
   edge_ = std::move(*edge);
   headId_.clear();
-  Crc32c crc;
-  crc.add(edge_);
-  index_.setScanState(state, crc.value());
+  index_.setScanState(state);
   // Writers extend the file as they go; whoever finds it far behind writes it anew.
   if (index_.unsavedBytes() > (index_.hasFile() ? kRewriteAfterBytes : kExtendAfterBytes) || index_.wantsRewrite()) {
     saveIndex();
@@ -215,12 +224,20 @@ Result<void> SessionLog::scanFresh() {
 }
 
 // What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
+// The index file says what the log's last covered bytes are. They are summed when it is written, not for each append.
+void SessionLog::sumEdge() {
+  Crc32c crc;
+  crc.add(edge_);
+  index_.setEdgeSum(crc.value());
+}
+
 void SessionLog::saveIndex() {
   if (!options_.writeIndex || !log_.writable || readMismatch_) return;
   if (log_.form == LogForm::Plain && syncedBytes_ < index_.summary().coveredBytes) {
     if (poison_ || !syncFile()) return;
     syncedBytes_ = index_.summary().coveredBytes;
   }
+  sumEdge();
   if (!IndexFile::write(*folders_.sessions, indexName(sessionId_), index_, environment_.random.next())) return;
   if (auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_))) {
     if (file->summary().coveredBytes == index_.summary().coveredBytes && file->seed() == index_.seed()) {
@@ -277,41 +294,64 @@ bool SessionLog::confirm(const IndexRecord& record, std::string_view id) {
   return keys && keys->id == id;
 }
 
+// Room for one read, used again for the next.
+struct SessionLog::ReadRoom {
+  std::unique_ptr<char[]> bytes;
+  std::size_t capacity = 0;
+
+  void reserve(std::size_t size) {
+    if (size <= capacity) return;
+    bytes = std::make_unique_for_overwrite<char[]>(size);
+    capacity = size;
+  }
+};
+
 // Reads the records first…last, which lie close together, with one read, and checks each line's seal.
 Result<void> SessionLog::readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last,
-                                 std::vector<std::string>& lines) {
+                                 ReadRoom& room, const UseLine& use) {
   const std::uint64_t lead = std::min<std::uint64_t>(records[first].offset, kSealTailBytes);
   const std::uint64_t begin = records[first].offset - lead;
   const std::uint64_t end = records[last].offset + records[last].length;
-  std::string bytes(static_cast<std::size_t>(end - begin), '\0');
-  const auto got = readFully(*log_.source, begin, bytes);
+  const auto size = static_cast<std::size_t>(end - begin);
+  room.reserve(size);
+  const auto got = readFully(*log_.source, begin, {room.bytes.get(), size});
   if (!got) return std::unexpected(ioError(got.error(), "read"));
-  readMismatch_ = readMismatch_ || *got != bytes.size();
+  readMismatch_ = readMismatch_ || *got != size;
+  if (readMismatch_) return {};
+  const std::string_view bytes(room.bytes.get(), size);
   for (std::size_t i = first; i <= last; ++i) {
     const std::size_t at = static_cast<std::size_t>(records[i].offset - begin);
-    const std::string_view line = bareLine(std::string_view(bytes).substr(at, records[i].length));
+    const std::string_view line = bareLine(bytes.substr(at, records[i].length));
     if (records[i].chained != 0) {
-      const SealDigits previous = sealBefore(std::string_view(bytes).substr(0, at));
+      const SealDigits previous = sealBefore(bytes.substr(0, at));
       const auto seal = findSeal(line);
       const bool checkable = previous || records[i].offset == 0;
       readMismatch_ =
           readMismatch_ || !seal ||
           (checkable && sealDigits(previous, line.substr(0, seal->bodyLength), seal->placeText) != seal->digits);
     }
-    lines.emplace_back(line);
+    use(line);
   }
   return {};
 }
 
 Result<std::vector<std::string>> SessionLog::fetch(const std::vector<Ordinal>& ordinals) {
-  constexpr std::uint64_t kRunBytes = std::uint64_t{4} << 20;
+  std::vector<std::string> lines;
+  lines.reserve(ordinals.size());
+  auto done = forEachLine(ordinals, [&](std::string_view line) { lines.emplace_back(line); });
+  if (!done) return std::unexpected(done.error());
+  return lines;
+}
+
+// Gives each line to `use`, which must not keep it. Some are missing when readMismatch_ is set or the index is damaged.
+Result<void> SessionLog::forEachLine(const std::vector<Ordinal>& ordinals, const UseLine& use) {
+  constexpr std::uint64_t kRunBytes = std::uint64_t{256} << 10;  // stays in the processor's cache
   constexpr std::uint64_t kGapBytes = std::uint64_t{16} << 10;
   std::vector<IndexRecord> records;
   records.reserve(ordinals.size());
   for (const Ordinal ordinal : ordinals) records.push_back(index_.record(ordinal));
-  std::vector<std::string> lines;
-  lines.reserve(records.size());
-  if (index_.damaged()) return lines;
+  if (index_.damaged()) return {};
+  ReadRoom room;
   for (std::size_t first = 0; first < records.size();) {
     std::size_t last = first;
     while (last + 1 < records.size() && records[last + 1].offset > records[last].offset &&
@@ -319,10 +359,11 @@ Result<std::vector<std::string>> SessionLog::fetch(const std::vector<Ordinal>& o
            records[last + 1].offset + records[last + 1].length - records[first].offset < kRunBytes) {
       ++last;
     }
-    if (auto run = readRun(records, first, last, lines); !run) return std::unexpected(run.error());
+    if (auto run = readRun(records, first, last, room, use); !run) return run;
+    if (readMismatch_) break;
     first = last + 1;
   }
-  return lines;
+  return {};
 }
 
 Result<std::string> SessionLog::idOf(Ordinal ordinal) {
@@ -384,15 +425,17 @@ Result<std::string> SessionLog::headerText() {
       return fail(ErrorCode::Damaged, fmt::format("{} holds no entry", log_.path()),
                   "it is empty or no session file; move it out of the store, or see `bough verify`");
     }
-    auto lines = fetch({0});
-    if (!lines) return std::unexpected(lines.error());
-    return lines->empty() ? std::string() : std::move(lines->front());
+    if (header_.empty()) {
+      auto lines = fetch({0});
+      if (!lines) return std::unexpected(lines.error());
+      if (!lines->empty()) header_ = std::move(lines->front());
+    }
+    return header_;
   });
 }
 
 // Under the lock and before anything is changed: whether the file that has the session's name now may be written to.
 Result<void> SessionLog::checkHeader() {
-  if (auto fresh = refresh(); !fresh) return fresh;
   if (headerChecked_ || !options_.mayAppend) return {};
   auto header = withIndex([&]() -> Result<std::vector<std::string>> {
     if (index_.summary().count == 0) return std::vector<std::string>();
@@ -460,12 +503,20 @@ Result<LogPath> SessionLog::branch(Ordinal leaf, std::size_t limit) {
 }
 
 Result<std::vector<std::string>> SessionLog::read(const std::vector<Ordinal>& ordinals) {
+  std::vector<std::string> lines;
+  lines.reserve(ordinals.size());
+  auto done = read(ordinals, [&](std::string_view line) { lines.emplace_back(line); });
+  if (!done) return std::unexpected(done.error());
+  return lines;
+}
+
+Result<void> SessionLog::read(const std::vector<Ordinal>& ordinals, const UseLine& use) {
   const std::lock_guard lock(mutex_);
   if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
   const auto known = [&](Ordinal ordinal) { return ordinal < index_.summary().count; };
   if (std::ranges::all_of(ordinals, known)) {
-    auto lines = fetch(ordinals);
-    if (!readMismatch_ && !index_.damaged()) return lines;
+    auto done = forEachLine(ordinals, use);
+    if (!done || (!readMismatch_ && !index_.damaged())) return done;
   }
   if (auto fresh = rebuild(); !fresh) return std::unexpected(fresh.error());
   auto changed = fail(ErrorCode::Damaged, fmt::format("{} changed while it was read", log_.path()), "try again");

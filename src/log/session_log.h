@@ -30,17 +30,10 @@
 #include "bough/report.h"
 #include "log/group_commit.h"
 #include "log/log_files.h"
+#include "log/new_line.h"
 #include "log/offset_index.h"
 
 namespace bough {
-
-/// An entry about to be appended: its keys and its text without a seal.
-struct NewLine {
-  std::string id;
-  std::optional<std::string> parentId;
-  std::string type;
-  std::string text;
-};
 
 /// What an append may ask of the log while it holds it: everything stored, and what stands before it in its group.
 class LogView {
@@ -112,6 +105,10 @@ class SessionLog {
   /// The lines at these ordinals. Fails with a retryable Damaged when the log turned out to be changed, so that
   /// ordinals mean other entries now: ask for them again.
   Result<std::vector<std::string>> read(const std::vector<Ordinal>& ordinals);
+  /// The same without a copy of each: `use` is called for every line in turn and must not keep it. After an error it
+  /// may have seen some.
+  using UseLine = std::function<void(std::string_view)>;
+  Result<void> read(const std::vector<Ordinal>& ordinals, const UseLine& use);
 
   /// Appends, together with whoever else does at this moment. The work is finished when this returns.
   void append(AppendWork& work, std::size_t weightBytes);
@@ -128,6 +125,7 @@ class SessionLog {
  private:
   class View;
   class IndexSink;
+  struct ReadRoom;
   static constexpr std::size_t kEdgeBytes = 4096;
   static constexpr std::uint64_t kUnseen = UINT64_MAX;
   // A log shorter than this needs no index file; a longer rest is added to it.
@@ -139,20 +137,23 @@ class SessionLog {
   // All below need mutex_.
   Result<void> reopen();
   Result<void> refresh();
+  Result<void> refreshFrom(const FileInfo& info);
   Result<void> catchUp();
   Result<void> scanFresh();
   Result<void> rebuild();
   void forgetIndex();
   void loadIndex(std::uint64_t sizeBytes);
   void saveIndex();
+  void sumEdge();
   Result<std::string> edgeBefore(std::uint64_t offset);
   Result<std::string> idOf(Ordinal ordinal);
   Result<std::string> headOf();
   bool confirm(const IndexRecord& record, std::string_view id);
   OffsetIndex::ConfirmId confirmer();
   Result<std::vector<std::string>> fetch(const std::vector<Ordinal>& ordinals);
-  Result<void> readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last,
-                       std::vector<std::string>& lines);
+  Result<void> forEachLine(const std::vector<Ordinal>& ordinals, const UseLine& use);
+  Result<void> readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last, ReadRoom& room,
+                       const UseLine& use);
   Error ioError(int number, std::string_view what);
   template <typename Operation>
   auto withIndex(Operation operation) -> decltype(operation());
@@ -185,6 +186,7 @@ class SessionLog {
   std::string tailId_;
   std::uint64_t tailOffset_ = 0;
   std::string headId_;
+  std::string header_;                // the first line, once it was read
   std::uint64_t seenSize_ = kUnseen;  // of the file, when all of it was last known
   std::uint64_t seenModifiedNs_ = 0;
   std::uint64_t syncedBytes_ = 0;  // known to be on the disk

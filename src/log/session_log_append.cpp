@@ -19,13 +19,10 @@ namespace bough {
 // The log as an append sees it: what is stored, and the lines of the group that stand before it.
 class SessionLog::View final : public LogView {
  public:
-  View(SessionLog& log, std::string tailId, std::string headId)
-      : log_(log), tailId_(std::move(tailId)), headId_(std::move(headId)) {}
+  View(SessionLog& log, std::string headId) : log_(log), headId_(std::move(headId)) {}
 
   Result<std::optional<std::string>> textOf(std::string_view id) override {
-    if (const auto pending = pending_.find(std::string(id)); pending != pending_.end()) {
-      return lines_[pending->second].text;
-    }
+    if (const auto pending = finder_.find(lines_, id)) return lines_[*pending].text;
     const auto ordinal = log_.index_.find(id, log_.confirmer());
     if (!ordinal) return std::nullopt;
     auto lines = log_.fetch({*ordinal});
@@ -35,32 +32,33 @@ class SessionLog::View final : public LogView {
   }
 
   Result<bool> contains(std::string_view id) override {
-    return id == tailId_ || pending_.contains(std::string(id)) || log_.index_.find(id, log_.confirmer()).has_value();
+    return id == tailId() || finder_.find(lines_, id) || log_.index_.find(id, log_.confirmer()).has_value();
   }
 
-  [[nodiscard]] const std::string& tailId() const override { return tailId_; }
+  [[nodiscard]] const std::string& tailId() const override { return lines_.empty() ? log_.tailId_ : lines_.back().id; }
   [[nodiscard]] const std::string& headId() const override { return headId_; }
   [[nodiscard]] const std::vector<NewLine>& lines() const { return lines_; }
 
   void accept(std::vector<NewLine> fresh) {
-    for (NewLine& line : fresh) {
-      pending_.emplace(line.id, lines_.size());
-      tailId_ = line.id;
+    for (const NewLine& line : fresh) {
       if (line.type == entry_type::kHead) {
         headId_ = json::findString(json::findMember(line.text, "payload").value_or(""), "entryId").value_or("");
       } else if (!isControlType(line.type)) {
         headId_ = line.id;
       }
-      lines_.push_back(std::move(line));
+    }
+    if (lines_.empty()) {
+      lines_ = std::move(fresh);
+    } else {
+      std::ranges::move(fresh, std::back_inserter(lines_));
     }
   }
 
  private:
   SessionLog& log_;
-  std::string tailId_;
   std::string headId_;
   std::vector<NewLine> lines_;
-  std::unordered_map<std::string, std::size_t> pending_;
+  NewLineFinder finder_;
 };
 
 void SessionLog::append(AppendWork& work, std::size_t weightBytes) {
@@ -83,13 +81,18 @@ Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mu
                   "check who owns the file and its permissions");
     }
     std::shared_ptr<File> file = log_.file;
-    const std::string path = log_.path();
     lock.unlock();
-    auto locked = lockWithin(*file, LockKind::Exclusive, options_.lockTimeoutMs, path);
+    auto locked = lockWithin(*file, LockKind::Exclusive, options_.lockTimeoutMs, sessionId_);
     lock.lock();
     if (!locked) return std::unexpected(locked.error());
     const auto info = log_.folder->info(log_.name);
-    if (log_.file == file && info && info->identity == log_.info.identity) return file;
+    if (log_.file == file && info && info->identity == log_.info.identity) {
+      if (auto fresh = refreshFrom(*info); !fresh) {
+        (void)file->unlock();
+        return std::unexpected(fresh.error());
+      }
+      return file;
+    }
     (void)file->unlock();
     if (!info && info.error() != ENOENT) return std::unexpected(ioError(info.error(), "look at"));
     if (auto opened = reopen(); !opened) return std::unexpected(opened.error());
@@ -115,17 +118,14 @@ Result<void> SessionLog::syncFile() {
 
 // Under the lock: what is behind the last complete batch was never acknowledged, and what is before it becomes durable.
 Result<void> SessionLog::settle(std::uint64_t* movedBytes) {
-  if (auto fresh = refresh(); !fresh) return fresh;
   if (index_.summary().count == 0) {
     return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", log_.path()),
                 "it is empty or no session file; see `bough verify`");
   }
   const std::uint64_t covered = index_.summary().coveredBytes;
-  const auto size = log_.source->size();
-  if (!size) return std::unexpected(ioError(size.error(), "look at"));
-  if (*size > covered) {
-    if (auto moved = moveTornAside(covered, *size); !moved) return moved;
-    if (movedBytes != nullptr) *movedBytes = *size - covered;
+  if (seenSize_ > covered) {
+    if (auto moved = moveTornAside(covered, seenSize_); !moved) return moved;
+    if (movedBytes != nullptr) *movedBytes = seenSize_ - covered;
     syncedBytes_ = 0;
   }
   if (syncedBytes_ < covered) {
@@ -224,7 +224,7 @@ void SessionLog::indexGroup(const std::vector<NewLine>& lines, const std::string
     if (line.parentId && !line.parentId->empty()) scanned.keys.parentId = *line.parentId;
     scanned.keys.type = line.type;
     last = findSeal(scanned.text)->digits;
-    BOUGH_CHECK(index_.add(scanned, confirmer()));
+    BOUGH_CHECK(index_.add(scanned, confirmer(), tailId_));
     tailId_ = line.id;
     tailOffset_ = at;
     rest.remove_prefix(length + 1);
@@ -233,11 +233,12 @@ void SessionLog::indexGroup(const std::vector<NewLine>& lines, const std::string
   headId_.clear();
   edge_.append(std::string_view(bytes).substr(bytes.size() - std::min(bytes.size(), kEdgeBytes)));
   if (edge_.size() > kEdgeBytes) edge_.erase(0, edge_.size() - kEdgeBytes);
-  Crc32c crc;
-  crc.add(edge_);
-  index_.setScanState({.offset = at, .lastSeal = last, .lacksLineEnd = false}, crc.value());
+  index_.setScanState({.offset = at, .lastSeal = last, .lacksLineEnd = false});
   const bool trusted = options_.writeIndex && !readMismatch_ && !index_.damaged();
-  if (trusted && index_.hasFile() && index_.unsavedBytes() > kExtendAfterBytes) index_.extendFile();
+  if (trusted && index_.hasFile() && index_.unsavedBytes() > kExtendAfterBytes) {
+    sumEdge();
+    index_.extendFile();
+  }
 }
 
 // Writes what the group wants to add. `lock` is open during the write and the sync.
@@ -317,13 +318,14 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
     if (auto tail = loadTail(); !tail) return failAll(tail.error());
     auto head = headOf();
     if (!head) return failAll(head.error());
-    View view(*this, tailId_, std::move(*head));
+    View view(*this, std::move(*head));
     std::vector<Result<void>> outcomes;
     auto prepared = prepareGroup(view, group, outcomes);
     if (!prepared && retried) return failAll(prepared.error());
     if (!prepared) {
       // The index misled us, and nothing is written on its word: make it anew and ask again.
-      if (auto fresh = rebuild(); !fresh) return failAll(fresh.error());
+      forgetIndex();
+      if (auto fresh = refresh(); !fresh) return failAll(fresh.error());
       continue;
     }
     const auto written = commitLines(view.lines(), **file, lock);
@@ -347,7 +349,8 @@ Result<RepairReport> SessionLog::repair() {
     file = std::move(*locked);
     fileLock.emplace(*file);
   }
-  if (auto fresh = rebuild(); !fresh) return std::unexpected(fresh.error());
+  forgetIndex();
+  if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
   if (file) {
     if (auto settled = settle(&report.tornBytes); !settled) return std::unexpected(settled.error());
   }

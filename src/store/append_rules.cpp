@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 #include "base/json_scan.h"
 #include "base/sha256.h"
 #include "base/timestamp.h"
@@ -12,6 +10,8 @@
 
 namespace bough {
 namespace {
+
+constexpr std::size_t kEnvelopeBytes = 256;  // about what a line holds besides its payload
 
 std::unexpected<Error> invalid(const Entry& entry, std::string_view what, std::string hint = {}) {
   return fail(ErrorCode::InvalidArgument,
@@ -28,8 +28,8 @@ bool isSamePayload(std::string_view mine, std::string_view theirs) {
 
 class BatchRules {
  public:
-  BatchRules(LogView& log, const AppendRequest& request, const EntrySerializer& serializer, IdGenerator& ids,
-             Clock& clock, std::vector<NewLine>& lines)
+  BatchRules(LogView& log, AppendRequest& request, const EntrySerializer& serializer, IdGenerator& ids, Clock& clock,
+             std::vector<NewLine>& lines)
       : log_(log),
         request_(request),
         serializer_(serializer),
@@ -41,7 +41,7 @@ class BatchRules {
   Result<AppendResult> run() {
     AppendResult result{.sessionId = request_.sessionId, .lastAppendedEntryId = {}};
     if (request_.entries.empty()) return fail(ErrorCode::InvalidArgument, "a batch without entries");
-    for (const Entry& entry : request_.entries) {
+    for (Entry& entry : request_.entries) {
       auto known = entry.id.empty() ? Result<std::optional<Entry>>(std::nullopt) : stored(entry.id);
       if (!known) return std::unexpected(known.error());
       auto accepted = *known ? duplicate(entry, **known) : fresh(entry);
@@ -63,7 +63,7 @@ class BatchRules {
 
   // The entry of that id, wherever the session has it.
   Result<std::optional<Entry>> stored(const std::string& id) {
-    if (const auto mine = batch_.find(id); mine != batch_.end()) return decoded(lines_[mine->second].text);
+    if (const auto mine = batch_.find(lines_, id)) return decoded(lines_[*mine].text);
     auto text = log_.textOf(id);
     if (!text) return std::unexpected(text.error());
     if (*text) return decoded(**text);
@@ -77,7 +77,7 @@ class BatchRules {
   }
 
   Result<bool> exists(const std::string& id) {
-    if (batch_.contains(id)) return true;
+    if (batch_.find(lines_, id)) return true;
     auto here = log_.contains(id);
     if (!here || *here || !request_.shared) return here;
     auto shared = request_.shared(id);
@@ -105,22 +105,54 @@ class BatchRules {
     return entry.id;
   }
 
-  Result<std::string> fresh(Entry entry) {
+  // Of the entries of a batch most are made in the same millisecond.
+  const std::string& now() {
+    const std::uint64_t ms = clock_.nowMs();
+    if (ms != nowMs_ || now_.empty()) {
+      nowMs_ = ms;
+      now_ = formatTimestamp(ms);
+    }
+    return now_;
+  }
+
+  // What the caller left out of an entry is filled in for as long as this lives, so that the entry need not be copied.
+  class Completed {
+   public:
+    Completed(Entry& entry, BatchRules& rules)
+        : entry_(entry), noId_(entry.id.empty()), noTime_(entry.timestamp.empty()), noParent_(!entry.parentId) {
+      if (noId_) entry.id = rules.ids_.next();
+      if (noTime_) entry.timestamp = rules.now();
+      if (noParent_) entry.parentId = rules.head_;
+    }
+    ~Completed() {
+      if (noId_) entry_.id.clear();
+      if (noTime_) entry_.timestamp.clear();
+      if (noParent_) entry_.parentId.reset();
+    }
+    Completed(const Completed&) = delete;
+    Completed& operator=(const Completed&) = delete;
+
+   private:
+    Entry& entry_;
+    bool noId_;
+    bool noTime_;
+    bool noParent_;
+  };
+
+  Result<std::string> fresh(Entry& entry) {
     if (entry.type == entry_type::kSessionHeader) return invalid(entry, "a session has one header, its first entry");
-    if (entry.id.empty()) entry.id = ids_.next();
-    if (entry.timestamp.empty()) entry.timestamp = formatTimestamp(clock_.nowMs());
-    if (!entry.parentId) entry.parentId = head_;
+    const Completed completed(entry, *this);
     if (auto known = checkParent(entry); !known) return std::unexpected(known.error());
     NewLine line{.id = entry.id, .parentId = entry.parentId, .type = entry.type, .text = {}};
+    line.text.reserve(entry.payload.size() + entry.meta.size() + entry.extra.size() + kEnvelopeBytes);
     if (auto encoded = serializer_.encode(entry, line.text); !encoded) return std::unexpected(encoded.error());
     if (line.text.size() + 64 > kMaxLineBytes) {
       return invalid(entry, "the entry is larger than 128 MiB", "store large data as an attachment");
     }
     if (auto checked = checkPayload(entry); !checked) return std::unexpected(checked.error());
-    batch_.emplace(entry.id, lines_.size());
-    lines_.push_back(std::move(line));
     advanceHead(entry);
-    return entry.id;
+    lines_.push_back(std::move(line));
+    return lines_.back().id;
   }
 
   Result<void> checkParent(const Entry& entry) {
@@ -177,13 +209,15 @@ class BatchRules {
   }
 
   LogView& log_;
-  const AppendRequest& request_;
+  AppendRequest& request_;
   const EntrySerializer& serializer_;
-  IdGenerator& ids_;
+  IdGenerator::Batch ids_;
   Clock& clock_;
   std::vector<NewLine>& lines_;
-  std::unordered_map<std::string, std::size_t> batch_;
+  NewLineFinder batch_;
   std::string head_;
+  std::uint64_t nowMs_ = 0;
+  std::string now_;
 };
 
 }  // namespace
@@ -196,7 +230,7 @@ Error tailConflict(std::string_view sessionId, std::string_view expected, std::s
           .actualTail = std::string(actual)};
 }
 
-Result<AppendResult> prepareBatch(LogView& log, const AppendRequest& request, const EntrySerializer& serializer,
+Result<AppendResult> prepareBatch(LogView& log, AppendRequest& request, const EntrySerializer& serializer,
                                   IdGenerator& ids, Clock& clock, std::vector<NewLine>& lines) {
   auto result = BatchRules(log, request, serializer, ids, clock, lines).run();
   if (!result) lines.clear();

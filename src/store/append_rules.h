@@ -14,8 +14,8 @@
 namespace bough {
 
 /// Checks `request` against the log as it is and returns what to write in `lines`; the result counts what would be
-/// appended. Nothing is written when it fails.
-Result<AppendResult> prepareBatch(LogView& log, const AppendRequest& request, const EntrySerializer& serializer,
+/// appended. Nothing is written when it fails. `request` is as before when this returns.
+Result<AppendResult> prepareBatch(LogView& log, AppendRequest& request, const EntrySerializer& serializer,
                                   IdGenerator& ids, Clock& clock, std::vector<NewLine>& lines);
 
 /// The Conflict that says which tail a session has instead of the expected one.

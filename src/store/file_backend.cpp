@@ -30,7 +30,7 @@ Result<void> checkSessionId(const std::string& sessionId) {
 // One append on its way through a session's group commit.
 class RulesWork final : public AppendWork {
  public:
-  RulesWork(const AppendRequest& request, const EntrySerializer& serializer, IdGenerator& ids, Clock& clock)
+  RulesWork(AppendRequest& request, const EntrySerializer& serializer, IdGenerator& ids, Clock& clock)
       : request_(request), serializer_(serializer), ids_(ids), clock_(clock) {}
 
   Result<void> prepare(LogView& log, std::vector<NewLine>& lines) override {
@@ -45,7 +45,7 @@ class RulesWork final : public AppendWork {
   Result<AppendResult> take() { return std::move(result_); }
 
  private:
-  const AppendRequest& request_;
+  AppendRequest& request_;
   const EntrySerializer& serializer_;
   IdGenerator& ids_;
   Clock& clock_;
@@ -241,6 +241,27 @@ Result<Entry> FileBackend::header(const std::string& sessionId) {
   return serializer_.decode(*text);
 }
 
+Result<std::optional<ForkOrigin>> FileBackend::origin(const std::string& sessionId) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  auto text = (*session)->headerText();
+  if (!text) return std::unexpected(text.error());
+  {
+    const std::lock_guard lock(mutex_);
+    const auto cached = logs_.find(sessionId);
+    if (cached != logs_.end() && cached->second.header == *text) return cached->second.origin;
+  }
+  auto first = serializer_.decode(*text);
+  if (!first) return std::unexpected(first.error());
+  std::optional<ForkOrigin> origin = readHeader(*first).origin;
+  const std::lock_guard lock(mutex_);
+  if (const auto cached = logs_.find(sessionId); cached != logs_.end()) {
+    cached->second.header = std::move(*text);
+    cached->second.origin = origin;
+  }
+  return origin;
+}
+
 Result<SessionState> FileBackend::state(const std::string& sessionId) {
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());
@@ -342,15 +363,19 @@ Result<std::vector<Entry>> FileBackend::read(const std::string& sessionId, std::
   std::vector<Ordinal> ordinals;
   ordinals.reserve(sequences.size());
   for (const std::uint64_t sequence : sequences) ordinals.push_back(static_cast<Ordinal>(sequence));
-  auto lines = (*session)->read(ordinals);
-  if (!lines) return std::unexpected(lines.error());
   std::vector<Entry> entries;
-  entries.reserve(lines->size());
-  for (const std::string& line : *lines) {
+  entries.reserve(ordinals.size());
+  std::optional<Error> damage;
+  auto done = (*session)->read(ordinals, [&](std::string_view line) {
     auto entry = serializer_.decode(line);
-    if (!entry) return std::unexpected(entry.error());
-    entries.push_back(std::move(*entry));
-  }
+    if (entry) {
+      entries.push_back(std::move(*entry));
+    } else if (!damage) {
+      damage = entry.error();
+    }
+  });
+  if (!done) return std::unexpected(done.error());
+  if (damage) return std::unexpected(*damage);
   return entries;
 }
 

@@ -32,6 +32,7 @@ class FileBackend final : public StorageBackend {
   Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) override;
   Result<SessionState> state(const std::string& sessionId) override;
   Result<Entry> header(const std::string& sessionId) override;
+  Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) override;
   Result<AppendResult> append(AppendRequest request) override;
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
   Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) override;
@@ -81,6 +82,8 @@ class FileBackend final : public StorageBackend {
   struct CachedLog {
     std::shared_ptr<SessionLog> log;
     std::list<std::string>::iterator place;
+    std::string header;  // what `origin` was read from
+    std::optional<ForkOrigin> origin;
   };
   std::unordered_map<std::string, CachedLog> logs_;
 };

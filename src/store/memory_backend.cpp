@@ -156,6 +156,12 @@ Result<Entry> MemoryBackend::header(const std::string& sessionId) {
   return with(session(sessionId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text); });
 }
 
+Result<std::optional<ForkOrigin>> MemoryBackend::origin(const std::string& sessionId) {
+  auto first = header(sessionId);
+  if (!first) return std::unexpected(first.error());
+  return readHeader(*first).origin;
+}
+
 Result<SessionState> MemoryBackend::state(const std::string& sessionId) {
   auto first = header(sessionId);
   if (!first) return std::unexpected(first.error());

@@ -134,9 +134,9 @@ Result<std::unique_ptr<Hold>> SessionStore::Impl::storeAttachments(std::vector<E
 }
 
 Result<SharedHistory> SessionStore::Impl::sharedHistory(const std::string& sessionId) {
-  auto header = backend->header(sessionId);
-  if (!header) return std::unexpected(header.error());
-  if (!readHeader(*header).origin) return SharedHistory();
+  auto origin = backend->origin(sessionId);
+  if (!origin) return std::unexpected(origin.error());
+  if (!*origin) return SharedHistory();
   auto history = ForkHistory::ofFork(*backend, sessionId);
   if (!history) return std::unexpected(history.error());
   return SharedHistory([this, shared = std::make_shared<ForkHistory>(std::move(*history))](

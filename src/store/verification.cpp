@@ -4,6 +4,7 @@
 
 #include <unordered_set>
 
+#include "base/json_scan.h"
 #include "store/attachment_reference.h"
 #include "store/fork_history.h"
 #include "store/header.h"
@@ -88,6 +89,11 @@ Result<void> checkEntries(SessionLog& log, const EntrySerializer& serializer, St
     auto lines = log.read(*ordinals);
     if (!lines) return std::unexpected(lines.error());
     for (const std::string& line : *lines) {
+      if (const auto whole = json::check(line); !whole) {
+        sink.add(ProblemKind::Damage, 0, line.size(),
+                 fmt::format("a sealed line is not JSON: {}", whole.error().reason));
+        continue;
+      }
       auto entry = serializer.decode(line);
       if (!entry) {
         sink.add(ProblemKind::Damage, 0, line.size(), entry.error().message);

@@ -219,5 +219,25 @@ TEST(EntryCodec, WhateverIsEncodedComesBack) {
   }
 }
 
+TEST(EntryCodec, ASealedLineIsReadRightWhateverStandsAroundItsPayload) {
+  const std::string head = R"({"id":"e","parentId":null,"type":"x","timestamp":"2026-11-14T23:47:00.862Z",)";
+  const std::string seal = R"(,"seal":"1/1 01234567"})";
+  struct Case {
+    std::string members, payload, meta, extra;
+  };
+  for (const Case& c : {Case{R"("payload":{"a":{}})", R"({"a":{}})", "", ""},
+                        Case{R"("payload":{"meta":{}},"meta":{"m":1})", R"({"meta":{}})", R"({"m":1})", ""},
+                        Case{R"("payload":{},"zebra":{"b":{}})", "{}", "", R"("zebra":{"b":{}})"},
+                        Case{R"("zebra":{},"payload":{})", "{}", "", R"("zebra":{})"},
+                        Case{R"("payload":{"s":"},\"meta\":{"})", R"({"s":"},\"meta\":{"})", "", ""}}) {
+    const auto entry = jsonEntrySerializer().decode(head + c.members + seal);
+    ASSERT_TRUE(entry) << c.members;
+    EXPECT_EQ(entry->payload, c.payload);
+    EXPECT_EQ(entry->meta, c.meta);
+    EXPECT_EQ(entry->extra, c.extra);
+  }
+  EXPECT_FALSE(jsonEntrySerializer().decode(head + R"("payload":{]})" + seal));
+}
+
 }  // namespace
 }  // namespace bough

@@ -35,7 +35,7 @@ class IndexWorld {
     if (parent) line.keys.parentId = parentId;
     line.keys.type = type;
     const bool added = index.add(line, confirmer());
-    if (added) index.setScanState({.offset = i * 100 + 100, .lastSeal = std::nullopt, .lacksLineEnd = false}, 0);
+    if (added) index.setScanState({.offset = i * 100 + 100, .lastSeal = std::nullopt, .lacksLineEnd = false});
     return added;
   }
   std::optional<Ordinal> find(std::size_t i) { return index.find(idAt(i), confirmer()); }
