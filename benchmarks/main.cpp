@@ -31,11 +31,11 @@ void printRow(const Row& row, bool json) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::vector<std::string> names(argv + 1, argv + argc);
+  if (names.size() == 4 && names[0] == "--last") return bough::bench::readLastOf(names[1], names[2], names[3]);
   // Freed memory stays with the program, as it does in one that runs for long.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  std::vector<std::string> names(argv + 1, argv + argc);
-  if (names.size() == 4 && names[0] == "--last") return bough::bench::readLastOf(names[1], names[2], names[3]);
   const bool json = std::erase(names, "--json") > 0;
   std::vector<Benchmark> all = bough::bench::appendBenchmarks();
   std::ranges::move(bough::bench::readBenchmarks(), std::back_inserter(all));

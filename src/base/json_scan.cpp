@@ -144,9 +144,16 @@ class Scanner {
   bool escape() {
     ++at_;
     const char c = peek();
-    if (at_ < text_.size() && c != '\0' && std::string_view("\"\\/bfnrt").contains(c)) {
-      ++at_;
-      return true;
+    switch (c) {
+      case '"':
+      case '\\':
+      case '/':
+      case 'b':
+      case 'f':
+      case 'n':
+      case 'r':
+      case 't': ++at_; return true;
+      default: break;
     }
     if (c != 'u') return failWith("an unknown escape");
     for (std::size_t i = 1; i <= 4; ++i) {
