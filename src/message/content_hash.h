@@ -1,0 +1,70 @@
+// Tells whether a JSON value still says what it said when we wrote it.
+//
+// A history comes back from programs that load and print it again: with other blanks, other escapes, another order of
+// keys. None of that is an edit. So the hash is taken over what the text means: strings decoded, numbers by value
+// (whole numbers of any length exactly), members in any order, the last of two members of one name. It is 64 bits wide
+// and fast, not cryptographic: it guards against mistakes, not against somebody who wants to fool himself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "message/json_tree.h"
+
+namespace bough::message {
+
+/// Bytes as they are.
+std::uint64_t hashBytes(std::string_view bytes);
+
+/// The parts a hash of a JSON value is put together from; a writer uses them to hash while it writes.
+namespace content_hash {
+std::uint64_t string(std::string_view decoded);
+std::uint64_t number(std::string_view literal);
+std::uint64_t word(json::Kind kind);
+std::uint64_t member(std::uint64_t keyHash, std::uint64_t valueHash);
+std::uint64_t object(std::uint64_t sumOfMembers, std::uint64_t count);
+std::uint64_t element(std::uint64_t soFar, std::uint64_t valueHash);
+std::uint64_t array(std::uint64_t soFar, std::uint64_t count);
+}  // namespace content_hash
+
+/// Hashes values of indexed texts; keeps its buffers between calls.
+class ContentHasher {
+ public:
+  std::uint64_t hash(const json::Tree& tree, json::Tree::Index node);
+  /// Of a value that is not indexed yet. It must be valid JSON.
+  std::uint64_t hash(std::string_view raw);
+  /// Of a string whose body is still escaped.
+  std::uint64_t hashEscaped(std::string_view body);
+
+ private:
+  struct Open {
+    json::Tree::Index end;
+    bool object;
+    std::uint64_t soFar;
+    std::uint64_t count;
+    std::size_t firstMember;
+    std::uint64_t keyAbove;
+  };
+  struct MemberHash {
+    std::uint64_t key;
+    std::uint64_t ordinal;
+    std::uint64_t value;
+  };
+
+  std::uint64_t leaf(const json::Tree& tree, json::Tree::Index node);
+  std::uint64_t finish(const Open& open);
+
+  std::string decoded_;
+  std::vector<Open> open_;
+  std::vector<MemberHash> members_;
+  json::Tree scratch_;
+};
+
+/// 16 lower-case hex digits.
+std::string toHex(std::uint64_t hash);
+/// The reverse; 0 when it is no such text.
+std::uint64_t fromHex(std::string_view hex);
+
+}  // namespace bough::message

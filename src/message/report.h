@@ -1,0 +1,40 @@
+// Collects what a conversion does to a history, message by message.
+#pragma once
+
+#include <bough/convert.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "message/history.h"
+
+namespace bough::message {
+
+/// The place of a native in its document: "messages[3]"; with the dialect before it when that is another document.
+std::string pathOf(const Native& native);
+/// The same with one block of it: "messages[3].content[1]".
+std::string pathOf(const Native& native, const Block* block);
+
+class Reporter {
+ public:
+  explicit Reporter(CompatibilityReport& report) : report_(report) {}
+
+  /// The target does not hold `field`. `visible`: the model would have seen it.
+  void lossy(Change change, const Native& native, const Block* block, std::string_view field, std::string_view reason,
+             bool visible = false);
+  /// Something else worth saying.
+  void note(Change change, const Native& native, const Block* block, std::string_view field, std::string_view reason);
+  void note(Change change, std::string path, std::string_view field, std::string_view reason);
+  void invalid(const Native& native, const Block* block, std::string_view reason);
+  void warn(std::string text) { report_.warnings.push_back(std::move(text)); }
+
+  CompatibilityReport& report() { return report_; }
+
+ private:
+  CompatibilityReport& report_;
+  std::unordered_map<std::string, std::size_t> fields_;
+  const Native* lastLossy_ = nullptr;
+};
+
+}  // namespace bough::message
