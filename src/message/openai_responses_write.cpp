@@ -78,7 +78,8 @@ void writeResult(const Piece& piece, Sink& sink) {
 void writeAnswer(const Piece& piece, Sink& sink) {
   NodeWriter& writer = sink.begin();
   if (piece.kind == BlockKind::Refusal) {
-    const std::string id = "msg_" + toHex(hashBytes(piece.text.escaped));
+    // Refusals have no short form, and items no two may share an id.
+    const std::string id = "msg_" + toHex(hashBytes(std::to_string(sink.count()) + std::string(piece.text.escaped)));
     writer.beginObject().member("type", literal("message")).member("id", literal(id));
     writer.member("role", literal("assistant")).member("status", literal("completed")).key("content").beginArray();
     writer.beginObject().member("type", literal("refusal")).member("refusal", piece.text).endObject();

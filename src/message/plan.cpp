@@ -29,7 +29,7 @@ class Planner {
 
   Plan run() {
     for (const Native& native : history_.natives) {
-      slotIsNative_ |= native.section == Section::System && native.dialect == target_;
+      returns_ |= native.section != Section::Tools && native.dialect == target_;
     }
     for (std::size_t i = 0; i < history_.natives.size(); ++i) {
       const Native& native = history_.natives[i];
@@ -125,7 +125,8 @@ class Planner {
     std::vector<Piece> pieces;
     for (const Block& block : native.message.blocks) adapter_.content(index, block, pieces);
     if (mergesTurns()) dropBlanks(native, pieces);
-    const bool hoists = mergesTurns() && !(target_ == Dialect::Anthropic && slotIsNative_);
+    // A changed system prompt would break every signature Anthropic gave out; it also takes such messages in place.
+    const bool hoists = mergesTurns() && !(target_ == Dialect::Anthropic && returns_);
     const bool toSlot = native.wholeSlot && target_ != Dialect::OpenaiChat;
     if (pieces.empty()) return;
     if (hoists || toSlot) {
@@ -338,7 +339,7 @@ class Planner {
   Plan plan_;
   Adapter adapter_;
   Pairing pairing_;
-  bool slotIsNative_ = false;
+  bool returns_ = false;  // Something was first written in the target's dialect.
   bool turnEnded_ = false;
   std::size_t nextCall_ = 0;
   std::size_t nextResult_ = 0;

@@ -76,6 +76,8 @@ std::string pathOf(const Native& native, const Block* block) {
   std::size_t index = 0;
   for (const Block& each : native.message.blocks) {
     if (&each == block) {
+      // A citation stands inside the text before it.
+      if (each.kind == BlockKind::Citation && index > 0) --index;
       // A block that is the whole stored value has no path of its own.
       if (block->raw.data() == native.raw.data()) return path;
       return path + fmt::format("{}[{}]", native.dialect == Dialect::Gemini ? ".parts" : ".content", index);
