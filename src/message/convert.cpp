@@ -49,7 +49,7 @@ class Composer {
     Sink sink(texts.system, records, Section::System);
     if (plan.system.verbatim) {
       const Native& native = nativeAt(plan.system.native);
-      sink.splice(native.raw, {}, hasher_.hash(*native.tree, native.node));
+      sink.splice(plan.system.native, native.raw, {}, hasher_.hash(*native.tree, native.node));
     } else {
       writeSystem(target_, plan.system, sink);
     }
@@ -70,7 +70,7 @@ class Composer {
       if (native == nullptr) {
         writeMessage(target_, out, sink);
       } else {
-        spliceNative(*native, before, oneString, sink);
+        spliceNative(out.native, before, oneString, sink);
       }
       before = native;
       for (std::size_t i = firstNode; i < records.nodes.size(); ++i) {
@@ -80,16 +80,17 @@ class Composer {
     if (frame.stringInput && !oneString) texts.messages += ']';
   }
 
-  void spliceNative(const Native& native, const Native* before, bool oneString, Sink& sink) {
+  void spliceNative(std::int32_t index, const Native* before, bool oneString, Sink& sink) {
+    const Native& native = nativeAt(index);
     const bool follows = before != nullptr && before->place + 1 == native.place;
     checkSignatures(native);
     if (native.wholeSlot && !oneString) {
       const std::string item = "{\"role\":\"user\",\"content\":" + std::string(native.raw) + "}";
-      sink.splice(item, {}, hasher_.hash(item));
+      sink.splice(index, item, {}, hasher_.hash(item));
       return;
     }
     const std::uint64_t hash = native.tree != nullptr ? hasher_.hash(*native.tree, native.node) : native.rawHash;
-    sink.splice(native.raw, follows ? native.separator : std::string_view(), hash);
+    sink.splice(index, native.raw, follows ? native.separator : std::string_view(), hash);
   }
 
   // Only Anthropic binds signatures to what stands before them.

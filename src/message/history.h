@@ -92,6 +92,7 @@ struct LeafRecord {
 struct NodeRecord {
   Section section = Section::Messages;
   bool verbatim = false;
+  std::int32_t native = -1;  ///< Verbatim: which. In an Origin: the last native it keeps that stands before this one.
   std::uint64_t hash = 0;
   std::uint32_t firstLeaf = 0;
   std::uint32_t leafCount = 0;

@@ -160,31 +160,40 @@ class OriginReader {
     out.prefix = {.system = hashes[0], .tools = hashes[1], .messages = hashes[2]};
   }
 
+  // The index of a native, or -1; none when it is neither.
+  std::optional<std::int32_t> nativeIndex(Tree::Index node, const OriginData& data) const {
+    if (tree_.raw(node) == "-1") return -1;
+    const std::uint64_t index = number(node);
+    if (tree_.kind(node) != json::Kind::Number || index >= data.natives.size()) return std::nullopt;
+    return static_cast<std::int32_t>(index);
+  }
+
+  // [section, hash, native before it] when verbatim, else [section, hash, leaf, native, leaf, native …].
   bool node(Tree::Index list, OriginData& data) const {
+    std::vector<Tree::Index> parts;
+    for (const Tree::Index each : tree_.elements(list)) parts.push_back(each);
+    if (parts.size() < 2 || !tree_.isString(parts[1])) return false;
+    const auto where = section(parts[0]);
+    if (!where) return false;
     NodeRecord record;
+    record.section = *where;
+    record.hash = fromHex(tree_.body(parts[1]));
     record.firstLeaf = static_cast<std::uint32_t>(data.records.leaves.size());
-    std::size_t index = 0;
-    std::uint64_t leafHash = 0;
-    for (const Tree::Index each : tree_.elements(list)) {
-      if (index == 0) {
-        const auto where = section(each);
-        if (!where) return false;
-        record.section = *where;
-      } else if (index == 1 || index % 2 == 0) {
-        if (!tree_.isString(each)) return false;
-        (index == 1 ? record.hash : leafHash) = fromHex(tree_.body(each));
-      } else {
-        const bool synthetic = tree_.raw(each) == "-1";
-        const std::uint64_t from = number(each);
-        if (!synthetic && from >= data.natives.size()) return false;
-        data.records.leaves.push_back({.hash = leafHash, .native = synthetic ? -1 : static_cast<std::int32_t>(from)});
-        ++record.leafCount;
-      }
-      ++index;
+    record.verbatim = parts.size() == 3;
+    if (record.verbatim) {
+      const auto before = nativeIndex(parts[2], data);
+      if (!before) return false;
+      record.native = *before;
     }
-    record.verbatim = index == 2;
+    if (!record.verbatim && parts.size() % 2 != 0) return false;
+    for (std::size_t i = 2; !record.verbatim && i < parts.size(); i += 2) {
+      const auto from = nativeIndex(parts[i + 1], data);
+      if (!tree_.isString(parts[i]) || !from) return false;
+      data.records.leaves.push_back({.hash = fromHex(tree_.body(parts[i])), .native = *from});
+      ++record.leafCount;
+    }
     data.records.nodes.push_back(record);
-    return index >= 2 && index % 2 == 0;
+    return true;
   }
 
   void aliases(Tree::Index list, Aliases& out) const {

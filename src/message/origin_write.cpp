@@ -87,9 +87,11 @@ void writeAliases(json::Writer& writer, const Aliases& aliases) {
 std::string writeOrigin(Dialect target, const History& history, const Records& records) {
   std::size_t bytes = 4096 + records.nodes.size() * 32 + records.leaves.size() * 32;
   std::vector<std::int32_t> stored(history.natives.size(), -1);
+  std::vector<std::int32_t> before(history.natives.size(), -1);
   std::int32_t count = 0;
   for (std::size_t i = 0; i < history.natives.size(); ++i) {
-    // What stands in the document verbatim needs no copy.
+    // What stands in the document verbatim needs no copy, only its place among the others.
+    before[i] = count - 1;
     if (history.natives[i].dialect == target) continue;
     stored[i] = count++;
     bytes += history.natives[i].raw.size() + 128;
@@ -109,7 +111,9 @@ std::string writeOrigin(Dialect target, const History& history, const Records& r
   writer.endArray().key("nodes").beginArray();
   for (const NodeRecord& node : records.nodes) {
     writer.beginArray().string(nameOf(node.section).substr(0, 1)).string(toHex(node.hash));
-    if (!node.verbatim) {
+    if (node.verbatim) {
+      writer.number(std::int64_t{before[static_cast<std::size_t>(node.native)]});
+    } else {
       for (std::uint32_t i = 0; i < node.leafCount; ++i) {
         const LeafRecord& leaf = records.leaves[node.firstLeaf + i];
         // -1 marks what is synthetic.

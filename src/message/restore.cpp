@@ -204,8 +204,10 @@ class Restorer {
       }
     }
     for (std::size_t i = 0; i < origin_.natives.size(); ++i) {
+      sectionOf_.push_back(origin_.natives[i].section);
+      hosts_.push_back(total_[i] > 0 ? i : hostOf(i));
       if (total_[i] > 0 || keep_[i] == 0) continue;
-      const std::size_t host = hostOf(i);
+      const std::size_t host = hosts_[i];
       if (host != kUnmatched && keep_[host] == 0 && touched_[host] == 0) keep_[i] = 0;
     }
   }
@@ -244,10 +246,9 @@ class Restorer {
       items_.push_back({static_cast<std::int64_t>(i), 0, std::move(origin_.natives[i])});
     }
     anchors();
-    std::int64_t anchor = -1;
-    for (std::size_t i = 0; i < document_.size(); ++i) {
-      if (i > 0 && document_[i].section != document_[i - 1].section) anchor = -1;
-      take(i, anchor);
+    for (const Section section : kSections) {
+      std::int64_t anchor = startOf(section);
+      for (const std::size_t i : documentIn(section)) take(i, anchor);
     }
     std::ranges::sort(items_,
                       [](const Item& a, const Item& b) { return a.key != b.key ? a.key < b.key : a.order < b.order; });
@@ -258,13 +259,23 @@ class Restorer {
     }
   }
 
+  // What is new comes behind natives that became nothing and have nothing beside them that did.
+  [[nodiscard]] std::int64_t startOf(Section section) const {
+    std::int64_t start = -1;
+    for (std::size_t i = 0; i < total_.size(); ++i) {
+      const bool alone = total_[i] == 0 && keep_[i] != 0 && sectionOf_[i] == section && hosts_[i] == kUnmatched;
+      if (alone) start = static_cast<std::int64_t>(i);
+    }
+    return start;
+  }
+
   // For every native, the last one that stays with it: leafless ones that follow it and belong to it.
   void anchors() {
     lastWith_.resize(total_.size());
     for (std::size_t i = 0; i < total_.size(); ++i) {
       lastWith_[i] = static_cast<std::int64_t>(i);
       if (total_[i] > 0) continue;
-      const std::size_t host = hostOf(i);
+      const std::size_t host = hosts_[i];
       if (host != kUnmatched && host < i) lastWith_[host] = static_cast<std::int64_t>(i);
     }
   }
@@ -275,6 +286,8 @@ class Restorer {
     const auto blocks = leavesOf(native);
     const bool anyConsumed = std::ranges::any_of(leaves, [&](std::size_t leaf) { return consumed(leaf); });
     if (!anyConsumed) {
+      const bool known = recordOf_[index] != kUnmatched && records_.nodes[recordOf_[index]].verbatim;
+      if (known) anchor = std::max<std::int64_t>(anchor, records_.nodes[recordOf_[index]].native);
       native.added = recordOf_[index] == kUnmatched;
       items_.push_back({anchor, ++order_, std::move(native)});
       return;
@@ -324,7 +337,9 @@ class Restorer {
   std::vector<std::uint32_t> total_;        // Of each native: how many leaves it became …
   std::vector<std::uint32_t> intactCount_;  // … and how many are still the same.
   std::vector<char> keep_;
-  std::vector<char> touched_;  // Some form of it is still there.
+  std::vector<char> touched_;       // Some form of it is still there.
+  std::vector<std::size_t> hosts_;  // What a leafless native belongs to.
+  std::vector<Section> sectionOf_;
   std::vector<std::int64_t> lastWith_;
   std::vector<Item> items_;
   std::size_t order_ = 0;

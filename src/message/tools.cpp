@@ -187,7 +187,7 @@ std::string writeTools(Dialect target, History& history, Records& records, Repor
     const Native& native = history.natives[static_cast<std::size_t>(index)];
     if (native.dialect == target) {
       const bool grouped = target != Dialect::Gemini || isGeminiDeclaration(native);
-      (grouped ? sink : otherSink).splice(native.raw, {}, hasher.hash(*native.tree, native.node));
+      (grouped ? sink : otherSink).splice(index, native.raw, {}, hasher.hash(*native.tree, native.node));
       continue;
     }
     reportTool(native, target, reporter);

@@ -20,17 +20,19 @@ NodeWriter& Sink::begin() {
 void Sink::end() {
   records_.nodes.push_back({.section = section_,
                             .verbatim = false,
+                            .native = -1,
                             .hash = writer_.lastHash(),
                             .firstLeaf = static_cast<std::uint32_t>(firstLeaf_),
                             .leafCount = static_cast<std::uint32_t>(records_.leaves.size() - firstLeaf_)});
 }
 
-void Sink::splice(std::string_view raw, std::string_view separator, std::uint64_t hash) {
+void Sink::splice(std::int32_t native, std::string_view raw, std::string_view separator, std::uint64_t hash) {
   if (!separator.empty()) usualSeparator_ = separator;
   separate(separator);
   out_ += raw;
   records_.nodes.push_back({.section = section_,
                             .verbatim = true,
+                            .native = native,
                             .hash = hash,
                             .firstLeaf = static_cast<std::uint32_t>(records_.leaves.size()),
                             .leafCount = 0});

@@ -27,8 +27,8 @@ class Sink {
   /// The value completed last is a block that came from `native`.
   void leaf(std::int32_t native) { records_.leaves.push_back({.hash = writer_.lastHash(), .native = native}); }
   void end();
-  /// A value that is copied. An empty separator: the usual one.
-  void splice(std::string_view raw, std::string_view separator, std::uint64_t hash);
+  /// A native that is copied. An empty separator: the usual one.
+  void splice(std::int32_t native, std::string_view raw, std::string_view separator, std::uint64_t hash);
   [[nodiscard]] std::size_t count() const { return count_; }
 
  private:

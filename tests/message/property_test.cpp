@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "message/document.h"
 #include "message/history_maker.h"
@@ -13,6 +14,12 @@ namespace {
 
 constexpr std::array<Dialect, 4> kDialects = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses,
                                               Dialect::Gemini};
+
+// How many histories to make; BOUGH_PROPERTY_FACTOR makes more.
+std::uint64_t rounds(std::uint64_t usual) {
+  const char* factor = std::getenv("BOUGH_PROPERTY_FACTOR");
+  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
+}
 
 std::vector<std::string> elementsOf(Dialect dialect, const std::string& document) {
   json::Tree tree;
@@ -50,7 +57,7 @@ void expectValid(Dialect dialect, const std::string& document) {
 }
 
 TEST(Conversion, EveryPairOfDialectsHasAnExactWayBack) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(150); ++seed) {
     for (const Dialect from : kDialects) {
       HistoryMaker maker(seed);
       const std::string document = maker.document(from, 1 + static_cast<int>(seed % 6));
@@ -69,7 +76,7 @@ TEST(Conversion, EveryPairOfDialectsHasAnExactWayBack) {
 }
 
 TEST(Conversion, ChainsWithTurnsAddedInBetweenKeepEveryMessageAsItsAuthorWroteIt) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(300); ++seed) {
     HistoryMaker maker(seed + 1000);
     Dialect at = kDialects[maker.below(4)];
     const Dialect first = at;
@@ -124,7 +131,7 @@ TEST(Conversion, IsTheSameEveryTime) {
 }
 
 TEST(Conversion, ThroughTheNormalizedFormAndBackIsExact) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(60); ++seed) {
     for (const Dialect from : kDialects) {
       HistoryMaker maker(seed + 5000);
       const std::string document = maker.document(from, 3);
@@ -138,7 +145,7 @@ TEST(Conversion, ThroughTheNormalizedFormAndBackIsExact) {
 }
 
 TEST(Normalize, SameDialectReturnsTheSameBytes) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(100); ++seed) {
     for (const Dialect dialect : kDialects) {
       HistoryMaker maker(seed + 9000);
       for (const std::string& stored : maker.turn(dialect)) {
@@ -153,7 +160,7 @@ TEST(Normalize, SameDialectReturnsTheSameBytes) {
 }
 
 TEST(Normalize, EveryMessageCanBeWrittenInEveryDialect) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(60); ++seed) {
     for (const Dialect from : kDialects) {
       HistoryMaker maker(seed + 12000);
       for (const std::string& stored : maker.turn(from)) {
