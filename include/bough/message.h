@@ -52,7 +52,7 @@ std::string_view toString(BlockKind kind);
 struct TextView {
   std::string_view escaped;
   bool present = false;            ///< Tells an empty string from a missing one.
-  bool mayHoldSurrogates = false;  ///< There are \uD8xx escapes; one without its partner is no character.
+  bool oddEscapes = false;  ///< There may be \u or \/ escapes: other bytes can mean the same text.
 
   [[nodiscard]] bool empty() const { return escaped.empty(); }
   /// The text itself; a lone surrogate becomes U+FFFD.

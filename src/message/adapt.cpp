@@ -18,7 +18,7 @@ std::string_view kindName(const Native& native, const Block& block) {
 
 TextView Adapter::own(std::string_view plain) {
   const std::string& kept = texts_.emplace_back(json::quoted(plain));
-  return {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .mayHoldSurrogates = false};
+  return {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .oddEscapes = false};
 }
 
 TextView Adapter::placeholder(const Block& block) {

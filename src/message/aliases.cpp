@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sha256.h"
+#include "message/content_hash.h"
 
 namespace bough::message {
 namespace {
@@ -47,7 +48,7 @@ TextView Aliases::original(TextView seen) const {
   if (originals_.empty()) return seen;
   const auto found = originals_.find(seen.escaped);
   if (found == originals_.end()) return seen;
-  return {.escaped = found->second, .present = true, .mayHoldSurrogates = found->second.contains("\\u")};
+  return {.escaped = found->second, .present = true, .oddEscapes = hasOddEscapes(found->second)};
 }
 
 bool Aliases::legal(Dialect target, std::string_view escaped) const {
@@ -85,7 +86,7 @@ TextView Aliases::inTarget(Dialect target, TextView original, unsigned occurrenc
   std::string seed(original.escaped);
   seed += '\0' + std::to_string(occurrence);
   const auto known = made_.find(seed);
-  if (known != made_.end()) return {.escaped = known->second, .present = true, .mayHoldSurrogates = false};
+  if (known != made_.end()) return {.escaped = known->second, .present = true, .oddEscapes = false};
   std::string alias;
   for (unsigned attempt = 0;; ++attempt) {
     alias = makeAlias(original.escaped, occurrence, attempt);
@@ -96,7 +97,7 @@ TextView Aliases::inTarget(Dialect target, TextView original, unsigned occurrenc
   learn(alias, std::string(original.escaped));
   const std::string_view kept = originals_.find(alias)->first;
   made_.emplace(std::move(seed), kept);
-  return {.escaped = kept, .present = true, .mayHoldSurrogates = false};
+  return {.escaped = kept, .present = true, .oddEscapes = false};
 }
 
 }  // namespace bough::message

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/json_write.h"
 
 namespace bough::message {
 namespace {
@@ -50,8 +51,8 @@ std::uint64_t hashBytes(std::string_view bytes) {
 
 namespace content_hash {
 
-std::uint64_t string(std::string_view decoded) {
-  return mix(hashBytes(decoded), kString);
+std::uint64_t string(std::string_view body) {
+  return mix(hashBytes(body), kString);
 }
 
 std::uint64_t number(std::string_view literal) {
@@ -85,17 +86,22 @@ std::uint64_t array(std::uint64_t soFar, std::uint64_t count) {
 
 }  // namespace content_hash
 
-std::uint64_t ContentHasher::hashEscaped(std::string_view body) {
-  if (!body.contains('\\')) return content_hash::string(body);
-  decoded_.clear();
-  json::appendDecoded(decoded_, body);
-  return content_hash::string(decoded_);
+bool hasOddEscapes(std::string_view body) {
+  for (std::size_t at = body.find('\\'); at != std::string_view::npos; at = body.find('\\', at + 2)) {
+    if (at + 1 < body.size() && (body[at + 1] == 'u' || body[at + 1] == '/')) return true;
+  }
+  return false;
 }
 
 std::uint64_t ContentHasher::leaf(const json::Tree& tree, json::Tree::Index node) {
   switch (tree.kind(node)) {
     case json::Kind::String:
-      return tree.hasEscapes(node) ? hashEscaped(tree.body(node)) : content_hash::string(tree.body(node));
+      if (!tree.hasOddEscapes(node)) return content_hash::string(tree.body(node));
+      decoded_.clear();
+      quoted_.clear();
+      json::appendDecoded(decoded_, tree.body(node));
+      json::appendQuoted(quoted_, decoded_);
+      return content_hash::string(std::string_view(quoted_).substr(1, quoted_.size() - 2));
     case json::Kind::Number: return content_hash::number(tree.raw(node));
     default: return content_hash::word(tree.kind(node));
   }
@@ -178,6 +184,10 @@ std::uint64_t ContentHasher::hash(std::string_view raw) {
   const auto error = scratch_.parse(raw);
   BOUGH_CHECK(!error);
   return hash(scratch_, 0);
+}
+
+std::uint64_t ContentHasher::hashIfValid(std::string_view raw) {
+  return scratch_.parse(raw) ? hashBytes(raw) : hash(scratch_, 0);
 }
 
 std::string toHex(std::uint64_t hash) {

@@ -1,9 +1,9 @@
 // Tells whether a JSON value still says what it said when we wrote it.
 //
 // A history comes back from programs that load and print it again: with other blanks, other escapes, another order of
-// keys. None of that is an edit. So the hash is taken over what the text means: strings decoded, numbers by value
-// (whole numbers of any length exactly), members in any order, the last of two members of one name. It is 64 bits wide
-// and fast, not cryptographic: it guards against mistakes, not against somebody who wants to fool himself.
+// keys. None of that is an edit. So the hash is taken over what the text means: strings in one spelling, numbers by
+// value (whole numbers of any length exactly), members in any order, the last of two members of one name. It is 64 bits
+// wide and fast, not cryptographic: it guards against mistakes, not against somebody who wants to fool himself.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ std::uint64_t hashBytes(std::string_view bytes);
 
 /// The parts a hash of a JSON value is put together from; a writer uses them to hash while it writes.
 namespace content_hash {
-std::uint64_t string(std::string_view decoded);
+/// `body` is escaped as our writer does it: two equal texts have one body.
+std::uint64_t string(std::string_view body);
 std::uint64_t number(std::string_view literal);
 std::uint64_t word(json::Kind kind);
 std::uint64_t member(std::uint64_t keyHash, std::uint64_t valueHash);
@@ -35,8 +36,13 @@ class ContentHasher {
   std::uint64_t hash(const json::Tree& tree, json::Tree::Index node);
   /// Of a value that is not indexed yet. It must be valid JSON.
   std::uint64_t hash(std::string_view raw);
-  /// Of a string whose body is still escaped.
-  std::uint64_t hashEscaped(std::string_view body);
+  /// Of bytes that may be no JSON; then of the bytes.
+  std::uint64_t hashIfValid(std::string_view raw);
+  /// Of anything that has a tree and a node in it, or only raw bytes.
+  template <typename Stored>
+  std::uint64_t hashOf(const Stored& stored) {
+    return stored.tree != nullptr ? hash(*stored.tree, stored.node) : hashBytes(stored.raw);
+  }
 
  private:
   struct Open {
@@ -57,10 +63,14 @@ class ContentHasher {
   std::uint64_t finish(const Open& open);
 
   std::string decoded_;
+  std::string quoted_;
   std::vector<Open> open_;
   std::vector<MemberHash> members_;
   json::Tree scratch_;
 };
+
+/// Whether there may be escapes no writer needs, so that equal texts can have other bytes.
+bool hasOddEscapes(std::string_view body);
 
 /// 16 lower-case hex digits.
 std::string toHex(std::uint64_t hash);

@@ -21,7 +21,7 @@ class Composer {
   Composer(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter)
       : history_(history), target_(target), options_(options), reporter_(reporter) {}
 
-  std::string document(Records& records) {
+  std::string compose(Records& records) {
     const Plan plan = makePlan(history_, target_, options_, reporter_);
     SectionTexts texts;
     texts.tools = writeTools(target_, history_, records, reporter_);
@@ -30,10 +30,13 @@ class Composer {
     const Frame* known = history_.frameOf(target_);
     const bool wantsObject = texts.hasSystem || texts.hasTools || !sourceIsBare();
     const Frame frame = known != nullptr ? *known : defaultFrame(target_, !wantsObject);
-    if (texts.hasSystem) prefix_.system = hasher_.hash(texts.system);
-    if (texts.hasTools) prefix_.tools = hasher_.hash(texts.tools);
-    messages(plan, frame, texts, records);
-    return fillFrame(frame, texts);
+    if (texts.hasSystem) prefix_.system = hasher_.hashIfValid(texts.system);
+    if (texts.hasTools) prefix_.tools = hasher_.hashIfValid(texts.tools);
+    const FrameText around = fillFrame(frame, texts);
+    std::string document = around.before;
+    messages(plan, frame, document, records);
+    document += around.after;
+    return document;
   }
 
  private:
@@ -49,21 +52,21 @@ class Composer {
     Sink sink(texts.system, records, Section::System);
     if (plan.system.verbatim) {
       const Native& native = nativeAt(plan.system.native);
-      sink.splice(plan.system.native, native.raw, {}, hasher_.hash(*native.tree, native.node));
+      sink.splice(plan.system.native, native.raw, {}, hasher_.hashOf(native));
     } else {
       writeSystem(target_, plan.system, sink);
     }
   }
 
-  void messages(const Plan& plan, const Frame& frame, SectionTexts& texts, Records& records) {
+  void messages(const Plan& plan, const Frame& frame, std::string& document, Records& records) {
     std::size_t bytes = 1024;
     for (const Native& native : history_.natives) bytes += native.raw.size() + native.raw.size() / 8;
-    texts.messages.reserve(bytes);
-    Sink sink(texts.messages, records, Section::Messages);
+    document.reserve(document.size() + bytes);
+    Sink sink(document, records, Section::Messages);
     const Native* before = nullptr;
     const bool oneString = frame.stringInput && plan.messages.size() == 1 && plan.messages.front().verbatim &&
                            nativeAt(plan.messages.front().native).wholeSlot;
-    if (frame.stringInput && !oneString) texts.messages += '[';
+    if (frame.stringInput && !oneString) document += '[';
     for (const OutMessage& out : plan.messages) {
       const std::size_t firstNode = records.nodes.size();
       const Native* native = out.verbatim ? &nativeAt(out.native) : nullptr;
@@ -77,7 +80,7 @@ class Composer {
         prefix_.messages = content_hash::element(prefix_.messages, records.nodes[i].hash);
       }
     }
-    if (frame.stringInput && !oneString) texts.messages += ']';
+    if (frame.stringInput && !oneString) document += ']';
   }
 
   void spliceNative(std::int32_t index, const Native* before, bool oneString, Sink& sink) {
@@ -89,8 +92,7 @@ class Composer {
       sink.splice(index, item, {}, hasher_.hash(item));
       return;
     }
-    const std::uint64_t hash = native.tree != nullptr ? hasher_.hash(*native.tree, native.node) : native.rawHash;
-    sink.splice(index, native.raw, follows ? native.separator : std::string_view(), hash);
+    sink.splice(index, native.raw, follows ? native.separator : std::string_view(), hasher_.hashOf(native));
   }
 
   // Only Anthropic binds signatures to what stands before them.
@@ -183,7 +185,7 @@ Result<Conversion> convertHistory(std::string_view document, Dialect from, Diale
     return conversion;
   }
   Records records;
-  conversion.document = Composer(history, to, options, reporter).document(records);
+  conversion.document = Composer(history, to, options, reporter).compose(records);
   reportCarriedSignatures(history, to, reporter);
   reportSettings(history, from, to, reporter);
   conversion.origin.json = writeOrigin(to, history, records);

@@ -172,7 +172,7 @@ Frame defaultFrame(Dialect dialect, bool bare) {
   return frame;
 }
 
-std::string fillFrame(const Frame& frame, const SectionTexts& texts) {
+FrameText fillFrame(const Frame& frame, const SectionTexts& texts) {
   const RequestNames names = requestNames(frame.dialect);
   bool systemPlaced = false;
   bool toolsPlaced = false;
@@ -184,8 +184,8 @@ std::string fillFrame(const Frame& frame, const SectionTexts& texts) {
   std::string inserted;
   if (texts.hasSystem && !systemPlaced) inserted += "\"" + std::string(names.system) + "\":" + texts.system + ",";
   if (texts.hasTools && !toolsPlaced) inserted += "\"" + std::string(names.tools) + "\":" + texts.tools + ",";
+  FrameText filled;
   std::string out;
-  out.reserve(texts.messages.size() + texts.system.size() + texts.tools.size() + 1024);
   if (frame.bare && !inserted.empty()) {
     out += "{" + inserted + "\"" + std::string(names.messages) + "\":";
     inserted.clear();
@@ -214,8 +214,8 @@ std::string fillFrame(const Frame& frame, const SectionTexts& texts) {
     if (!piece.hasSlot) continue;
     if (piece.slot == Section::Messages) {
       out += piece.keyText;
-      out += texts.messages;
-      out += piece.endText;
+      filled.before = std::move(out);
+      out = piece.endText;
       continue;
     }
     const bool has = piece.slot == Section::System ? texts.hasSystem : texts.hasTools;
@@ -228,7 +228,8 @@ std::string fillFrame(const Frame& frame, const SectionTexts& texts) {
     out += piece.endText;
   }
   if (wrapped) out += '}';
-  return out;
+  filled.after = std::move(out);
+  return filled;
 }
 
 }  // namespace bough::message

@@ -35,7 +35,6 @@ std::optional<DocumentParts> splitDocument(const json::Tree& tree, Dialect diale
 struct SectionTexts {
   std::string system;
   std::string tools;
-  std::string messages;  ///< Elements with their separators, without the brackets.
   bool hasSystem = false;
   bool hasTools = false;
 };
@@ -43,6 +42,11 @@ struct SectionTexts {
 /// A frame for a document that never had one.
 Frame defaultFrame(Dialect dialect, bool bare);
 
-std::string fillFrame(const Frame& frame, const SectionTexts& texts);
+/// The document's text before the first message and behind the last.
+struct FrameText {
+  std::string before;
+  std::string after;
+};
+FrameText fillFrame(const Frame& frame, const SectionTexts& texts);
 
 }  // namespace bough::message

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +61,7 @@ struct Native {
   Prefix prefix;  ///< With signed blocks of Anthropic only.
   bool signedBlocks = false;
   Message message;
-  ToolDefinition tool;
+  std::unique_ptr<ToolDefinition> tool;  ///< Of a tool only.
 };
 
 /// The text of a request around its sections: literal pieces, each with the section that follows it.

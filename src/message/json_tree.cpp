@@ -3,8 +3,10 @@
 #include <bit>
 #include <cstring>
 
-#ifdef __SSE2__
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 namespace bough::json {
@@ -25,7 +27,7 @@ bool isSpecial(char c) {
 
 // The next byte of a string that does not stand for itself.
 const char* skipPlain(const char* at, const char* end) {
-#ifdef __SSE2__
+#if defined(__SSE2__)
   const __m128i quote = _mm_set1_epi8('"');
   const __m128i backslash = _mm_set1_epi8('\\');
   const __m128i lastControl = _mm_set1_epi8(0x1F);
@@ -37,6 +39,21 @@ const char* skipPlain(const char* at, const char* end) {
         _mm_or_si128(control, _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
     const auto mask = static_cast<unsigned>(_mm_movemask_epi8(special));
     if (mask != 0) return at + std::countr_zero(mask);
+    at += 16;
+  }
+#elif defined(__ARM_NEON)
+  const uint8x16_t quote = vdupq_n_u8('"');
+  const uint8x16_t backslash = vdupq_n_u8('\\');
+  const uint8x16_t firstPlain = vdupq_n_u8(0x20);
+  while (end - at >= 16) {
+    uint8x16_t bytes;
+    std::memcpy(&bytes, at, 16);
+    const uint8x16_t special =
+        vorrq_u8(vcltq_u8(bytes, firstPlain), vorrq_u8(vceqq_u8(bytes, quote), vceqq_u8(bytes, backslash)));
+    // Four bits a byte.
+    const uint8x8_t narrow = vshrn_n_u16(vreinterpretq_u16_u8(special), 4);
+    const std::uint64_t mask = vget_lane_u64(vreinterpret_u64_u8(narrow), 0);
+    if (mask != 0) return at + std::countr_zero(mask) / 4;
     at += 16;
   }
 #endif
@@ -176,9 +193,9 @@ class Tree::Parser {
   bool escape(std::uint8_t& flags) {
     if (end_ - at_ < 2) return failWith("a string is not closed");
     switch (at_[1]) {
+      case '/': flags |= kOddEscapes; [[fallthrough]];
       case '"':
       case '\\':
-      case '/':
       case 'b':
       case 'f':
       case 'n':
@@ -190,6 +207,7 @@ class Tree::Parser {
     if (end_ - at_ < 6 || !isHex(at_[2]) || !isHex(at_[3]) || !isHex(at_[4]) || !isHex(at_[5])) {
       return failWith("a broken \\u escape");
     }
+    flags |= kOddEscapes;
     if (at_[2] == 'd' || at_[2] == 'D') flags |= kSurrogates;
     at_ += 6;
     return true;
@@ -241,6 +259,9 @@ std::optional<ScanError> Tree::parse(std::string_view text) {
   text_ = text;
   nodes_.clear();
   if (text.size() > kMaxTextBytes) return ScanError{.offset = 0, .reason = "the text is longer than 4 GiB"};
+  // Long histories hold long strings: about one value in so many bytes.
+  constexpr std::size_t kBytesPerNode = 48;
+  nodes_.reserve(text.size() / kBytesPerNode + 16);
   Parser parser(*this, text);
   if (parser.document()) return std::nullopt;
   parser.closeBroken();

@@ -35,6 +35,8 @@ class Tree {
   [[nodiscard]] bool isString(Index node) const { return node != kNone && kind(node) == Kind::String; }
   [[nodiscard]] bool broken(Index node) const { return (nodes_[node].flags & kBroken) != 0; }
   [[nodiscard]] bool hasEscapes(Index node) const { return (nodes_[node].flags & kEscapes) != 0; }
+  /// Whether a string has escapes that no writer needs: \u, \/. Without them equal texts have equal bodies.
+  [[nodiscard]] bool hasOddEscapes(Index node) const { return (nodes_[node].flags & kOddEscapes) != 0; }
   [[nodiscard]] bool hasSurrogates(Index node) const { return (nodes_[node].flags & kSurrogates) != 0; }
   [[nodiscard]] std::uint32_t begin(Index node) const { return nodes_[node].begin; }
   [[nodiscard]] std::uint32_t end(Index node) const { return nodes_[node].end; }
@@ -65,6 +67,7 @@ class Tree {
   static constexpr std::uint8_t kBroken = 1;
   static constexpr std::uint8_t kEscapes = 2;
   static constexpr std::uint8_t kSurrogates = 4;
+  static constexpr std::uint8_t kOddEscapes = 8;
 
   struct Node {
     std::uint32_t begin;

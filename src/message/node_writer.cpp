@@ -58,14 +58,14 @@ NodeWriter& NodeWriter::texts(std::span<const TextView> parts) {
   out_ += '"';
   const std::size_t begin = out_.size();
   for (const TextView& part : parts) {
-    if (!part.mayHoldSurrogates) {
+    if (!part.oddEscapes) {
       out_ += part.escaped;
       continue;
     }
     const std::string quoted = json::quoted(part.decode());
     out_.append(quoted, 1, quoted.size() - 2);
   }
-  const std::uint64_t hash = hasher_.hashEscaped(std::string_view(out_).substr(begin));
+  const std::uint64_t hash = content_hash::string(std::string_view(out_).substr(begin));
   out_ += '"';
   done(hash);
   return *this;
@@ -73,8 +73,9 @@ NodeWriter& NodeWriter::texts(std::span<const TextView> parts) {
 
 NodeWriter& NodeWriter::plain(std::string_view text) {
   separate();
+  const std::size_t begin = out_.size() + 1;
   json::appendQuoted(out_, text);
-  done(content_hash::string(text));
+  done(content_hash::string(std::string_view(out_).substr(begin, out_.size() - begin - 1)));
   return *this;
 }
 

@@ -54,7 +54,7 @@ void writeCall(NodeWriter& writer, const Piece& piece) {
     writer.key("arguments");
     if (piece.input.starts_with('"')) {
       const std::string_view body = piece.input.substr(1, piece.input.size() - 2);
-      writer.text({.escaped = body, .present = true, .mayHoldSurrogates = body.contains("\\u")});
+      writer.text({.escaped = body, .present = true, .oddEscapes = hasOddEscapes(body)});
     } else {
       writer.plain(piece.input);
     }

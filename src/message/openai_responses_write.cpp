@@ -42,7 +42,7 @@ void writeCall(const Piece& piece, Sink& sink) {
     writer.member("input", piece.text);
   } else if (piece.input.starts_with('"')) {
     const std::string_view body = piece.input.substr(1, piece.input.size() - 2);
-    writer.member("arguments", TextView{.escaped = body, .present = true, .mayHoldSurrogates = body.contains("\\u")});
+    writer.member("arguments", TextView{.escaped = body, .present = true, .oddEscapes = hasOddEscapes(body)});
   } else {
     writer.member("arguments", piece.input);
   }

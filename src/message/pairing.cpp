@@ -35,7 +35,7 @@ class Pairer {
     if (!meant.escaped.contains('\\')) return meant;
     const std::string& kept = history_.texts.emplace_back(json::quoted(meant.decode()));
     meant.escaped = std::string_view(kept).substr(1, kept.size() - 2);
-    meant.mayHoldSurrogates = false;
+    meant.oddEscapes = false;
     return meant;
   }
 
@@ -46,7 +46,7 @@ class Pairer {
     const unsigned before = made_[hashBytes(seed)]++;
     std::string id = "call_" + toHex(hashBytes(seed));
     if (before > 0) id += "_" + std::to_string(before);
-    return {.escaped = history_.texts.emplace_back(std::move(id)), .present = true, .mayHoldSurrogates = false};
+    return {.escaped = history_.texts.emplace_back(std::move(id)), .present = true, .oddEscapes = false};
   }
 
   void addCall(std::int32_t native, const Block& block) {

@@ -8,23 +8,23 @@ namespace bough::message {
 
 TextView Reader::text(Tree::Index node) const {
   if (!tree.isString(node)) return {};
-  return {.escaped = tree.body(node), .present = true, .mayHoldSurrogates = tree.hasSurrogates(node)};
+  return {.escaped = tree.body(node), .present = true, .oddEscapes = tree.hasOddEscapes(node)};
 }
 
 TextView Reader::own(std::string_view plain) {
   std::string& kept = out.owned.emplace_front(json::quoted(plain));
-  return {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .mayHoldSurrogates = false};
+  return {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .oddEscapes = false};
 }
 
 TextView Reader::joined(const std::vector<TextView>& texts, std::string_view escapedSeparator) {
   if (texts.empty()) return {};
   if (texts.size() == 1) return texts.front();
-  TextView all{.escaped = {}, .present = true, .mayHoldSurrogates = false};
+  TextView all{.escaped = {}, .present = true, .oddEscapes = false};
   std::string& kept = out.owned.emplace_front();
   for (const TextView& text : texts) {
     if (&text != &texts.front()) kept += escapedSeparator;
     kept += text.escaped;
-    all.mayHoldSurrogates |= text.mayHoldSurrogates;
+    all.oddEscapes |= text.oddEscapes;
   }
   all.escaped = kept;
   return all;
@@ -68,8 +68,8 @@ bool Reader::url(TextView address, Block& block) {
   if (comma == std::string_view::npos || !text.substr(0, comma).ends_with(";base64")) return false;
   const std::string_view type = text.substr(5, comma - 5 - std::string_view(";base64").size());
   block.source = MediaSource::Base64;
-  block.type = {.escaped = type.substr(0, type.find(';')), .present = true, .mayHoldSurrogates = false};
-  block.text = {.escaped = text.substr(comma + 1), .present = true, .mayHoldSurrogates = false};
+  block.type = {.escaped = type.substr(0, type.find(';')), .present = true, .oddEscapes = false};
+  block.text = {.escaped = text.substr(comma + 1), .present = true, .oddEscapes = false};
   return true;
 }
 

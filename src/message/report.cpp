@@ -107,8 +107,9 @@ void Reporter::note(Change change, const Native& native, const Block* block, std
 
 void Reporter::lossy(Change change, const Native& native, const Block* block, std::string_view field,
                      std::string_view reason, bool visible) {
-  const auto [entry, isNew] = fields_.try_emplace(std::string(field), report_.lossyFields.size());
-  if (isNew) {
+  auto entry = fields_.find(field);
+  if (entry == fields_.end()) {
+    entry = fields_.emplace(field, report_.lossyFields.size()).first;
     report_.lossyFields.emplace_back(field);
     report_.lossyCounts.push_back(0);
   }

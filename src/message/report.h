@@ -3,6 +3,7 @@
 
 #include <bough/convert.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,7 +34,13 @@ class Reporter {
 
  private:
   CompatibilityReport& report_;
-  std::unordered_map<std::string, std::size_t> fields_;
+  // Looked up once a finding, so without making a string for it.
+  struct FieldHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view field) const { return std::hash<std::string_view>{}(field); }
+  };
+
+  std::unordered_map<std::string, std::size_t, FieldHash, std::equal_to<>> fields_;
   const Native* lastLossy_ = nullptr;
 };
 

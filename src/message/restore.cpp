@@ -289,6 +289,7 @@ class Restorer {
       const bool known = recordOf_[index] != kUnmatched && records_.nodes[recordOf_[index]].verbatim;
       if (known) anchor = std::max<std::int64_t>(anchor, records_.nodes[recordOf_[index]].native);
       native.added = recordOf_[index] == kUnmatched;
+      if (native.added) anchor = placeOfEdited(native.section, anchor);
       items_.push_back({anchor, ++order_, std::move(native)});
       return;
     }
@@ -305,8 +306,19 @@ class Restorer {
     takeSubset(native, left, anchor);
   }
 
-  void takeSubset(const Native& native, std::vector<const Block*>& blocks, std::int64_t anchor) {
+  // What was edited takes the place of the native it replaces: behind the reasoning that led to it.
+  [[nodiscard]] std::int64_t placeOfEdited(Section section, std::int64_t anchor) const {
+    for (auto i = static_cast<std::size_t>(anchor + 1); i < total_.size() && sectionOf_[i] == section; ++i) {
+      if (total_[i] == 0) continue;
+      if (keep_[i] == 0 && touched_[i] != 0) return static_cast<std::int64_t>(i);
+      break;
+    }
+    return anchor;
+  }
+
+  void takeSubset(const Native& native, std::vector<const Block*>& blocks, std::int64_t& anchor) {
     if (blocks.empty()) return;
+    anchor = placeOfEdited(native.section, anchor);
     const std::string& text = history_.texts.emplace_back(subsetOf(native, blocks));
     json::Tree& tree = history_.trees.emplace_back();
     const auto error = tree.parse(text);

@@ -34,7 +34,7 @@ std::string_view lowerTypes(const json::Tree& tree, json::Tree::Index schema, Hi
 void readFunction(Native& native, json::Tree::Index object, std::string_view schemaName, History& history) {
   const json::Tree& tree = *native.tree;
   Reader reader(tree, native.message);
-  ToolDefinition& tool = native.tool;
+  ToolDefinition& tool = *native.tool;
   for (const auto [key, value] : tree.members(object)) {
     const std::string_view name = tree.body(key);
     if (name == "name") {
@@ -82,25 +82,26 @@ void writeDefinition(Dialect target, NodeWriter& writer, const ToolDefinition& t
 
 void reportTool(const Native& native, Dialect target, Reporter& reporter) {
   constexpr std::string_view kComesBack = "the target has no place for it; it comes back with the origin";
-  for (const std::string_view name : native.tool.extras) {
+  for (const std::string_view name : native.tool->extras) {
     reporter.lossy(Change::Carried, native, nullptr, "tool." + std::string(name), kComesBack);
   }
   const bool takesText = target == Dialect::OpenaiChat || target == Dialect::OpenaiResponses;
-  if (native.tool.freeform && !takesText) {
+  if (native.tool->freeform && !takesText) {
     reporter.lossy(Change::Altered, native, nullptr, "tool.freeform", "takes an object with one text, `input`");
   }
-  if (!native.tool.strict.empty() && !takesText) {
+  if (!native.tool->strict.empty() && !takesText) {
     reporter.lossy(Change::Carried, native, nullptr, "tool.strict", kComesBack);
   }
 }
 
 bool isGeminiDeclaration(const Native& native) {
-  return native.tool.known;
+  return native.tool != nullptr && native.tool->known;
 }
 
 }  // namespace
 
 void readTool(Native& native, History& history) {
+  native.tool = std::make_unique<ToolDefinition>();
   const json::Tree& tree = *native.tree;
   const json::Tree::Index node = native.node;
   if (!tree.isObject(node)) {
@@ -115,14 +116,14 @@ void readTool(Native& native, History& history) {
       }
       return;
     case Dialect::OpenaiChat:
-      native.tool.freeform = tree.stringIs(type, "custom");
-      if (native.tool.freeform || tree.stringIs(type, "function")) {
+      native.tool->freeform = tree.stringIs(type, "custom");
+      if (native.tool->freeform || tree.stringIs(type, "function")) {
         readFunction(native, tree.find(node, tree.body(type)), "parameters", history);
       }
       return;
     case Dialect::OpenaiResponses:
-      native.tool.freeform = tree.stringIs(type, "custom");
-      if (native.tool.freeform || tree.stringIs(type, "function")) readFunction(native, node, "parameters", history);
+      native.tool->freeform = tree.stringIs(type, "custom");
+      if (native.tool->freeform || tree.stringIs(type, "function")) readFunction(native, node, "parameters", history);
       return;
     case Dialect::Gemini:
       if (tree.isString(tree.find(node, "name"))) readFunction(native, node, "parameters", history);
@@ -168,7 +169,7 @@ std::string writeTools(Dialect target, History& history, Records& records, Repor
     } else if (!native.problem.empty()) {
       reporter.invalid(native, nullptr, native.problem);
       continue;
-    } else if (!native.tool.known) {
+    } else if (!native.tool->known) {
       reporter.lossy(Change::Carried, native, nullptr, "tool", "a tool of its provider's own; it comes back", true);
       continue;
     } else {
@@ -187,16 +188,16 @@ std::string writeTools(Dialect target, History& history, Records& records, Repor
     const Native& native = history.natives[static_cast<std::size_t>(index)];
     if (native.dialect == target) {
       const bool grouped = target != Dialect::Gemini || isGeminiDeclaration(native);
-      (grouped ? sink : otherSink).splice(index, native.raw, {}, hasher.hash(*native.tree, native.node));
+      (grouped ? sink : otherSink).splice(index, native.raw, {}, hasher.hashOf(native));
       continue;
     }
     reportTool(native, target, reporter);
-    const TextView original = history.names.original(native.tool.name);
+    const TextView original = history.names.original(native.tool->name);
     const TextView name = history.names.inTarget(target, original);
-    if (name.escaped != native.tool.name.escaped) {
+    if (name.escaped != native.tool->name.escaped) {
       reporter.note(Change::Renamed, native, nullptr, "tool.name", "the target does not take this name");
     }
-    writeDefinition(target, sink.begin(), native.tool, name);
+    writeDefinition(target, sink.begin(), *native.tool, name);
     sink.leaf(index);
     sink.end();
   }

@@ -62,7 +62,7 @@ void writeJoined(NodeWriter& writer, const Piece& result, std::string_view prefi
 void writeDataUrl(NodeWriter& writer, const Block& block);
 /// A view of text that needs no escapes.
 inline TextView literal(std::string_view text) {
-  return {.escaped = text, .present = true, .mayHoldSurrogates = false};
+  return {.escaped = text, .present = true, .oddEscapes = false};
 }
 
 }  // namespace bough::message
