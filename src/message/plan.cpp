@@ -44,6 +44,9 @@ class Planner {
  private:
   [[nodiscard]] bool mergesTurns() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
 
+  // Whether other items of the assistant may stand between a call and its result.
+  [[nodiscard]] bool callsMayWait() const { return target_ == Dialect::OpenaiResponses; }
+
   void step(std::int32_t index, const Native& native) {
     if (native.dialect == target_) {
       spliced(index, native);
@@ -77,7 +80,7 @@ class Planner {
       }
       return;
     }
-    closeCalls(&native);
+    if (!(callsMayWait() && native.message.role == Role::Assistant)) closeCalls(&native);
     plan_.messages.push_back({.role = native.message.role, .verbatim = true, .native = index});
     for (const Block& block : native.message.blocks) {
       const bool call = block.kind == BlockKind::ToolCall && native.message.role == Role::Assistant;
@@ -160,7 +163,7 @@ class Planner {
     const bool joins = !plan_.messages.empty() && !plan_.messages.back().verbatim &&
                        plan_.messages.back().role == Role::Assistant && !turnEnded_;
     if (!joins) {
-      closeCalls(&native);
+      if (!callsMayWait()) closeCalls(&native);
       plan_.messages.push_back({.role = Role::Assistant});
       turnEnded_ = false;
     }

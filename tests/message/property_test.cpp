@@ -116,6 +116,73 @@ TEST(Conversion, ChainsWithTurnsAddedInBetweenKeepEveryMessageAsItsAuthorWroteIt
   }
 }
 
+// The texts "text 123" that occur once in both documents.
+std::vector<std::string> sharedTexts(const std::string& one, const std::string& other) {
+  std::vector<std::string> texts;
+  for (std::size_t at = one.find("\"text "); at != std::string::npos; at = one.find("\"text ", at + 1)) {
+    const std::string text = one.substr(at, one.find('"', at + 1) + 1 - at);
+    const bool once = one.find(text) == one.rfind(text) && other.find(text) == other.rfind(text);
+    if (once && other.contains(text)) texts.push_back(text);
+  }
+  return texts;
+}
+
+TEST(Conversion, AnEditTouchesOnlyTheMessageItWasMadeIn) {
+  for (std::uint64_t seed = 0; seed < rounds(100); ++seed) {
+    HistoryMaker maker(seed + 20000);
+    const Dialect from = kDialects[maker.below(4)];
+    const Dialect to = kDialects[(static_cast<std::size_t>(from) + 1 + maker.below(3)) % 4];
+    const std::string document = maker.document(from, 5);
+    const auto there = convertHistory(document, from, to);
+    ASSERT_TRUE(there);
+    for (const std::string& text : sharedTexts(document, there->document)) {
+      std::string edited = there->document;
+      edited.replace(edited.find(text), text.size(), "\"edited\"");
+      const auto back = convertHistory(edited, to, from, {}, &there->origin);
+      ASSERT_TRUE(back);
+      std::vector<std::string> untouched = elementsOf(from, document);
+      std::erase_if(untouched, [&](const std::string& message) { return message.contains(text); });
+      ASSERT_TRUE(standsIn(untouched, elementsOf(from, back->document)))
+          << "seed " << seed << ' ' << toString(from) << " over " << toString(to) << ' ' << text << '\n'
+          << document << '\n'
+          << edited << '\n'
+          << back->document;
+      EXPECT_TRUE(back->document.contains("edited"));
+      expectValid(from, back->document);
+      ASSERT_FALSE(HasFailure()) << "seed " << seed << ' ' << toString(to) << ' ' << text << '\n' << edited;
+    }
+  }
+}
+
+TEST(Conversion, WhatIsLeftAfterMessagesWereRemovedIsAsItWas) {
+  for (std::uint64_t seed = 0; seed < rounds(150); ++seed) {
+    HistoryMaker maker(seed + 30000);
+    const Dialect from = kDialects[maker.below(4)];
+    const Dialect to = kDialects[(static_cast<std::size_t>(from) + 1 + maker.below(3)) % 4];
+    const std::string document = maker.document(from, 4);
+    const auto there = convertHistory(document, from, to);
+    ASSERT_TRUE(there);
+    // The history is taken back to some point.
+    json::Tree tree;
+    ASSERT_FALSE(tree.parse(there->document));
+    const auto parts = message::splitDocument(tree, to);
+    const std::size_t kept = maker.below(parts->elements.size()) + 1;
+    std::string cut = there->document;
+    const std::size_t end = tree.end(parts->elements[kept - 1]);
+    cut.erase(end, parts->restOffset - end);
+    const auto back = convertHistory(cut, to, from, {}, &there->origin);
+    ASSERT_TRUE(back);
+    const auto before = elementsOf(from, document);
+    const auto after = elementsOf(from, back->document);
+    // All but the message at the cut is the beginning of the history, as it was.
+    std::size_t same = 0;
+    while (same < after.size() && same < before.size() && after[same] == before[same]) ++same;
+    EXPECT_LE(after.size(), same + 4) << "seed " << seed << '\n' << document << '\n' << cut << '\n' << back->document;
+    EXPECT_LE(after.size(), before.size() + 3);
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
 TEST(Conversion, IsTheSameEveryTime) {
   for (const Dialect from : kDialects) {
     HistoryMaker maker(7);
