@@ -34,7 +34,8 @@ class Restorer {
         total_(origin.natives.size(), 0),
         intactCount_(origin.natives.size(), 0),
         keep_(origin.natives.size(), 0),
-        touched_(origin.natives.size(), 0) {}
+        touched_(origin.natives.size(), 0),
+        inPlace_(origin.natives.size(), 0) {}
 
   void run() {
     for (Native& native : origin_.natives) readNative(native, history_);
@@ -185,6 +186,14 @@ class Restorer {
         if (leaf != kUnmatched) leafIntact_[leaf] = 1;
       }
     }
+    for (const NodeRecord& node : records_.nodes) {
+      for (std::uint32_t k = 0; k < node.leafCount; ++k) {
+        const std::int32_t native = records_.leaves[node.firstLeaf + k].native;
+        if (native < 0) continue;
+        const auto at = static_cast<std::size_t>(native);
+        inPlace_[at] |= origin_.natives[at].section == node.section;
+      }
+    }
     for (std::size_t i = 0; i < records_.leaves.size(); ++i) {
       if (records_.leaves[i].native < 0) continue;
       const auto native = static_cast<std::size_t>(records_.leaves[i].native);
@@ -308,8 +317,9 @@ class Restorer {
 
   // What was edited takes the place of the native it replaces: behind the reasoning that led to it.
   [[nodiscard]] std::int64_t placeOfEdited(Section section, std::int64_t anchor) const {
-    for (auto i = static_cast<std::size_t>(anchor + 1); i < total_.size() && sectionOf_[i] == section; ++i) {
-      if (total_[i] == 0) continue;
+    for (auto i = static_cast<std::size_t>(anchor + 1); i < total_.size(); ++i) {
+      // What became nothing, or was moved to another section, does not stand between them.
+      if (inPlace_[i] == 0 || sectionOf_[i] != section) continue;
       if (keep_[i] == 0 && touched_[i] != 0) return static_cast<std::int64_t>(i);
       break;
     }
@@ -350,6 +360,7 @@ class Restorer {
   std::vector<std::uint32_t> intactCount_;  // … and how many are still the same.
   std::vector<char> keep_;
   std::vector<char> touched_;       // Some form of it is still there.
+  std::vector<char> inPlace_;       // It became something in its own section.
   std::vector<std::size_t> hosts_;  // What a leafless native belongs to.
   std::vector<Section> sectionOf_;
   std::vector<std::int64_t> lastWith_;

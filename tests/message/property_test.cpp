@@ -174,10 +174,10 @@ TEST(Conversion, WhatIsLeftAfterMessagesWereRemovedIsAsItWas) {
     ASSERT_TRUE(back);
     const auto before = elementsOf(from, document);
     const auto after = elementsOf(from, back->document);
-    // All but the message at the cut is the beginning of the history, as it was.
+    // But for the turn at the cut, whose calls need results, and system prompts it is the beginning of the history.
     std::size_t same = 0;
     while (same < after.size() && same < before.size() && after[same] == before[same]) ++same;
-    EXPECT_LE(after.size(), same + 4) << "seed " << seed << '\n' << document << '\n' << cut << '\n' << back->document;
+    EXPECT_LE(after.size(), same + 8) << "seed " << seed << '\n' << document << '\n' << cut << '\n' << back->document;
     EXPECT_LE(after.size(), before.size() + 3);
     ASSERT_FALSE(HasFailure());
   }
