@@ -190,9 +190,9 @@ std::uint64_t ContentHasher::hashIfValid(std::string_view raw) {
   return scratch_.parse(raw) ? hashBytes(raw) : hash(scratch_, 0);
 }
 
-std::string toHex(std::uint64_t hash) {
-  std::string hex(16, '0');
-  for (std::size_t i = 16; i-- > 0; hash >>= 4) hex[i] = "0123456789abcdef"[hash & 15];
+HexText toHex(std::uint64_t hash) {
+  HexText hex;
+  for (std::size_t i = 16; i-- > 0; hash >>= 4) hex.digits[i] = "0123456789abcdef"[hash & 15];
   return hex;
 }
 

@@ -6,6 +6,7 @@
 // wide and fast, not cryptographic: it guards against mistakes, not against somebody who wants to fool himself.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -73,7 +74,11 @@ class ContentHasher {
 bool hasOddEscapes(std::string_view body);
 
 /// 16 lower-case hex digits.
-std::string toHex(std::uint64_t hash);
+struct HexText {
+  std::array<char, 16> digits;
+  [[nodiscard]] std::string_view view() const { return {digits.data(), digits.size()}; }
+};
+HexText toHex(std::uint64_t hash);
 /// The reverse; 0 when it is no such text.
 std::uint64_t fromHex(std::string_view hex);
 

@@ -79,7 +79,8 @@ void writeAnswer(const Piece& piece, Sink& sink) {
   NodeWriter& writer = sink.begin();
   if (piece.kind == BlockKind::Refusal) {
     // Refusals have no short form, and items no two may share an id.
-    const std::string id = "msg_" + toHex(hashBytes(std::to_string(sink.count()) + std::string(piece.text.escaped)));
+    const std::string seed = std::to_string(sink.count()) + std::string(piece.text.escaped);
+    const std::string id = "msg_" + std::string(toHex(hashBytes(seed)).view());
     writer.beginObject().member("type", literal("message")).member("id", literal(id));
     writer.member("role", literal("assistant")).member("status", literal("completed")).key("content").beginArray();
     writer.beginObject().member("type", literal("refusal")).member("refusal", piece.text).endObject();

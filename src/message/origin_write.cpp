@@ -2,6 +2,9 @@
 // Natives stand in it as the JSON they are, so writing one is a copy; see docs/messages.md for the members.
 #include <simdjson.h>
 
+#include <charconv>
+#include <utility>
+
 #include "base/json_write.h"
 #include "message/origin.h"
 
@@ -21,6 +24,17 @@ void writeBytes(json::Writer& writer, std::string_view bytes) {
     hex += "0123456789abcdef"[byte & 15];
   }
   writer.beginObject().member("hex", hex).endObject();
+}
+
+void appendNumber(std::string& out, std::int64_t value) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+void appendHash(std::string& out, std::uint64_t hash) {
+  out += '"';
+  out += toHex(hash).view();
+  out += '"';
 }
 
 std::string_view nameOf(Section section) {
@@ -51,27 +65,64 @@ void writeFrame(json::Writer& writer, const Frame& frame) {
   writer.endArray().endObject();
 }
 
-void writeNative(json::Writer& writer, const Native& native) {
-  writer.beginObject().member("dialect", toString(native.dialect)).member("section", nameOf(native.section));
-  if (native.place != kNoPlace) writer.member("place", static_cast<std::uint64_t>(native.place));
-  if (native.wholeSlot) writer.member("wholeSlot", true);
+// Written by hand: there is one for every message, and most of its members need no escapes.
+void writeNative(std::string& out, const Native& native) {
+  out += "{\"dialect\":\"";
+  out += toString(native.dialect);
+  out += "\",\"section\":\"";
+  out += nameOf(native.section);
+  out += '"';
+  if (native.place != kNoPlace) {
+    out += ",\"place\":";
+    appendNumber(out, native.place);
+  }
+  if (native.wholeSlot) out += ",\"wholeSlot\":true";
   if (!native.separator.empty() && native.separator != ",") {
-    writer.key("separator");
+    out += ",\"separator\":";
+    json::Writer writer(out);
     writeBytes(writer, native.separator);
   }
-  writer.member("hash", toHex(native.rawHash));
+  out += ",\"hash\":";
+  appendHash(out, native.rawHash);
   if (native.signedBlocks) {
-    writer.key("prefix").beginArray().string(toHex(native.prefix.system)).string(toHex(native.prefix.tools));
-    writer.string(toHex(native.prefix.messages)).endArray();
+    out += ",\"prefix\":[";
+    appendHash(out, native.prefix.system);
+    out += ',';
+    appendHash(out, native.prefix.tools);
+    out += ',';
+    appendHash(out, native.prefix.messages);
+    out += ']';
   }
-  const bool text = native.problem.empty() || simdjson::validate_utf8(native.raw.data(), native.raw.size());
-  writer.key(text ? "value" : "bytes");
-  if (text) {
-    writer.raw(native.raw);
+  if (native.problem.empty() || simdjson::validate_utf8(native.raw.data(), native.raw.size())) {
+    out += ",\"value\":";
+    out += native.raw;
   } else {
+    out += ",\"bytes\":";
+    json::Writer writer(out);
     writeBytes(writer, native.raw);
   }
-  writer.endObject();
+  out += '}';
+}
+
+void writeNode(std::string& out, const NodeRecord& node, const Records& records,
+               const std::vector<std::int32_t>& stored, const std::vector<std::int32_t>& before) {
+  out += "[\"";
+  out += nameOf(node.section).front();
+  out += "\",";
+  appendHash(out, node.hash);
+  if (node.verbatim) {
+    out += ',';
+    appendNumber(out, before[static_cast<std::size_t>(node.native)]);
+  }
+  for (std::uint32_t i = 0; !node.verbatim && i < node.leafCount; ++i) {
+    const LeafRecord& leaf = records.leaves[node.firstLeaf + i];
+    out += ',';
+    appendHash(out, leaf.hash);
+    out += ',';
+    // -1 marks what is synthetic.
+    appendNumber(out, leaf.native < 0 ? -1 : stored[static_cast<std::size_t>(leaf.native)]);
+  }
+  out += ']';
 }
 
 void writeAliases(json::Writer& writer, const Aliases& aliases) {
@@ -105,23 +156,17 @@ std::string writeOrigin(Dialect target, const History& history, const Records& r
     if (frame.dialect != target) writeFrame(writer, frame);
   }
   writer.endArray().key("natives").beginArray();
+  bool first = true;
   for (std::size_t i = 0; i < history.natives.size(); ++i) {
-    if (stored[i] >= 0) writeNative(writer, history.natives[i]);
+    if (stored[i] < 0) continue;
+    if (!std::exchange(first, false)) out += ',';
+    writeNative(out, history.natives[i]);
   }
   writer.endArray().key("nodes").beginArray();
+  first = true;
   for (const NodeRecord& node : records.nodes) {
-    writer.beginArray().string(nameOf(node.section).substr(0, 1)).string(toHex(node.hash));
-    if (node.verbatim) {
-      writer.number(std::int64_t{before[static_cast<std::size_t>(node.native)]});
-    } else {
-      for (std::uint32_t i = 0; i < node.leafCount; ++i) {
-        const LeafRecord& leaf = records.leaves[node.firstLeaf + i];
-        // -1 marks what is synthetic.
-        const std::int64_t native = leaf.native < 0 ? -1 : stored[static_cast<std::size_t>(leaf.native)];
-        writer.string(toHex(leaf.hash)).number(native);
-      }
-    }
-    writer.endArray();
+    if (!std::exchange(first, false)) out += ',';
+    writeNode(out, node, records, stored, before);
   }
   writer.endArray().key("ids");
   writeAliases(writer, history.ids);

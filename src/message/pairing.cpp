@@ -44,7 +44,7 @@ class Pairer {
     const std::string_view input = block.freeform ? block.text.escaped : block.input;
     const std::string seed = std::string(block.name.escaped) + '\n' + std::string(input);
     const unsigned before = made_[hashBytes(seed)]++;
-    std::string id = "call_" + toHex(hashBytes(seed));
+    std::string id = "call_" + std::string(toHex(hashBytes(seed)).view());
     if (before > 0) id += "_" + std::to_string(before);
     return {.escaped = history_.texts.emplace_back(std::move(id)), .present = true, .oddEscapes = false};
   }
