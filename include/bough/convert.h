@@ -63,7 +63,7 @@ struct SignatureStatus {
 
 /// What a conversion does to this history.
 struct CompatibilityReport {
-  /// The longest list of findings that is kept; the counts go on.
+  /// The longest list of findings, of warnings and of signatures that is kept; the counts go on.
   static constexpr std::size_t kMaxFindings = 10'000;
 
   bool compatible = true;  ///< Nothing was invalid, and the model loses nothing it could see.

@@ -51,7 +51,7 @@ std::string_view toString(BlockKind kind);
 /// A JSON string where it stands: the part between its quotes, still escaped.
 struct TextView {
   std::string_view escaped;
-  bool present = false;            ///< Tells an empty string from a missing one.
+  bool present = false;     ///< Tells an empty string from a missing one.
   bool oddEscapes = false;  ///< There may be \u or \/ escapes: other bytes can mean the same text.
 
   [[nodiscard]] bool empty() const { return escaped.empty(); }

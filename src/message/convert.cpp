@@ -98,7 +98,7 @@ class Composer {
   // Only Anthropic binds signatures to what stands before them.
   void checkSignatures(const Native& native) {
     for (const Block& block : native.message.blocks) {
-      if (block.signature.empty()) continue;
+      if (block.signature.empty() || !reporter_.listsSignatures()) continue;
       SignatureStatus status{
           .path = pathOf(native, &block), .provider = native.dialect, .state = SignatureState::Valid, .reason = {}};
       if (native.dialect == Dialect::Anthropic && native.signedBlocks && native.prefix != prefix_) {
@@ -124,7 +124,7 @@ void reportCarriedSignatures(const History& history, Dialect target, Reporter& r
   for (const Native& native : history.natives) {
     if (native.dialect == target) continue;
     for (const Block& block : native.message.blocks) {
-      if (block.signature.empty()) continue;
+      if (block.signature.empty() || !reporter.listsSignatures()) continue;
       reporter.report().signatures.push_back(
           {.path = pathOf(native, &block),
            .provider = native.dialect,

@@ -49,7 +49,6 @@ struct Native {
   Dialect dialect = Dialect::Bough;
   Section section = Section::Messages;
   bool fromOrigin = false;           ///< Restored, not read from the document.
-  bool added = false;                ///< New or edited since the last conversion.
   bool wholeSlot = false;            ///< The value of a request's own member (`system`), not an element of a list.
   const json::Tree* tree = nullptr;  ///< Where it is indexed, at `node`.
   json::Tree::Index node = 0;

@@ -15,13 +15,15 @@ namespace bough::message {
 
 inline constexpr std::uint64_t kOriginVersion = 1;
 
+/// The problem of a native whose bytes are not those that were stored; it is not used.
+inline constexpr std::string_view kDamagedNative = "its bytes in the origin were changed";
+
 /// What an Origin says. Natives point into the history's texts and trees.
 struct OriginData {
   Dialect document = Dialect::Bough;
   std::vector<Native> natives;  ///< Not normalized yet.
   std::vector<Frame> frames;
   Records records;
-  std::size_t damaged = 0;  ///< Natives whose bytes are not those that were stored; they are left out.
 };
 
 /// For a document of `target` that was written from `history`.

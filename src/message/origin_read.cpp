@@ -25,7 +25,6 @@ class OriginReader {
     }
     for (const Tree::Index each : tree_.elements(tree_.find(0, "natives"))) {
       if (!native(each, data.natives.emplace_back())) return "a native cannot be read";
-      if (data.natives.back().problem == kDamaged) ++data.damaged;
     }
     for (const Tree::Index each : tree_.elements(tree_.find(0, "nodes"))) {
       if (!node(each, data)) return "a node cannot be read";
@@ -36,8 +35,6 @@ class OriginReader {
   }
 
  private:
-  static constexpr std::string_view kDamaged = "its bytes in the origin were changed";
-
   [[nodiscard]] std::uint64_t number(Tree::Index node) const {
     if (node == Tree::kNone || tree_.kind(node) != json::Kind::Number) return 0;
     std::uint64_t value = 0;
@@ -146,7 +143,7 @@ class OriginReader {
       out.raw = kept;
       out.problem = "the text is not UTF-8";
     }
-    if (hashBytes(out.raw) != out.rawHash) out.problem = kDamaged;
+    if (hashBytes(out.raw) != out.rawHash) out.problem = kDamagedNative;
     return true;
   }
 

@@ -51,9 +51,9 @@ class Pairer {
 
   void addCall(std::int32_t native, const Block& block) {
     Call call{.native = native, .block = &block, .id = block.idMissing ? makeId(block) : plainId(block.id)};
-    std::vector<std::int32_t>& same = byId_[call.id.escaped];
-    call.occurrence = static_cast<unsigned>(same.size());
-    same.push_back(static_cast<std::int32_t>(pairing_.calls.size()));
+    SameId& same = byId_[call.id.escaped];
+    call.occurrence = same.count++;
+    same.open.push_back(static_cast<std::int32_t>(pairing_.calls.size()));
     pairing_.calls.push_back(call);
   }
 
@@ -61,21 +61,23 @@ class Pairer {
     const std::int32_t found = block.idMissing ? findByName(block) : findById(block);
     pairing_.resultCalls.push_back(found);
     if (found < 0) return;
-    pairing_.calls[static_cast<std::size_t>(found)].resultNative = native;
-    pairing_.calls[static_cast<std::size_t>(found)].result = &block;
+    Call& call = pairing_.calls[static_cast<std::size_t>(found)];
+    call.resultNative = native;
+    call.result = &block;
+    if (block.idMissing) std::erase(byId_[call.id.escaped].open, found);
   }
 
   // The latest message that calls with this id and waits for it; in it, the first such call.
   std::int32_t findById(const Block& block) {
     const auto same = byId_.find(plainId(block.id).escaped);
     if (same == byId_.end()) return kOrphan;
-    std::int32_t found = kDuplicate;
-    for (auto it = same->second.rbegin(); it != same->second.rend(); ++it) {
-      const Call& call = pairing_.calls[static_cast<std::size_t>(*it)];
-      if (call.result != nullptr) continue;
-      if (found >= 0 && pairing_.calls[static_cast<std::size_t>(found)].native != call.native) break;
-      found = *it;
-    }
+    std::vector<std::int32_t>& open = same->second.open;
+    std::size_t at = open.size();
+    auto nativeOf = [&](std::size_t i) { return pairing_.calls[static_cast<std::size_t>(open[i])].native; };
+    while (at > 0 && (at == open.size() || nativeOf(at - 1) == nativeOf(at))) --at;
+    if (at == open.size()) return kDuplicate;
+    const std::int32_t found = open[at];
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
     return found;
   }
 
@@ -97,7 +99,12 @@ class Pairer {
   Pairing pairing_;
   bool lastAssistant_ = false;
   std::size_t recentFrom_ = 0;
-  std::unordered_map<std::string_view, std::vector<std::int32_t>> byId_;
+  struct SameId {
+    unsigned count = 0;
+    std::vector<std::int32_t> open;  // Those that wait for a result.
+  };
+
+  std::unordered_map<std::string_view, SameId> byId_;
   std::unordered_map<std::uint64_t, unsigned> made_;
 };
 

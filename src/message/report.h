@@ -28,7 +28,11 @@ class Reporter {
   void note(Change change, const Native& native, const Block* block, std::string_view field, std::string_view reason);
   void note(Change change, std::string path, std::string_view field, std::string_view reason);
   void invalid(const Native& native, const Block* block, std::string_view reason);
-  void warn(std::string text) { report_.warnings.push_back(std::move(text)); }
+  void warn(std::string text) {
+    if (report_.warnings.size() < CompatibilityReport::kMaxFindings) report_.warnings.push_back(std::move(text));
+  }
+  /// Whether one more signed block is still listed.
+  [[nodiscard]] bool listsSignatures() const { return report_.signatures.size() < CompatibilityReport::kMaxFindings; }
 
   CompatibilityReport& report() { return report_; }
 

@@ -39,6 +39,9 @@ class Restorer {
 
   void run() {
     for (Native& native : origin_.natives) readNative(native, history_);
+    for (std::size_t i = 0; i < records_.nodes.size(); ++i) {
+      for (std::uint32_t k = 0; k < records_.nodes[i].leafCount; ++k) ownerOf_.push_back(i);
+    }
     for (const Section section : kSections) matchSection(section);
     judge();
     collect();
@@ -132,9 +135,8 @@ class Restorer {
   void dropIfOnlyDressChanged(std::size_t index) {
     std::vector<std::size_t>& leaves = leafOf_[index];
     if (recordOf_[index] != kUnmatched || leaves.empty() || std::ranges::count(leaves, kUnmatched) > 0) return;
-    const bool whole = std::ranges::any_of(records_.nodes, [&](const NodeRecord& node) {
-      return node.leafCount == leaves.size() && node.firstLeaf == leaves.front();
-    });
+    const NodeRecord& node = records_.nodes[ownerOf_[leaves.front()]];
+    const bool whole = node.leafCount == leaves.size() && node.firstLeaf == leaves.front();
     if (whole) std::ranges::fill(leaves, kUnmatched);
   }
 
@@ -202,8 +204,7 @@ class Restorer {
     }
     for (std::size_t i = 0; i < origin_.natives.size(); ++i) {
       const Native& native = origin_.natives[i];
-      const bool damaged = native.fromOrigin && hashBytes(native.raw) != native.rawHash;
-      if (damaged) {
+      if (native.problem == kDamagedNative) {
         reporter_.warn(pathOf(native) + ": its bytes in the origin were changed; it does not come back from there");
       } else if (total_[i] > 0) {
         keep_[i] = intactCount_[i] == total_[i];
@@ -212,6 +213,7 @@ class Restorer {
         keep_[i] = 1;
       }
     }
+    findNeighbours();
     for (std::size_t i = 0; i < origin_.natives.size(); ++i) {
       sectionOf_.push_back(origin_.natives[i].section);
       hosts_.push_back(total_[i] > 0 ? i : hostOf(i));
@@ -221,23 +223,31 @@ class Restorer {
     }
   }
 
-  [[nodiscard]] std::size_t neighbour(std::size_t index, std::ptrdiff_t step) const {
-    const Section section = origin_.natives[index].section;
-    for (auto i = static_cast<std::ptrdiff_t>(index) + step; i >= 0; i += step) {
-      const auto at = static_cast<std::size_t>(i);
-      if (at >= origin_.natives.size() || origin_.natives[at].section != section) return kUnmatched;
-      if (total_[at] > 0) return at;
+  // For each native, the nearest of its section on either side that became something.
+  void findNeighbours() {
+    const std::size_t count = origin_.natives.size();
+    before_.assign(count, kUnmatched);
+    after_.assign(count, kUnmatched);
+    nextInPlace_.assign(count + 1, kUnmatched);
+    auto sameSection = [&](std::size_t a, std::size_t b) {
+      return origin_.natives[a].section == origin_.natives[b].section;
+    };
+    for (std::size_t i = 1; i < count; ++i) {
+      if (sameSection(i, i - 1)) before_[i] = total_[i - 1] > 0 ? i - 1 : before_[i - 1];
     }
-    return kUnmatched;
+    for (std::size_t i = count; i-- > 0;) {
+      if (i + 1 < count && sameSection(i, i + 1)) after_[i] = total_[i + 1] > 0 ? i + 1 : after_[i + 1];
+      nextInPlace_[i] = inPlace_[i] != 0 ? i : nextInPlace_[i + 1];
+    }
   }
 
   // The native a leafless one belongs to: what an assistant thinks belongs to what it says next.
   [[nodiscard]] std::size_t hostOf(std::size_t index) const {
-    const std::size_t after = neighbour(index, 1);
+    const std::size_t after = after_[index];
     const bool leads = origin_.natives[index].message.role == Role::Assistant && after != kUnmatched &&
                        origin_.natives[after].message.role == Role::Assistant;
     if (leads) return after;
-    const std::size_t before = neighbour(index, -1);
+    const std::size_t before = before_[index];
     return before != kUnmatched ? before : after;
   }
 
@@ -297,8 +307,7 @@ class Restorer {
     if (!anyConsumed) {
       const bool known = recordOf_[index] != kUnmatched && records_.nodes[recordOf_[index]].verbatim;
       if (known) anchor = std::max<std::int64_t>(anchor, records_.nodes[recordOf_[index]].native);
-      native.added = recordOf_[index] == kUnmatched;
-      if (native.added) anchor = placeOfEdited(native.section, anchor);
+      if (recordOf_[index] == kUnmatched) anchor = placeOfEdited(native.section, anchor);
       items_.push_back({anchor, ++order_, std::move(native)});
       return;
     }
@@ -317,13 +326,11 @@ class Restorer {
 
   // What was edited takes the place of the native it replaces: behind the reasoning that led to it.
   [[nodiscard]] std::int64_t placeOfEdited(Section section, std::int64_t anchor) const {
-    for (auto i = static_cast<std::size_t>(anchor + 1); i < total_.size(); ++i) {
-      // What became nothing, or was moved to another section, does not stand between them.
-      if (inPlace_[i] == 0 || sectionOf_[i] != section) continue;
-      if (keep_[i] == 0 && touched_[i] != 0) return static_cast<std::int64_t>(i);
-      break;
-    }
-    return anchor;
+    // What became nothing, or was moved to another section, does not stand between them.
+    std::size_t next = nextInPlace_[static_cast<std::size_t>(anchor + 1)];
+    while (next != kUnmatched && sectionOf_[next] != section) next = nextInPlace_[next + 1];
+    const bool edited = next != kUnmatched && keep_[next] == 0 && touched_[next] != 0;
+    return edited ? static_cast<std::int64_t>(next) : anchor;
   }
 
   void takeSubset(const Native& native, std::vector<const Block*>& blocks, std::int64_t& anchor) {
@@ -337,7 +344,6 @@ class Restorer {
     part.dialect = native.dialect;
     part.section = native.section;
     part.wholeSlot = native.wholeSlot;
-    part.added = true;
     part.tree = &tree;
     part.raw = text;
     part.rawHash = hashBytes(text);
@@ -355,12 +361,16 @@ class Restorer {
   ContentHasher hasher_;
   std::vector<std::size_t> recordOf_;             // Of each value of the document: the record it equals.
   std::vector<std::vector<std::size_t>> leafOf_;  // Of each of its blocks: the leaf record it equals.
+  std::vector<std::size_t> ownerOf_;              // Of each leaf record: the node it stands in.
   std::vector<char> leafIntact_;
   std::vector<std::uint32_t> total_;        // Of each native: how many leaves it became …
   std::vector<std::uint32_t> intactCount_;  // … and how many are still the same.
   std::vector<char> keep_;
-  std::vector<char> touched_;       // Some form of it is still there.
-  std::vector<char> inPlace_;       // It became something in its own section.
+  std::vector<char> touched_;  // Some form of it is still there.
+  std::vector<char> inPlace_;  // It became something in its own section.
+  std::vector<std::size_t> before_;
+  std::vector<std::size_t> after_;
+  std::vector<std::size_t> nextInPlace_;
   std::vector<std::size_t> hosts_;  // What a leafless native belongs to.
   std::vector<Section> sectionOf_;
   std::vector<std::int64_t> lastWith_;
