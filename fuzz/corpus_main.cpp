@@ -1,4 +1,4 @@
-// Runs a fuzz target over the files it is given, and over all files of the folders it is given.
+// Runs a fuzz target over the files it is given, and over all files below the folders it is given.
 
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
       ++count;
       continue;
     }
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[i])) {
+      if (!entry.is_regular_file()) continue;
       runFile(entry.path());
       ++count;
     }

@@ -1,9 +1,11 @@
 // Everything of bough's public face.
 #pragma once
 
+#include "bough/convert.h"           // IWYU pragma: export
 #include "bough/entry.h"             // IWYU pragma: export
 #include "bough/entry_serializer.h"  // IWYU pragma: export
 #include "bough/error.h"             // IWYU pragma: export
+#include "bough/message.h"           // IWYU pragma: export
 #include "bough/report.h"            // IWYU pragma: export
 #include "bough/storage_backend.h"   // IWYU pragma: export
 #include "bough/store.h"             // IWYU pragma: export

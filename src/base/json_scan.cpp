@@ -403,12 +403,16 @@ std::optional<std::string> decodeString(std::string_view value) {
   const std::string_view body = value.substr(1, value.size() - 2);
   std::string out;
   out.reserve(body.size());
+  appendDecoded(out, body);
+  return out;
+}
+
+void appendDecoded(std::string& out, std::string_view body) {
   for (std::size_t at = 0; at < body.size();) {
     const std::size_t plainEnd = std::min(body.find('\\', at), body.size());
     out.append(body.substr(at, plainEnd - at));
     at = plainEnd < body.size() ? decodeEscape(body, plainEnd, out) : plainEnd;
   }
-  return out;
 }
 
 std::optional<std::string> findString(std::string_view object, std::string_view name) {

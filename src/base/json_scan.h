@@ -83,6 +83,9 @@ std::optional<std::string_view> findMember(std::string_view object, std::string_
 /// The text of a raw string value; none when it is no string. A lone surrogate becomes U+FFFD.
 std::optional<std::string> decodeString(std::string_view value);
 
+/// Appends the text of a raw string value's body, the part between the quotes. A lone surrogate becomes U+FFFD.
+void appendDecoded(std::string& out, std::string_view body);
+
 /// The text of a string member; none when it is absent or no string.
 std::optional<std::string> findString(std::string_view object, std::string_view name);
 

@@ -57,7 +57,7 @@ class Application {
     app_.require_subcommand(0, 1);
     app_.fallthrough();
     for (Command command : {newCommand(), appendCommand(), switchCommand(), catCommand(), verifyCommand(),
-                            repairCommand(), migrateCommand(), helpCommand(), versionCommand()}) {
+                            repairCommand(), migrateCommand(), convertCommand(), helpCommand(), versionCommand()}) {
       CLI::App* parser = app_.add_subcommand(command.name, command.summary);
       parser->footer(footerOf(command));
       for (const Option& option : command.options) addOption(*parser, option);

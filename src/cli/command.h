@@ -54,6 +54,7 @@ Command catCommand();
 Command verifyCommand();
 Command repairCommand();
 Command migrateCommand();
+Command convertCommand();
 Command versionCommand();
 
 /// `bough` alone.

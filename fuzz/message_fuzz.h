@@ -1,0 +1,40 @@
+// What every dialect's fuzz target does with its bytes: read them as one message and as a document, convert, come back.
+#pragma once
+
+#include <bough/convert.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace bough::fuzz {
+
+inline void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+/// Stops the process when a promise is broken: the way back is exact, and a message returns as it is.
+inline void readDialect(Dialect dialect, std::string_view bytes) {
+  if (const auto message = normalize(bytes, dialect)) {
+    for (const Dialect to :
+         {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Bough}) {
+      const auto written = denormalize(*message, to);
+      require(written.has_value());
+      if (to == dialect) require(written->messages.size() == 1 && written->messages.front() == bytes);
+    }
+  }
+  for (const Dialect to : {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini}) {
+    const auto there = convertHistory(bytes, dialect, to);
+    if (!there) continue;
+    if (dialect == Dialect::Plain) {
+      require(convertHistory(there->document, to, Dialect::Bough, {}, &there->origin).has_value());
+      continue;
+    }
+    const auto back = convertHistory(there->document, to, dialect, {}, &there->origin);
+    require(back.has_value());
+    require(back->document == bytes);
+  }
+}
+
+}  // namespace bough::fuzz

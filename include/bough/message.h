@@ -1,0 +1,130 @@
+// A message as every provider means it: a role and blocks in order, read from the bytes one provider wrote.
+//
+// A Message is a view. It points into the stored bytes, copies only what had to be put together anew, and never changes
+// what it points to. The stored bytes stay the truth; what the view has no word for is an Unknown block or an extra.
+#pragma once
+
+#include <bough/error.h>
+
+#include <cstdint>
+#include <forward_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bough {
+
+/// One way to write messages down.
+enum class Dialect : std::uint8_t {
+  Anthropic,        ///< Messages API.
+  OpenaiChat,       ///< Chat Completions.
+  OpenaiResponses,  ///< Responses: a flat list of items.
+  Gemini,           ///< generateContent.
+  Plain,            ///< Bare entries: user, assistant, tool_call, tool_use, tool_result. Read only.
+  Bough,            ///< The normalized form itself.
+};
+
+/// "anthropic", "openai-chat", "openai-responses", "gemini", "plain", "bough".
+std::string_view toString(Dialect dialect);
+
+/// Fails with InvalidArgument when no dialect has that name; the message lists those there are.
+Result<Dialect> parseDialect(std::string_view name);
+
+enum class Role : std::uint8_t { System, User, Assistant, Tool };
+std::string_view toString(Role role);
+
+enum class BlockKind : std::uint8_t {
+  Text,
+  Thinking,
+  RedactedThinking,  ///< Reasoning that only its provider can read.
+  ToolCall,
+  ToolResult,
+  Image,
+  Document,  ///< A file of any type that is no image: PDF, text, sound, video.
+  Refusal,
+  Citation,  ///< Belongs to the text before it.
+  Unknown,   ///< Kept verbatim in `raw`.
+};
+std::string_view toString(BlockKind kind);
+
+/// A JSON string where it stands: the part between its quotes, still escaped.
+struct TextView {
+  std::string_view escaped;
+  bool present = false;     ///< Tells an empty string from a missing one.
+  bool oddEscapes = false;  ///< There may be \u or \/ escapes: other bytes can mean the same text.
+
+  [[nodiscard]] bool empty() const { return escaped.empty(); }
+  /// The text itself; a lone surrogate becomes U+FFFD.
+  [[nodiscard]] std::string decode() const;
+};
+
+/// Where the bytes of an image or a document are; they, or their address, are the block's `text`.
+enum class MediaSource : std::uint8_t { None, Base64, Url, FileId, Text };
+
+struct Block {
+  BlockKind kind = BlockKind::Unknown;
+  MediaSource source = MediaSource::None;
+  bool isError = false;      ///< ToolResult: the tool failed.
+  bool freeform = false;     ///< ToolCall: the input is text, not JSON; then it is in `text`.
+  bool idMissing = false;    ///< ToolCall, ToolResult: the provider wrote no id.
+  std::string_view raw;      ///< The stored value; empty when the block has none of its own.
+  std::string_view input;    ///< ToolCall: the arguments, a raw JSON object, or a raw string that holds JSON.
+  std::string_view problem;  ///< Unknown: what is wrong with it, when it is not merely unknown.
+  TextView type;             ///< Image, Document: the media type. Unknown, Citation: the provider's name for it.
+  TextView text;             ///< Text, Thinking, Refusal; Image and Document: see MediaSource.
+  TextView id;               ///< ToolCall, ToolResult: the call's id. Thinking: the item's.
+  TextView name;             ///< ToolCall, ToolResult: the tool. Document: its title or file name.
+  TextView signature;  ///< What proves the block to its provider: signature, thoughtSignature, encrypted_content, data.
+  std::vector<Block> content;            ///< ToolResult: text, images, documents.
+  std::vector<std::string_view> extras;  ///< Names of stored members that this view has no field for.
+};
+
+struct Usage {
+  std::uint64_t inputTokens = 0;
+  std::uint64_t outputTokens = 0;
+  std::uint64_t cacheReadTokens = 0;
+  std::uint64_t cacheWriteTokens = 0;
+  std::uint64_t reasoningTokens = 0;
+};
+
+/// Moves, but does not copy: its views may point into `owned`.
+struct Message {
+  Message() = default;
+  Message(Message&&) = default;
+  Message& operator=(Message&&) = default;
+
+  Dialect dialect = Dialect::Bough;
+  Role role = Role::User;
+  std::string_view raw;  ///< The stored bytes. Clear it when you change the message, so that it is written anew.
+  TextView roleName;     ///< The provider's word for the role ("developer", "model").
+  TextView id;
+  TextView model;
+  TextView stopReason;
+  std::optional<Usage> usage;
+  std::vector<Block> blocks;
+  std::vector<std::string_view> extras;  ///< Names of stored members that this view has no field for.
+  std::forward_list<std::string> owned;  ///< Texts that stand nowhere in the stored bytes.
+};
+
+/// Reads one stored message: an element of a history, or a provider's whole response. `stored` must outlive the result.
+/// Fails with InvalidArgument, and says why, when it is no message of that dialect.
+Result<Message> normalize(std::string_view stored, Dialect dialect);
+
+/// What denormalize left out of the messages it wrote.
+struct LeftOut {
+  std::size_t block = 0;  ///< Index into Message::blocks.
+  std::string field;      ///< "thinking", "citation", "text.cache_control" …
+  std::string reason;
+};
+
+struct Denormalized {
+  std::vector<std::string> messages;  ///< One dialect's message can be several of another, or none.
+  std::vector<LeftOut> leftOut;
+};
+
+/// Writes a message in a dialect. In its own dialect, with `raw` set, that is `raw`, byte for byte.
+/// Fails with Unsupported for Plain, which is only read.
+Result<Denormalized> denormalize(const Message& message, Dialect dialect);
+
+}  // namespace bough

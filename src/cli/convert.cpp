@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "bough/convert.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string input;
+  std::string output;
+  std::string from;
+  std::string to;
+  bool strict = false;
+};
+
+Result<std::string> readFile(const std::string& path) {
+  constexpr std::uintmax_t kMaxBytes = std::uintmax_t{2} << 30;
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(path, status)) {
+    return fail(ErrorCode::NotFound, fmt::format("{} is no file", path), "name a file, or - for standard input");
+  }
+  if (std::filesystem::file_size(path, status) > kMaxBytes) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 2 GiB", path));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(ErrorCode::Io, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// The file is there whole or as it was before.
+Result<void> writeFile(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".tmp";
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  std::error_code status;
+  if (file) std::filesystem::rename(temporary, path, status);
+  if (file && !status) return {};
+  const std::string reason = status ? status.message() : std::strerror(errno);
+  std::filesystem::remove(temporary, status);
+  return fail(ErrorCode::Io, fmt::format("cannot write {}: {}", path, reason), "check the folder and the free space");
+}
+
+// What a person wants to know: how much came back, what the target cannot hold, what was wrong.
+void printReport(const CompatibilityReport& report, const Options& options, bool keptOrigin) {
+  printMessage(fmt::format(
+      "{} messages, {} to {}: {}{}", report.messages, options.from, options.to,
+      report.lossyMessages == 0 ? std::string(report.compatible ? "nothing is lost" : "not all could be read")
+                                : fmt::format("{} hold something that {} cannot", report.lossyMessages, options.to),
+      report.restored > 0 ? fmt::format("; {} are the bytes they were first", report.restored) : ""));
+  for (std::size_t i = 0; i < report.lossyFields.size(); ++i) {
+    printMessage(fmt::format("  {:>6} × {}", report.lossyCounts[i], printable(report.lossyFields[i])));
+  }
+  for (const std::string& warning : report.warnings) printMessage(fmt::format("  {}", printable(warning)));
+  if (report.lossyMessages > 0) {
+    printMessage(keptOrigin
+                     ? fmt::format("  → all of it is in {}.origin; keep that file beside it for the exact way back",
+                                   options.output)
+                     : "  → with -o OUT the rest is kept in OUT.origin, for the exact way back");
+  }
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  auto from = parseDialect(options.from);
+  if (!from) return std::unexpected(from.error());
+  auto to = parseDialect(options.to);
+  if (!to) return std::unexpected(to.error());
+  auto document = readFile(options.input);
+  if (!document) return std::unexpected(document.error());
+  Origin origin;
+  std::error_code status;
+  const bool hasOrigin = options.input != "-" && std::filesystem::exists(options.input + ".origin", status);
+  if (hasOrigin) {
+    auto text = readFile(options.input + ".origin");
+    if (!text) return std::unexpected(text.error());
+    origin.json = std::move(*text);
+  }
+  auto converted = convertHistory(*document, *from, *to, {.strict = options.strict}, hasOrigin ? &origin : nullptr);
+  if (!converted) return std::unexpected(converted.error());
+  if (options.output.empty()) {
+    printLine(converted->document);
+  } else {
+    // The side data first: a document without it would be mistaken for one that needs none.
+    if (auto written = writeFile(options.output + ".origin", converted->origin.json); !written) {
+      return std::unexpected(written.error());
+    }
+    if (auto written = writeFile(options.output, converted->document); !written)
+      return std::unexpected(written.error());
+    if (context.json) printLine(converted->report.toJson());
+  }
+  if (!context.json) printReport(converted->report, options, !options.output.empty());
+  for (const Finding& finding : converted->report.findings) {
+    if (finding.change == Change::Invalid) return kProblem;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command convertCommand() {
+  auto options = std::make_shared<Options>();
+  const std::vector<std::string> dialects = {"anthropic", "openai-chat", "openai-responses", "gemini", "bough"};
+  std::vector<std::string> sources = dialects;
+  sources.emplace_back("plain");
+  return {
+      .name = "convert",
+      .summary = "Convert a history or request between providers, with an exact way back",
+      .details =
+          "Reads a list of messages, or a request body with system prompt and tools. What the target cannot hold goes\n"
+          "into OUT.origin; when a file IN.origin is there, it is used, and every message that was not edited comes\n"
+          "back byte for byte.",
+      .examples =
+          "  bough convert history.json --from anthropic --to gemini -o for-gemini.json\n"
+          "  bough convert for-gemini.json --from gemini --to anthropic -o back.json",
+      .options =
+          {{.name = "IN", .help = "A JSON file, or - for standard input", .target = &options->input, .required = true},
+           {.name = "--from",
+            .help = "The dialect it is in",
+            .target = &options->from,
+            .required = true,
+            .choices = sources},
+           {.name = "--to",
+            .help = "The dialect to write",
+            .target = &options->to,
+            .required = true,
+            .choices = dialects},
+           {.name = "-o,--output", .help = "Where to write; default: standard output", .target = &options->output},
+           {.name = "--strict",
+            .help = "Stop at the first message that is not what its dialect says",
+            .target = &options->strict}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,210 @@
+#include "message/adapt.h"
+
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+
+namespace bough::message {
+namespace {
+
+constexpr std::string_view kComesBack = "the target has no place for it; it comes back with the origin";
+
+std::string_view kindName(const Native& native, const Block& block) {
+  if (block.raw.data() == native.raw.data()) return "message";
+  return toString(block.kind);
+}
+
+}  // namespace
+
+TextView Adapter::own(std::string_view plain) {
+  const std::string& kept = texts_.emplace_back(json::quoted(plain));
+  return {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .oddEscapes = false};
+}
+
+TextView Adapter::placeholder(const Block& block) {
+  const std::string_view kind = toString(block.kind);
+  const bool address = block.source == MediaSource::Url || block.source == MediaSource::FileId;
+  const std::string what = address ? block.text.decode() : std::string(mediaTypeOf(block));
+  return own(fmt::format("[{} not included: {}]", kind, what));
+}
+
+void Adapter::content(std::int32_t native, const Block& block, std::vector<Piece>& pieces) {
+  const Native& from = nativeAt(native);
+  Piece piece{.kind = block.kind, .native = native, .block = &block, .text = block.text};
+  if (target_ == Dialect::Bough) {
+    pieces.push_back(std::move(piece));
+    return;
+  }
+  const Role role = from.message.role;
+  switch (block.kind) {
+    case BlockKind::Text: break;
+    case BlockKind::Refusal:
+      if (target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses) break;
+      piece.kind = BlockKind::Text;
+      reporter_.lossy(Change::Altered, from, &block, "refusal", "written as text");
+      break;
+    case BlockKind::Image:
+    case BlockKind::Document:
+      if (block.source == MediaSource::Text) {
+        piece.kind = BlockKind::Text;
+        reporter_.lossy(Change::Altered, from, &block, "document", "written as text");
+      } else if (!canHoldMedia(target_, role, block, from.dialect)) {
+        piece.kind = BlockKind::Text;
+        piece.text = placeholder(block);
+        reporter_.lossy(Change::Altered, from, &block, toString(block.kind),
+                        "the target does not take it here; a note stands in its place", true);
+      }
+      break;
+    case BlockKind::Thinking:
+    case BlockKind::RedactedThinking:
+      reporter_.lossy(Change::Carried, from, &block, toString(block.kind),
+                      "only its own provider can check it; it comes back with the origin");
+      return;
+    case BlockKind::Citation: reporter_.lossy(Change::Carried, from, &block, "citation", kComesBack); return;
+    case BlockKind::ToolCall:
+    case BlockKind::ToolResult: return;
+    case BlockKind::Unknown:
+      if (!block.problem.empty()) {
+        reporter_.invalid(from, &block, block.problem);
+      } else {
+        reporter_.lossy(Change::Carried, from, &block, block.type.present ? block.type.escaped : "unknown", kComesBack,
+                        true);
+      }
+      return;
+  }
+  if (!block.signature.empty()) reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", kComesBack);
+  pieces.push_back(std::move(piece));
+}
+
+void Adapter::setCall(const Call& call, Piece& piece) {
+  const Native& from = nativeAt(call.native);
+  piece.freeform = call.block->freeform && !takesObjects();
+  piece.omitId = call.block->idMissing && (target_ == Dialect::Gemini || target_ == Dialect::Bough);
+  const bool ownDialect = from.dialect == target_;
+  // A call that is spliced keeps its spelling, so its result must use the same.
+  const bool asWritten = ownDialect && !call.block->idMissing;
+  piece.id = asWritten ? call.block->id : history_.ids.inTarget(target_, call.id, call.occurrence);
+  const TextView name = history_.names.original(call.block->name);
+  piece.name = ownDialect ? call.block->name : history_.names.inTarget(target_, name);
+}
+
+void Adapter::setInput(const Call& call, Piece& piece) {
+  const Native& from = nativeAt(call.native);
+  const Block& block = *call.block;
+  piece.input = block.input;
+  piece.text = block.text;
+  if (!takesObjects() || block.input.starts_with('{')) return;
+  std::string decoded;
+  if (block.freeform) {
+    piece.input = texts_.emplace_back("{\"input\":\"" + std::string(block.text.escaped) + "\"}");
+    reporter_.lossy(Change::Altered, from, &block, "tool_call.freeform", "the text stands in an object, as `input`");
+    return;
+  }
+  if (block.input.starts_with('"')) {
+    json::appendDecoded(decoded, block.input.substr(1, block.input.size() - 2));
+    json::Tree tree;
+    if (decoded.find_first_not_of(" \t\r\n") == std::string::npos) {
+      piece.input = "{}";
+      return;
+    }
+    if (!tree.parse(decoded) && tree.isObject(0)) {
+      const std::string& kept = texts_.emplace_back(std::move(decoded));
+      piece.input = std::string_view(kept).substr(tree.begin(0), tree.end(0) - tree.begin(0));
+      return;
+    }
+  }
+  piece.input = texts_.emplace_back("{\"arguments\":" + std::string(block.input) + "}");
+  reporter_.lossy(Change::Altered, from, &block, "tool_call.arguments",
+                  "no JSON object; it stands in one, as `arguments`");
+}
+
+Piece Adapter::call(const Call& call) {
+  const Native& from = nativeAt(call.native);
+  const Block& block = *call.block;
+  Piece piece{.kind = BlockKind::ToolCall, .native = call.native, .block = call.block};
+  setCall(call, piece);
+  setInput(call, piece);
+  if (!piece.omitId && piece.id.escaped != block.id.escaped && block.id.present) {
+    reporter_.note(Change::Renamed, from, &block, "tool_call.id", "the target does not take this id");
+  }
+  if (piece.name.escaped != block.name.escaped) {
+    reporter_.note(Change::Renamed, from, &block, "tool_call.name", "the target does not take this name");
+  }
+  if (!block.signature.empty() && target_ != Dialect::Bough) {
+    reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", kComesBack);
+  }
+  return piece;
+}
+
+void Adapter::resultContent(const Call& call, const Block& block, Piece& piece) {
+  const Native& from = nativeAt(call.resultNative);
+  switch (block.kind) {
+    case BlockKind::Text:
+    case BlockKind::Refusal: piece.texts.push_back(block.text); return;
+    case BlockKind::Image:
+    case BlockKind::Document:
+      if (target_ == Dialect::Bough || canHoldMedia(target_, Role::Tool, block, from.dialect)) {
+        piece.media.push_back(&block);
+        if (target_ == Dialect::OpenaiChat) {
+          reporter_.lossy(Change::Altered, from, call.result, "tool_result.media",
+                          "stands in a user message behind it");
+        }
+        return;
+      }
+      if (block.source == MediaSource::Text) {
+        piece.texts.push_back(block.text);
+        return;
+      }
+      piece.texts.push_back(placeholder(block));
+      reporter_.lossy(Change::Altered, from, call.result, "tool_result.media",
+                      "the target does not take it; a note stands in its place", true);
+      return;
+    default:
+      if (target_ == Dialect::Bough) {
+        piece.media.push_back(&block);
+        return;
+      }
+      reporter_.lossy(Change::Carried, from, call.result, "tool_result.content", kComesBack, true);
+  }
+}
+
+Piece Adapter::result(const Call& call) {
+  const Block& block = *call.result;
+  Piece piece{.kind = BlockKind::ToolResult, .isError = block.isError, .native = call.resultNative, .block = &block};
+  setCall(call, piece);
+  for (const Block& each : block.content) resultContent(call, each, piece);
+  const bool noErrorFlag = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
+  if (block.isError && noErrorFlag) {
+    reporter_.lossy(Change::Altered, nativeAt(call.resultNative), &block, "tool_result.is_error",
+                    "written as the word Error before the text");
+  }
+  return piece;
+}
+
+Piece Adapter::missingResult(const Call& call) {
+  Piece piece{.kind = BlockKind::ToolResult, .isError = true};
+  setCall(call, piece);
+  piece.texts.push_back(own("No result: the call was interrupted."));
+  reporter_.note(Change::Synthetic, nativeAt(call.native), call.block, "tool_result",
+                 "a call without a result got one that says so");
+  return piece;
+}
+
+void Adapter::reportExtras(std::int32_t native) {
+  const Native& from = nativeAt(native);
+  for (const std::string_view name : from.message.extras) {
+    reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), kComesBack);
+  }
+  for (const Block& block : from.message.blocks) {
+    for (const std::string_view name : block.extras) {
+      reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", kindName(from, block), name), kComesBack);
+    }
+    for (const Block& nested : block.content) {
+      for (const std::string_view name : nested.extras) {
+        reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(nested.kind), name), kComesBack);
+      }
+    }
+  }
+}
+
+}  // namespace bough::message

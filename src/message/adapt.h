@@ -1,0 +1,42 @@
+// Turns a block of one dialect into the pieces another can hold, and reports what that costs.
+#pragma once
+
+#include "message/pairing.h"
+#include "message/plan.h"
+
+namespace bough::message {
+
+class Adapter {
+ public:
+  Adapter(History& history, Dialect target, Reporter& reporter, std::deque<std::string>& texts)
+      : history_(history), target_(target), reporter_(reporter), texts_(texts) {}
+
+  /// Appends the pieces of one block that is neither call nor result.
+  void content(std::int32_t native, const Block& block, std::vector<Piece>& pieces);
+  Piece call(const Call& call);
+  Piece result(const Call& call);
+  /// For a call that nobody answered.
+  Piece missingResult(const Call& call);
+  /// Names everything a message and its blocks have that the target has no word for.
+  void reportExtras(std::int32_t native);
+
+  /// A text of our own.
+  TextView own(std::string_view plain);
+
+ private:
+  void resultContent(const Call& call, const Block& block, Piece& piece);
+  void setCall(const Call& call, Piece& piece);
+  void setInput(const Call& call, Piece& piece);
+  [[nodiscard]] bool takesObjects() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
+  TextView placeholder(const Block& block);
+  [[nodiscard]] const Native& nativeAt(std::int32_t index) const {
+    return history_.natives[static_cast<std::size_t>(index)];
+  }
+
+  History& history_;
+  Dialect target_;
+  Reporter& reporter_;
+  std::deque<std::string>& texts_;
+};
+
+}  // namespace bough::message

@@ -1,0 +1,358 @@
+#include "message/plan.h"
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "message/adapt.h"
+#include "message/pairing.h"
+
+namespace bough::message {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n\f\v";
+
+bool isBlank(const TextView& text) {
+  if (!text.escaped.contains('\\')) return text.escaped.find_first_not_of(kBlanks) == std::string_view::npos;
+  return text.decode().find_first_not_of(kBlanks) == std::string::npos;
+}
+
+class Planner {
+ public:
+  Planner(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, bool fragment)
+      : history_(history),
+        target_(target),
+        options_(options),
+        fragment_(fragment),
+        reporter_(reporter),
+        adapter_(history, target, reporter, plan_.texts),
+        pairing_(pairCalls(history)) {}
+
+  Plan run() {
+    for (const Native& native : history_.natives) {
+      returns_ |= native.section != Section::Tools && native.dialect == target_;
+    }
+    for (std::size_t i = 0; i < history_.natives.size(); ++i) {
+      const Native& native = history_.natives[i];
+      if (native.section == Section::Tools) continue;
+      step(static_cast<std::int32_t>(i), native);
+    }
+    closeCalls(nullptr);
+    if (!fragment_) finish();
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] bool mergesTurns() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
+
+  // Whether other items of the assistant may stand between a call and its result.
+  [[nodiscard]] bool callsMayWait() const { return target_ == Dialect::OpenaiResponses; }
+
+  void step(std::int32_t index, const Native& native) {
+    if (native.dialect == target_) {
+      spliced(index, native);
+      return;
+    }
+    if (!native.problem.empty()) {
+      reporter_.invalid(native, nullptr, native.problem);
+      return;
+    }
+    adapter_.reportExtras(index);
+    if (target_ == Dialect::Bough && native.section == Section::Messages) {
+      whole(index, native);
+      return;
+    }
+    switch (native.message.role) {
+      case Role::System: system(index, native); break;
+      case Role::Assistant: assistant(index, native); break;
+      case Role::User:
+      case Role::Tool: user(index, native); break;
+    }
+  }
+
+  // A native of the target's dialect: it goes where it stands, as it is.
+  void spliced(std::int32_t index, const Native& native) {
+    if (native.section == Section::System) {
+      plan_.system.verbatim = plan_.system.pieces.empty();
+      plan_.system.native = index;
+      plan_.hasSystem = true;
+      for (const Block& block : native.message.blocks) {
+        plan_.system.pieces.push_back({.kind = block.kind, .native = index, .block = &block, .text = block.text});
+      }
+      return;
+    }
+    if (!(callsMayWait() && native.message.role == Role::Assistant)) closeCalls(&native);
+    plan_.messages.push_back({.role = native.message.role, .verbatim = true, .native = index});
+    for (const Block& block : native.message.blocks) {
+      const bool call = block.kind == BlockKind::ToolCall && native.message.role == Role::Assistant;
+      if (call) open_.push_back(nextCall_++);
+      if (block.kind == BlockKind::ToolResult) ++nextResult_;
+    }
+  }
+
+  // The normalized form takes every message as it is.
+  void whole(std::int32_t index, const Native& native) {
+    OutMessage out{.role = native.message.role, .native = index, .roleName = native.message.roleName};
+    for (const Block& block : native.message.blocks) {
+      if (block.kind == BlockKind::ToolCall && native.message.role == Role::Assistant) {
+        out.pieces.push_back(adapter_.call(pairing_.calls[nextCall_++]));
+      } else if (block.kind == BlockKind::ToolResult) {
+        const std::int32_t call = pairing_.resultCalls[nextResult_++];
+        if (call >= 0) out.pieces.push_back(adapter_.result(pairing_.calls[static_cast<std::size_t>(call)]));
+        if (call < 0) reportUnpaired(call, native, block);
+      } else {
+        adapter_.content(index, block, out.pieces);
+      }
+    }
+    plan_.messages.push_back(std::move(out));
+  }
+
+  // A message on its own: its calls are answered elsewhere, and its results belong to calls that stand elsewhere.
+  void lonelyResult(std::int32_t index, const Block& block) {
+    const Call call{.native = index, .block = &block, .id = block.id, .resultNative = index, .result = &block};
+    Piece piece = adapter_.result(call);
+    if (piece.name.empty()) piece.name = adapter_.own("tool");
+    std::vector<Piece> carried;
+    carryMedia(piece, carried);
+    const Role role = target_ == Dialect::Anthropic ? Role::User : Role::Tool;
+    if (plan_.messages.empty() || plan_.messages.back().role != role) plan_.messages.push_back({.role = role});
+    plan_.messages.back().pieces.push_back(std::move(piece));
+    addUserPieces(std::move(carried));
+  }
+
+  void reportUnpaired(std::int32_t why, const Native& native, const Block& block) {
+    reporter_.lossy(Change::LeftOut, native, &block, "tool_result",
+                    why == kDuplicate ? "a second result for one call" : "a result without a call", true);
+  }
+
+  void system(std::int32_t index, const Native& native) {
+    std::vector<Piece> pieces;
+    for (const Block& block : native.message.blocks) adapter_.content(index, block, pieces);
+    if (mergesTurns()) dropBlanks(native, pieces);
+    // A changed system prompt would break every signature Anthropic gave out; it also takes such messages in place.
+    const bool hoists = mergesTurns() && !(target_ == Dialect::Anthropic && returns_);
+    const bool toSlot = native.wholeSlot && target_ != Dialect::OpenaiChat;
+    if (pieces.empty()) return;
+    if (hoists || toSlot) {
+      if (!native.wholeSlot) {
+        reporter_.note(Change::Altered, native, nullptr, "message.position", "moved into the system prompt");
+      }
+      plan_.system.verbatim = false;
+      plan_.hasSystem = true;
+      std::ranges::move(pieces, std::back_inserter(plan_.system.pieces));
+      return;
+    }
+    closeCalls(&native);
+    plan_.messages.push_back({.role = Role::System, .roleName = native.message.roleName, .pieces = std::move(pieces)});
+  }
+
+  void assistant(std::int32_t index, const Native& native) {
+    std::vector<Piece> pieces;
+    std::vector<std::size_t> calls;
+    for (const Block& block : native.message.blocks) {
+      if (block.kind == BlockKind::ToolCall) {
+        calls.push_back(nextCall_);
+        pieces.push_back(adapter_.call(pairing_.calls[nextCall_++]));
+      } else if (block.kind == BlockKind::ToolResult) {
+        reportUnpaired(pairing_.resultCalls[nextResult_++], native, block);
+      } else {
+        adapter_.content(index, block, pieces);
+      }
+    }
+    if (mergesTurns()) dropBlanks(native, pieces);
+    if (pieces.empty()) return;
+    const bool joins = !plan_.messages.empty() && !plan_.messages.back().verbatim &&
+                       plan_.messages.back().role == Role::Assistant && !turnEnded_;
+    if (!joins) {
+      if (!callsMayWait()) closeCalls(&native);
+      plan_.messages.push_back({.role = Role::Assistant});
+      turnEnded_ = false;
+    }
+    open_.insert(open_.end(), calls.begin(), calls.end());
+    std::ranges::move(pieces, std::back_inserter(plan_.messages.back().pieces));
+  }
+
+  void user(std::int32_t index, const Native& native) {
+    std::vector<Piece> pieces;
+    closeCalls(&native);
+    turnEnded_ = true;
+    for (const Block& block : native.message.blocks) {
+      if (block.kind == BlockKind::ToolResult) {
+        const std::int32_t call = pairing_.resultCalls[nextResult_++];
+        if (fragment_) {
+          lonelyResult(index, block);
+        } else if (call < 0) {
+          reportUnpaired(call, native, block);
+        }
+      } else if (block.kind == BlockKind::ToolCall) {
+        reporter_.invalid(native, &block, "a tool call in a user message");
+      } else {
+        adapter_.content(index, block, pieces);
+      }
+    }
+    if (mergesTurns()) dropBlanks(native, pieces);
+    addUserPieces(std::move(pieces));
+  }
+
+  void addUserPieces(std::vector<Piece> pieces) {
+    if (pieces.empty()) return;
+    const bool joins = mergesTurns() && !plan_.messages.empty() && !plan_.messages.back().verbatim &&
+                       plan_.messages.back().role == Role::User;
+    if (!joins) plan_.messages.push_back({.role = Role::User});
+    std::ranges::move(pieces, std::back_inserter(plan_.messages.back().pieces));
+  }
+
+  // Empty text is refused everywhere turns are merged; text of blanks only where nothing else stands beside it.
+  void dropBlanks(const Native& native, std::vector<Piece>& pieces) {
+    const bool allBlank = std::ranges::all_of(
+        pieces, [](const Piece& piece) { return piece.kind == BlockKind::Text && isBlank(piece.text); });
+    const std::size_t dropped = std::erase_if(
+        pieces, [&](const Piece& piece) { return piece.kind == BlockKind::Text && (piece.text.empty() || allBlank); });
+    if (dropped > 0 || native.message.blocks.empty()) {
+      reporter_.note(Change::LeftOut, native, nullptr, "text", "the target refuses empty text; it comes back");
+    }
+  }
+
+  // Puts the results of the last message's calls behind it. `next` is the native that follows, if any.
+  void closeCalls(const Native* next) {
+    if (fragment_) open_.clear();
+    if (open_.empty()) return;
+    const OutMessage& caller = plan_.messages.back();
+    const bool mayStayOpen = staysOpen(caller, next);
+    std::vector<Piece> results;
+    std::vector<Piece> carried;
+    for (const std::size_t index : open_) {
+      const Call& call = pairing_.calls[index];
+      if (call.result == nullptr) {
+        if (!mayStayOpen) results.push_back(adapter_.missingResult(call));
+      } else if (history_.natives[static_cast<std::size_t>(call.resultNative)].dialect != target_) {
+        results.push_back(adapter_.result(call));
+        carryMedia(results.back(), carried);
+      }
+    }
+    open_.clear();
+    if (results.empty()) return;
+    // Anthropic takes results and other content in one message; Gemini wants the results alone.
+    plan_.messages.push_back(
+        {.role = target_ == Dialect::Anthropic ? Role::User : Role::Tool, .pieces = std::move(results)});
+    addUserPieces(std::move(carried));
+    turnEnded_ = true;
+  }
+
+  [[nodiscard]] bool staysOpen(const OutMessage& caller, const Native* next) const {
+    if (next == nullptr && options_.keepPendingCalls) return true;
+    if (!caller.verbatim) return false;
+    // It stood like this in its own document, and still does.
+    const Native& native = history_.natives[static_cast<std::size_t>(caller.native)];
+    return next == nullptr || (next->dialect == target_ && next->place == native.place + 1);
+  }
+
+  // Images a result cannot hold follow in a user message.
+  void carryMedia(Piece& result, std::vector<Piece>& carried) {
+    const bool cannot = target_ == Dialect::OpenaiChat || (target_ == Dialect::Anthropic && result.isError);
+    if (!cannot || result.media.empty()) return;
+    Piece lead{.kind = BlockKind::Text, .native = result.native, .text = adapter_.own("Attached to the tool result:")};
+    carried.push_back(std::move(lead));
+    for (const Block* block : result.media) {
+      carried.push_back({.kind = block->kind, .native = result.native, .block = block, .text = block->text});
+    }
+    result.media.clear();
+  }
+
+  void addSynthetic(std::size_t at, std::string_view text, std::string_view reason) {
+    OutMessage out{.role = Role::User};
+    out.pieces.push_back({.kind = BlockKind::Text, .text = adapter_.own(text)});
+    plan_.messages.insert(plan_.messages.begin() + static_cast<std::ptrdiff_t>(at), std::move(out));
+    reporter_.note(Change::Synthetic, "", "message", reason);
+  }
+
+  static bool hasCalls(const OutMessage& out, const History& history) {
+    if (!out.verbatim) {
+      return std::ranges::any_of(out.pieces, [](const Piece& piece) { return piece.kind == BlockKind::ToolCall; });
+    }
+    const Message& message = history.natives[static_cast<std::size_t>(out.native)].message;
+    return std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });
+  }
+
+  void finish() {
+    if (target_ == Dialect::Bough) return;
+    const bool hadMessages =
+        std::ranges::any_of(history_.natives, [](const Native& native) { return native.section == Section::Messages; });
+    if (plan_.messages.empty() && hadMessages) addSynthetic(0, "(empty)", "the target wants at least one message");
+    if (mergesTurns() && !plan_.messages.empty()) startWithUser();
+    if (target_ == Dialect::Gemini) finishGemini();
+    if (target_ == Dialect::Anthropic) trimEnd();
+  }
+
+  void startWithUser() {
+    const OutMessage& first = plan_.messages.front();
+    if (first.role == Role::Assistant && !first.verbatim) {
+      addSynthetic(0, "(the conversation begins here)", "the target wants a user message first");
+    }
+  }
+
+  void finishGemini() {
+    for (std::size_t i = 1; i < plan_.messages.size(); ++i) {
+      const OutMessage& before = plan_.messages[i - 1];
+      const OutMessage& out = plan_.messages[i];
+      const bool bothAssistant = before.role == Role::Assistant && out.role == Role::Assistant;
+      if (bothAssistant && !(before.verbatim && out.verbatim) && hasCalls(out, history_)) {
+        addSynthetic(i, "(continue)", "the target wants a user turn before a function call");
+      }
+    }
+    for (OutMessage& out : plan_.messages) {
+      if (out.role != Role::Assistant || out.verbatim) continue;
+      const auto first =
+          std::ranges::find_if(out.pieces, [](const Piece& piece) { return piece.kind == BlockKind::ToolCall; });
+      if (first != out.pieces.end()) first->sentinel = true;
+    }
+  }
+
+  // Text at the very end is taken for the start of the answer, and must not end in blanks then.
+  void trimEnd() {
+    if (plan_.messages.empty()) return;
+    OutMessage& last = plan_.messages.back();
+    if (last.verbatim || last.role != Role::Assistant || last.pieces.back().kind != BlockKind::Text) return;
+    std::string text = last.pieces.back().text.decode();
+    static constexpr std::string_view kWide[] = {"\u00A0", "\u2028", "\u2029", "\uFEFF", "\u3000", "\u1680", "\u202F",
+                                                 "\u205F", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
+                                                 "\u2006", "\u2007", "\u2008", "\u2009", "\u200A"};
+    const std::size_t size = text.size();
+    for (bool more = true; more;) {
+      const std::size_t before = text.size();
+      text.resize(text.find_last_not_of(kBlanks) + 1);
+      for (const std::string_view wide : kWide) {
+        if (text.ends_with(wide)) text.resize(text.size() - wide.size());
+      }
+      more = text.size() != before;
+    }
+    if (text.size() == size) return;
+    reporter_.note(Change::Altered, "", "text", "blanks at the very end were cut off; they come back");
+    if (text.empty() && last.pieces.size() > 1) {
+      last.pieces.pop_back();
+    } else {
+      last.pieces.back().text = adapter_.own(text.empty() ? "." : text);
+    }
+  }
+
+  History& history_;
+  Dialect target_;
+  const ConvertOptions& options_;
+  bool fragment_;
+  Reporter& reporter_;
+  Plan plan_;
+  Adapter adapter_;
+  Pairing pairing_;
+  bool returns_ = false;  // Something was first written in the target's dialect.
+  bool turnEnded_ = false;
+  std::size_t nextCall_ = 0;
+  std::size_t nextResult_ = 0;
+  std::vector<std::size_t> open_;
+};
+
+}  // namespace
+
+Plan makePlan(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, bool fragment) {
+  return Planner(history, target, options, reporter, fragment).run();
+}
+
+}  // namespace bough::message

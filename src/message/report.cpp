@@ -1,0 +1,131 @@
+#include "message/report.h"
+
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "message/document.h"
+
+namespace bough {
+
+std::string_view toString(Change change) {
+  switch (change) {
+    case Change::Carried: return "carried";
+    case Change::Renamed: return "renamed";
+    case Change::Altered: return "altered";
+    case Change::LeftOut: return "left_out";
+    case Change::Synthetic: return "synthetic";
+    case Change::Invalid: return "invalid";
+    case Change::Edited: return "edited";
+    case Change::Removed: return "removed";
+    case Change::Added: return "added";
+  }
+  return "carried";
+}
+
+std::string_view toString(SignatureState state) {
+  switch (state) {
+    case SignatureState::Carried: return "carried";
+    case SignatureState::Valid: return "valid";
+    case SignatureState::Invalid: return "invalid";
+  }
+  return "carried";
+}
+
+std::string CompatibilityReport::toJson() const {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("compatible", compatible);
+  writer.key("warnings").beginArray();
+  for (const std::string& warning : warnings) writer.string(warning);
+  writer.endArray().key("lossyFields").beginArray();
+  for (const std::string& field : lossyFields) writer.string(field);
+  writer.endArray().key("lossyCounts").beginObject();
+  for (std::size_t i = 0; i < lossyFields.size(); ++i) writer.member(lossyFields[i], lossyCounts[i]);
+  writer.endObject();
+  writer.member("messages", messages).member("lossyMessages", lossyMessages).member("restored", restored);
+  writer.key("signatures").beginArray();
+  for (const SignatureStatus& status : signatures) {
+    writer.beginObject().member("path", status.path).member("provider", toString(status.provider));
+    writer.member("state", toString(status.state)).member("reason", status.reason).endObject();
+  }
+  writer.endArray().key("findings").beginArray();
+  for (const Finding& finding : findings) {
+    writer.beginObject().member("change", toString(finding.change)).member("path", finding.path);
+    writer.member("field", finding.field).member("reason", finding.reason).endObject();
+  }
+  writer.endArray().member("findingsDropped", findingsDropped).endObject();
+  return out;
+}
+
+namespace message {
+
+std::string pathOf(const Native& native) {
+  const RequestNames names = requestNames(native.dialect);
+  std::string path = native.fromOrigin ? std::string(toString(native.dialect)) + ":" : std::string();
+  switch (native.section) {
+    case Section::System: path += names.system; break;
+    case Section::Tools: path += names.tools; break;
+    case Section::Messages: path += names.messages; break;
+  }
+  if (native.place != kNoPlace && !native.wholeSlot) path += fmt::format("[{}]", native.place);
+  return path;
+}
+
+std::string pathOf(const Native& native, const Block* block) {
+  std::string path = pathOf(native);
+  std::size_t index = 0;
+  for (const Block& each : native.message.blocks) {
+    if (&each == block) {
+      // A citation stands inside the text before it.
+      if (each.kind == BlockKind::Citation && index > 0) --index;
+      // A block that is the whole stored value has no path of its own.
+      if (block->raw.data() == native.raw.data()) return path;
+      return path + fmt::format("{}[{}]", native.dialect == Dialect::Gemini ? ".parts" : ".content", index);
+    }
+    if (each.kind != BlockKind::Citation) ++index;
+  }
+  return path;
+}
+
+void Reporter::note(Change change, std::string path, std::string_view field, std::string_view reason) {
+  if (report_.findings.size() >= CompatibilityReport::kMaxFindings) {
+    ++report_.findingsDropped;
+    return;
+  }
+  report_.findings.push_back(
+      {.change = change, .path = std::move(path), .field = std::string(field), .reason = std::string(reason)});
+}
+
+void Reporter::note(Change change, const Native& native, const Block* block, std::string_view field,
+                    std::string_view reason) {
+  if (report_.findings.size() >= CompatibilityReport::kMaxFindings) {
+    ++report_.findingsDropped;
+    return;
+  }
+  note(change, pathOf(native, block), field, reason);
+}
+
+void Reporter::lossy(Change change, const Native& native, const Block* block, std::string_view field,
+                     std::string_view reason, bool visible) {
+  auto entry = fields_.find(field);
+  if (entry == fields_.end()) {
+    entry = fields_.emplace(field, report_.lossyFields.size()).first;
+    report_.lossyFields.emplace_back(field);
+    report_.lossyCounts.push_back(0);
+  }
+  ++report_.lossyCounts[entry->second];
+  if (lastLossy_ != &native) ++report_.lossyMessages;
+  lastLossy_ = &native;
+  if (visible) report_.compatible = false;
+  note(change, native, block, field, reason);
+}
+
+void Reporter::invalid(const Native& native, const Block* block, std::string_view reason) {
+  report_.compatible = false;
+  const std::string path = pathOf(native, block);
+  warn(fmt::format("{}: {}", path, reason));
+  note(Change::Invalid, path, block == nullptr ? "message" : "block", reason);
+}
+
+}  // namespace message
+}  // namespace bough

@@ -1,0 +1,122 @@
+// Sample histories of all dialects, converted to all others: accepted there, and exactly the same on the way back.
+//
+// Good samples are what the API takes; bad ones are not, but nothing of them may be lost either. The samples are also
+// the corpus of the fuzz targets. With BOUGH_MESSAGE_DUMP=DIR every converted good sample is written to DIR/DIALECT/,
+// for tests/message/oracles.sh.
+#include <bough/convert.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "../../fuzz/message_fuzz.h"
+#include "base/json_scan.h"
+#include "message/rule_checker.h"
+
+namespace bough::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Dialect kDialects[] = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini};
+
+struct Sample {
+  fs::path path;
+  Dialect dialect;
+  std::string text;
+};
+
+std::string contentOf(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<Sample> samplesIn(const fs::path& root, std::string_view below) {
+  std::vector<Sample> samples;
+  for (const Dialect dialect : kDialects) {
+    const fs::path folder = root / toString(dialect) / below;
+    if (!fs::exists(folder)) continue;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".json") samples.push_back({entry.path(), dialect, contentOf(entry.path())});
+    }
+  }
+  return samples;
+}
+
+const fs::path kOwn = fs::path(BOUGH_TESTS_DIR) / "message" / "samples";
+const fs::path kShared = fs::path(BOUGH_TESTS_DIR) / "../../shared/samples/providers";
+
+void dump(const Sample& sample, Dialect to, const std::string& document) {
+  const char* folder = std::getenv("BOUGH_MESSAGE_DUMP");
+  if (folder == nullptr) return;
+  const fs::path target = fs::path(folder) / toString(to);
+  fs::create_directories(target);
+  std::ofstream(target / (std::string(toString(sample.dialect)) + "_" + sample.path.filename().string())) << document;
+}
+
+void expectGood(const Sample& sample) {
+  for (const Dialect to : kDialects) {
+    if (to == sample.dialect) continue;
+    const auto there = convertHistory(sample.text, sample.dialect, to, {.strict = true, .keepPendingCalls = false});
+    ASSERT_TRUE(there) << sample.path << ": " << there.error().message;
+    for (const std::string& rule : brokenRules(to, there->document)) {
+      ADD_FAILURE() << sample.path << " as " << toString(to) << ": " << rule << '\n' << there->document;
+    }
+    dump(sample, to, there->document);
+    const auto back = convertHistory(there->document, to, sample.dialect, {}, &there->origin);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->document, sample.text) << sample.path << " over " << toString(to);
+  }
+}
+
+TEST(Samples, GoodOnesAreAcceptedEverywhereAndComeBack) {
+  const auto samples = samplesIn(kOwn, "good");
+  ASSERT_GE(samples.size(), 16U);
+  for (const Sample& sample : samples) expectGood(sample);
+}
+
+TEST(Samples, SharedOnesToo) {
+  const auto samples = samplesIn(kShared, "");
+  if (samples.empty()) GTEST_SKIP() << "no shared samples here";
+  for (const Sample& sample : samples) expectGood(sample);
+}
+
+TEST(Samples, BadOnesAreNamedMadeAcceptableAndComeBack) {
+  const auto samples = samplesIn(kOwn, "bad");
+  ASSERT_GE(samples.size(), 5U);
+  for (const Sample& sample : samples) {
+    for (const Dialect to : kDialects) {
+      if (to == sample.dialect) continue;
+      const auto there = convertHistory(sample.text, sample.dialect, to);
+      ASSERT_TRUE(there) << sample.path;
+      EXPECT_FALSE(there->report.compatible) << sample.path;
+      for (const std::string& rule : brokenRules(to, there->document)) {
+        ADD_FAILURE() << sample.path << " as " << toString(to) << ": " << rule << '\n' << there->document;
+      }
+      const auto back = convertHistory(there->document, to, sample.dialect, {}, &there->origin);
+      ASSERT_TRUE(back);
+      EXPECT_EQ(back->document, sample.text) << sample.path << " over " << toString(to);
+    }
+  }
+}
+
+TEST(Samples, TheFuzzTargetsTakeTheirCorpusInEveryDialectAndCutAnywhere) {
+  for (const std::string_view below : {"good", "bad"}) {
+    for (const Sample& sample : samplesIn(kOwn, below)) {
+      for (const Dialect dialect : {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini,
+                                    Dialect::Plain, Dialect::Bough}) {
+        fuzz::readDialect(dialect, sample.text);
+      }
+      for (std::size_t size = 0; size < sample.text.size(); size += 7) {
+        fuzz::readDialect(sample.dialect, std::string_view(sample.text).substr(0, size));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bough::test

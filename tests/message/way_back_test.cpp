@@ -1,0 +1,166 @@
+// What happens to a converted document before it goes back, and what must come back all the same.
+#include <bough/convert.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace bough::test {
+namespace {
+
+constexpr auto kA = Dialect::Anthropic;
+constexpr auto kC = Dialect::OpenaiChat;
+constexpr auto kR = Dialect::OpenaiResponses;
+constexpr auto kG = Dialect::Gemini;
+
+const std::string kThinking =
+    R"({"system":"s","messages":[{"role":"user","content":"one"},
+  {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"Sig1"},{"type":"text","text":"two"}]},
+  {"role":"user","content":"three"},
+  {"role":"assistant","content":[{"type":"thinking","thinking":"so","signature":"Sig2"},{"type":"text","text":"four"}]}]})";
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from << " in " << text;
+  return text.replace(at, from.size(), to);
+}
+
+std::size_t count(const CompatibilityReport& report, Change change) {
+  return static_cast<std::size_t>(std::ranges::count(report.findings, change, &Finding::change));
+}
+
+TEST(WayBack, SignaturesStayValidWhenTurnsAreAddedBehindThem) {
+  const auto there = convertHistory(kThinking, kA, kC);
+  ASSERT_EQ(there->report.signatures.size(), 2U);
+  EXPECT_EQ(there->report.signatures[0].state, SignatureState::Carried);
+  EXPECT_EQ(there->report.signatures[0].path, "messages[1].content[0]");
+  const std::string more = replaced(there->document, "\"four\"}", R"("four"},{"role":"user","content":"five"})");
+  const auto back = convertHistory(more, kC, kA, {}, &there->origin);
+  EXPECT_EQ(back->document, replaced(kThinking, R"("four"}]}])", R"("four"}]},
+  {"role":"user","content":"five"}])"));
+  EXPECT_EQ(count(back->report, Change::Added), 1U);
+  ASSERT_EQ(back->report.signatures.size(), 2U);
+  for (const SignatureStatus& status : back->report.signatures) EXPECT_EQ(status.state, SignatureState::Valid);
+}
+
+TEST(WayBack, AnEditedMessageIsConvertedAnewAndBreaksLaterSignaturesOnly) {
+  const auto there = convertHistory(kThinking, kA, kG);
+  const std::string edited = replaced(there->document, R"("three")", R"("THREE")");
+  const auto back = convertHistory(edited, kG, kA, {}, &there->origin);
+  EXPECT_EQ(count(back->report, Change::Edited), 1U);
+  EXPECT_NE(back->document.find(R"({"type":"thinking","thinking":"so","signature":"Sig2"})"), std::string::npos);
+  EXPECT_NE(back->document.find(R"({"role":"user","content":"THREE"})"), std::string::npos);
+  ASSERT_EQ(back->report.signatures.size(), 2U);
+  EXPECT_EQ(back->report.signatures[0].state, SignatureState::Valid);
+  EXPECT_EQ(back->report.signatures[1].state, SignatureState::Invalid);
+  EXPECT_EQ(back->report.signatures[1].reason, "a message before it changed");
+}
+
+TEST(WayBack, AChangedSystemPromptIsNamedAsWhatBreaksASignature) {
+  const auto there = convertHistory(kThinking, kA, kR);
+  const std::string edited = replaced(there->document, R"("instructions":"s")", R"("instructions":"t")");
+  const auto back = convertHistory(edited, kR, kA, {}, &there->origin);
+  EXPECT_NE(back->document.find(R"("system":"t")"), std::string::npos);
+  EXPECT_EQ(back->report.signatures[0].reason, "the system prompt before it changed");
+}
+
+TEST(WayBack, ADocumentThatWasPrintedAgainIsNotEdited) {
+  const std::string original =
+      R"([{"role":"user","content":"żółć / x"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"n":1.0,"k":2,"k":3}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}])";
+  const auto there = convertHistory(original, kA, kG);
+  // Other blanks, other escapes, another order of keys, 1.0 as 1, one of two equal keys gone.
+  const std::string printed = R"([ {"parts": [{"text": "\u017c\u00f3\u0142\u0107 \/ x"}], "role": "user"},
+    {"role": "model", "parts": [{"thoughtSignature": "skip_thought_signature_validator", "functionCall": {"id": "a", "name": "f", "args": {"k": 3, "n": 1}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"id": "a", "name": "f", "response": {"output": "1"}}}]} ])";
+  const auto back = convertHistory(printed, kG, kA, {}, &there->origin);
+  EXPECT_EQ(back->document, original);
+  EXPECT_EQ(count(back->report, Change::Edited), 0U);
+}
+
+TEST(WayBack, ItemsOfAMessageThatWereNotEditedComeBackAsTheyWere) {
+  const std::string said =
+      R"({"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"say","annotations":[]}]})";
+  const std::string items =
+      R"([{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1","summary":[]},)" + said +
+      R"(,{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"{ }"},{"type":"function_call_output","call_id":"c","output":"1"}])";
+  const auto there = convertHistory(items, kR, kA);
+  const std::string edited = replaced(there->document, R"("text":"say")", R"("text":"SAY")");
+  const auto back = convertHistory(edited, kA, kR, {}, &there->origin);
+  EXPECT_EQ(back->document, replaced(items, said, R"({"role":"assistant","content":"SAY"})"));
+}
+
+TEST(WayBack, ARemovedTurnStaysRemovedWithWhatBelongedToIt) {
+  const std::string items =
+      R"([{"role":"user","content":"x"},{"role":"assistant","content":"y"},{"role":"user","content":"z"},{"type":"reasoning","id":"rs_1","summary":[]},{"role":"assistant","content":"w"}])";
+  const auto there = convertHistory(items, kR, kC);
+  const std::string cut =
+      replaced(there->document, R"(,{"role":"user","content":"z"},{"role":"assistant","content":"w"})", "");
+  const auto back = convertHistory(cut, kC, kR, {}, &there->origin);
+  EXPECT_EQ(back->document, R"([{"role":"user","content":"x"},{"role":"assistant","content":"y"}])");
+  EXPECT_EQ(count(back->report, Change::Removed), 2U);
+}
+
+TEST(WayBack, AChangedRoleIsAnEditAlthoughTheTextIsTheSame) {
+  const std::string chat = R"([{"role":"user","content":"x","name":"alice"},{"role":"assistant","content":"y"}])";
+  const auto there = convertHistory(chat, kC, kR);
+  const std::string edited =
+      replaced(there->document, R"({"role":"user","content":"x"})", R"({"role":"developer","content":"x"})");
+  const auto back = convertHistory(edited, kR, kC, {}, &there->origin);
+  EXPECT_EQ(back->document, R"([{"role":"developer","content":"x"},{"role":"assistant","content":"y"}])");
+}
+
+TEST(WayBack, AnAddedToolLeavesTheOthersAsTheyWere) {
+  const std::string anthropic =
+      R"({"tools":[{"name":"f", "input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"x"}]})";
+  const auto there = convertHistory(anthropic, kA, kC);
+  const std::string more =
+      replaced(there->document, R"("tools":[)",
+               R"("tools":[{"type":"function","function":{"name":"g","parameters":{"type":"object"}}},)");
+  const auto back = convertHistory(more, kC, kA, {}, &there->origin);
+  EXPECT_EQ(
+      back->document,
+      R"({"tools":[{"name":"g","input_schema":{"type":"object"}},{"name":"f", "input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"x"}]})");
+}
+
+TEST(WayBack, AResultWrittenInTheTargetFindsACallWhoseIdWasMapped) {
+  const std::string chat =
+      R"([{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"call:1/a b","type":"function","function":{"name":"f","arguments":"{}"}}]}])";
+  const auto there = convertHistory(chat, kC, kA, {.strict = false, .keepPendingCalls = true});
+  const std::size_t at = there->document.find("call_");
+  ASSERT_NE(at, std::string::npos);
+  const std::string mapped = there->document.substr(at, 37);
+  const std::string answered = replaced(
+      there->document, "}]}]",
+      R"(}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":")" + mapped + R"(","content":"done"}]}])");
+  const auto back = convertHistory(answered, kA, kC, {}, &there->origin);
+  EXPECT_EQ(back->document,
+            replaced(chat, "}]}]", R"(}]},{"role":"tool","tool_call_id":"call:1/a b","content":"done"}])"));
+}
+
+TEST(WayBack, ADamagedOriginIsNamedAndTheDocumentConvertedWithoutIt) {
+  const auto there = convertHistory(kThinking, kA, kC);
+  const Origin cut{there->origin.json.substr(0, there->origin.json.size() / 2)};
+  const auto back = convertHistory(there->document, kC, kA, {}, &cut);
+  ASSERT_TRUE(back);
+  ASSERT_FALSE(back->report.warnings.empty());
+  EXPECT_EQ(convertHistory(there->document, kC, kA, {.strict = true, .keepPendingCalls = false}, &cut).error().code,
+            ErrorCode::Damaged);
+  // One native changed by hand: only that one is converted from the document instead.
+  const Origin touched{replaced(there->origin.json, R"("content":"one")", R"("content":"ONE")")};
+  const auto partly = convertHistory(there->document, kC, kA, {}, &touched);
+  EXPECT_NE(partly->document.find(R"({"role":"user","content":"one"})"), std::string::npos);
+  EXPECT_NE(partly->document.find("Sig1"), std::string::npos);
+  ASSERT_FALSE(partly->report.warnings.empty());
+  EXPECT_NE(partly->report.warnings.front().find("anthropic:messages[0]"), std::string::npos);
+}
+
+TEST(WayBack, AnOriginOfAnotherDialectIsNotUsed) {
+  const auto there = convertHistory(kThinking, kA, kC);
+  const auto back = convertHistory(R"([{"role":"user","parts":[{"text":"x"}]}])", kG, kA, {}, &there->origin);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->report.warnings.size(), 1U);
+  EXPECT_EQ(back->document, R"([{"role":"user","content":"x"}])");
+}
+
+}  // namespace
+}  // namespace bough::test
