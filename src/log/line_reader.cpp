@@ -4,11 +4,6 @@
 #include <cstring>
 
 namespace bough {
-namespace {
-
-constexpr std::size_t kKeptBytes = 512;  // of a line that is too long
-
-}  // namespace
 
 LineReader::LineReader(ByteSource& source, std::uint64_t offset) : source_(source), bufferOffset_(offset) {
   // A short rest, as after each append of another process, does not pay for a large buffer.

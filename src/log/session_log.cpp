@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kSealTailBytes = 48;  // `,"seal":"1000000/1000000 xxxxxxxx"}` and a line end
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::uint64_t kRewriteAfterBytes = std::uint64_t{8} << 20;
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
 // A line without what may stand around it in a file that another tool wrote.
@@ -37,28 +36,6 @@ SealDigits sealBefore(std::string_view before) {
 }
 
 }  // namespace
-
-// Feeds what a scan finds into the index.
-class SessionLog::IndexSink final : public ScanSink {
- public:
-  explicit IndexSink(SessionLog& log) : log_(log) {}
-
-  void onLine(const ScannedLine& line) override {
-    if (!log_.index_.add(line, log_.confirmer(), log_.tailId_)) {
-      log_.index_.addProblem();
-      return;
-    }
-    log_.tailId_ = line.keys.id;
-    log_.tailOffset_ = line.offset;
-  }
-  void onProblem(ProblemKind kind, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
-                 std::string_view /*message*/) override {
-    if (!isNote(kind)) log_.index_.addProblem();
-  }
-
- private:
-  SessionLog& log_;
-};
 
 SessionLog::SessionLog(LogFolders folders, std::string sessionId, const EntrySerializer& serializer,
                        Environment& environment, Options options)
@@ -96,154 +73,6 @@ Error SessionLog::ioError(int number, std::string_view what) {
 std::string SessionLog::path() {
   const std::lock_guard lock(mutex_);
   return log_.path();
-}
-
-// Opens the log wherever it lies now and begins with the index file, if that fits.
-Result<void> SessionLog::reopen() {
-  auto log = openLog(folders_, sessionId_);
-  if (!log) return std::unexpected(log.error());
-  log_ = std::move(*log);
-  headerChecked_ = false;
-  header_.clear();
-  syncedBytes_ = 0;
-  nameSynced_ = false;
-  index_ = OffsetIndex(environment_.random.next());
-  edge_.clear();
-  tailId_.clear();
-  headId_.clear();
-  seenSize_ = kUnseen;
-  const auto size = log_.form == LogForm::Plain ? log_.info.sizeBytes : log_.source->size();
-  if (!size) return std::unexpected(ioError(size.error(), "look at"));
-  loadIndex(*size);
-  if (index_.wantsRewrite()) saveIndex();
-  if (index_.summary().coveredBytes != *size) {
-    if (auto known = scanFresh(); !known) return known;
-  }
-  seenSize_ = log_.info.sizeBytes;
-  seenModifiedNs_ = log_.info.modifiedNs;
-  return {};
-}
-
-void SessionLog::loadIndex(std::uint64_t sizeBytes) {
-  auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_));
-  if (!file || file->summary().coveredBytes > sizeBytes) return;
-  auto edge = edgeBefore(file->summary().coveredBytes);
-  if (!edge) return;
-  Crc32c crc;
-  crc.add(*edge);
-  if (crc.value() != file->summary().edgeSum) return;
-  index_ = OffsetIndex(std::move(file));
-  edge_ = std::move(*edge);
-}
-
-Result<std::string> SessionLog::edgeBefore(std::uint64_t offset) {
-  std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(offset, kEdgeBytes)), '\0');
-  const auto got = readFully(*log_.source, offset - bytes.size(), bytes);
-  if (!got) return std::unexpected(ioError(got.error(), "read"));
-  bytes.resize(*got);
-  return bytes;
-}
-
-// Brings the index up to date with the file as it is now.
-Result<void> SessionLog::refresh() {
-  const auto info = log_.folder->info(log_.name);
-  if (!info && info.error() != ENOENT) return std::unexpected(ioError(info.error(), "look at"));
-  if (!info || info->identity != log_.info.identity) return reopen();
-  return refreshFrom(*info);
-}
-
-// The same with a fresh look at the file, which is the one we have open.
-Result<void> SessionLog::refreshFrom(const FileInfo& info) {
-  if (info.sizeBytes == seenSize_ && info.modifiedNs == seenModifiedNs_) return {};
-  seenSize_ = kUnseen;  // until all of it is known
-  if (auto known = catchUp(); !known) return known;
-  seenSize_ = info.sizeBytes;
-  seenModifiedNs_ = info.modifiedNs;
-  return {};
-}
-
-Result<void> SessionLog::catchUp() {
-  const std::uint64_t covered = index_.summary().coveredBytes;
-  const auto size = log_.source->size();
-  if (!size) return std::unexpected(ioError(size.error(), "look at"));
-  if (*size < covered) return rebuild();
-  if (covered > 0) {
-    const auto edge = edgeBefore(covered);
-    if (!edge) return std::unexpected(edge.error());
-    if (*edge != edge_) return rebuild();
-  }
-  if (*size == covered) return {};
-  return scanFresh();
-}
-
-Result<void> SessionLog::rebuild() {
-  forgetIndex();
-  return scanFresh();
-}
-
-void SessionLog::forgetIndex() {
-  index_ = OffsetIndex(environment_.random.next());
-  edge_.clear();
-  tailId_.clear();
-  headId_.clear();
-  syncedBytes_ = 0;
-  readMismatch_ = false;
-  headerChecked_ = false;
-  header_.clear();
-  seenSize_ = kUnseen;
-}
-
-// Scans what the index does not cover, and keeps the index file within reach of the log.
-Result<void> SessionLog::scanFresh() {
-  ScanState state = index_.scanState();
-  IndexSink sink(*this);
-  constexpr std::uint64_t kUsualBytes = 2048;  // an entry
-  if (const auto size = log_.source->size(); size && *size > state.offset) {
-    index_.reserve(static_cast<std::size_t>((*size - state.offset) / kUsualBytes));
-  }
-  // An index that took in a part of a scan says of what follows that it is not there, so it goes.
-  const auto trailing = scanLog(*log_.source, serializer_, state, sink);
-  if (!trailing) {
-    forgetIndex();
-    return std::unexpected(ioError(trailing.error(), "read"));
-  }
-  if (index_.damaged()) return rebuild();
-  auto edge = edgeBefore(state.offset);
-  if (!edge) {
-    forgetIndex();
-    return std::unexpected(edge.error());
-  }
-  edge_ = std::move(*edge);
-  headId_.clear();
-  index_.setScanState(state);
-  // Writers extend the file as they go; whoever finds it far behind writes it anew.
-  if (index_.unsavedBytes() > (index_.hasFile() ? kRewriteAfterBytes : kExtendAfterBytes) || index_.wantsRewrite()) {
-    saveIndex();
-  }
-  return {};
-}
-
-// What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
-// The index file says what the log's last covered bytes are. They are summed when it is written, not for each append.
-void SessionLog::sumEdge() {
-  Crc32c crc;
-  crc.add(edge_);
-  index_.setEdgeSum(crc.value());
-}
-
-void SessionLog::saveIndex() {
-  if (!options_.writeIndex || !log_.writable || readMismatch_) return;
-  if (log_.form == LogForm::Plain && syncedBytes_ < index_.summary().coveredBytes) {
-    if (poison_ || !syncFile()) return;
-    syncedBytes_ = index_.summary().coveredBytes;
-  }
-  sumEdge();
-  if (!IndexFile::write(*folders_.sessions, indexName(sessionId_), index_, environment_.random.next())) return;
-  if (auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_))) {
-    if (file->summary().coveredBytes == index_.summary().coveredBytes && file->seed() == index_.seed()) {
-      index_ = OffsetIndex(std::move(file));
-    }
-  }
 }
 
 // Runs an operation over a fresh index; when it stumbles over something that is not as indexed, scans all and runs
