@@ -42,8 +42,11 @@ std::vector<double> interleaved(int rounds, const std::vector<std::function<void
 /// A folder for the benchmark's files, removed at the end of the program.
 const std::string& workFolder();
 
-/// Peak resident memory, in bytes, of this program run again with these arguments.
+/// Runs this program again with these arguments and returns what it prints: its ownPeakMemory.
 double peakMemoryOf(const std::vector<std::string>& arguments);
+
+/// The most memory that this program has held so far, in bytes.
+double ownPeakMemory();
 
 /// Stops the program with a message when a step of a benchmark failed.
 void require(bool condition, const std::string& what);

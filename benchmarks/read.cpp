@@ -173,6 +173,7 @@ int readLastOf(const std::string& folder, const std::string& sessionId, const st
   auto store = SessionStore::open(folder);
   require(store.has_value(), "opening the store");
   loadLast(**store, {.folder = folder, .id = sessionId, .log = {.lastId = leaf}});
+  fmt::print("{:.0f}\n", ownPeakMemory());
   return 0;
 }
 

@@ -5,7 +5,7 @@
 
 namespace bough::bench {
 
-/// Loads the last 200 entries of a branch. Returns the exit code.
+/// Loads the last 200 entries of a branch and prints the memory it took. Returns the exit code.
 int readLastOf(const std::string& folder, const std::string& sessionId, const std::string& leaf);
 
 }  // namespace bough::bench
