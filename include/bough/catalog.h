@@ -1,9 +1,9 @@
 // Catalog: what is derived from all sessions of a store. A row a session, keys and titles, full-text search, usage,
 // retention.
 //
-// It lives in <store>/catalog.db (SQLite), beside the logs, and may be deleted at any time: nothing stands there that is
-// not in the logs. Appends know nothing of it. catchUp() reads what is new, session by session, and remembers how far it
-// came; the other calls answer from what was taken in until then.
+// It lives in <store>/catalog.db (SQLite), beside the logs, and may be deleted at any time: nothing stands there that
+// is not in the logs. Appends know nothing of it. catchUp() reads what is new, session by session, and remembers how
+// far it came; the other calls answer from what was taken in until then.
 #pragma once
 
 #include <bough/error.h>
@@ -115,10 +115,9 @@ inline constexpr char kMarkBegin = '\x01';
 inline constexpr char kMarkEnd = '\x02';
 
 struct CatchUpProgress {
-  std::uint64_t doneBytes = 0;
-  std::uint64_t totalBytes = 0;
   std::uint64_t doneSessions = 0;
   std::uint64_t totalSessions = 0;
+  std::uint64_t doneBytes = 0;  ///< Of entries that were read.
 };
 
 struct CatchUpOptions {
@@ -176,8 +175,6 @@ class Catalog {
   Result<std::vector<SearchHit>> search(std::string_view query, const SearchOptions& options = {});
 
   Result<UsageReport> usage(const UsageOptions& options = {});
-  /// One session's, by model.
-  Result<UsageReport> usageOf(const std::string& sessionId, const PriceTable& prices);
 
   /// Sessions whose time is over: not pinned, and not active for as long as their own time to live says, or else the
   /// default. The oldest first.

@@ -46,16 +46,17 @@ struct UsageOptions {
   UsageBy by = UsageBy::Day;
   std::optional<std::uint64_t> sinceMs;
   std::optional<std::uint64_t> untilMs;
-  std::string session;     ///< Only this one. Branches need one.
+  std::string session;  ///< Only this one. Branches need one.
   std::string agent;
-  std::string key;         ///< As SessionFilter::key.
+  std::string key;  ///< As SessionFilter::key.
   std::string model;
-  bool localTime = false;  ///< Days of the machine's time zone instead of UTC.
+  bool localTime = false;              ///< Days of the machine's time zone instead of UTC.
   const PriceTable* prices = nullptr;  ///< The built-in table when null.
 };
 
 struct UsageRow {
-  std::string name;  ///< "2026-11-14", "2026-W46", "2026-11", a session, a key, a model, the id of a branch's last entry.
+  std::string
+      name;  ///< "2026-11-14", "2026-W46", "2026-11", a session, a key, a model, the id of a branch's last entry.
   std::string title;                ///< Of the session, by session.
   std::vector<std::string> models;  ///< Sorted.
   std::uint64_t messages = 0;

@@ -289,8 +289,8 @@ class PosixDirectory final : public Directory {
     struct stat s{};
     if (fd.get() < 0 || ::fstat(fd.get(), &s) != 0) return lastError();
     if (!S_ISREG(s.st_mode) || s.st_size != static_cast<off_t>(initial.size_bytes())) return std::unexpected(EINVAL);
-    void* memory = ::mmap(nullptr, initial.size_bytes(), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
-                          fd.get(), 0);
+    void* memory =
+        ::mmap(nullptr, initial.size_bytes(), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd.get(), 0);
     if (memory == MAP_FAILED) return lastError();
     return std::make_unique<PosixSharedWords>(memory, initial.size(), writable);
   }
@@ -301,8 +301,8 @@ class PosixDirectory final : public Directory {
   // Under another name first, so that nobody maps half of it; every block is there before anyone stores into it.
   SysResult<void> makeShared(const std::string& name, std::span<const std::uint64_t> initial) {
     const std::string temporary = fmt::format("{}.{:x}.tmp", name, initial.front());
-    const Descriptor fd(::openat(fd_.get(), temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                                 kFileMode));
+    const Descriptor fd(
+        ::openat(fd_.get(), temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
     if (fd.get() < 0) return lastError();
     SysResult<void> made;
     const int full = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(initial.size_bytes()));

@@ -102,16 +102,16 @@ EntryFacts readFacts(const Entry& entry, bool wantText) {
     return facts;
   }
   if (entry.type != entry_type::kMessage) return facts;
-  const auto stored = json::findMember(entry.payload, "message");
-  if (!stored) return facts;
+  const auto member = json::findMember(entry.payload, "message");
+  const std::string_view stored = member ? *member : std::string_view(entry.payload);
   const auto name = json::findString(entry.payload, "dialect");
   const auto dialect = name ? parseDialect(*name) : Result<Dialect>(Dialect::Plain);
   if (!dialect) {
-    readUnknown(*stored, wantText, facts);
+    readUnknown(stored, wantText, facts);
     return facts;
   }
-  const auto message = normalize(*stored, *dialect);
-  message ? readMessage(*message, wantText, facts) : readUnknown(*stored, wantText, facts);
+  const auto message = normalize(stored, *dialect);
+  message ? readMessage(*message, wantText, facts) : readUnknown(stored, wantText, facts);
   return facts;
 }
 

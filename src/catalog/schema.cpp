@@ -7,6 +7,7 @@
 #include "base/environment.h"
 #include "base/file_io.h"
 #include "base/file_system.h"
+#include "catalog/search_index.h"
 
 namespace bough::catalog {
 namespace {
@@ -30,6 +31,7 @@ CREATE TABLE session(
 CREATE INDEX sessionByTime ON session(activeMs DESC, sessionId DESC);
 CREATE INDEX sessionByKey ON session(key, createdMs DESC, sessionId DESC) WHERE key <> '';
 CREATE INDEX sessionByGroup ON session(changeGroup);
+CREATE INDEX sessionToIndex ON session(id) WHERE indexed < taken;
 CREATE TABLE branch(session INTEGER, number INTEGER, tipId TEXT NOT NULL, openCalls TEXT NOT NULL,
   PRIMARY KEY(session, number)) WITHOUT ROWID;
 CREATE TABLE redacted(session INTEGER, entryId TEXT, PRIMARY KEY(session, entryId)) WITHOUT ROWID;
@@ -63,6 +65,7 @@ Result<void> makeTables(Database& database, bool memory) {
 Result<OpenedCatalog> inMemory(const CatalogOptions& options, std::string note) {
   auto database = Database::open("in memory", OpenAs::Memory, options.busyTimeoutMs);
   if (!database) return std::unexpected(database.error());
+  if (auto ready = prepareSearch(**database); !ready) return std::unexpected(ready.error());
   if (auto made = makeTables(**database, true); !made) return std::unexpected(made.error());
   OpenedCatalog opened{.database = std::move(*database), .memory = true, .readOnly = false, .notes = {}};
   if (!note.empty()) opened.notes.push_back(std::move(note));
@@ -77,7 +80,7 @@ Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root,
   for (const OpenAs as : {OpenAs::ReadOnly, OpenAs::Immutable}) {
     if (as == OpenAs::Immutable && !quiet) break;
     auto database = Database::open(path, as, options.busyTimeoutMs);
-    if (!database) continue;
+    if (!database || !prepareSearch(**database)) continue;
     const int version = versionOf(**database);
     if (!(*database)->take() || version != kSchemaVersion) continue;
     return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = true, .notes = {}};
@@ -90,6 +93,7 @@ Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root,
 Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptions& options) {
   auto database = Database::open(path, OpenAs::ReadWrite, options.busyTimeoutMs);
   if (!database) return std::unexpected(database.error());
+  if (auto ready = prepareSearch(**database); !ready) return std::unexpected(ready.error());
   (*database)->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;");
   const int version = versionOf(**database);
   if (auto read = (*database)->take(); !read) return std::unexpected(read.error());
@@ -107,8 +111,10 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
 }  // namespace
 
 void resetSchema(Database& database) {
+  database.execute("DROP VIEW IF EXISTS entryText");
   for (const char* table : kDropped) database.execute(fmt::format("DROP TABLE IF EXISTS {}", table));
   database.execute(kTables);
+  database.execute(searchTable());
   database.execute(versionPragma());
 }
 

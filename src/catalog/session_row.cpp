@@ -74,8 +74,8 @@ std::optional<SessionRow> findRow(Database& database, std::string_view sessionId
 }
 
 void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
-  static const std::string kSave = fmt::format(
-      "INSERT OR REPLACE INTO session({}, changeGroup) VALUES({}?)", kColumns, [] {
+  static const std::string kSave =
+      fmt::format("INSERT OR REPLACE INTO session({}, changeGroup) VALUES({}?)", kColumns, [] {
         std::string marks;
         for (const char c : kColumns) marks += c == ',' ? "?, " : "";
         return marks + "?, ";
@@ -84,7 +84,10 @@ void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
   const Usage& used = facts.tokens;
   Query save(database, kSave.c_str());
   row.id == 0 ? save.bind(std::nullopt) : save.bind(row.id);
-  for (const std::string* text : {&facts.sessionId, &row.stamp, &row.headerId, &row.lastId}) save.bind(*text);
+  for (const std::string_view text : {std::string_view(facts.sessionId), std::string_view(row.stamp),
+                                      std::string_view(row.headerId), std::string_view(row.lastId)}) {
+    save.bind(text);
+  }
   save.bind(row.taken);
   save.bind(row.indexed);
   for (const std::string* text : {&facts.key, &facts.agent, &facts.cwd}) save.bind(*text);

@@ -38,8 +38,7 @@ SharedWords* ChangeMap::map() {
   initial[0] = environment_.random.next();
   initial[1] = kVersion;
   auto shared = root_->share(kName, initial);
-  const bool damaged =
-      (shared && (*shared)->words()[1].load() != kVersion) || (!shared && shared.error() == EINVAL);
+  const bool damaged = (shared && (*shared)->words()[1].load() != kVersion) || (!shared && shared.error() == EINVAL);
   if (damaged) {
     // Another one in its place; who maps the old one is found out about when everything is looked at again.
     shared = std::unexpected(EINVAL);

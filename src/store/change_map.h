@@ -1,4 +1,5 @@
-// Which sessions may have changed, without looking at each: `<store>/changes`, a file of counters that every process maps.
+// Which sessions may have changed, without looking at each: `<store>/changes`, a file of counters that every process
+// maps.
 //
 // Word 0 is a random number that tells one map from another, word 1 the version. Then come two words a group, and a
 // last pair for the making and removing of sessions: how many changes of that group began, and how many ended. A writer
