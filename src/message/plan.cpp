@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "message/adapt.h"
 #include "message/pairing.h"
+#include "message/request_rules.h"
 
 namespace bough::message {
 namespace {
@@ -40,8 +41,9 @@ class Planner {
       step(static_cast<std::int32_t>(i), native);
     }
     closeCalls(nullptr);
+    if (request_) applyRequestRules(plan_, history_, target_, reporter_);
     if (!fragment_) finish();
-    if (request_) settle();
+    if (request_) settleRequest(plan_, history_, target_, reporter_);
     return std::move(plan_);
   }
 
@@ -359,35 +361,6 @@ class Planner {
       last.pieces.back().stored = false;
       last.pieces.back().text = adapter_.own(text.empty() ? "." : text);
     }
-  }
-
-  // What stayed as it was written is copied whole; what was put together is said.
-  void settle() {
-    if (plan_.hasSystem) settle(plan_.system);
-    for (OutMessage& out : plan_.messages) settle(out);
-  }
-
-  void settle(OutMessage& out) {
-    std::int32_t before = -1;
-    for (const Piece& piece : out.pieces) {
-      if (piece.native < 0 || piece.native == before) continue;
-      if (before >= 0 && mergesTurns() && piece.kind != BlockKind::ToolCall) {
-        const Native& native = history_.natives[static_cast<std::size_t>(piece.native)];
-        reporter_.note(Change::Altered, native, nullptr, "message", "merged with the message before it");
-      }
-      before = piece.native;
-    }
-    if (out.pieces.empty() || !out.pieces.front().stored) return;
-    const std::int32_t index = out.pieces.front().native;
-    const Native& native = history_.natives[static_cast<std::size_t>(index)];
-    std::size_t at = 0;
-    for (const Block& block : native.message.blocks) {
-      if (block.kind == BlockKind::Citation && target_ != Dialect::Bough) continue;
-      if (at == out.pieces.size() || out.pieces[at].block != &block || !out.pieces[at].stored) return;
-      ++at;
-    }
-    out.verbatim = at == out.pieces.size();
-    out.native = out.verbatim ? index : -1;
   }
 
   History& history_;

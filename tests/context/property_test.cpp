@@ -107,7 +107,7 @@ TEST_F(ContextProperty, TheBudgetIsNeverExceededAndEveryCutIsValid) {
     }
     EXPECT_LE(context->tokens, budget);
     EXPECT_EQ(context->summaryEntryId, whole.summaryEntryId);
-    EXPECT_EQ(context->system, whole.system);
+    EXPECT_EQ(context->requestJson().contains("be brief"), whole.requestJson().contains("be brief"));
     for (const std::string& rule : brokenRules(dialect, context->requestJson())) {
       if (context->messages != "[]") ADD_FAILURE() << rule;
     }
