@@ -7,7 +7,9 @@ namespace bough::cli {
 std::vector<CommandGroup> commandGroups() {
   return {
       {.title = "Sessions", .commands = {newCommand(), appendCommand(), showCommand(), followCommand(), catCommand()}},
-      {.title = "Branches", .commands = {switchCommand()}},
+      {.title = "Branches",
+       .commands = {treeCommand(), branchesCommand(), switchCommand(), forkCommand(), labelCommand(), labelsCommand(),
+                    restoreCommand(), diffCommand(), replayCommand()}},
       {.title = "Messages", .commands = {convertCommand()}},
       {.title = "Care",
        .commands = {redactCommand(), archiveCommand(), verifyCommand(), repairCommand(), migrateCommand()}},

@@ -2,6 +2,7 @@
 
 #include "base/json_write.h"
 #include "cli/command.h"
+#include "cli/entry_name.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
 
@@ -18,16 +19,22 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (!store) return std::unexpected(store.error());
   auto session = resolveSession(**store, options.session);
   if (!session) return std::unexpected(session.error());
-  auto moved = (*store)->moveHead(*session, options.entry == "@start" ? "" : options.entry);
+  std::string entryId;
+  if (options.entry != "@start") {
+    auto entry = resolveEntry(**store, *session, options.entry);
+    if (!entry) return std::unexpected(entry.error());
+    entryId = std::move(*entry);
+  }
+  auto moved = (*store)->moveHead(*session, entryId);
   if (!moved) return std::unexpected(moved.error());
   if (!context.json) {
-    printMessage(fmt::format("the head of {} is now {}", *session, options.entry));
+    printMessage(fmt::format("the head of {} is now {}", *session, entryId.empty() ? "@start" : entryId));
     return kDone;
   }
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", *session).key("headId");
-  options.entry == "@start" ? writer.null() : writer.string(options.entry);
+  entryId.empty() ? writer.null() : writer.string(entryId);
   writer.endObject();
   printLine(out);
   return kDone;
@@ -43,10 +50,10 @@ Command switchCommand() {
       .details = "Nothing is removed: the entries behind it stay, as another branch.",
       .examples =
           "  bough switch SESSION ENTRY\n"
+          "  bough switch SESSION @head~2     take the last two entries back\n"
           "  bough switch SESSION @start      before the first entry",
-      .options =
-          {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
-           {.name = "ENTRY", .help = "The id of an entry, or @start", .target = &options->entry, .required = true}},
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
