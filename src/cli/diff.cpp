@@ -78,8 +78,8 @@ Result<ExitCode> printText(SessionStore& store, const BranchEnd& left, const Bra
     return kDone;
   }
   const auto side = [&](char mark, Style style, const BranchEnd& end, const std::vector<TreeNode>& nodes) {
-    printLine(styled(Style::Bold,
-                     fmt::format("{} {} only in {} of {}", mark, counted(nodes.size()), end.entryId, end.sessionId)));
+    const std::string where = end.entryId.empty() ? end.sessionId : end.entryId + " of " + end.sessionId;
+    printLine(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size()), where)));
     return forEachEntry(store, end.sessionId, nodes,
                         [&](const Entry& entry) { printEntry(mark, style, entry, options); });
   };
