@@ -201,6 +201,14 @@ class SessionStore {
 Result<std::shared_ptr<StorageBackend>> makeFileBackend(const std::string& folder, const StoreOptions& options = {},
                                                         const EntrySerializer& serializer = jsonEntrySerializer());
 
+/// A session file that lies outside of any store, and the id it has by its name.
+struct SessionFileBackend {
+  std::shared_ptr<StorageBackend> backend;  ///< Holds that one session. ReadOnly when it is written to.
+  std::string sessionId;
+};
+/// InvalidArgument when the name is not that of a session file: <id>.jsonl, <id>.jsonl.zst or <id>.jsonl.gz.
+Result<SessionFileBackend> openSessionFile(const std::string& path);
+
 /// A backend that keeps sessions in memory, as long as it lives.
 std::shared_ptr<StorageBackend> makeMemoryBackend(const EntrySerializer& serializer = jsonEntrySerializer());
 

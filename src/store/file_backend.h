@@ -22,7 +22,7 @@
 
 namespace bough {
 
-class FileBackend final : public StorageBackend {
+class FileBackend : public StorageBackend {
  public:
   static Result<std::shared_ptr<FileBackend>> open(const std::string& folder, const StoreOptions& options,
                                                    const EntrySerializer& serializer, Environment& environment);
@@ -65,10 +65,13 @@ class FileBackend final : public StorageBackend {
     return attachments_.remove(sha256s, stillUnused);
   }
 
- private:
+ protected:
   FileBackend(std::shared_ptr<Directory> root, LogFolders folders, const StoreOptions& options,
               const EntrySerializer& serializer, Environment& environment);
 
+  bool writeIndex_ = true;
+
+ private:
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
   Result<void> checkFormat(const std::string& sessionId, std::string_view header);
   void forget(const std::string& sessionId);
