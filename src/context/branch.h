@@ -31,6 +31,9 @@ struct Branch {
   std::string thinkingLevel;
 };
 
+/// What an entry puts in force from there on.
+void applyState(const Entry& entry, Branch& branch);
+
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at);
 
 /// The text of a summary entry's payload; none when it has none.

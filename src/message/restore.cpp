@@ -73,7 +73,7 @@ class Restorer {
       beforeHashes.push_back(records_.nodes[i].hash);
     }
     for (const std::size_t index : now)
-      nowHashes.push_back(hasher_.hash(*document_[index].tree, document_[index].node));
+      nowHashes.push_back(hasher_.hashOf(document_[index]));
     const std::vector<std::size_t> matches = align(beforeHashes, nowHashes);
     std::vector<char> matched(before.size(), 0);
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -258,7 +258,23 @@ class Restorer {
     return native < 0 || keep_[static_cast<std::size_t>(native)] != 0;
   }
 
+  // From which value of the document each native came; what became nothing goes with what it belongs to.
+  void locate() {
+    for (std::size_t index = 0; index < document_.size(); ++index) {
+      for (const std::size_t leaf : leafOf_[index]) {
+        const std::int32_t native = leaf == kUnmatched ? -1 : records_.leaves[leaf].native;
+        if (native >= 0) origin_.natives[static_cast<std::size_t>(native)].documentIndex = document_[index].documentIndex;
+      }
+    }
+    for (std::size_t i = 0; i < origin_.natives.size(); ++i) {
+      if (total_[i] == 0 && hosts_[i] != kUnmatched) {
+        origin_.natives[i].documentIndex = origin_.natives[hosts_[i]].documentIndex;
+      }
+    }
+  }
+
   void collect() {
+    locate();
     for (std::size_t i = 0; i < origin_.natives.size(); ++i) {
       if (keep_[i] == 0) continue;
       if (origin_.natives[i].section == Section::Messages) ++reporter_.report().restored;
@@ -348,6 +364,8 @@ class Restorer {
     part.raw = text;
     part.rawHash = hashBytes(text);
     part.place = native.place;
+    part.documentIndex = native.documentIndex;
+    part.entryId = native.entryId;
     readNative(part, history_);
     items_.push_back({anchor, ++order_, std::move(part)});
     blocks.clear();
