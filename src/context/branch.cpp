@@ -35,8 +35,8 @@ std::optional<Dialect> dialectOf(const Entry& entry) {
 void applySystem(const Entry& entry, Branch& branch) {
   const auto prompt = firstMember(entry.payload, {"systemPrompt", "system", "prompt", "text"});
   if (!prompt) return;
-  branch.system = Recorded{
-      .entryId = entry.id, .json = std::string(*prompt), .dialect = dialectOf(entry).value_or(Dialect::Bough)};
+  branch.system =
+      Recorded{.entryId = entry.id, .json = std::string(*prompt), .dialect = dialectOf(entry).value_or(Dialect::Bough)};
 }
 
 void applyModel(const Entry& entry, Branch& branch) {

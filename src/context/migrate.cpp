@@ -1,5 +1,6 @@
-// Migration to another provider. The fork's own branch begins at a root of its own: a marker, then the converted messages
-// with everything that stood between them, so that a context of the fork is one of the new provider and nothing else.
+// Migration to another provider. The fork's own branch begins at a root of its own: a marker, then the converted
+// messages with everything that stood between them, so that a context of the fork is one of the new provider and
+// nothing else.
 #include <bough/context.h>
 #include <fmt/format.h>
 
@@ -57,8 +58,7 @@ class Migrator {
 
  private:
   std::string sourceTitle() {
-    const auto infos =
-        store_.loadSessionEntries(out_.sourceSessionId, {.type = std::string(entry_type::kSessionInfo)});
+    const auto infos = store_.loadSessionEntries(out_.sourceSessionId, {.type = std::string(entry_type::kSessionInfo)});
     std::string title;
     for (const Entry& info : infos.value_or(std::vector<Entry>())) {
       title = json::findString(info.payload, "title").value_or(title);

@@ -122,9 +122,8 @@ Result<void> readNatives(SessionStore& store, const std::string& sessionId, cons
   if (origin == nullptr) return {};
   auto redacted = redactedIn(store, sessionId);
   if (!redacted) return std::unexpected(redacted.error());
-  std::erase_if(history.natives, [&](const message::Native& native) {
-    return native.fromOrigin && redacted->contains(native.entryId);
-  });
+  std::erase_if(history.natives,
+                [&](const message::Native& native) { return native.fromOrigin && redacted->contains(native.entryId); });
   return {};
 }
 

@@ -17,17 +17,17 @@ inline constexpr std::string_view kMigrationKind = "provider_migration";
 /// The branch of a session, ready to be converted. Neither copies nor moves: its parts point into one another.
 struct MigrationSource {
   std::string headId;
-  std::vector<Entry> entries;                      ///< Behind the last migration, root first.
-  std::vector<std::size_t> places;                 ///< Of each message: its place in `entries`.
-  std::vector<std::string> systems;                ///< Of each message: what was in force there.
+  std::vector<Entry> entries;        ///< Behind the last migration, root first.
+  std::vector<std::size_t> places;   ///< Of each message: its place in `entries`.
+  std::vector<std::string> systems;  ///< Of each message: what was in force there.
   std::vector<std::string> tools;
-  std::string system;                              ///< In force at the end.
+  std::string system;  ///< In force at the end.
   std::string toolList;
   std::vector<message::SessionMessage> messages;
-  Origin origin;                                   ///< Of the last migration; empty when there was none.
-  std::string originProblem;                       ///< Why it cannot be read.
-  Dialect dialect = Dialect::Bough;                ///< Whom the newest answer is from.
-  std::vector<std::string> redacted;               ///< Entries that are left out.
+  Origin origin;                      ///< Of the last migration; empty when there was none.
+  std::string originProblem;          ///< Why it cannot be read.
+  Dialect dialect = Dialect::Bough;   ///< Whom the newest answer is from.
+  std::vector<std::string> redacted;  ///< Entries that are left out.
 };
 
 Result<void> readSource(SessionStore& store, const std::string& sessionId, const std::string& at,

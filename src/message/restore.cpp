@@ -72,8 +72,7 @@ class Restorer {
       before.push_back(i);
       beforeHashes.push_back(records_.nodes[i].hash);
     }
-    for (const std::size_t index : now)
-      nowHashes.push_back(hasher_.hashOf(document_[index]));
+    for (const std::size_t index : now) nowHashes.push_back(hasher_.hashOf(document_[index]));
     const std::vector<std::size_t> matches = align(beforeHashes, nowHashes);
     std::vector<char> matched(before.size(), 0);
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -263,7 +262,8 @@ class Restorer {
     for (std::size_t index = 0; index < document_.size(); ++index) {
       for (const std::size_t leaf : leafOf_[index]) {
         const std::int32_t native = leaf == kUnmatched ? -1 : records_.leaves[leaf].native;
-        if (native >= 0) origin_.natives[static_cast<std::size_t>(native)].documentIndex = document_[index].documentIndex;
+        if (native >= 0)
+          origin_.natives[static_cast<std::size_t>(native)].documentIndex = document_[index].documentIndex;
       }
     }
     for (std::size_t i = 0; i < origin_.natives.size(); ++i) {
@@ -283,6 +283,7 @@ class Restorer {
     anchors();
     for (const Section section : kSections) {
       std::int64_t anchor = startOf(section);
+      floor_ = -1;
       for (const std::size_t i : documentIn(section)) take(i, anchor);
     }
     std::ranges::sort(items_,
@@ -322,8 +323,10 @@ class Restorer {
     const bool anyConsumed = std::ranges::any_of(leaves, [&](std::size_t leaf) { return consumed(leaf); });
     if (!anyConsumed) {
       const bool known = recordOf_[index] != kUnmatched && records_.nodes[recordOf_[index]].verbatim;
-      if (known) anchor = std::max<std::int64_t>(anchor, records_.nodes[recordOf_[index]].native);
+      // It knows what it stood behind; what became nothing behind that stands behind both.
+      if (known) anchor = std::max<std::int64_t>(floor_, records_.nodes[recordOf_[index]].native);
       if (recordOf_[index] == kUnmatched) anchor = placeOfEdited(native.section, anchor);
+      floor_ = anchor;
       items_.push_back({anchor, ++order_, std::move(native)});
       return;
     }
@@ -336,6 +339,7 @@ class Restorer {
       takeSubset(native, left, anchor);
       const std::int32_t from = records_.leaves[leaves[k]].native;
       if (from >= 0) anchor = std::max(anchor, lastWith_[static_cast<std::size_t>(from)]);
+      floor_ = std::max<std::int64_t>(floor_, from);
     }
     takeSubset(native, left, anchor);
   }
@@ -352,6 +356,7 @@ class Restorer {
   void takeSubset(const Native& native, std::vector<const Block*>& blocks, std::int64_t& anchor) {
     if (blocks.empty()) return;
     anchor = placeOfEdited(native.section, anchor);
+    floor_ = anchor;
     const std::string& text = history_.texts.emplace_back(subsetOf(native, blocks));
     json::Tree& tree = history_.trees.emplace_back();
     const auto error = tree.parse(text);
@@ -394,6 +399,7 @@ class Restorer {
   std::vector<std::int64_t> lastWith_;
   std::vector<Item> items_;
   std::size_t order_ = 0;
+  std::int64_t floor_ = -1;  // The last native that something of the document came from.
 };
 
 }  // namespace

@@ -81,7 +81,8 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const Orig
 
 SessionConversion convertSession(History& history, Dialect target, std::string_view system, std::string_view tools,
                                  Reporter& reporter) {
-  const Plan plan = makePlan(history, target, {}, reporter);
+  // Calls at the end may still be answered; until then every context gives them a result of its own.
+  const Plan plan = makePlan(history, target, {.strict = false, .keepPendingCalls = true}, reporter);
   SessionConversion out;
   Records records;
   PrefixChain chain;

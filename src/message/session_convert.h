@@ -15,8 +15,8 @@ namespace bough::message {
 /// One message of the branch that is converted.
 struct SessionMessage {
   std::string_view entryId;
-  std::string_view type;     ///< Of the entry.
-  std::string_view payload;  ///< Must outlive the history.
+  std::string_view type;      ///< Of the entry.
+  std::string_view payload;   ///< Must outlive the history.
   std::string_view system{};  ///< The system prompt and tools in force there, raw: what signatures are bound to.
   std::string_view tools{};
 };
