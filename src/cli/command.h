@@ -61,6 +61,7 @@ Command catCommand();
 Command switchCommand();
 Command convertCommand();
 Command redactCommand();
+Command doctorCommand();
 Command archiveCommand();
 Command verifyCommand();
 Command repairCommand();

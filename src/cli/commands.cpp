@@ -10,7 +10,7 @@ std::vector<CommandGroup> commandGroups() {
       {.title = "Branches", .commands = {switchCommand()}},
       {.title = "Messages", .commands = {convertCommand()}},
       {.title = "Care",
-       .commands = {redactCommand(), archiveCommand(), verifyCommand(), repairCommand(), migrateCommand()}},
+       .commands = {redactCommand(), archiveCommand(), doctorCommand(), verifyCommand(), repairCommand(), migrateCommand()}},
       {.title = "bough", .commands = {completionCommand(), helpCommand(), versionCommand()}},
   };
 }
