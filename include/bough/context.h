@@ -22,10 +22,10 @@ struct ContextOptions {
   Dialect dialect = Dialect::Anthropic;       ///< Whose API the context is for.
   std::string at;                             ///< The branch that ends in this entry; empty: the head's.
   std::optional<std::uint64_t> budgetTokens;  ///< Only the newest turns that fit.
-  bool keepPendingCalls = false;              ///< Leave tool calls at the end unanswered: the caller is about to run them.
-  bool strict = false;                        ///< Fail at the first message that is not what its dialect says.
-  std::optional<std::string> systemPrompt;    ///< Text that takes the place of the recorded system prompt.
-  std::optional<std::string> tools;           ///< A JSON list, in any dialect, in place of the recorded tools.
+  bool keepPendingCalls = false;  ///< Leave tool calls at the end unanswered: the caller is about to run them.
+  bool strict = false;            ///< Fail at the first message that is not what its dialect says.
+  std::optional<std::string> systemPrompt;  ///< Text that takes the place of the recorded system prompt.
+  std::optional<std::string> tools;         ///< A JSON list, in any dialect, in place of the recorded tools.
 
   bool operator==(const ContextOptions&) const = default;
 };
@@ -133,8 +133,8 @@ struct TurnOptions {
   std::optional<Durability> durability{};
 };
 
-/// Saves a turn while it happens: each block is an entry of its own, durable (or buffered) when the call returns, so that
-/// a crash loses what had not come yet and nothing else. Its blocks continue one another whatever others append.
+/// Saves a turn while it happens: each block is an entry of its own, durable (or buffered) when the call returns, so
+/// that a crash loses what had not come yet and nothing else. Its blocks continue one another whatever others append.
 class TurnSaver {
  public:
   /// `parentId`: the entry the turn continues; empty for the head. The store must outlive it.

@@ -74,6 +74,11 @@ struct MemoryBackend::State {
   std::uint64_t changes = 0;
   std::map<std::string, std::shared_ptr<MemorySession>> sessions;
   std::map<std::string, std::string> attachments;
+  struct Trashed {
+    TrashedSession about;
+    std::shared_ptr<MemorySession> session;
+  };
+  std::map<std::string, Trashed> trash;
 };
 
 class MemoryBackend::MemoryWatcher final : public ChangeWatcher {
@@ -272,19 +277,25 @@ Result<std::vector<Entry>> MemoryBackend::read(const std::string& sessionId, std
   });
 }
 
+namespace {
+
 // Sealed as a file would be, each entry a batch of its own.
+Result<void> exportTo(const MemorySession& known, const std::function<bool(std::string_view)>& line) {
+  SealDigits seal;
+  for (const NewLine& stored : known.lines) {
+    std::string text;
+    seal = appendSealedLine(text, stored.text, seal, 1, 1);
+    text.pop_back();
+    if (!line(text)) break;
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<void> MemoryBackend::exportLines(const std::string& sessionId,
                                         const std::function<bool(std::string_view)>& line) {
-  return with(session(sessionId), [&](MemorySession& known) -> Result<void> {
-    SealDigits seal;
-    for (const NewLine& stored : known.lines) {
-      std::string text;
-      seal = appendSealedLine(text, stored.text, seal, 1, 1);
-      text.pop_back();
-      if (!line(text)) break;
-    }
-    return {};
-  });
+  return with(session(sessionId), [&](MemorySession& known) { return exportTo(known, line); });
 }
 
 Result<std::unique_ptr<ChangeWatcher>> MemoryBackend::watch(const std::string& sessionId) {
@@ -344,6 +355,73 @@ Result<void> MemoryBackend::remove(const std::string& sessionId, const std::func
     state_->sessions.erase(sessionId);
   }
   noteChange(sessionId);
+  return {};
+}
+
+Result<TrashedSession> MemoryBackend::trash(const std::string& sessionId,
+                                            const std::function<Result<void>()>& allowed) {
+  auto known = state(sessionId);
+  if (!known) return std::unexpected(known.error());
+  if (auto may = allowed(); !may) return std::unexpected(may.error());
+  TrashedSession moved{.sessionId = sessionId, .removedMs = environment_.clock.nowMs(), .bytes = known->bytes};
+  {
+    const std::lock_guard lock(state_->mutex);
+    do {
+      moved.trashId = fmt::format("{}~{}", sessionId, moved.removedMs++);
+    } while (state_->trash.contains(moved.trashId));
+    --moved.removedMs;
+    auto node = state_->sessions.extract(sessionId);
+    if (!node.empty()) state_->trash[moved.trashId] = {moved, std::move(node.mapped())};
+  }
+  noteChange(sessionId);
+  return moved;
+}
+
+Result<std::vector<TrashedSession>> MemoryBackend::listTrash() {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<TrashedSession> found;
+  for (const auto& [trashId, each] : state_->trash) found.push_back(each.about);
+  std::ranges::stable_sort(found, std::greater<>(), &TrashedSession::removedMs);
+  return found;
+}
+
+Result<std::shared_ptr<MemorySession>> MemoryBackend::trashed(const std::string& trashId) {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->trash.find(trashId);
+  if (found != state_->trash.end()) return found->second.session;
+  return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", trashId), "`bough trash` lists what is");
+}
+
+Result<Entry> MemoryBackend::trashedHeader(const std::string& trashId) {
+  return with(trashed(trashId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text); });
+}
+
+Result<void> MemoryBackend::exportTrashedLines(const std::string& trashId,
+                                               const std::function<bool(std::string_view)>& line) {
+  return with(trashed(trashId), [&](MemorySession& known) { return exportTo(known, line); });
+}
+
+Result<void> MemoryBackend::restore(const std::string& trashId) {
+  if (auto known = trashed(trashId); !known) return std::unexpected(known.error());
+  std::string sessionId;
+  {
+    const std::lock_guard lock(state_->mutex);
+    auto& each = state_->trash[trashId];
+    sessionId = each.about.sessionId;
+    if (!state_->sessions.emplace(sessionId, each.session).second) {
+      return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
+                  "move that one to the trash first; both are kept there");
+    }
+    state_->trash.erase(trashId);
+  }
+  noteChange(sessionId);
+  return {};
+}
+
+Result<void> MemoryBackend::removeTrashed(const std::string& trashId) {
+  if (auto known = trashed(trashId); !known) return std::unexpected(known.error());
+  const std::lock_guard lock(state_->mutex);
+  state_->trash.erase(trashId);
   return {};
 }
 

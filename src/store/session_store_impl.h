@@ -46,6 +46,7 @@ struct SessionStore::Impl {
   Result<void> complete(const std::string& sessionId, std::vector<Entry>& entries, bool showRedacted);
   Result<std::map<std::string, Entry>> redactions(const std::string& sessionId);
   Result<void> detach(const std::string& forkId);
+  Result<void> detachForks(const std::string& sessionId);
   /// Conflict when the fork is appended to at the same time.
   Result<void> detachOnce(const std::string& forkId);
 
