@@ -174,4 +174,35 @@ struct Turn {
 Result<AppendResult> saveTurn(SessionStore& store, const std::string& sessionId, const Turn& turn,
                               const TurnOptions& options = {});
 
+/// What checkCompatibility of a document is, for the branch of a session that ends in `at` (the head when empty): which
+/// entries lose what, and whether each signature stays valid.
+Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId, Dialect target,
+                                               const std::string& at = {});
+
+struct MigrateOptions {
+  std::string at{};      ///< The branch that ends in this entry; empty: the head's.
+  NewSession session{};  ///< The new session's id, key, cwd and title; the title is the source's when empty.
+  bool strict = false;   ///< Fail at the first message that is not what its dialect says.
+};
+
+struct ProviderMigration {
+  std::string sessionId;  ///< The new session.
+  std::string sourceSessionId;
+  std::string sourceEntryId;  ///< The end of the branch that was migrated.
+  Dialect from = Dialect::Bough;
+  Dialect to = Dialect::Bough;
+  std::string migratedAt;
+  std::uint64_t nodes = 0;      ///< Messages of the new session.
+  std::uint64_t verbatim = 0;   ///< Of these, as their authors wrote them.
+  std::uint64_t synthetic = 0;  ///< Of these, added because the target demands them.
+  CompatibilityReport report;
+};
+
+/// Makes a fork of a session whose messages are in the target's dialect. Each says in its meta what it came from; the
+/// fork says in its session_info what was migrated, from where to where and when. The source is untouched. A session
+/// that was migrated before comes back exactly: every message that was not edited is the bytes its author wrote, and
+/// what was only added for the other provider's sake is gone.
+Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
+                                  const MigrateOptions& options = {});
+
 }  // namespace bough
