@@ -122,7 +122,8 @@ class Summing {
 
 Conditions conditionsOf(const UsageOptions& options) {
   Conditions conditions;
-  catalog::addFilter(conditions, {.agent = options.agent, .key = options.key, .cwd = options.cwd, .session = options.session});
+  catalog::addFilter(conditions,
+                     {.agent = options.agent, .key = options.key, .cwd = options.cwd, .session = options.session});
   constexpr std::uint64_t kQuarterMs = kQuarterSeconds * 1000;
   if (options.sinceMs) conditions.add("usage.quarter >= ?", {*options.sinceMs / kQuarterMs});
   if (options.untilMs) conditions.add("usage.quarter < ?", {(*options.untilMs + kQuarterMs - 1) / kQuarterMs});

@@ -28,11 +28,12 @@ Result<CatalogView> openCatalogView(const Context& context, bool search) {
   view.catalog = std::move(*catalog);
   // The bar shows only when there is more to do than the eye would see.
   std::optional<Progress> bar;
-  auto report = view.catalog->catchUp({.search = search, .everything = false, .progress = [&](const CatchUpProgress& at) {
-                                         if (at.totalSessions >= 50 && !bar) bar.emplace("cataloguing", at.totalSessions);
-                                         if (bar) bar->update(at.doneSessions);
-                                         return true;
-                                       }});
+  auto report =
+      view.catalog->catchUp({.search = search, .everything = false, .progress = [&](const CatchUpProgress& at) {
+                               if (at.totalSessions >= 50 && !bar) bar.emplace("cataloguing", at.totalSessions);
+                               if (bar) bar->update(at.doneSessions);
+                               return true;
+                             }});
   bar.reset();
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
@@ -45,17 +46,18 @@ Result<CatalogView> openCatalogView(const Context& context, bool search) {
 }
 
 std::vector<Option> FilterOptions::definitions() {
-  return {{.name = "--agent", .help = "Only sessions of this agent", .target = &agent, .value = "NAME"},
-          {.name = "--key",
-           .help = "Only sessions of this key; with a * at its end, of keys that begin so",
-           .target = &key,
-           .value = "KEY"},
-          {.name = "--cwd", .help = "Only sessions of this folder and those below it", .target = &cwd, .value = "FOLDER"},
-          {.name = "--since",
-           .help = "Only from then on: a date, a time, or so long ago (7d, 12h)",
-           .target = &since,
-           .value = "WHEN"},
-          {.name = "--until", .help = "Only before then", .target = &until, .value = "WHEN"}};
+  return {
+      {.name = "--agent", .help = "Only sessions of this agent", .target = &agent, .value = "NAME"},
+      {.name = "--key",
+       .help = "Only sessions of this key; with a * at its end, of keys that begin so",
+       .target = &key,
+       .value = "KEY"},
+      {.name = "--cwd", .help = "Only sessions of this folder and those below it", .target = &cwd, .value = "FOLDER"},
+      {.name = "--since",
+       .help = "Only from then on: a date, a time, or so long ago (7d, 12h)",
+       .target = &since,
+       .value = "WHEN"},
+      {.name = "--until", .help = "Only before then", .target = &until, .value = "WHEN"}};
 }
 
 Result<SessionFilter> FilterOptions::filter() const {

@@ -54,6 +54,9 @@ struct Command {
 
 // One a command, each in the file of its name.
 Command newCommand();
+Command lsCommand();
+Command searchCommand();
+Command usageCommand();
 Command appendCommand();
 Command showCommand();
 Command followCommand();
@@ -62,6 +65,10 @@ Command switchCommand();
 Command convertCommand();
 Command redactCommand();
 Command archiveCommand();
+Command rmCommand();
+Command trashCommand();
+Command pruneCommand();
+Command reindexCommand();
 Command verifyCommand();
 Command repairCommand();
 Command migrateCommand();

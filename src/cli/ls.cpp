@@ -61,8 +61,7 @@ void printTable(const std::vector<SessionSummary>& rows) {
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const SessionSummary& row = rows[i];
-    const std::uint64_t messages =
-        row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
+    const std::uint64_t messages = row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
     table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now), fmt::format("{}", messages),
                formatBytes(row.bytes), fmt::format("{}{}", toString(row.condition), row.pinned ? ", pinned" : ""),
                row.title.empty() ? row.key : row.title});
@@ -74,8 +73,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto filter = options.filter.filter();
   if (!filter) return std::unexpected(filter.error());
   filter->title = options.title;
-  for (const SessionCondition each : {SessionCondition::Live, SessionCondition::Archived, SessionCondition::Unfinished,
-                                      SessionCondition::Damaged}) {
+  for (const SessionCondition each :
+       {SessionCondition::Live, SessionCondition::Archived, SessionCondition::Unfinished, SessionCondition::Damaged}) {
     if (options.state == toString(each)) filter->condition = each;
   }
   auto view = openCatalogView(context);
@@ -106,7 +105,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   printTable(*rows);
   if (total > rows->size()) {
-    printMessage(fmt::format("the newest {} of {}; --all shows every one, --limit N another number", rows->size(), total));
+    printMessage(
+        fmt::format("the newest {} of {}; --all shows every one, --limit N another number", rows->size(), total));
   }
   return kDone;
 }
@@ -116,8 +116,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 Command lsCommand() {
   auto options = std::make_shared<Options>();
   std::vector<Option> definitions = options->filter.definitions();
-  definitions.push_back(
-      {.name = "--title", .help = "Only sessions with this in their title", .target = &options->title, .value = "TEXT"});
+  definitions.push_back({.name = "--title",
+                         .help = "Only sessions with this in their title",
+                         .target = &options->title,
+                         .value = "TEXT"});
   definitions.push_back({.name = "--state",
                          .help = "Only sessions in this state",
                          .target = &options->state,
@@ -129,8 +131,9 @@ Command lsCommand() {
   return {
       .name = "ls",
       .summary = "List sessions, the one active last first",
-      .details = "Each has a number: @1 names the first of the last list, wherever a command takes a session.\n"
-                 "unfinished: the last thing said is a tool call without a result.",
+      .details =
+          "Each has a number: @1 names the first of the last list, wherever a command takes a session.\n"
+          "unfinished: the last thing said is a tool call without a result.",
       .examples =
           "  bough ls\n"
           "  bough ls --since 7d --cwd .\n"

@@ -110,7 +110,8 @@ void printTable(const std::vector<Catalog::Expired>& expired) {
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (!options.session.empty()) return keep(context, options);
   if (options.pin || options.unpin || !options.timeToLive.empty()) {
-    return fail(ErrorCode::InvalidArgument, "--pin, --unpin and --ttl are about one session", "name it: bough prune SESSION --pin");
+    return fail(ErrorCode::InvalidArgument, "--pin, --unpin and --ttl are about one session",
+                "name it: bough prune SESSION --pin");
   }
   std::optional<std::uint64_t> byDefault;
   if (!options.olderThan.empty()) {
@@ -155,8 +156,10 @@ Command pruneCommand() {
       .name = "prune",
       .summary = "List sessions whose time is over, and with --apply move them to the trash",
       .details =
-          "A session's time is over when it has its own time to live, or --older-than gives one, and nothing was added to\n"
-          "it for so long. Pinned sessions are passed over, and so are damaged ones. Named alone, a session gets its own\n"
+          "A session's time is over when it has its own time to live, or --older-than gives one, and nothing was added "
+          "to\n"
+          "it for so long. Pinned sessions are passed over, and so are damaged ones. Named alone, a session gets its "
+          "own\n"
           "rule: --pin, --unpin, --ttl.",
       .examples =
           "  bough prune --older-than 90d\n"

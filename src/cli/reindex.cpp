@@ -16,11 +16,12 @@ Result<ExitCode> run(const Context& context, bool noSearch) {
   auto catalog = Catalog::open(**store);
   if (!catalog) return std::unexpected(catalog.error());
   std::optional<Progress> bar(std::in_place, "reindexing", 0);
-  auto report = (*catalog)->rebuild({.search = !noSearch, .everything = true, .progress = [&](const CatchUpProgress& at) {
-                                       bar->setTotal(at.totalSessions);
-                                       bar->update(at.doneSessions);
-                                       return true;
-                                     }});
+  auto report =
+      (*catalog)->rebuild({.search = !noSearch, .everything = true, .progress = [&](const CatchUpProgress& at) {
+                             bar->setTotal(at.totalSessions);
+                             bar->update(at.doneSessions);
+                             return true;
+                           }});
   bar.reset();
   if (!report) return std::unexpected(report.error());
   for (const std::string& note : (*catalog)->notes()) printMessage("note: " + text::printable(note));
@@ -47,8 +48,9 @@ Command reindexCommand() {
   return {
       .name = "reindex",
       .summary = "Make the catalog anew from the sessions",
-      .details = "The catalog (list, search, usage) holds nothing that is not in the sessions, and follows them by itself.\n"
-                 "This is for when it should begin from nothing.",
+      .details =
+          "The catalog (list, search, usage) holds nothing that is not in the sessions, and follows them by itself.\n"
+          "This is for when it should begin from nothing.",
       .examples = "  bough reindex",
       .options = {{.name = "--no-search",
                    .help = "Leave the text for search to the first search",

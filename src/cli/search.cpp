@@ -108,7 +108,8 @@ Command searchCommand() {
   std::vector<Option> definitions = {
       {.name = "WORDS", .help = "What to look for", .target = &options->words, .required = true}};
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
-  definitions.push_back({.name = "--session", .help = "Only in this session", .target = &options->session, .value = "SESSION"});
+  definitions.push_back(
+      {.name = "--session", .help = "Only in this session", .target = &options->session, .value = "SESSION"});
   definitions.push_back({.name = "--role",
                          .help = "Only what they said; may be given more than once",
                          .target = &options->roles,
@@ -120,8 +121,10 @@ Command searchCommand() {
       .name = "search",
       .summary = "Find entries by the words in them, the best first",
       .details =
-          "Looks through messages, thinking, tool calls and their results. All words must be there; \"two words\" are a\n"
-          "phrase, begin* stands for every word that begins so, -word for entries without it, one OR other for either.\n"
+          "Looks through messages, thinking, tool calls and their results. All words must be there; \"two words\" are "
+          "a\n"
+          "phrase, begin* stands for every word that begins so, -word for entries without it, one OR other for "
+          "either.\n"
           "Letter case and accents do not count. Chinese and Japanese are found by one character or more.",
       .examples =
           "  bough search parse error\n"

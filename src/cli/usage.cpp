@@ -29,7 +29,8 @@ constexpr std::pair<const char*, UsageBy> kWays[] = {
 Result<PriceTable> readPrices(const std::string& path) {
   if (path.empty()) return PriceTable::builtIn();
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::NotFound, fmt::format("there is no file {} that can be read", path), "name another");
+  if (!file)
+    return fail(ErrorCode::NotFound, fmt::format("there is no file {} that can be read", path), "name another");
   std::string text;
   text.resize((std::size_t{1} << 20) + 1);
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -164,7 +165,8 @@ Command usageCommand() {
       .summary = "Sum up tokens and their cost",
       .details =
           "Every answer counts once: a fork adds nothing for the history it shares. A table of prices has lines of\n"
-          "`model input output cacheRead cacheWrite`, in dollars for a million tokens; a * ends the beginning of a name,\n"
+          "`model input output cacheRead cacheWrite`, in dollars for a million tokens; a * ends the beginning of a "
+          "name,\n"
           "# begins a comment. Where a branch leaves another, what lies before belongs to the older one.",
       .examples =
           "  bough usage\n"

@@ -16,27 +16,9 @@
 #include "store/append_rules.h"
 #include "store/attachment_reference.h"
 #include "store/header.h"
-#include "store/memory_backend.h"
+#include "store/memory_state.h"
 
 namespace bough {
-
-struct MemorySession {
-  std::mutex mutex;
-  std::vector<NewLine> lines;
-  std::unordered_map<std::string, std::uint64_t> sequences;
-  std::string headId;
-  std::uint64_t version = 0;  // the store's count of changes when this one changed last
-
-  void add(NewLine line) {
-    sequences.emplace(line.id, lines.size());
-    if (line.type == entry_type::kHead) {
-      headId = json::findString(json::findMember(line.text, "payload").value_or(""), "entryId").value_or("");
-    } else if (!isControlType(line.type) && line.type != entry_type::kSessionHeader) {
-      headId = line.id;
-    }
-    lines.push_back(std::move(line));
-  }
-};
 
 namespace {
 
@@ -58,28 +40,7 @@ class MemoryView final : public LogView {
 
 class NothingHeld final : public Hold {};
 
-// Runs `use` on a session under its lock.
-template <typename Use>
-auto with(Result<std::shared_ptr<MemorySession>> session, Use use) -> decltype(use(**session)) {
-  if (!session) return std::unexpected(session.error());
-  const std::lock_guard lock((*session)->mutex);
-  return use(**session);
-}
-
 }  // namespace
-
-struct MemoryBackend::State {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::uint64_t changes = 0;
-  std::map<std::string, std::shared_ptr<MemorySession>> sessions;
-  std::map<std::string, std::string> attachments;
-  struct Trashed {
-    TrashedSession about;
-    std::shared_ptr<MemorySession> session;
-  };
-  std::map<std::string, Trashed> trash;
-};
 
 class MemoryBackend::MemoryWatcher final : public ChangeWatcher {
  public:
@@ -306,22 +267,6 @@ Result<std::vector<Entry>> MemoryBackend::read(const std::string& sessionId, std
   });
 }
 
-namespace {
-
-// Sealed as a file would be, each entry a batch of its own.
-Result<void> exportTo(const MemorySession& known, const std::function<bool(std::string_view)>& line) {
-  SealDigits seal;
-  for (const NewLine& stored : known.lines) {
-    std::string text;
-    seal = appendSealedLine(text, stored.text, seal, 1, 1);
-    text.pop_back();
-    if (!line(text)) break;
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<void> MemoryBackend::exportLines(const std::string& sessionId,
                                         const std::function<bool(std::string_view)>& line) {
   return with(session(sessionId), [&](MemorySession& known) { return exportTo(known, line); });
@@ -387,73 +332,6 @@ Result<void> MemoryBackend::remove(const std::string& sessionId, const std::func
   return {};
 }
 
-Result<TrashedSession> MemoryBackend::trash(const std::string& sessionId,
-                                            const std::function<Result<void>()>& allowed) {
-  auto known = state(sessionId);
-  if (!known) return std::unexpected(known.error());
-  if (auto may = allowed(); !may) return std::unexpected(may.error());
-  TrashedSession moved{.sessionId = sessionId, .removedMs = environment_.clock.nowMs(), .bytes = known->bytes};
-  {
-    const std::lock_guard lock(state_->mutex);
-    do {
-      moved.trashId = fmt::format("{}~{}", sessionId, moved.removedMs++);
-    } while (state_->trash.contains(moved.trashId));
-    --moved.removedMs;
-    auto node = state_->sessions.extract(sessionId);
-    if (!node.empty()) state_->trash[moved.trashId] = {moved, std::move(node.mapped())};
-  }
-  noteChange(sessionId);
-  return moved;
-}
-
-Result<std::vector<TrashedSession>> MemoryBackend::listTrash() {
-  const std::lock_guard lock(state_->mutex);
-  std::vector<TrashedSession> found;
-  for (const auto& [trashId, each] : state_->trash) found.push_back(each.about);
-  std::ranges::stable_sort(found, std::greater<>(), &TrashedSession::removedMs);
-  return found;
-}
-
-Result<std::shared_ptr<MemorySession>> MemoryBackend::trashed(const std::string& trashId) {
-  const std::lock_guard lock(state_->mutex);
-  const auto found = state_->trash.find(trashId);
-  if (found != state_->trash.end()) return found->second.session;
-  return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", trashId), "`bough trash` lists what is");
-}
-
-Result<Entry> MemoryBackend::trashedHeader(const std::string& trashId) {
-  return with(trashed(trashId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text); });
-}
-
-Result<void> MemoryBackend::exportTrashedLines(const std::string& trashId,
-                                               const std::function<bool(std::string_view)>& line) {
-  return with(trashed(trashId), [&](MemorySession& known) { return exportTo(known, line); });
-}
-
-Result<void> MemoryBackend::restore(const std::string& trashId) {
-  if (auto known = trashed(trashId); !known) return std::unexpected(known.error());
-  std::string sessionId;
-  {
-    const std::lock_guard lock(state_->mutex);
-    auto& each = state_->trash[trashId];
-    sessionId = each.about.sessionId;
-    if (!state_->sessions.emplace(sessionId, each.session).second) {
-      return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
-                  "move that one to the trash first; both are kept there");
-    }
-    state_->trash.erase(trashId);
-  }
-  noteChange(sessionId);
-  return {};
-}
-
-Result<void> MemoryBackend::removeTrashed(const std::string& trashId) {
-  if (auto known = trashed(trashId); !known) return std::unexpected(known.error());
-  const std::lock_guard lock(state_->mutex);
-  state_->trash.erase(trashId);
-  return {};
-}
-
 Result<std::unique_ptr<Hold>> MemoryBackend::pin(const std::string& sessionId) {
   if (auto known = header(sessionId); !known) return std::unexpected(known.error());
   return std::make_unique<NothingHeld>();
@@ -461,40 +339,6 @@ Result<std::unique_ptr<Hold>> MemoryBackend::pin(const std::string& sessionId) {
 
 Result<std::unique_ptr<Hold>> MemoryBackend::holdAttachments() {
   return std::make_unique<NothingHeld>();
-}
-
-Result<void> MemoryBackend::putAttachment(const std::string& sha256, std::string_view bytes) {
-  const std::lock_guard lock(state_->mutex);
-  state_->attachments.emplace(sha256, bytes);
-  return {};
-}
-
-Result<std::string> MemoryBackend::getAttachment(const std::string& sha256) {
-  const std::lock_guard lock(state_->mutex);
-  const auto found = state_->attachments.find(sha256);
-  if (found == state_->attachments.end()) {
-    return fail(ErrorCode::NotFound, fmt::format("attachment {} is missing", sha256));
-  }
-  return found->second;
-}
-
-Result<std::vector<std::string>> MemoryBackend::listAttachments() {
-  const std::lock_guard lock(state_->mutex);
-  std::vector<std::string> names;
-  for (const auto& [sha256, bytes] : state_->attachments) names.push_back(sha256);
-  return names;
-}
-
-Result<std::size_t> MemoryBackend::removeAttachments(
-    const std::vector<std::string>& sha256s, const std::function<Result<bool>(const std::string&)>& stillUnused) {
-  std::size_t removed = 0;
-  for (const std::string& sha256 : sha256s) {
-    auto unused = stillUnused(sha256);
-    if (!unused) return std::unexpected(unused.error());
-    const std::lock_guard lock(state_->mutex);
-    if (*unused) removed += state_->attachments.erase(sha256);
-  }
-  return removed;
 }
 
 std::shared_ptr<StorageBackend> makeMemoryBackend(const EntrySerializer& serializer) {
