@@ -10,7 +10,7 @@ std::vector<CommandGroup> commandGroups() {
        .commands = {newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(), appendCommand(),
                     followCommand(), catCommand()}},
       {.title = "Branches", .commands = {switchCommand()}},
-      {.title = "Messages", .commands = {convertCommand()}},
+      {.title = "Messages", .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
       {.title = "Care",
        .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
                     verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},
