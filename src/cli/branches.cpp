@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "base/json_write.h"
-#include "base/text.h"
+#include "base/timestamp.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
-#include "cli/times.h"
+#include "cli/when.h"
 
 namespace bough::cli {
 namespace {
@@ -36,48 +35,47 @@ void printJson(const std::string& sessionId, const std::vector<BranchListing>& b
   printLine(out);
 }
 
-void printBranch(const BranchListing& branch, std::size_t idWidth) {
-  std::string said =
-      branch.speaker.empty() ? branch.lastMessage : fmt::format("[{}] {}", branch.speaker, branch.lastMessage);
-  if (!branch.names.empty()) {
-    said = fmt::format("{}  {}", styled(Style::Bold, text::printable(fmt::format("{}", fmt::join(branch.names, ", ")))),
-                       said);
+void printTable(const std::vector<BranchListing>& branches) {
+  Table table({{.title = ""},
+               {.title = "LAST ENTRY"},
+               {.title = "ENTRIES", .align = Table::Align::Right},
+               {.title = "AGE"},
+               {.title = "NAME"},
+               {.title = "LAST MESSAGE"}});
+  for (const BranchListing& branch : branches) {
+    const auto time = parseTimestamp(branch.timestamp);
+    std::string said =
+        branch.speaker.empty() ? branch.lastMessage : fmt::format("[{}] {}", branch.speaker, branch.lastMessage);
+    if (branch.isOrphan) said = "(orphan: its beginning is missing) " + said;
+    table.add({branch.isHead ? "*" : "", branch.leafId, std::to_string(branch.length),
+               time ? formatAge(*time, nowMs()) : "-", fmt::format("{}", fmt::join(branch.names, ", ")), said});
   }
-  if (branch.isOrphan) said += styled(Style::Red, "  (orphan: its beginning is missing)");
-  printLine(fmt::format("{} {}  {:>6} {}  {:>10}  {}", branch.isHead ? styled(Style::Green, "*") : " ",
-                        styled(Style::Dim, fmt::format("{:<{}}", branch.leafId, idWidth)), branch.length,
-                        branch.length == 1 ? "entry  " : "entries", formatAge(branch.timestamp), said));
+  table.print();
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
-  if (!session) return std::unexpected(session.error());
-  auto tree = (*store)->loadTree(*session);
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
+  auto tree = store.loadTree(session);
   if (!tree) return std::unexpected(tree.error());
-  auto branches = listBranches(**store, *session, *tree);
+  auto branches = listBranches(store, session, *tree);
   if (!branches) return std::unexpected(branches.error());
   if (context.json) {
-    printJson(*session, *branches);
+    printJson(session, *branches);
     return kDone;
   }
   if (branches->empty()) {
-    printMessage(fmt::format("{} has no messages yet", *session));
+    printMessage(fmt::format("{} has no messages yet", session));
     return kDone;
   }
   const Pager pager;
-  const std::size_t idWidth = std::ranges::max_element(*branches, {}, [](const BranchListing& branch) {
-                                return branch.leafId.size();
-                              })->leafId.size();
-  for (const BranchListing& branch : *branches) {
-    printBranch(branch, idWidth);
-    if (outputClosed()) return kDone;
-  }
+  printTable(*branches);
   if (tree->head() == kNoNode) {
     printMessage("the head stands before the first entry: the next message begins a new branch");
   } else if (!tree->isLeaf(tree->head())) {
-    auto head = (*store)->sessionState(*session);
+    auto head = store.sessionState(session);
     if (!head) return std::unexpected(head.error());
     printMessage(fmt::format("the head is {}, inside a branch: the next message begins a new one there", head->headId));
   }

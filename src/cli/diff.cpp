@@ -136,13 +136,13 @@ Result<BranchEnd> resolveEnd(SessionStore& store, const std::string& sessionId, 
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
-  if (!session) return std::unexpected(session.error());
-  std::string otherSession = *session;
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
+  std::string otherSession = session;
   if (!options.with.empty()) {
-    auto with = resolveSession(**store, options.with);
+    auto with = resolveSession(store, options.with);
     if (!with) return std::unexpected(with.error());
     otherSession = std::move(*with);
   } else if (options.left.empty()) {
@@ -151,13 +151,13 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   // With one entry named, it is compared with the head.
   const bool one = options.right.empty() && options.with.empty();
-  auto left = resolveEnd(**store, *session, one ? "" : options.left);
+  auto left = resolveEnd(store, session, one ? "" : options.left);
   if (!left) return std::unexpected(left.error());
-  auto right = resolveEnd(**store, otherSession, one ? options.left : options.right);
+  auto right = resolveEnd(store, otherSession, one ? options.left : options.right);
   if (!right) return std::unexpected(right.error());
-  auto diff = (*store)->diffBranches(*left, *right);
+  auto diff = store.diffBranches(*left, *right);
   if (!diff) return std::unexpected(diff.error());
-  return context.json ? printJson(**store, *left, *right, *diff) : printText(**store, *left, *right, *diff, options);
+  return context.json ? printJson(store, *left, *right, *diff) : printText(store, *left, *right, *diff, options);
 }
 
 }  // namespace

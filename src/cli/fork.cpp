@@ -16,13 +16,13 @@ struct Options {
 };
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
-  if (!session) return std::unexpected(session.error());
-  auto entry = resolveEntry(**store, *session, options.entry.empty() ? "@head" : options.entry);
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
+  auto entry = resolveEntry(store, session, options.entry.empty() ? "@head" : options.entry);
   if (!entry) return std::unexpected(entry.error());
-  auto fork = (*store)->branchFromEntry(*session, *entry, options.made);
+  auto fork = store.branchFromEntry(session, *entry, options.made);
   if (!fork) return std::unexpected(fork.error());
   if (!context.json) {
     printLine(fork->sessionId);
@@ -31,7 +31,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", fork->sessionId).key("parentSession");
-  writer.beginObject().member("sessionId", *session).member("entryId", *entry).endObject().endObject();
+  writer.beginObject().member("sessionId", session).member("entryId", *entry).endObject().endObject();
   printLine(out);
   return kDone;
 }

@@ -37,21 +37,21 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.remove && !options.entry.empty()) {
     return fail(ErrorCode::InvalidArgument, "a label is removed by its name alone", "leave ENTRY out");
   }
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
-  if (!session) return std::unexpected(session.error());
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
   std::string entryId;
   if (options.remove) {
-    if (auto removed = (*store)->removeLabel(*session, options.name); !removed) return std::unexpected(removed.error());
+    if (auto removed = store.removeLabel(session, options.name); !removed) return std::unexpected(removed.error());
   } else {
-    auto entry = resolveEntry(**store, *session, options.entry.empty() ? "@head" : options.entry);
+    auto entry = resolveEntry(store, session, options.entry.empty() ? "@head" : options.entry);
     if (!entry) return std::unexpected(entry.error());
     entryId = std::move(*entry);
-    auto labelled = (*store)->labelEntry(*session, entryId, options.name);
+    auto labelled = store.labelEntry(session, entryId, options.name);
     if (!labelled) return std::unexpected(labelled.error());
   }
-  print(context, *session, options.name, entryId);
+  print(context, session, options.name, entryId);
   return kDone;
 }
 

@@ -1,15 +1,13 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/json_write.h"
-#include "base/text.h"
+#include "base/timestamp.h"
 #include "bough/entry_summary.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
-#include "cli/terminal.h"
-#include "cli/times.h"
+#include "cli/table.h"
+#include "cli/when.h"
 
 namespace bough::cli {
 namespace {
@@ -31,36 +29,30 @@ void printJson(const std::string& sessionId, const std::vector<SessionLabel>& la
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
-  if (!session) return std::unexpected(session.error());
-  auto labels = (*store)->labels(*session);
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
+  auto labels = store.labels(session);
   if (!labels) return std::unexpected(labels.error());
   if (context.json) {
-    printJson(*session, *labels);
+    printJson(session, *labels);
     return kDone;
   }
   if (labels->empty()) {
-    printMessage(fmt::format("{} has no labels", *session));
-    printMessage(fmt::format("  → bough label {} NAME gives the head one", *session));
+    printMessage(fmt::format("{} has no labels", session));
+    printMessage(fmt::format("  → bough label {} NAME gives the head one", session));
     return kDone;
   }
-  std::size_t width = 0;
-  std::size_t idWidth = 0;
+  Table table({{.title = "LABEL"}, {.title = "ENTRY"}, {.title = "GIVEN"}, {.title = "SAYS"}});
   for (const SessionLabel& label : *labels) {
-    width = std::max(width, text::displayWidth(text::printable(label.name)));
-    idWidth = std::max(idWidth, label.entryId.size());
-  }
-  for (const SessionLabel& label : *labels) {
-    const std::string name = text::printable(label.name);
-    auto entry = (*store)->loadEntry(*session, label.entryId);
+    auto entry = store.loadEntry(session, label.entryId);
     const EntrySummary summary = entry ? summarizeEntry(*entry, 50) : EntrySummary{.speaker = "missing"};
-    printLine(fmt::format("{}{}  {}  {:>10}  [{}] {}", styled(Style::Bold, name),
-                          std::string(width - text::displayWidth(name), ' '),
-                          styled(Style::Dim, fmt::format("{:<{}}", label.entryId, idWidth)), formatAge(label.timestamp),
-                          summary.speaker, summary.text));
+    const auto given = parseTimestamp(label.timestamp);
+    table.add({label.name, label.entryId, given ? formatAge(*given, nowMs()) : "-",
+               fmt::format("[{}] {}", summary.speaker, summary.text)});
   }
+  table.print();
   return kDone;
 }
 

@@ -13,7 +13,6 @@
 #include "cli/output.h"
 #include "cli/session_name.h"
 #include "cli/terminal.h"
-#include "cli/times.h"
 
 namespace bough::cli {
 namespace {
@@ -27,6 +26,15 @@ struct Options {
   bool full = false;
 };
 
+// "0.5 s", "12 s", "3:05", "2:03:05": as on a stopwatch.
+std::string clockText(std::uint64_t ms) {
+  if (ms < 10'000) return fmt::format("{}.{} s", ms / 1000, ms % 1000 / 100);
+  const std::uint64_t seconds = ms / 1000;
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+  return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
 void printJson(const ReplayStep& step) {
   std::string out;
   json::Writer writer(out);
@@ -39,7 +47,7 @@ void printJson(const ReplayStep& step) {
 void printStep(const ReplayStep& step, std::size_t total, const Options& options) {
   const std::string place = fmt::format("{:>{}}/{}", step.place, std::to_string(total).size(), total);
   const std::string time =
-      fmt::format("{:>9} {:>9}", formatDuration(step.sinceStartMs), "+" + formatDuration(step.sincePreviousMs));
+      fmt::format("{:>9} {:>9}", clockText(step.sinceStartMs), "+" + clockText(step.sincePreviousMs));
   const std::string mark = step.failed ? styled(Style::Red, " ✗ failed") : "";
   if (options.full) {
     printLine(fmt::format("{}{}", styled(Style::Dim, place + " " + time), mark));
@@ -104,21 +112,21 @@ Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::str
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
-  if (!session) return std::unexpected(session.error());
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
   ReplayOptions wanted;
   for (const auto& [name, target] : {std::pair(&options.to, &wanted.to), std::pair(&options.after, &wanted.after)}) {
     if (name->empty()) continue;
-    auto entry = resolveEntry(**store, *session, *name);
+    auto entry = resolveEntry(store, session, *name);
     if (!entry) return std::unexpected(entry.error());
     *target = std::move(*entry);
   }
-  auto replay = SessionReplay::open(**store, *session, wanted);
+  auto replay = SessionReplay::open(store, session, wanted);
   if (!replay) return std::unexpected(replay.error());
-  if (replay->size() == 0 && !context.json) printMessage(fmt::format("{} has no messages yet", *session));
-  return play(**store, *replay, *session, context, options);
+  if (replay->size() == 0 && !context.json) printMessage(fmt::format("{} has no messages yet", session));
+  return play(store, *replay, session, context, options);
 }
 
 }  // namespace

@@ -17,21 +17,21 @@ struct Options {
 };
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
-  if (!session) return std::unexpected(session.error());
-  if (auto moved = (*store)->restoreLabel(*session, options.label); !moved) return std::unexpected(moved.error());
-  auto state = (*store)->sessionState(*session);
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
+  if (auto moved = store.restoreLabel(session, options.label); !moved) return std::unexpected(moved.error());
+  auto state = store.sessionState(session);
   if (!state) return std::unexpected(state.error());
   if (!context.json) {
     printMessage(
-        fmt::format("the head of {} is now {}, labelled {}", *session, state->headId, text::printable(options.label)));
+        fmt::format("the head of {} is now {}, labelled {}", session, state->headId, text::printable(options.label)));
     return kDone;
   }
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", *session);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session);
   writer.member("name", options.label).member("headId", state->headId).endObject();
   printLine(out);
   return kDone;

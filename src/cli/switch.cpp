@@ -15,25 +15,25 @@ struct Options {
 };
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
-  if (!session) return std::unexpected(session.error());
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
   std::string entryId;
   if (options.entry != "@start") {
-    auto entry = resolveEntry(**store, *session, options.entry);
+    auto entry = resolveEntry(store, session, options.entry);
     if (!entry) return std::unexpected(entry.error());
     entryId = std::move(*entry);
   }
-  auto moved = (*store)->moveHead(*session, entryId);
+  auto moved = store.moveHead(session, entryId);
   if (!moved) return std::unexpected(moved.error());
   if (!context.json) {
-    printMessage(fmt::format("the head of {} is now {}", *session, entryId.empty() ? "@start" : entryId));
+    printMessage(fmt::format("the head of {} is now {}", session, entryId.empty() ? "@start" : entryId));
     return kDone;
   }
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", *session).key("headId");
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session).key("headId");
   entryId.empty() ? writer.null() : writer.string(entryId);
   writer.endObject();
   printLine(out);

@@ -111,21 +111,21 @@ Result<ExitCode> draw(SessionStore& store, const std::string& sessionId, const S
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
-  if (!session) return std::unexpected(session.error());
-  auto tree = (*store)->loadTree(*session);
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
+  auto tree = store.loadTree(session);
   if (!tree) return std::unexpected(tree.error());
-  if (context.json) return printJson(**store, *session, *tree);
+  if (context.json) return printJson(store, session, *tree);
   if (tree->nodeCount() == 0 && !options.dot) {
-    printMessage(fmt::format("{} has no messages yet", *session));
+    printMessage(fmt::format("{} has no messages yet", session));
     return kDone;
   }
-  auto drawn = draw(**store, *session, *tree, options);
+  auto drawn = draw(store, session, *tree, options);
   if (const std::size_t problems = tree->problems().size(); drawn && problems > 0) {
     printMessage(fmt::format("{} {} no known parent; `bough verify {}` says more", problems,
-                             problems == 1 ? "entry has" : "entries have", *session));
+                             problems == 1 ? "entry has" : "entries have", session));
   }
   return drawn;
 }

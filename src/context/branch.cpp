@@ -35,8 +35,8 @@ std::optional<Dialect> dialectOf(const Entry& entry) {
 void applySystem(const Entry& entry, Branch& branch) {
   const auto prompt = firstMember(entry.payload, {"systemPrompt", "system", "prompt", "text"});
   if (!prompt) return;
-  branch.system = Recorded{
-      .entryId = entry.id, .json = std::string(*prompt), .dialect = dialectOf(entry).value_or(Dialect::Bough)};
+  branch.system =
+      Recorded{.entryId = entry.id, .json = std::string(*prompt), .dialect = dialectOf(entry).value_or(Dialect::Bough)};
 }
 
 void applyModel(const Entry& entry, Branch& branch) {
@@ -48,22 +48,6 @@ void applyModel(const Entry& entry, Branch& branch) {
 
 void applyLevel(const Entry& entry, Branch& branch) {
   if (const auto level = firstText(entry.payload, {"thinkingLevel", "level"})) branch.thinkingLevel = *level;
-}
-
-void applyState(const Entry& entry, Branch& branch) {
-  if (entry.redacted) return;
-  if (entry.type == entry_type::kModelChange) applyModel(entry, branch);
-  if (entry.type == entry_type::kThinkingLevelChange) applyLevel(entry, branch);
-  if (entry.type == entry_type::kSystemPromptOverride) applySystem(entry, branch);
-  if (entry.type != entry_type::kRuntimeInit) return;
-  applySystem(entry, branch);
-  applyModel(entry, branch);
-  applyLevel(entry, branch);
-  if (const auto tools = firstMember(entry.payload, {"tools"})) {
-    // Plain: found out from the tools.
-    branch.tools = Recorded{
-        .entryId = entry.id, .json = std::string(*tools), .dialect = dialectOf(entry).value_or(Dialect::Plain)};
-  }
 }
 
 // Leaves out what the summary at `place` stands for.
@@ -84,9 +68,29 @@ void applySummary(std::vector<Entry>& entries, std::size_t place, Branch& branch
   }
   entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(place));
   entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(keptFrom));
+  const auto shifted = [&](std::size_t at) { return at <= keptFrom ? 0 : at - keptFrom - (at > place ? 1 : 0); };
+  branch.systemSince = shifted(branch.systemSince);
+  branch.toolsSince = shifted(branch.toolsSince);
+  branch.summarySince = place - keptFrom;
 }
 
 }  // namespace
+
+void applyState(const Entry& entry, Branch& branch) {
+  if (entry.redacted) return;
+  if (entry.type == entry_type::kModelChange) applyModel(entry, branch);
+  if (entry.type == entry_type::kThinkingLevelChange) applyLevel(entry, branch);
+  if (entry.type == entry_type::kSystemPromptOverride) applySystem(entry, branch);
+  if (entry.type != entry_type::kRuntimeInit) return;
+  applySystem(entry, branch);
+  applyModel(entry, branch);
+  applyLevel(entry, branch);
+  if (const auto tools = firstMember(entry.payload, {"tools"})) {
+    // Plain: found out from the tools.
+    branch.tools = Recorded{
+        .entryId = entry.id, .json = std::string(*tools), .dialect = dialectOf(entry).value_or(Dialect::Plain)};
+  }
+}
 
 std::optional<std::string> summaryText(const Entry& entry) {
   return firstText(entry.payload, {"summary", "text", "content"});
@@ -106,7 +110,11 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
   std::size_t place = entries->size();
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const Entry& entry = (*entries)[i];
+    const std::string system = branch.system ? branch.system->json : "";
+    const std::string tools = branch.tools ? branch.tools->json : "";
     applyState(entry, branch);
+    if (branch.system && branch.system->json != system) branch.systemSince = i;
+    if (branch.tools && branch.tools->json != tools) branch.toolsSince = i;
     if (entry.type == entry_type::kCompactionSummary && !entry.redacted) place = i;
   }
   if (place < entries->size()) applySummary(*entries, place, branch);
