@@ -30,6 +30,7 @@ constexpr std::uint64_t kTransactionSessions = 5000;
 struct Plan {
   std::vector<std::string> sessions;
   bool looksAtAll = false;
+  bool due = false;  // everything is looked at because it was long ago
   std::string token;
 };
 
@@ -92,11 +93,11 @@ Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const Ca
                       const std::string& token, std::uint64_t lookedAtAllMs, std::uint64_t nowMs) {
   auto changes = store.changesSince(token);
   if (!changes) return std::unexpected(changes.error());
-  Plan plan{.sessions = {}, .looksAtAll = false, .token = changes->token};
+  Plan plan{.sessions = {}, .looksAtAll = false, .due = false, .token = changes->token};
   bool many = false;
   if (Query beyond(database, "SELECT 1 FROM session LIMIT 1 OFFSET ?", kAlwaysLookedAt); beyond.next()) many = true;
-  const bool due = nowMs < lookedAtAllMs || nowMs - lookedAtAllMs > kLookAtAllMs;
-  plan.looksAtAll = changes->all || options.everything || !many || due;
+  plan.due = many && (nowMs < lookedAtAllMs || nowMs - lookedAtAllMs > kLookAtAllMs);
+  plan.looksAtAll = changes->all || options.everything || !many || plan.due;
   std::unordered_set<std::string> chosen;
   if (plan.looksAtAll || changes->names) {
     auto listed = store.listSessions();
@@ -147,6 +148,7 @@ Result<void> dropUnchanged(SessionStore& store, catalog::Database& database, boo
 
 Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   CatchUpReport report;
+  searched = searched || wanted.search;
   const std::uint64_t nowMs = systemEnvironment().clock.nowMs();
   const std::string token = meta("token");
   const std::string lookedAtAll = meta("lookedAtAllMs");
@@ -158,7 +160,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     return std::unexpected(dropped.error());
   }
   const bool tokenMoved = plan->token != token;
-  const bool worthKeeping = tokenMoved || (plan->looksAtAll && nowMs - lookedAtAllMs > kLookAtAllMs);
+  const bool worthKeeping = tokenMoved || plan->due;
   if (quiet && (!plan->sessions.empty() || worthKeeping)) {
     if (auto opened = makeWritable(); !opened) return std::unexpected(opened.error());
   }

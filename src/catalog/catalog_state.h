@@ -21,6 +21,7 @@ struct Catalog::State {
   bool readOnly = false;
   std::optional<catalog::FileState> quiet;  ///< See OpenedCatalog.
   std::vector<std::string> notes;
+  bool searched = false;  ///< The text was taken in for search.
 
   [[nodiscard]] std::string meta(const char* name);
   void setMeta(const char* name, catalog::Blob value);
@@ -50,7 +51,7 @@ auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
   }
   if (result || result.error().code != ErrorCode::Damaged || memory || readOnly) return result;
   if (auto replaced = replaceDamaged(); !replaced) return std::unexpected(replaced.error());
-  if (auto taken = catchUp({}); !taken) return std::unexpected(taken.error());
+  if (auto taken = catchUp({.search = searched}); !taken) return std::unexpected(taken.error());
   return operation();
 }
 

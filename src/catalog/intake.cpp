@@ -78,31 +78,31 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId) {
   if (known && known->stamp == *stamp && (!search_ || known->indexed == known->taken)) return Outcome::Unchanged;
   if (known) row_ = std::move(*known);
   row_.facts.sessionId = sessionId;
-  row_.stamp = std::move(*stamp);
   before_ = row_;
+  row_.stamp = std::move(*stamp);
   auto state = store_.sessionState(sessionId);
   if (!state) {
-    const Error& error = state.error();
-    if (error.code == ErrorCode::NotFound) return Outcome::Unchanged;  // the next look finds it gone
-    if (error.code != ErrorCode::Damaged && error.code != ErrorCode::NewerFormat) return std::unexpected(error);
-    saveDamaged(error);
-    return Outcome::Taken;
+    if (state.error().code == ErrorCode::NotFound) return Outcome::Unchanged;  // the next look finds it gone
+    return saveDamaged(state.error());
   }
-  if (auto read = readLog(*state); !read) {
-    if (read.error().code != ErrorCode::Damaged || read.error().retryable) return std::unexpected(read.error());
-    saveDamaged(read.error());
-  }
+  if (auto read = readLog(*state); !read) return saveDamaged(read.error());
   return Outcome::Taken;
 }
 
 // What was known before stays; what was read of the rest is not counted.
-void Intake::saveDamaged(const Error& error) {
-  before_.stamp = row_.stamp;
+Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
+  if (error.retryable) return std::unexpected(error);
+  // What the system refuses, it may allow later without a change of the file: such a session is tried each time.
+  const bool sure = error.code == ErrorCode::Damaged || error.code == ErrorCode::NewerFormat;
+  const std::string stamp = sure ? row_.stamp : "?" + row_.stamp;
+  if (before_.stamp == stamp && before_.facts.problem == error.message) return Outcome::Unchanged;
+  before_.stamp = stamp;
   if (before_.id != 0) forgetTexts(database_, before_.id, before_.indexed);
   row_ = std::move(before_);
   row_.facts.condition = SessionCondition::Damaged;
   row_.facts.problem = error.message;
   saveRow(database_, row_, store_.changeGroup(row_.facts.sessionId));
+  return Outcome::Taken;
 }
 
 Result<void> Intake::readLog(const SessionState& state) {

@@ -69,6 +69,19 @@ void printTable(const std::vector<SessionSummary>& rows) {
   table.print();
 }
 
+// So that @N means what was shown. A list without anything changes nothing.
+void remember(const Context& context, Catalog& catalog, const std::vector<SessionSummary>& rows) {
+  constexpr std::size_t kMost = 1000;
+  std::vector<std::string> shown;
+  for (const SessionSummary& row : rows) {
+    if (shown.size() < kMost) shown.push_back(row.sessionId);
+  }
+  if (shown.empty()) return;
+  if (auto kept = catalog.rememberListing(shown); !kept && !context.json) {
+    printMessage(fmt::format("note: @N will not mean this list: {}", kept.error().message));
+  }
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
   auto filter = options.filter.filter();
   if (!filter) return std::unexpected(filter.error());
@@ -83,12 +96,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.all) wanted.limit = SIZE_MAX;
   auto rows = view->catalog->list(wanted);
   if (!rows) return std::unexpected(rows.error());
-  std::vector<std::string> shown;
-  for (const SessionSummary& row : *rows) shown.push_back(row.sessionId);
-  if (shown.size() > 1000) shown.resize(1000);
-  if (auto kept = view->catalog->rememberListing(shown); !kept && !context.json) {
-    printMessage(fmt::format("note: @N will not mean this list: {}", kept.error().message));
-  }
+  remember(context, *view->catalog, *rows);
   std::uint64_t total = rows->size();
   if (rows->size() == wanted.limit || context.json) {
     auto counted = view->catalog->count(wanted.filter);
@@ -100,7 +108,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   if (rows->empty()) {
-    printMessage("no sessions; `bough new` makes one");
+    auto any = view->catalog->count();
+    if (!any) return std::unexpected(any.error());
+    printMessage(*any > 0 ? "no session is like that; `bough ls` lists them all"
+                          : "no sessions; `bough new` makes one");
     return kDone;
   }
   printTable(*rows);

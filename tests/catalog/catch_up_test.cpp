@@ -154,9 +154,7 @@ TEST_F(CatchUpTest, ADeletedCatalogLosesNothing) {
 TEST_F(CatchUpTest, ADamagedCatalogIsSetAsideAndMadeAnew) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1")});
   const std::string before = sayAll(*open(true));
-  const auto size = std::filesystem::file_size(path());
-  for (const std::size_t at :
-       {std::size_t{0}, std::size_t{100}, std::size_t{4096 + 3}, static_cast<std::size_t>(size / 2)}) {
+  for (const std::size_t at : {std::size_t{0}, std::size_t{100}, std::size_t{4096}}) {
     {
       std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
       file.seekp(static_cast<std::streamoff>(at));
