@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "base/environment.h"
 #include "base/ids.h"
 #include "base/json_scan.h"
+#include "base/json_write.h"
 #include "base/sha256.h"
 #include "log/line.h"
 #include "store/append_rules.h"
@@ -25,13 +27,20 @@ struct MemorySession {
   std::vector<NewLine> lines;
   std::unordered_map<std::string, std::uint64_t> sequences;
   std::string headId;
+  std::uint64_t numbering = nextNumbering();
+
+  // Never the same twice: a session may be removed and made again.
+  static std::uint64_t nextNumbering() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
 
   void add(NewLine line) {
-    sequences.emplace(line.id, lines.size());
-    if (line.type == entry_type::kHead) {
-      headId = json::findString(json::findMember(line.text, "payload").value_or(""), "entryId").value_or("");
-    } else if (!isControlType(line.type) && line.type != entry_type::kSessionHeader) {
-      headId = line.id;
+    sequences.emplace(line.id(), lines.size());
+    if (line.type() == entry_type::kHead) {
+      headId = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
+    } else if (!isControlType(line.type()) && line.type() != entry_type::kSessionHeader) {
+      headId = line.id();
     }
     lines.push_back(std::move(line));
   }
@@ -45,11 +54,11 @@ class MemoryView final : public LogView {
   Result<std::optional<std::string>> textOf(std::string_view id) override {
     const auto found = session_.sequences.find(std::string(id));
     if (found == session_.sequences.end()) return std::nullopt;
-    return session_.lines[found->second].text;
+    return session_.lines[found->second].text();
   }
   Result<bool> contains(std::string_view id) override { return session_.sequences.contains(std::string(id)); }
-  [[nodiscard]] const std::string& tailId() const override { return session_.lines.back().id; }
-  [[nodiscard]] const std::string& headId() const override { return session_.headId; }
+  [[nodiscard]] std::string_view tailId() const override { return session_.lines.back().id(); }
+  [[nodiscard]] std::string_view headId() const override { return session_.headId; }
 
  private:
   const MemorySession& session_;
@@ -153,7 +162,7 @@ Result<void> MemoryBackend::createSession(const std::string& sessionId, const st
 }
 
 Result<Entry> MemoryBackend::header(const std::string& sessionId) {
-  return with(session(sessionId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text); });
+  return with(session(sessionId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text()); });
 }
 
 Result<std::optional<ForkOrigin>> MemoryBackend::origin(const std::string& sessionId) {
@@ -169,16 +178,16 @@ Result<SessionState> MemoryBackend::state(const std::string& sessionId) {
     const HeaderInfo info = readHeader(*first);
     SessionState state{.sessionId = sessionId,
                        .entryCount = known.lines.size(),
-                       .tailId = known.lines.back().id,
+                       .tailId = std::string(known.lines.back().id()),
                        .headId = known.headId,
                        .origin = info.origin,
                        .format = info.format};
-    for (const NewLine& line : known.lines) state.bytes += line.text.size();
+    for (const NewLine& line : known.lines) state.bytes += line.text().size();
     return state;
   });
 }
 
-Result<AppendResult> MemoryBackend::append(AppendRequest request) {
+Result<AppendResult> MemoryBackend::append(AppendRequest& request) {
   auto result = with(session(request.sessionId), [&](MemorySession& known) -> Result<AppendResult> {
     MemoryView view(known);
     std::vector<NewLine> lines;
@@ -189,6 +198,10 @@ Result<AppendResult> MemoryBackend::append(AppendRequest request) {
   });
   noteChange();
   return result;
+}
+
+Result<std::uint64_t> MemoryBackend::numbering(const std::string& sessionId) {
+  return with(session(sessionId), [](MemorySession& known) -> Result<std::uint64_t> { return known.numbering; });
 }
 
 Result<std::optional<std::uint64_t>> MemoryBackend::sequenceOf(const std::string& sessionId, std::string_view entryId) {
@@ -203,9 +216,11 @@ Result<std::vector<std::uint64_t>> MemoryBackend::select(const std::string& sess
   return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<std::uint64_t>> {
     std::vector<std::uint64_t> found;
     const std::uint64_t count = known.lines.size();
+    std::string type = json::quoted(selection.type);  // as it stands in a line
+    type = type.substr(1, type.size() - 2);
     for (std::uint64_t i = selection.fromSequence; i < count && found.size() < selection.limit; ++i) {
       const std::uint64_t at = selection.newestFirst ? count - 1 - (i - selection.fromSequence) : i;
-      if (selection.type.empty() || known.lines[at].type == selection.type) found.push_back(at);
+      if (selection.type.empty() || known.lines[at].type() == type) found.push_back(at);
     }
     return found;
   });
@@ -215,7 +230,7 @@ Result<std::vector<std::uint64_t>> MemoryBackend::controls(const std::string& se
   return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<std::uint64_t>> {
     std::vector<std::uint64_t> found;
     for (std::uint64_t i = 0; i < known.lines.size(); ++i) {
-      if (isControlType(known.lines[i].type)) found.push_back(i);
+      if (isControlType(known.lines[i].type())) found.push_back(i);
     }
     return found;
   });
@@ -226,7 +241,7 @@ Result<BranchPart> MemoryBackend::branch(const std::string& sessionId, std::uint
     BranchPart part;
     for (std::uint64_t at = leaf; part.sequences.size() < limit;) {
       part.sequences.push_back(at);
-      const std::string parent = known.lines[at].parentId.value_or("");
+      const std::string parent(known.lines[at].parentId());
       const auto found = known.sequences.find(parent);
       if (found == known.sequences.end()) {
         part.continuesAt = parent;
@@ -243,7 +258,7 @@ Result<std::vector<Entry>> MemoryBackend::read(const std::string& sessionId, std
   return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<Entry>> {
     std::vector<Entry> entries;
     for (const std::uint64_t sequence : sequences) {
-      auto entry = serializer_.decode(known.lines[sequence].text);
+      auto entry = serializer_.decode(known.lines[sequence].text());
       if (!entry) return std::unexpected(entry.error());
       entries.push_back(std::move(*entry));
     }
@@ -258,7 +273,7 @@ Result<void> MemoryBackend::exportLines(const std::string& sessionId,
     SealDigits seal;
     for (const NewLine& stored : known.lines) {
       std::string text;
-      seal = appendSealedLine(text, stored.text, seal, 1, 1);
+      seal = appendSealedLine(text, stored.text(), seal, 1, 1);
       text.pop_back();
       if (!line(text)) break;
     }
@@ -303,11 +318,12 @@ Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vec
   auto lines = prepareFirstBatch(entries, serializer_);
   if (!lines) return std::unexpected(lines.error());
   return with(session(sessionId), [&](MemorySession& known) -> Result<void> {
-    if (known.lines.back().id != expectedTail)
-      return std::unexpected(tailConflict(sessionId, expectedTail, known.lines.back().id));
+    if (known.lines.back().id() != expectedTail)
+      return std::unexpected(tailConflict(sessionId, expectedTail, known.lines.back().id()));
     known.lines.clear();
     known.sequences.clear();
     known.headId.clear();
+    known.numbering = MemorySession::nextNumbering();
     for (NewLine& line : *lines) known.add(std::move(line));
     return {};
   });
