@@ -31,6 +31,7 @@ struct Benchmark {
 std::vector<Benchmark> appendBenchmarks();
 std::vector<Benchmark> readBenchmarks();
 std::vector<Benchmark> treeBenchmarks();
+std::vector<Benchmark> catalogBenchmarks();
 
 /// Seconds that `work` takes.
 double timed(const std::function<void()>& work);

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   std::vector<Benchmark> all = bough::bench::appendBenchmarks();
   std::ranges::move(bough::bench::readBenchmarks(), std::back_inserter(all));
   std::ranges::move(bough::bench::treeBenchmarks(), std::back_inserter(all));
+  std::ranges::move(bough::bench::catalogBenchmarks(), std::back_inserter(all));
   for (const std::string& name : names) {
     if (std::ranges::find(all, name, &Benchmark::name) == all.end()) {
       fmt::print(stderr, "bench: there is no benchmark {}; there are:", name);
