@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bough/catalog.h"           // IWYU pragma: export
+#include "bough/context.h"           // IWYU pragma: export
 #include "bough/convert.h"           // IWYU pragma: export
 #include "bough/entry.h"             // IWYU pragma: export
 #include "bough/entry_serializer.h"  // IWYU pragma: export

@@ -8,7 +8,8 @@ std::vector<CommandGroup> commandGroups() {
   return {
       {.title = "Sessions", .commands = {newCommand(), appendCommand(), showCommand(), followCommand(), catCommand()}},
       {.title = "Branches", .commands = {switchCommand()}},
-      {.title = "Messages", .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
+      {.title = "Messages",
+       .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
       {.title = "Care",
        .commands = {redactCommand(), archiveCommand(), verifyCommand(), repairCommand(), migrateCommand()}},
       {.title = "bough", .commands = {completionCommand(), helpCommand(), versionCommand()}},

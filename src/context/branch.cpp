@@ -84,8 +84,8 @@ std::size_t sinceOf(const std::vector<Entry>& entries, const std::optional<Recor
 
 // What is in force at the end, and the latest summary, without reading the messages.
 Result<void> readMarks(SessionStore& store, const std::string& sessionId, Branch& branch) {
-  auto marks = store.loadSessionEntries(
-      sessionId, {.branch = branch.headId, .types = {std::begin(kMarks), std::end(kMarks)}});
+  auto marks =
+      store.loadSessionEntries(sessionId, {.branch = branch.headId, .types = {std::begin(kMarks), std::end(kMarks)}});
   if (!marks) return std::unexpected(marks.error());
   for (Entry& mark : *marks) {
     applyState(mark, branch);

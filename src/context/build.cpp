@@ -222,10 +222,10 @@ class Builder {
     out_.tools = std::move(request.tools);
     out_.messages = std::move(request.messages);
     for (const message::Request::Part& part : request.parts) addPart(part);
-    const RequestChanges changes{
-        .system = options_.systemPrompt && branch_.system && branch_.system->json != json::quoted(*options_.systemPrompt),
-        .tools = options_.tools && branch_.tools && branch_.tools->json != *options_.tools,
-        .turnsLeftOut = out_.turnsLeftOut > 0};
+    const RequestChanges changes{.system = options_.systemPrompt && branch_.system &&
+                                           branch_.system->json != json::quoted(*options_.systemPrompt),
+                                 .tools = options_.tools && branch_.tools && branch_.tools->json != *options_.tools,
+                                 .turnsLeftOut = out_.turnsLeftOut > 0};
     reportSignatures(history_, branch_, options_.dialect, changes, reporter_);
     return std::move(out_);
   }

@@ -155,7 +155,8 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
       if (auto known = storedEntry(sessionId, *wanted.branch); !known) return std::unexpected(known.error());
     }
     // Without further conditions only as much of the branch is walked as is wanted.
-    const bool plain = wanted.type.empty() && wanted.types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
+    const bool plain =
+        wanted.type.empty() && wanted.types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
     auto branch =
         ForkHistory::ofBranch(*backend, sessionId, *wanted.branch, plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX);
     if (!branch) return std::unexpected(branch.error());
@@ -187,9 +188,8 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
   }
   if (!wanted.type.empty()) std::erase_if(entries, [&](const Entry& entry) { return entry.type != wanted.type; });
   if (!wanted.types.empty()) {
-    std::erase_if(entries, [&](const Entry& entry) {
-      return std::ranges::find(wanted.types, entry.type) == wanted.types.end();
-    });
+    std::erase_if(
+        entries, [&](const Entry& entry) { return std::ranges::find(wanted.types, entry.type) == wanted.types.end(); });
   }
   if (entries.size() > wanted.limit) entries.resize(wanted.limit);
   if (wanted.last && entries.size() > *wanted.last) {
