@@ -54,6 +54,9 @@ struct Command {
 
 // One a command, each in the file of its name.
 Command newCommand();
+Command lsCommand();
+Command searchCommand();
+Command usageCommand();
 Command appendCommand();
 Command showCommand();
 Command followCommand();
@@ -64,7 +67,12 @@ Command contextCommand();
 Command compatCommand();
 Command migrateProviderCommand();
 Command redactCommand();
+Command doctorCommand();
 Command archiveCommand();
+Command rmCommand();
+Command trashCommand();
+Command pruneCommand();
+Command reindexCommand();
 Command verifyCommand();
 Command repairCommand();
 Command migrateCommand();

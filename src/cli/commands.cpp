@@ -6,12 +6,15 @@ namespace bough::cli {
 
 std::vector<CommandGroup> commandGroups() {
   return {
-      {.title = "Sessions", .commands = {newCommand(), appendCommand(), showCommand(), followCommand(), catCommand()}},
+      {.title = "Sessions",
+       .commands = {newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(), appendCommand(),
+                    followCommand(), catCommand()}},
       {.title = "Branches", .commands = {switchCommand()}},
       {.title = "Messages",
        .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
       {.title = "Care",
-       .commands = {redactCommand(), archiveCommand(), verifyCommand(), repairCommand(), migrateCommand()}},
+       .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
+                    verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},
       {.title = "bough", .commands = {completionCommand(), helpCommand(), versionCommand()}},
   };
 }
