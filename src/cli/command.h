@@ -2,6 +2,7 @@
 // made from this one definition.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,9 +32,13 @@ struct Context {
 struct Option {
   std::string name;
   std::string help;
-  std::variant<bool*, std::string*, std::vector<std::string>*> target;
+  std::variant<bool*, std::string*, std::uint64_t*, std::vector<std::string>*> target;
   bool required = false;
   std::vector<std::string> choices = {};
+  std::string value = {};  ///< What the help calls its value, as N or FILE.
+
+  [[nodiscard]] bool isArgument() const { return !name.starts_with('-'); }
+  [[nodiscard]] bool isFlag() const { return std::holds_alternative<bool*>(target); }
 };
 
 struct Command {
@@ -49,13 +54,26 @@ struct Command {
 // One a command, each in the file of its name.
 Command newCommand();
 Command appendCommand();
-Command switchCommand();
 Command catCommand();
+Command switchCommand();
+Command convertCommand();
 Command verifyCommand();
 Command repairCommand();
 Command migrateCommand();
-Command convertCommand();
+Command completionCommand();
+Command helpCommand();
 Command versionCommand();
+
+/// Commands that belong together, as the help lists them.
+struct CommandGroup {
+  std::string title;
+  std::vector<Command> commands;
+};
+
+/// All commands there are.
+std::vector<CommandGroup> commandGroups();
+/// The options every command takes.
+std::vector<Option> globalOptions(Context& context);
 
 /// `bough` alone.
 Result<ExitCode> showHome(const Context& context);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json_write.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
@@ -30,7 +31,7 @@ void print(const MigrationResult& result, bool json) {
                         result.entries, result.fromFormat, result.toFormat, result.keptAs));
   for (const Problem& problem : result.problems) {
     printLine(fmt::format("  PROBLEM: {} at byte {} ({} bytes) of the old file could not be read: {}",
-                          toString(problem.kind), problem.offset, problem.bytes, printable(problem.message)));
+                          toString(problem.kind), problem.offset, problem.bytes, text::printable(problem.message)));
   }
 }
 
