@@ -21,7 +21,7 @@ need() {
       "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >&2 </dev/null; }
 }
 
-build_packages=(g++ cmake ninja-build pkg-config libsimdjson-dev libfmt-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev
+build_packages=(g++ cmake ninja-build pkg-config libsimdjson-dev libfmt-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev libcurl4-openssl-dev libedit-dev
   libutf8proc-dev)
 test_packages=(libgtest-dev python3 git)
 clang_packages=(clang-19 libclang-rt-19-dev)

@@ -53,6 +53,7 @@ struct Native {
   const json::Tree* tree = nullptr;  ///< Where it is indexed, at `node`.
   json::Tree::Index node = 0;
   std::string_view raw;
+  std::string_view entryId{};  ///< Of a session's message: the entry that holds it.
   std::string_view problem;    ///< Why it cannot be converted; empty when it can.
   std::string_view separator;  ///< The bytes between the element before it and this one.
   std::int64_t place = kNoPlace;

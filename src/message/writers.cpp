@@ -56,7 +56,7 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
   if (dialect == Dialect::Gemini) {
     writer.beginObject().key("parts").beginArray();
     for (const Piece& piece : pieces) {
-      writer.beginObject().member("text", piece.text).endObject();
+      if (!writeStored(writer, piece)) writer.beginObject().member("text", piece.text).endObject();
       sink.leaf(piece.native);
     }
     writer.endArray().endObject();
@@ -71,12 +71,20 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
   } else {
     writer.beginArray();
     for (const Piece& piece : pieces) {
-      writer.beginObject().member("type", literal("text")).member("text", piece.text).endObject();
+      if (!writeStored(writer, piece)) {
+        writer.beginObject().member("type", literal("text")).member("text", piece.text).endObject();
+      }
       sink.leaf(piece.native);
     }
     writer.endArray();
   }
   sink.end();
+}
+
+bool writeStored(NodeWriter& writer, const Piece& piece) {
+  if (!piece.stored || !piece.block->raw.starts_with('{')) return false;
+  writer.raw(piece.block->raw);
+  return true;
 }
 
 void writeJoined(NodeWriter& writer, const Piece& result, std::string_view prefix) {
