@@ -88,7 +88,7 @@ TEST(StreamReader, MessageIsWhatTheProviderWouldHaveSentWholeHoweverTheBytesAreC
   for (const Sample& each : samples()) {
     const std::string stream = sample(each.file);
     ASSERT_FALSE(stream.empty());
-    for (const std::size_t pieceBytes : {1, 2, 3, 5, 7, 64, 1'000, 1'000'000}) {
+    for (const std::size_t pieceBytes : {1UL, 2UL, 3UL, 5UL, 7UL, 64UL, 1000UL, 1000000UL}) {
       const Read got = read(each.make(), stream, pieceBytes);
       EXPECT_FALSE(got.error.has_value());
       EXPECT_TRUE(got.complete);
