@@ -109,7 +109,8 @@ class AnthropicReader final : public StreamReader {
   }
 
   // Every kind of delta adds to the member of its name, but for arguments and citations.
-  static void takeDelta(StreamedBlock& block, std::string_view delta, const std::function<void(const Delta&)>& onDelta) {
+  static void takeDelta(StreamedBlock& block, std::string_view delta,
+                        const std::function<void(const Delta&)>& onDelta) {
     json::ObjectReader reader(delta);
     while (const auto member = reader.next()) {
       if (member->keyIs("type")) continue;
@@ -142,8 +143,8 @@ class AnthropicReader final : public StreamReader {
     };
     for (StreamedBlock& block : blocks_) {
       const std::string* text = block.members.find("text");
-      const bool keep = block.type == "text" ? text != nullptr && !stringBody(*text).empty()
-                                             : isReasoning(block) && block.done;
+      const bool keep =
+          block.type == "text" ? text != nullptr && !stringBody(*text).empty() : isReasoning(block) && block.done;
       if (!keep) drop(block);
     }
     for (auto block = blocks_.rbegin(); block != blocks_.rend() && (!block->begun || isReasoning(*block)); ++block) {

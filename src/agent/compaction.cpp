@@ -30,7 +30,8 @@ std::string cut(const std::string& text) {
 }
 
 std::string textOf(const Block& block) {
-  if (block.kind == BlockKind::ToolCall) return fmt::format("[calls {} with {}]", block.name.decode(), cut(std::string(block.input)));
+  if (block.kind == BlockKind::ToolCall)
+    return fmt::format("[calls {} with {}]", block.name.decode(), cut(std::string(block.input)));
   if (block.kind == BlockKind::ToolResult) {
     std::string text;
     for (const Block& part : block.content) text += part.text.decode();
@@ -42,7 +43,9 @@ std::string textOf(const Block& block) {
 std::optional<Piece> pieceOf(const Entry& entry) {
   if (entry.type == entry_type::kCompactionSummary) {
     const std::string text = json::findString(entry.payload, "summary").value_or("");
-    return Piece{.entryId = entry.id, .role = Role::User, .tokens = estimateTokens(text),
+    return Piece{.entryId = entry.id,
+                 .role = Role::User,
+                 .tokens = estimateTokens(text),
                  .transcript = "Summary of what was before: " + text + "\n\n"};
   }
   if (entry.type != entry_type::kMessage || entry.redacted) return std::nullopt;
@@ -110,10 +113,11 @@ Result<std::string> summarize(const Agent& agent, const std::string& transcript)
   writer.member("content", fmt::format("{}\n\n{}", kSummaryPrompt, transcript)).endObject().endArray().endObject();
   auto request = convertHistory(document, Dialect::Bough, agent.provider.dialect());
   if (!request) return std::unexpected(request.error());
-  auto answer = agent.provider.stream({.context = request->document,
-                                       .thinkingLevel = {},
-                                       .maxOutputTokens = std::min<std::uint64_t>(4'096, limitsOf(agent.provider.name()).maxOutput)},
-                                      {}, agent.cancel);
+  auto answer = agent.provider.stream(
+      {.context = request->document,
+       .thinkingLevel = {},
+       .maxOutputTokens = std::min<std::uint64_t>(4'096, limitsOf(agent.provider.name()).maxOutput)},
+      {}, agent.cancel);
   if (!answer) return std::unexpected(answer.error());
   if (answer->aborted || answer->message.empty()) return fail(ErrorCode::Io, "the summary broke off");
   const auto message = normalize(answer->message, agent.provider.dialect());

@@ -1,4 +1,5 @@
-// Compaction: a model writes a summary of the older part of a branch; the context then begins with it. Nothing is removed.
+// Compaction: a model writes a summary of the older part of a branch; the context then begins with it. Nothing is
+// removed.
 #pragma once
 
 #include <optional>

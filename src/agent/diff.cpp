@@ -37,7 +37,8 @@ std::string lineDiff(std::string_view before, std::string_view after) {
   std::size_t begin = 0;
   while (begin < old.size() && begin < now.size() && old[begin] == now[begin]) ++begin;
   std::size_t same = 0;
-  while (same < old.size() - begin && same < now.size() - begin && old[old.size() - 1 - same] == now[now.size() - 1 - same]) {
+  while (same < old.size() - begin && same < now.size() - begin &&
+         old[old.size() - 1 - same] == now[now.size() - 1 - same]) {
     ++same;
   }
   const std::size_t first = begin - std::min(begin, kAround);

@@ -11,7 +11,7 @@ namespace {
 
 struct StreamedPart {
   MemberList members;
-  bool plain = false;    // text, perhaps thought, and nothing else: the next piece of it can be joined
+  bool plain = false;  // text, perhaps thought, and nothing else: the next piece of it can be joined
   bool thought = false;
   bool call = false;
 };
@@ -147,10 +147,10 @@ PostData geminiRequest(const Endpoint& endpoint, const ModelRequest& request) {
   config.set("maxOutputTokens", fmt::format("{}", request.maxOutputTokens));
   if (thinks) config.set("thinkingConfig", thinkingConfig(endpoint.model, request.thinkingLevel));
   body.set("generationConfig", config.text());
-  return {.url = joinUrl(endpoint.baseUrl,
-                         fmt::format("/v1beta/models/{}:streamGenerateContent?alt=sse", endpoint.model)),
-          .headers = {"Content-Type: application/json", "x-goog-api-key: " + endpoint.key},
-          .body = body.text()};
+  return {
+      .url = joinUrl(endpoint.baseUrl, fmt::format("/v1beta/models/{}:streamGenerateContent?alt=sse", endpoint.model)),
+      .headers = {"Content-Type: application/json", "x-goog-api-key: " + endpoint.key},
+      .body = body.text()};
 }
 
 }  // namespace bough::agent

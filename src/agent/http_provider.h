@@ -10,7 +10,7 @@
 namespace bough::agent {
 
 struct HttpProviderOptions {
-  int attempts = 6;                    ///< In all, the first one included.
+  int attempts = 6;                       ///< In all, the first one included.
   std::uint64_t longestWaitMs = 120'000;  ///< A provider that asks for more is not waited for.
   int connectTimeoutMs = 20'000;
   int idleTimeoutMs = 300'000;

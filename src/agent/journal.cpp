@@ -29,7 +29,8 @@ std::unexpected<Error> grown(const std::string& sessionId) {
 
 }  // namespace
 
-Journal::Journal(SessionStore& store, std::string sessionId, std::string parentId, std::string tailId, std::string runId)
+Journal::Journal(SessionStore& store, std::string sessionId, std::string parentId, std::string tailId,
+                 std::string runId)
     : store_(store),
       sessionId_(std::move(sessionId)),
       runId_(std::move(runId)),

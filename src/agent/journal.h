@@ -21,7 +21,8 @@ enum class OnConflict : std::uint8_t {
 /// Appends may come from several threads: they get in line.
 class Journal {
  public:
-  /// Continues from `parentId` (empty: before the first entry); `tailId` is the log's last entry as the caller knows it.
+  /// Continues from `parentId` (empty: before the first entry); `tailId` is the log's last entry as the caller knows
+  /// it.
   Journal(SessionStore& store, std::string sessionId, std::string parentId, std::string tailId, std::string runId);
 
   /// Appends one entry and returns its id. Others that write into the same session meanwhile stay beside this branch.

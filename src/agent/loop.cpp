@@ -139,8 +139,8 @@ class Turn {
     if (!context) return context;
     report_.contextTokens = context->tokens;
     const double share = agent_.options.compactShare;
-    const bool tooLarge = context->turnsLeftOut > 0 ||
-                          static_cast<double>(context->tokens) > share * static_cast<double>(window);
+    const bool tooLarge =
+        context->turnsLeftOut > 0 || static_cast<double>(context->tokens) > share * static_cast<double>(window);
     if (share <= 0 || !tooLarge || compacted_) return context;
     compacted_ = true;  // once a turn: what is left over then is the newest turn itself
     auto summary = compact(agent_, journal_, window);
@@ -182,8 +182,7 @@ class Turn {
     report_.text = parts->text;
     report_.totals.stopReason = parts->stopReason;
     std::vector<Entry> batch;
-    batch.push_back(journal_.makeEntry(entry_type::kMessage,
-                                       messagePayload(agent_.provider.dialect(), answer.message),
+    batch.push_back(journal_.makeEntry(entry_type::kMessage, messagePayload(agent_.provider.dialect(), answer.message),
                                        answerMeta(answer, agent_.provider.name(), durationMs)));
     done_ = parts->calls.empty() || answer.aborted;
     if (done_) batch.push_back(lastEntry(answer));

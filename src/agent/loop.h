@@ -73,9 +73,9 @@ struct LoopOptions {
   std::string thinkingLevel;
   bool askNothing = false;  ///< --yes
   OnConflict onConflict = OnConflict::Refuse;
-  std::size_t maxSteps = 200;         ///< Answers of the model in one turn.
-  double compactShare = 0.8;          ///< Compact when the context passes this share of the window; 0: never.
-  std::uint64_t windowTokens = 0;     ///< 0: as the model's name says.
+  std::size_t maxSteps = 200;      ///< Answers of the model in one turn.
+  double compactShare = 0.8;       ///< Compact when the context passes this share of the window; 0: never.
+  std::uint64_t windowTokens = 0;  ///< 0: as the model's name says.
 };
 
 /// What a loop works with; all of it belongs to the caller.

@@ -22,14 +22,30 @@ struct KnownProvider {
 
 const std::vector<KnownProvider>& knownProviders() {
   static const std::vector<KnownProvider> kProviders = {
-      {"anthropic", Dialect::Anthropic, "https://api.anthropic.com", "ANTHROPIC_BASE_URL", {"ANTHROPIC_API_KEY"},
+      {"anthropic",
+       Dialect::Anthropic,
+       "https://api.anthropic.com",
+       "ANTHROPIC_BASE_URL",
+       {"ANTHROPIC_API_KEY"},
        "claude-sonnet-4-5"},
       {"openai", Dialect::OpenaiResponses, "https://api.openai.com/v1", "OPENAI_BASE_URL", {"OPENAI_API_KEY"}, "gpt-5"},
-      {"openai-chat", Dialect::OpenaiChat, "https://api.openai.com/v1", "OPENAI_BASE_URL", {"OPENAI_API_KEY"},
+      {"openai-chat",
+       Dialect::OpenaiChat,
+       "https://api.openai.com/v1",
+       "OPENAI_BASE_URL",
+       {"OPENAI_API_KEY"},
        "gpt-4.1"},
-      {"gemini", Dialect::Gemini, "https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL",
-       {"GEMINI_API_KEY", "GOOGLE_API_KEY"}, "gemini-2.5-pro"},
-      {"openrouter", Dialect::OpenaiChat, "https://openrouter.ai/api/v1", "OPENROUTER_BASE_URL", {"OPENROUTER_API_KEY"},
+      {"gemini",
+       Dialect::Gemini,
+       "https://generativelanguage.googleapis.com",
+       "GOOGLE_GEMINI_BASE_URL",
+       {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+       "gemini-2.5-pro"},
+      {"openrouter",
+       Dialect::OpenaiChat,
+       "https://openrouter.ai/api/v1",
+       "OPENROUTER_BASE_URL",
+       {"OPENROUTER_API_KEY"},
        "openrouter/auto"},
       {"ollama", Dialect::OpenaiChat, "http://127.0.0.1:11434", "OLLAMA_HOST", {}, "llama3.2"},
       {"local", Dialect::OpenaiChat, "http://127.0.0.1:8080/v1", "BOUGH_LOCAL_BASE_URL", {}, "default"},
@@ -68,9 +84,9 @@ ModelLimits limitsOf(std::string_view model) {
     ModelLimits limits;
   };
   constexpr Row kRows[] = {
-      {"claude-3-", {200'000, 4'096}}, {"claude-", {200'000, 32'000}},      {"gpt-5", {400'000, 32'000}},
-      {"gpt-4.1", {1'000'000, 32'000}}, {"gpt-4o", {128'000, 16'000}},      {"gpt-4", {8'192, 4'096}},
-      {"o1", {200'000, 32'000}},        {"o3", {200'000, 32'000}},          {"o4", {200'000, 32'000}},
+      {"claude-3-", {200'000, 4'096}},  {"claude-", {200'000, 32'000}}, {"gpt-5", {400'000, 32'000}},
+      {"gpt-4.1", {1'000'000, 32'000}}, {"gpt-4o", {128'000, 16'000}},  {"gpt-4", {8'192, 4'096}},
+      {"o1", {200'000, 32'000}},        {"o3", {200'000, 32'000}},      {"o4", {200'000, 32'000}},
       {"gemini-", {1'000'000, 32'000}}, {"echo", {200'000, 8'192}},
   };
   const std::size_t slash = model.rfind('/');
@@ -99,8 +115,7 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
   const std::size_t slash = name.find('/');
   const std::string provider = name.substr(0, slash);
   const auto found = std::ranges::find(knownProviders(), provider, &KnownProvider::name);
-  if (slash == std::string::npos || slash + 1 == name.size() || found == knownProviders().end() ||
-      !isCleanText(name)) {
+  if (slash == std::string::npos || slash + 1 == name.size() || found == knownProviders().end() || !isCleanText(name)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not the name of a model", name),
                 fmt::format("write PROVIDER/MODEL, for example {}/{}; the providers are {}", knownProviders()[0].name,
                             knownProviders()[0].suggestedModel, fmt::join(providerNames(), ", ")));

@@ -104,8 +104,8 @@ std::optional<PlannedCall> callOf(const Line& line) {
   if (word == "bash" || word == "run") return PlannedCall{"bash", inputOf({{"command", rest}})};
   if (word == "grep") {
     const auto parts = split(rest, " in ");
-    return PlannedCall{"grep", parts ? inputOf({{"pattern", parts->first}, {"path", parts->second}})
-                                     : inputOf({{"pattern", rest}})};
+    return PlannedCall{
+        "grep", parts ? inputOf({{"pattern", parts->first}, {"path", parts->second}}) : inputOf({{"pattern", rest}})};
   }
   const auto file = split(rest, ":");
   if (!file) return std::nullopt;
@@ -114,8 +114,7 @@ std::optional<PlannedCall> callOf(const Line& line) {
   }
   const auto change = split(file->second, "=>");
   if (word != "edit" || !change) return std::nullopt;
-  return PlannedCall{"edit",
-                     inputOf({{"path", file->first}, {"oldText", change->first}, {"newText", change->second}})};
+  return PlannedCall{"edit", inputOf({{"path", file->first}, {"oldText", change->first}, {"newText", change->second}})};
 }
 
 // What to do in the step at hand.
@@ -149,7 +148,8 @@ Plan planOf(std::string_view prompt, std::size_t step) {
 }
 
 std::string reportOf(const Situation& situation) {
-  std::string out = fmt::format("Done: {} result{}.\n", situation.results.size(), situation.results.size() == 1 ? "" : "s");
+  std::string out =
+      fmt::format("Done: {} result{}.\n", situation.results.size(), situation.results.size() == 1 ? "" : "s");
   for (const std::string& result : situation.results) out += "\n" + cut(result) + "\n";
   return out;
 }

@@ -7,17 +7,20 @@ namespace bough::agent {
 
 inline constexpr std::string_view kSystemPrompt =
     "You are a helpful agent in a terminal. You work in the folder the user has chosen, with these tools: read, write, "
-    "edit, ls, grep, bash. Use them when they help, several at once when they do not depend on one another. Say briefly "
+    "edit, ls, grep, bash. Use them when they help, several at once when they do not depend on one another. Say "
+    "briefly "
     "what you did. When the result of a tool says that its outcome is unknown, find out before you do it again.";
 
 /// Begins the request for a summary; what is to be summarized follows.
 inline constexpr std::string_view kSummaryPrompt =
     "Summarize the conversation below for a model that will continue it and sees nothing else of it: the user's goals "
-    "and wishes, decisions and reasons, facts and file names, what was done, what is still open. Be complete and brief; "
+    "and wishes, decisions and reasons, facts and file names, what was done, what is still open. Be complete and "
+    "brief; "
     "write only the summary.";
 
 inline constexpr std::string_view kOutcomeUnknown =
-    "The outcome is unknown: the program ended while this was running. It may have had its effect, in part or in whole. "
+    "The outcome is unknown: the program ended while this was running. It may have had its effect, in part or in "
+    "whole. "
     "Find out before you do it again.";
 inline constexpr std::string_view kSkipped = "Not run: the user skipped it after the program had been interrupted.";
 inline constexpr std::string_view kStopped = "Not run: the user stopped the turn.";

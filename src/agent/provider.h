@@ -31,9 +31,9 @@ struct Delta {
 /// One answer. When the stream broke off, `message` holds what can be sent back (perhaps nothing) and `partial` the
 /// rest: reasoning without its signature and calls, which never run.
 struct Answer {
-  std::string message;     ///< In the provider's dialect, in the shape of a whole response; empty when nothing came.
-  std::string partial;     ///< A JSON object {"thinking":…,"toolCalls":[…]}; empty when there is nothing of that kind.
-  bool aborted = false;    ///< It broke off: the user's wish, or `error`.
+  std::string message;   ///< In the provider's dialect, in the shape of a whole response; empty when nothing came.
+  std::string partial;   ///< A JSON object {"thinking":…,"toolCalls":[…]}; empty when there is nothing of that kind.
+  bool aborted = false;  ///< It broke off: the user's wish, or `error`.
   std::optional<Error> error;
 };
 

@@ -72,7 +72,8 @@ std::string joinUrl(std::string_view base, std::string_view path) {
 
 bool isWorthRetrying(const HttpResponse& response) {
   if (isSpendLimit(response.body)) return false;
-  if (response.status == 400 || response.status == 401 || response.status == 403 || response.status == 404) return false;
+  if (response.status == 400 || response.status == 401 || response.status == 403 || response.status == 404)
+    return false;
   if (response.shouldRetry) return *response.shouldRetry;
   return response.status == 408 || response.status == 409 || response.status == 429 || response.status >= 500;
 }

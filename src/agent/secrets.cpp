@@ -16,8 +16,8 @@ std::size_t commonPrefix(std::string_view left, std::string_view right) {
 }  // namespace
 
 const std::vector<std::string>& Secrets::variables() {
-  static const std::vector<std::string> kNames = {"ANTHROPIC_API_KEY",    "OPENAI_API_KEY", "GEMINI_API_KEY",
-                                                  "GOOGLE_API_KEY",       "OPENROUTER_API_KEY", "OLLAMA_API_KEY",
+  static const std::vector<std::string> kNames = {"ANTHROPIC_API_KEY",   "OPENAI_API_KEY",     "GEMINI_API_KEY",
+                                                  "GOOGLE_API_KEY",      "OPENROUTER_API_KEY", "OLLAMA_API_KEY",
                                                   "ANTHROPIC_AUTH_TOKEN"};
   return kNames;
 }

@@ -47,5 +47,4 @@ PostData openaiChatRequest(const Endpoint& endpoint, const ModelRequest& request
 PostData openaiResponsesRequest(const Endpoint& endpoint, const ModelRequest& request);
 PostData geminiRequest(const Endpoint& endpoint, const ModelRequest& request);
 
-
 }  // namespace bough::agent

@@ -163,9 +163,8 @@ Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal) {
   std::vector<ToolCall> runnable;
   for (const UnfinishedToolCall& each : *open) {
     const bool quoted = each.input.starts_with('"');
-    const ToolCall call{.id = each.toolCallId,
-                        .name = each.name,
-                        .arguments = quoted ? decoded(stringBody(each.input)) : each.input};
+    const ToolCall call{
+        .id = each.toolCallId, .name = each.name, .arguments = quoted ? decoded(stringBody(each.input)) : each.input};
     const Tool* tool = findTool(agent.tools, each.name);
     if (!each.started || (tool != nullptr && tool->safeToRepeat)) {
       runnable.push_back(call);

@@ -12,7 +12,10 @@ namespace {
 std::size_t characterBytes(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xF0 && lead < 0xF5 ? 4 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xC2 && lead < 0xE0 ? 2 : 0;
+  const std::size_t length = lead >= 0xF0 && lead < 0xF5   ? 4
+                             : lead >= 0xE0 && lead < 0xF0 ? 3
+                             : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                           : 0;
   if (length == 0 || length > text.size()) return 0;
   for (std::size_t i = 1; i < length; ++i) {
     if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
@@ -21,6 +24,11 @@ std::size_t characterBytes(std::string_view text) {
   const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
   const bool outside = (lead == 0xED && second > 0x9F) || (lead == 0xF4 && second > 0x8F);
   return overlong || outside ? 0 : length;
+}
+
+// Text that was no JSON stands in an object by itself where the dialect demands one; no tool has such a parameter.
+bool areArguments(std::string_view text) {
+  return isObject(text) && !json::findMember(text, "arguments");
 }
 
 }  // namespace
@@ -41,7 +49,7 @@ ToolOutcome runTool(const std::vector<Tool>& tools, const ToolCall& call, const 
   ToolOutcome outcome;
   if (tool == nullptr) {
     outcome = {.text = fmt::format("there is no tool {}", call.name), .isError = true};
-  } else if (!isObject(call.arguments)) {
+  } else if (!areArguments(call.arguments)) {
     outcome = {.text = fmt::format("the arguments of {} are not a JSON object; nothing was done", call.name),
                .isError = true};
   } else {

@@ -33,10 +33,12 @@ ToolOutcome failed(std::string text) {
 Result<std::string> stringArgument(const std::string& arguments, const char* name) {
   auto value = json::findString(arguments, name);
   if (value) return std::move(*value);
-  return fail(ErrorCode::InvalidArgument, fmt::format("the argument {} is missing or no string; nothing was done", name));
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("the argument {} is missing or no string; nothing was done", name));
 }
 
-Result<Place> placeOf(const std::string& arguments, const ToolEnvironment& environment, const char* otherwise = nullptr) {
+Result<Place> placeOf(const std::string& arguments, const ToolEnvironment& environment,
+                      const char* otherwise = nullptr) {
   auto path = stringArgument(arguments, "path");
   if (!path && otherwise != nullptr && !json::findMember(arguments, "path")) path = otherwise;
   if (!path) return std::unexpected(path.error());
@@ -115,7 +117,8 @@ ToolOutcome runEdit(const std::string& arguments, const ToolEnvironment& environ
   if (!content) return failed(content.error());
   if (content->bytes.size() < content->sizeBytes) return failed("the file is too large to be edited");
   const std::size_t at = oldText->empty() ? std::string::npos : content->bytes.find(*oldText);
-  if (at == std::string::npos) return failed(fmt::format("{} does not hold that text; nothing was changed", place->path));
+  if (at == std::string::npos)
+    return failed(fmt::format("{} does not hold that text; nothing was changed", place->path));
   if (content->bytes.find(*oldText, at + 1) != std::string::npos) {
     return failed(fmt::format("{} holds that text more than once; give more of what stands around it", place->path));
   }
@@ -167,8 +170,9 @@ Tool readTool() {
 Tool writeTool() {
   return {.name = "write",
           .description = "Write a whole file. It replaces what was there; missing folders are made.",
-          .parameters = R"({"type":"object","properties":{"path":{"type":"string","description":"The file"},)"
-                        R"("content":{"type":"string","description":"All of its text"}},"required":["path","content"]})",
+          .parameters =
+              R"({"type":"object","properties":{"path":{"type":"string","description":"The file"},)"
+              R"("content":{"type":"string","description":"All of its text"}},"required":["path","content"]})",
           .safeToRepeat = true,
           .question = [](const std::string& arguments,
                          const ToolEnvironment& environment) { return askOutside("write to", arguments, environment); },

@@ -33,11 +33,12 @@ ToolOutcome runGrep(const std::string& arguments, const ToolEnvironment& environ
   const std::string where = place->path == environment.folder.path() ? "."
                             : beside ? place->path.substr(environment.folder.path().size() + 1)
                                      : place->path;
-  std::vector<std::string> words = {"grep", "-rnIE", "--color=never", "--exclude-dir=.git", "-m", "200"};
+  std::vector<std::string> words = {"grep", "-rnHIE", "--color=never", "--exclude-dir=.git", "-m", "200"};
   if (const auto files = json::findString(arguments, "files")) words.push_back("--include=" + *files);
   words.insert(words.end(), {"-e", *pattern, "--", where});
-  auto outcome = runProcess(words, environment.folder.path(), {.time = std::chrono::milliseconds(60'000),
-                            .outputBytes = environment.limits.outputBytes}, cancel);
+  auto outcome =
+      runProcess(words, environment.folder.path(),
+                 {.time = std::chrono::milliseconds(60'000), .outputBytes = environment.limits.outputBytes}, cancel);
   if (!outcome) return failed(outcome.error().message);
   if (outcome->cancelled) return failed("stopped by the user");
   if (outcome->timedOut) return failed("stopped after 60 s:\n" + outcome->output);
@@ -58,9 +59,9 @@ ToolOutcome runBash(const std::string& arguments, const ToolEnvironment& environ
   const std::uint64_t asked = json::findUnsigned(arguments, "timeoutMs")
                                   .value_or(static_cast<std::uint64_t>(environment.limits.defaultTimeoutMs));
   const std::uint64_t time = std::min(asked, static_cast<std::uint64_t>(environment.limits.longestTimeoutMs));
-  auto outcome = runProcess({"bash", "-c", *command}, environment.folder.path(),
-                            {.time = std::chrono::milliseconds(time), .outputBytes = environment.limits.outputBytes},
-                            cancel);
+  auto outcome =
+      runProcess({"bash", "-c", *command}, environment.folder.path(),
+                 {.time = std::chrono::milliseconds(time), .outputBytes = environment.limits.outputBytes}, cancel);
   if (!outcome) return failed(outcome.error().message);
   std::string text = asText(outcome->output, environment.limits.outputBytes * 2);
   if (outcome->cancelled) return failed(text + "\n[stopped by the user]");

@@ -99,8 +99,9 @@ Result<Descriptor> WorkingFolder::openToRead(const Place& place) {
   struct stat info{};
   if (::fstat(file.get(), &info) != 0) return std::unexpected(systemError(errno, "read", place.path));
   if (!S_ISREG(info.st_mode)) {
-    return fail(ErrorCode::InvalidArgument,
-                fmt::format("{} is {}", place.path, S_ISDIR(info.st_mode) ? "a folder; ls lists it" : "no regular file"));
+    return fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("{} is {}", place.path, S_ISDIR(info.st_mode) ? "a folder; ls lists it" : "no regular file"));
   }
   return file;
 }

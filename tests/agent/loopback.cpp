@@ -119,7 +119,8 @@ void LoopbackServer::serve(int socket) {
     length = contentLength(in.substr(0, headerEnd));
   }
   if (headerEnd != std::string::npos) {
-    HttpIn request{.path = in.substr(in.find(' ') + 1), .headers = in.substr(0, headerEnd), .body = in.substr(headerEnd)};
+    HttpIn request{
+        .path = in.substr(in.find(' ') + 1), .headers = in.substr(0, headerEnd), .body = in.substr(headerEnd)};
     request.path.resize(request.path.find(' '));
     {
       const std::lock_guard lock(mutex_);

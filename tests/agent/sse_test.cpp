@@ -25,7 +25,8 @@ Events parse(std::string_view text, std::size_t pieceBytes) {
 
 TEST(Sse, EventsAreTheSameHoweverTheBytesAreCut) {
   const std::string text =
-      "\xEF\xBB\xBF: a comment\r\nevent: first\r\ndata: żółć\r\ndata:🧑🏽‍💻\r\n\r\nid: 7\rdata: cr only\r\rdata\n\ndata: "
+      "\xEF\xBB\xBF: a comment\r\nevent: first\r\ndata: żółć\r\ndata:🧑🏽‍💻\r\n\r\nid: 7\rdata: cr "
+      "only\r\rdata\n\ndata: "
       "lf\nevent: last\n\n";
   const Events expected = {{"first", "żółć\n🧑🏽‍💻"}, {"", "cr only"}, {"", ""}, {"last", "lf"}};
   for (std::size_t pieceBytes = 1; pieceBytes <= text.size(); ++pieceBytes) {

@@ -152,8 +152,8 @@ TEST(StreamReader, ErrorInsideAStreamSaysWhatTheProviderSaid) {
                               10);
   ASSERT_TRUE(responses.error.has_value());
   EXPECT_EQ(responses.error->message, "broken (server_error)");
-  const Read gemini = read(makeGeminiReader(),
-                           "data: [{\"error\":{\"code\":503,\"message\":\"busy\",\"status\":\"UNAVAILABLE\"}}]\n\n", 10);
+  const Read gemini = read(
+      makeGeminiReader(), "data: [{\"error\":{\"code\":503,\"message\":\"busy\",\"status\":\"UNAVAILABLE\"}}]\n\n", 10);
   ASSERT_TRUE(gemini.error.has_value());
   EXPECT_EQ(gemini.error->message, "busy (UNAVAILABLE)");
   EXPECT_TRUE(gemini.error->retryable);
