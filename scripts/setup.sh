@@ -23,7 +23,7 @@ need() {
 
 build_packages=(g++ cmake ninja-build pkg-config libsimdjson-dev libfmt-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev libcurl4-openssl-dev libedit-dev
   libutf8proc-dev)
-test_packages=(libgtest-dev python3 git)
+test_packages=(libgtest-dev python3 git tmux less)
 clang_packages=(clang-19 libclang-rt-19-dev)
 tidy_packages=(clang-19 clang-tidy-19 clang-format-19)
 bench_packages=(libsqlite3-dev librocksdb-dev)

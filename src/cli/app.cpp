@@ -43,7 +43,8 @@ ExitCode codeFor(const Error& error) {
 // The parser and what it found.
 class Application {
  public:
-  Application() : groups_(commandGroups()) {
+  explicit Application(std::shared_ptr<StorageBackend> backend) : groups_(commandGroups()) {
+    context_.backend = std::move(backend);
     app_.name("bough");
     for (const Option& option : globalOptions(context_)) addOption(app_, option);
     app_.require_subcommand(0, 1);
@@ -118,13 +119,15 @@ std::string Context::resolvedLocation() const {
 Result<std::unique_ptr<SessionStore>> Context::openStore(bool create) const {
   StoreOptions options;
   options.create = create;
+  if (backend) return SessionStore::open(SessionStoreInit{.backend = backend, .options = options});
   return SessionStore::open(resolvedLocation(), options);
 }
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, std::shared_ptr<StorageBackend> backend) {
   // A reader that went away (`bough cat … | head`) shows as a failed write, and ends us quietly.
   std::signal(SIGPIPE, SIG_IGN);
-  Application application;
+  reopenOutput();
+  Application application(std::move(backend));
   const auto outcome = application.run(argc, argv);
   if (outputClosed()) return kDone;
   if (outcome) return *outcome;

@@ -21,6 +21,7 @@ enum ExitCode : int { kDone = 0, kProblem = 1, kWrongUse = 2 };
 struct Context {
   std::string storeLocation;  ///< As --store gave it; empty for the default.
   bool json = false;
+  std::shared_ptr<StorageBackend> backend;  ///< When set, the store is over this one, wherever --store points.
 
   /// Opens the store. Only commands that make something make the store too.
   [[nodiscard]] Result<std::unique_ptr<SessionStore>> openStore(bool create = false) const;
@@ -54,9 +55,13 @@ struct Command {
 // One a command, each in the file of its name.
 Command newCommand();
 Command appendCommand();
+Command showCommand();
+Command followCommand();
 Command catCommand();
 Command switchCommand();
 Command convertCommand();
+Command redactCommand();
+Command archiveCommand();
 Command verifyCommand();
 Command repairCommand();
 Command migrateCommand();

@@ -6,10 +6,11 @@ namespace bough::cli {
 
 std::vector<CommandGroup> commandGroups() {
   return {
-      {.title = "Sessions", .commands = {newCommand(), appendCommand(), catCommand()}},
+      {.title = "Sessions", .commands = {newCommand(), appendCommand(), showCommand(), followCommand(), catCommand()}},
       {.title = "Branches", .commands = {switchCommand()}},
       {.title = "Messages", .commands = {convertCommand()}},
-      {.title = "Care", .commands = {verifyCommand(), repairCommand(), migrateCommand()}},
+      {.title = "Care",
+       .commands = {redactCommand(), archiveCommand(), verifyCommand(), repairCommand(), migrateCommand()}},
       {.title = "bough", .commands = {completionCommand(), helpCommand(), versionCommand()}},
   };
 }

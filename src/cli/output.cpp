@@ -43,6 +43,10 @@ bool outputClosed() {
   return closed;
 }
 
+void reopenOutput() {
+  closed = false;
+}
+
 void printError(const Error& error, bool json) {
   if (json) {
     std::string out;

@@ -148,7 +148,7 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
         ForkHistory::ofBranch(*backend, sessionId, *wanted.branch, plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX);
     if (!branch) return std::unexpected(branch.error());
     auto read = branch->read(*backend, static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, SIZE_MAX)),
-                             SIZE_MAX);
+                             wanted.type.empty() ? wanted.limit : SIZE_MAX);
     if (!read) return read;
     entries = std::move(*read);
   } else if (fork) {
