@@ -153,6 +153,15 @@ class SessionStore {
                                    const std::string& reason);
 
   Result<std::vector<std::string>> listSessions();
+  /// As StorageBackend has them: for what is derived from the sessions and must find out what is new.
+  [[nodiscard]] std::string folder() const;
+  Result<ChangeSet> changesSince(std::string_view token);
+  [[nodiscard]] std::uint32_t changeGroup(std::string_view sessionId) const;
+  Result<std::string> sessionStamp(const std::string& sessionId);
+  /// Gives the session's own entries from `fromSequence` on, at most `limit`, to `use`: not what a fork shares, and
+  /// redacted or not. A payload whose attachment cannot be read is the reference to it.
+  Result<void> readOwnEntries(const std::string& sessionId, std::uint64_t fromSequence, std::uint64_t limit,
+                              const std::function<void(std::uint64_t sequence, Entry& entry)>& use);
   Result<SessionState> sessionState(const std::string& sessionId);
   /// The sessions that share history of this one.
   Result<std::vector<std::string>> forksOf(const std::string& sessionId);

@@ -18,6 +18,7 @@
 #include "bough/store.h"
 #include "log/session_log.h"
 #include "store/attachments.h"
+#include "store/change_map.h"
 
 namespace bough {
 
@@ -29,6 +30,12 @@ class FileBackend final : public StorageBackend {
   [[nodiscard]] std::string describe() const override { return root_->path(); }
   Result<void> probe() override;
   Result<std::vector<std::string>> listSessions() override;
+  [[nodiscard]] std::string folder() const override { return root_->path(); }
+  Result<ChangeSet> changesSince(std::string_view token) override { return changes_.since(token); }
+  [[nodiscard]] std::uint32_t changeGroup(std::string_view sessionId) const override {
+    return ChangeMap::groupOf(sessionId);
+  }
+  Result<std::string> stamp(const std::string& sessionId) override;
   Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) override;
   Result<SessionState> state(const std::string& sessionId) override;
   Result<Entry> header(const std::string& sessionId) override;
@@ -74,6 +81,7 @@ class FileBackend final : public StorageBackend {
   Environment& environment_;
   IdGenerator ids_;
   AttachmentFolder attachments_;
+  ChangeMap changes_;
   std::atomic<bool> foldersSynced_ = false;
 
   // Open logs, the most recently used first: as many as may be open at a time.

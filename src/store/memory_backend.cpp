@@ -25,6 +25,7 @@ struct MemorySession {
   std::vector<NewLine> lines;
   std::unordered_map<std::string, std::uint64_t> sequences;
   std::string headId;
+  std::uint64_t version = 0;  // the store's count of changes when this one changed last
 
   void add(NewLine line) {
     sequences.emplace(line.id, lines.size());
@@ -119,10 +120,27 @@ Result<std::shared_ptr<MemorySession>> MemoryBackend::session(const std::string&
               "`bough` lists the sessions of a store");
 }
 
-void MemoryBackend::noteChange() {
+void MemoryBackend::noteChange(const std::string& sessionId) {
   const std::lock_guard lock(state_->mutex);
   ++state_->changes;
+  if (const auto found = state_->sessions.find(sessionId); found != state_->sessions.end()) {
+    found->second->version = state_->changes;
+  }
   state_->changed.notify_all();
+}
+
+Result<ChangeSet> MemoryBackend::changesSince(std::string_view token) {
+  const std::lock_guard lock(state_->mutex);
+  ChangeSet changes{.token = fmt::format("{}", state_->changes)};
+  changes.all = changes.token != token;
+  return changes;
+}
+
+Result<std::string> MemoryBackend::stamp(const std::string& sessionId) {
+  auto known = session(sessionId);
+  if (!known) return std::unexpected(known.error());
+  const std::lock_guard lock(state_->mutex);
+  return fmt::format("{}", (*known)->version);
 }
 
 Result<std::vector<std::string>> MemoryBackend::listSessions() {
@@ -139,16 +157,19 @@ Result<void> MemoryBackend::createSession(const std::string& sessionId, const st
   }
   auto lines = prepareFirstBatch(entries, serializer_);
   if (!lines) return std::unexpected(lines.error());
-  const std::lock_guard lock(state_->mutex);
-  if (state_->sessions.contains(sessionId)) {
-    return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
-                "choose another id, or append to that one");
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->sessions.contains(sessionId)) {
+      return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
+                  "choose another id, or append to that one");
+    }
+    auto made = std::make_shared<MemorySession>();
+    for (NewLine& line : *lines) made->add(std::move(line));
+    const auto origin = readHeader(entries.front()).origin;
+    if (origin) made->headId = origin->entryId;
+    state_->sessions.emplace(sessionId, std::move(made));
   }
-  auto made = std::make_shared<MemorySession>();
-  for (NewLine& line : *lines) made->add(std::move(line));
-  const auto origin = readHeader(entries.front()).origin;
-  if (origin) made->headId = origin->entryId;
-  state_->sessions.emplace(sessionId, std::move(made));
+  noteChange(sessionId);
   return {};
 }
 
@@ -187,7 +208,7 @@ Result<AppendResult> MemoryBackend::append(AppendRequest request) {
     for (NewLine& line : lines) known.add(std::move(line));
     return prepared;
   });
-  noteChange();
+  noteChange(request.sessionId);
   return result;
 }
 
@@ -302,7 +323,7 @@ Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vec
                                     const std::string& expectedTail) {
   auto lines = prepareFirstBatch(entries, serializer_);
   if (!lines) return std::unexpected(lines.error());
-  return with(session(sessionId), [&](MemorySession& known) -> Result<void> {
+  auto done = with(session(sessionId), [&](MemorySession& known) -> Result<void> {
     if (known.lines.back().id != expectedTail)
       return std::unexpected(tailConflict(sessionId, expectedTail, known.lines.back().id));
     known.lines.clear();
@@ -311,6 +332,8 @@ Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vec
     for (NewLine& line : *lines) known.add(std::move(line));
     return {};
   });
+  noteChange(sessionId);
+  return done;
 }
 
 Result<void> MemoryBackend::remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) {
@@ -320,7 +343,7 @@ Result<void> MemoryBackend::remove(const std::string& sessionId, const std::func
     const std::lock_guard lock(state_->mutex);
     state_->sessions.erase(sessionId);
   }
-  noteChange();
+  noteChange(sessionId);
   return {};
 }
 

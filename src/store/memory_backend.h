@@ -18,6 +18,10 @@ class MemoryBackend final : public StorageBackend {
   [[nodiscard]] std::string describe() const override { return "memory:"; }
   Result<void> probe() override { return {}; }
   Result<std::vector<std::string>> listSessions() override;
+  [[nodiscard]] std::string folder() const override { return {}; }
+  Result<ChangeSet> changesSince(std::string_view token) override;
+  [[nodiscard]] std::uint32_t changeGroup(std::string_view) const override { return 0; }
+  Result<std::string> stamp(const std::string& sessionId) override;
   Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) override;
   Result<SessionState> state(const std::string& sessionId) override;
   Result<Entry> header(const std::string& sessionId) override;
@@ -49,7 +53,7 @@ class MemoryBackend final : public StorageBackend {
   struct State;
   class MemoryWatcher;
   Result<std::shared_ptr<MemorySession>> session(const std::string& sessionId);
-  void noteChange();
+  void noteChange(const std::string& sessionId);
 
   const EntrySerializer& serializer_;
   Environment& environment_;

@@ -214,6 +214,30 @@ Result<Entry> SessionStore::loadEntry(const std::string& sessionId, const std::s
   });
 }
 
+Result<void> SessionStore::readOwnEntries(const std::string& sessionId, std::uint64_t fromSequence, std::uint64_t limit,
+                                          const std::function<void(std::uint64_t, Entry&)>& use) {
+  constexpr std::uint64_t kPart = 128;
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return ready;
+  const std::uint64_t end = limit < UINT64_MAX - fromSequence ? fromSequence + limit : UINT64_MAX;
+  for (std::uint64_t next = fromSequence; next < end;) {
+    const auto count = static_cast<std::size_t>(std::min(kPart, end - next));
+    auto part = retryWhenChanged([&]() -> Result<std::vector<Entry>> {
+      auto sequences = impl_->backend->select(sessionId, {.fromSequence = next, .limit = count, .type = {}});
+      if (!sequences) return std::unexpected(sequences.error());
+      return impl_->backend->read(sessionId, *sequences);
+    });
+    if (!part) return std::unexpected(part.error());
+    for (Entry& entry : *part) {
+      if (const auto reference = readAttachmentReference(entry.payload)) {
+        if (auto payload = impl_->backend->getAttachment(*reference)) entry.payload = std::move(*payload);
+      }
+      use(next++, entry);
+    }
+    if (part->size() < count) break;
+  }
+  return {};
+}
+
 struct SessionCursor::State {
   SessionStore::Impl* store;
   std::string sessionId;
