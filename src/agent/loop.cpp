@@ -78,7 +78,7 @@ class Turn {
  public:
   Turn(const Agent& agent, const StartingPoint& start)
       : agent_(agent),
-        journal_(agent.store, start.sessionId, start.headId, start.tailId, newRunId()),
+        journal_(agent.store, start.sessionId, start.headId, start.tailId, newId()),
         report_{.end = start, .totals = {.model = agent.provider.name()}} {}
 
   Result<TurnReport> run(const std::string& userText) {
@@ -99,7 +99,7 @@ class Turn {
   }
 
  private:
-  static std::string newRunId() {
+  static std::string newId() {
     static IdGenerator generator(systemEnvironment().clock, systemEnvironment().random);
     return generator.next();
   }
@@ -156,12 +156,12 @@ class Turn {
   }
 
   Result<Context> contextAt(const std::string& headId, std::uint64_t window) {
-    return buildContext(agent_.store, journal_.sessionId(),
-                        {.dialect = agent_.provider.dialect(),
-                         .at = headId,
-                         .budgetTokens = window,
-                         .systemPrompt = agent_.options.systemPrompt,
-                         .tools = toolDefinitions(agent_.tools)});
+    ContextOptions options{.dialect = agent_.provider.dialect(), .at = headId, .budgetTokens = window};
+    if (agent_.options.systemPrompt) {
+      options.systemPrompt = agent_.options.systemPrompt;
+      options.tools = toolDefinitions(agent_.tools);
+    }
+    return buildContext(agent_.store, journal_.sessionId(), options);
   }
 
   void passOn(const Delta& delta) {
@@ -184,13 +184,15 @@ class Turn {
     std::vector<Entry> batch;
     batch.push_back(journal_.makeEntry(entry_type::kMessage, messagePayload(agent_.provider.dialect(), answer.message),
                                        answerMeta(answer, agent_.provider.name(), durationMs)));
+    batch.back().id = newId();
+    const std::string entryId = batch.back().id;
     done_ = parts->calls.empty() || answer.aborted;
     if (done_) batch.push_back(lastEntry(answer));
     auto stored = journal_.append(std::move(batch));
     if (!stored) return std::unexpected(stored.error());
     agent_.listener.onEvent({.kind = EventKind::AssistantMessage,
                              .text = parts->text,
-                             .entryId = *stored,
+                             .entryId = entryId,
                              .usage = parts->usage,
                              .durationMs = durationMs});
     if (answer.aborted) return sayAborted(answer);

@@ -69,7 +69,9 @@ class Listener {
 };
 
 struct LoopOptions {
-  std::string systemPrompt;
+  /// Takes the place of the system prompt and the tools that the session recorded (`runtime_init`). Left out, those
+  /// stay what they were, byte for byte: signatures of reasoning depend on it.
+  std::optional<std::string> systemPrompt;
   std::string thinkingLevel;
   bool askNothing = false;  ///< --yes
   OnConflict onConflict = OnConflict::Refuse;

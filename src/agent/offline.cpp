@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <map>
 
 #include "agent/json_parts.h"
 #include "agent/prompts.h"
@@ -30,7 +31,8 @@ std::string cut(std::string_view text) {
 struct Situation {
   std::string prompt;
   std::size_t stepsDone = 0;
-  std::vector<std::string> results;  // of the last step
+  std::vector<std::string> calls;              // of the last step: their ids,
+  std::map<std::string, std::string> results;  // and what came of them
   std::size_t messages = 0;
 };
 
@@ -38,28 +40,30 @@ void readBlocks(std::string_view message, Situation& out) {
   const std::string role = json::findString(message, "role").value_or("");
   const std::string_view content = memberOr(message, "content", "[]");
   if (role == "user" && json::kindOf(content) == json::Kind::String) {
-    out = {.prompt = decoded(stringBody(content)), .stepsDone = 0, .results = {}, .messages = out.messages};
+    out = {.prompt = decoded(stringBody(content)), .messages = out.messages};
     return;
   }
   if (json::kindOf(content) != json::Kind::Array) return;
-  bool calls = false;
+  std::vector<std::string> calls;
   std::string said;
   json::ArrayReader blocks(content);
   while (const auto block = blocks.next()) {
     const std::string type = json::findString(*block, "type").value_or("");
     if (type == "text") said += json::findString(*block, "text").value_or("") + "\n";
-    if (type == "tool_call") calls = true;
+    if (type == "tool_call") calls.push_back(json::findString(*block, "id").value_or(""));
     if (type == "tool_result") {
       std::string text = json::findString(*block, "content").value_or("");
       json::ArrayReader parts(memberOr(*block, "content", "[]"));
       while (const auto part = parts.next()) text += json::findString(*part, "text").value_or("");
-      out.results.push_back(fmt::format("{}: {}", json::findString(*block, "name").value_or("tool"), trimmed(text)));
+      out.results[json::findString(*block, "id").value_or("")] =
+          fmt::format("{}: {}", json::findString(*block, "name").value_or("tool"), trimmed(text));
     }
   }
   if (role == "user" && !trimmed(said).empty()) {
-    out = {.prompt = said, .stepsDone = 0, .results = {}, .messages = out.messages};
-  } else if (calls) {
+    out = {.prompt = said, .messages = out.messages};
+  } else if (!calls.empty()) {
     ++out.stepsDone;
+    out.calls = std::move(calls);
     out.results.clear();
   }
 }
@@ -150,7 +154,11 @@ Plan planOf(std::string_view prompt, std::size_t step) {
 std::string reportOf(const Situation& situation) {
   std::string out =
       fmt::format("Done: {} result{}.\n", situation.results.size(), situation.results.size() == 1 ? "" : "s");
-  for (const std::string& result : situation.results) out += "\n" + cut(result) + "\n";
+  for (const std::string& call : situation.calls) {
+    if (const auto result = situation.results.find(call); result != situation.results.end()) {
+      out += "\n" + cut(result->second) + "\n";
+    }
+  }
   return out;
 }
 

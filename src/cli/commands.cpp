@@ -6,7 +6,8 @@ namespace bough::cli {
 
 std::vector<CommandGroup> commandGroups() {
   return {
-      {.title = "Sessions", .commands = {newCommand(), appendCommand(), showCommand(), followCommand(), catCommand()}},
+      {.title = "Sessions",
+       .commands = {chatCommand(), newCommand(), appendCommand(), showCommand(), followCommand(), catCommand()}},
       {.title = "Branches", .commands = {switchCommand()}},
       {.title = "Messages", .commands = {convertCommand()}},
       {.title = "Care",
