@@ -7,8 +7,10 @@
 #include "bough/entry_serializer.h"  // IWYU pragma: export
 #include "bough/error.h"             // IWYU pragma: export
 #include "bough/message.h"           // IWYU pragma: export
+#include "bough/outline.h"           // IWYU pragma: export
 #include "bough/report.h"            // IWYU pragma: export
 #include "bough/storage_backend.h"   // IWYU pragma: export
 #include "bough/store.h"             // IWYU pragma: export
+#include "bough/tree.h"              // IWYU pragma: export
 #include "bough/usage.h"             // IWYU pragma: export
 #include "bough/version.h"           // IWYU pragma: export

@@ -22,10 +22,10 @@ struct ContextOptions {
   Dialect dialect = Dialect::Anthropic;       ///< Whose API the context is for.
   std::string at;                             ///< The branch that ends in this entry; empty: the head's.
   std::optional<std::uint64_t> budgetTokens;  ///< Only the newest turns that fit.
-  bool keepPendingCalls = false;              ///< Leave tool calls at the end unanswered: the caller is about to run them.
-  bool strict = false;                        ///< Fail at the first message that is not what its dialect says.
-  std::optional<std::string> systemPrompt;    ///< Text that takes the place of the recorded system prompt.
-  std::optional<std::string> tools;           ///< A JSON list, in any dialect, in place of the recorded tools.
+  bool keepPendingCalls = false;  ///< Leave tool calls at the end unanswered: the caller is about to run them.
+  bool strict = false;            ///< Fail at the first message that is not what its dialect says.
+  std::optional<std::string> systemPrompt;  ///< Text that takes the place of the recorded system prompt.
+  std::optional<std::string> tools;         ///< A JSON list, in any dialect, in place of the recorded tools.
 
   bool operator==(const ContextOptions&) const = default;
 };
@@ -133,8 +133,8 @@ struct TurnOptions {
   std::optional<Durability> durability{};
 };
 
-/// Saves a turn while it happens: each block is an entry of its own, durable (or buffered) when the call returns, so that
-/// a crash loses what had not come yet and nothing else. Its blocks continue one another whatever others append.
+/// Saves a turn while it happens: each block is an entry of its own, durable (or buffered) when the call returns, so
+/// that a crash loses what had not come yet and nothing else. Its blocks continue one another whatever others append.
 class TurnSaver {
  public:
   /// `parentId`: the entry the turn continues; empty for the head. The store must outlive it.
@@ -173,5 +173,36 @@ struct Turn {
 /// Saves a turn as one batch, an entry a block, with what it took behind them.
 Result<AppendResult> saveTurn(SessionStore& store, const std::string& sessionId, const Turn& turn,
                               const TurnOptions& options = {});
+
+/// What checkCompatibility of a document is, for the branch of a session that ends in `at` (the head when empty): which
+/// entries lose what, and whether each signature stays valid.
+Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId, Dialect target,
+                                               const std::string& at = {});
+
+struct MigrateOptions {
+  std::string at{};      ///< The branch that ends in this entry; empty: the head's.
+  NewSession session{};  ///< The new session's id, key, cwd and title; the title is the source's when empty.
+  bool strict = false;   ///< Fail at the first message that is not what its dialect says.
+};
+
+struct ProviderMigration {
+  std::string sessionId;  ///< The new session.
+  std::string sourceSessionId;
+  std::string sourceEntryId;  ///< The end of the branch that was migrated.
+  Dialect from = Dialect::Bough;
+  Dialect to = Dialect::Bough;
+  std::string migratedAt;
+  std::uint64_t nodes = 0;      ///< Messages of the new session.
+  std::uint64_t verbatim = 0;   ///< Of these, as their authors wrote them.
+  std::uint64_t synthetic = 0;  ///< Of these, added because the target demands them.
+  CompatibilityReport report;
+};
+
+/// Makes a fork of a session whose messages are in the target's dialect. Each says in its meta what it came from; the
+/// fork says in its session_info what was migrated, from where to where and when. The source is untouched. A session
+/// that was migrated before comes back exactly: every message that was not edited is the bytes its author wrote, and
+/// what was only added for the other provider's sake is gone.
+Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
+                                  const MigrateOptions& options = {});
 
 }  // namespace bough

@@ -59,7 +59,7 @@ struct SignatureStatus {
   std::string path;
   Dialect provider = Dialect::Anthropic;
   SignatureState state = SignatureState::Carried;
-  std::string reason;  ///< What breaks it, or what would.
+  std::string reason;     ///< What breaks it, or what would.
   std::string entryId{};  ///< Of a session: the entry that holds it.
 };
 

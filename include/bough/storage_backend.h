@@ -13,6 +13,7 @@
 
 #include "bough/entry.h"
 #include "bough/error.h"
+#include "bough/outline.h"
 #include "bough/report.h"
 
 namespace bough {
@@ -133,6 +134,11 @@ class StorageBackend {
   virtual Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) = 0;
   /// The sequences of all control entries, ascending.
   virtual Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) = 0;
+  /// The session's own entries as columns, cheaply: no entry is read. Parents of a shared history are kElsewhere.
+  virtual Result<SessionOutline> outline(const std::string& sessionId) = 0;
+  /// The ids of own entries that begin with `prefix`, in log order, at most `limit`.
+  virtual Result<std::vector<std::string>> findIds(const std::string& sessionId, std::string_view prefix,
+                                                   std::size_t limit) = 0;
   /// The last `limit` entries of the branch that ends in `leaf`.
   virtual Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) = 0;
   /// The entries at these sequences, in this order. A retryable Damaged means: ask for the sequences again.

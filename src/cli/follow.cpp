@@ -69,18 +69,16 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   constexpr std::uint64_t kMaxIdleSeconds = 86'400;
   const sigset_t signals = stopSignals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
+  auto session = openSession(context, options.session);
   if (!session) return std::unexpected(session.error());
-  auto start = startOf(**store, *session, options.from);
+  auto start = startOf(*session->store, session->sessionId, options.from);
   if (!start) return std::unexpected(start.error());
-  auto follower = (*store)->follow(*session, *start);
+  auto follower = session->store->follow(session->sessionId, *start);
   if (!follower) return std::unexpected(follower.error());
   const StopOnSignal stop(*follower);
   const PrintStyle style{.full = options.full, .width = terminalWidth()};
   const auto idleMs = static_cast<int>(std::min(options.idleSeconds, kMaxIdleSeconds) * 1000);
-  if (stdoutIsTerminal() && !context.json) printMessage(fmt::format("following {}; Ctrl-C ends", *session));
+  if (stdoutIsTerminal() && !context.json) printMessage(fmt::format("following {}; Ctrl-C ends", session->sessionId));
   while (!outputClosed()) {
     auto entries = follower->next(idleMs == 0 ? -1 : idleMs);
     if (!entries) return std::unexpected(entries.error());
@@ -88,7 +86,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printEntries(*entries, context, style);
   }
   if (!context.json && !follower->position().empty()) {
-    printMessage(fmt::format("  → bough follow {} --from {} continues here", *session, follower->position()));
+    printMessage(fmt::format("  → bough follow {} --from {} continues here", session->sessionId, follower->position()));
   }
   return kDone;
 }

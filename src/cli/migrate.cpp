@@ -36,11 +36,9 @@ void print(const MigrationResult& result, bool json) {
 }
 
 Result<ExitCode> run(const Context& context, const std::string& name) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, name);
+  auto session = openSession(context, name);
   if (!session) return std::unexpected(session.error());
-  auto result = (*store)->migrateSession(*session);
+  auto result = session->store->migrateSession(session->sessionId);
   if (!result) return std::unexpected(result.error());
   print(*result, context.json);
   return result->problems.empty() ? kDone : kProblem;

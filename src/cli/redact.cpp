@@ -24,22 +24,23 @@ std::string userName() {
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
+  auto session = openSession(context, options.session);
   if (!session) return std::unexpected(session.error());
-  auto entry = resolveEntry(**store, *session, options.entry);
+  auto entry = resolveEntry(*session->store, session->sessionId, options.entry);
   if (!entry) return std::unexpected(entry.error());
   const std::string by = options.by.empty() ? userName() : options.by;
-  auto redacted = (*store)->redactEntry(*session, *entry, by, options.reason);
+  auto redacted = session->store->redactEntry(session->sessionId, *entry, by, options.reason);
   if (!redacted) return std::unexpected(redacted.error());
   if (!context.json) {
-    printMessage(fmt::format("{} of {} is hidden from every view; the log keeps it", *entry, *session));
+    printMessage(fmt::format("{} of {} is hidden from every view; the log keeps it", *entry, session->sessionId));
     return kDone;
   }
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", *session).member("entryId", *entry);
+  writer.beginObject()
+      .member("schema", std::uint64_t{1})
+      .member("sessionId", session->sessionId)
+      .member("entryId", *entry);
   writer.member("redactionId", redacted->lastAppendedEntryId).member("by", by).member("reason", options.reason);
   writer.endObject();
   printLine(out);

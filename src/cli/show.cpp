@@ -62,20 +62,18 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
+  auto session = openSession(context, options.session);
   if (!session) return std::unexpected(session.error());
-  auto state = (*store)->sessionState(*session);
+  auto state = session->store->sessionState(session->sessionId);
   if (!state) return std::unexpected(state.error());
   if (state->headId.empty() && !options.all && options.at.empty()) {
-    printMessage(fmt::format("{} has no messages yet", *session));
-    printMessage(fmt::format("  → bough append {} --role user --text \"Hello\"", *session));
+    printMessage(fmt::format("{} has no messages yet", session->sessionId));
+    printMessage(fmt::format("  → bough append {} --role user --text \"Hello\"", session->sessionId));
     return kDone;
   }
   const Pager pager(!context.json);
-  if (options.markdown) printLine(fmt::format("# Session {}\n", *session));
-  return show(**store, *session, context, options);
+  if (options.markdown) printLine(fmt::format("# Session {}\n", session->sessionId));
+  return show(*session->store, session->sessionId, context, options);
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ std::optional<Dialect> dialectOf(const Entry& entry) {
 void applySystem(const Entry& entry, Branch& branch) {
   const auto prompt = firstMember(entry.payload, {"systemPrompt", "system", "prompt", "text"});
   if (!prompt) return;
-  branch.system = Recorded{
-      .entryId = entry.id, .json = std::string(*prompt), .dialect = dialectOf(entry).value_or(Dialect::Bough)};
+  branch.system =
+      Recorded{.entryId = entry.id, .json = std::string(*prompt), .dialect = dialectOf(entry).value_or(Dialect::Bough)};
 }
 
 void applyModel(const Entry& entry, Branch& branch) {
@@ -48,22 +48,6 @@ void applyModel(const Entry& entry, Branch& branch) {
 
 void applyLevel(const Entry& entry, Branch& branch) {
   if (const auto level = firstText(entry.payload, {"thinkingLevel", "level"})) branch.thinkingLevel = *level;
-}
-
-void applyState(const Entry& entry, Branch& branch) {
-  if (entry.redacted) return;
-  if (entry.type == entry_type::kModelChange) applyModel(entry, branch);
-  if (entry.type == entry_type::kThinkingLevelChange) applyLevel(entry, branch);
-  if (entry.type == entry_type::kSystemPromptOverride) applySystem(entry, branch);
-  if (entry.type != entry_type::kRuntimeInit) return;
-  applySystem(entry, branch);
-  applyModel(entry, branch);
-  applyLevel(entry, branch);
-  if (const auto tools = firstMember(entry.payload, {"tools"})) {
-    // Plain: found out from the tools.
-    branch.tools = Recorded{
-        .entryId = entry.id, .json = std::string(*tools), .dialect = dialectOf(entry).value_or(Dialect::Plain)};
-  }
 }
 
 // Leaves out what the summary at `place` stands for.
@@ -87,6 +71,22 @@ void applySummary(std::vector<Entry>& entries, std::size_t place, Branch& branch
 }
 
 }  // namespace
+
+void applyState(const Entry& entry, Branch& branch) {
+  if (entry.redacted) return;
+  if (entry.type == entry_type::kModelChange) applyModel(entry, branch);
+  if (entry.type == entry_type::kThinkingLevelChange) applyLevel(entry, branch);
+  if (entry.type == entry_type::kSystemPromptOverride) applySystem(entry, branch);
+  if (entry.type != entry_type::kRuntimeInit) return;
+  applySystem(entry, branch);
+  applyModel(entry, branch);
+  applyLevel(entry, branch);
+  if (const auto tools = firstMember(entry.payload, {"tools"})) {
+    // Plain: found out from the tools.
+    branch.tools = Recorded{
+        .entryId = entry.id, .json = std::string(*tools), .dialect = dialectOf(entry).value_or(Dialect::Plain)};
+  }
+}
 
 std::optional<std::string> summaryText(const Entry& entry) {
   return firstText(entry.payload, {"summary", "text", "content"});

@@ -20,9 +20,9 @@ struct Recorded {
 
 struct Branch {
   std::string headId;
-  std::vector<Entry> entries;        ///< Root first: those the context is made of. Control entries are none of them.
-  std::optional<Entry> summary;      ///< The latest compaction summary.
-  std::string summaryProblem;        ///< Why nothing before it was kept, though it names an entry to keep from.
+  std::vector<Entry> entries;         ///< Root first: those the context is made of. Control entries are none of them.
+  std::optional<Entry> summary;       ///< The latest compaction summary.
+  std::string summaryProblem;         ///< Why nothing before it was kept, though it names an entry to keep from.
   std::uint64_t replacedEntries = 0;  ///< How many messages the summary stands for.
   std::optional<Recorded> system;
   std::optional<Recorded> tools;
@@ -30,6 +30,9 @@ struct Branch {
   std::string provider;
   std::string thinkingLevel;
 };
+
+/// What an entry puts in force from there on.
+void applyState(const Entry& entry, Branch& branch);
 
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at);
 

@@ -8,7 +8,8 @@
 namespace bough::context {
 namespace {
 
-// A difference beyond this factor of the estimate is none of the messages': something else changed between the requests.
+// A difference beyond this factor of the estimate is none of the messages': something else changed between the
+// requests.
 constexpr std::uint64_t kPlausible = 4;
 
 class Counter {

@@ -15,8 +15,8 @@ struct TokenCounts {
 };
 
 /// Estimates, brought in line with recorded usage: the difference between what two answers say they were given is what
-/// stands between them. `fixed`: tokens of system prompt and tools; none when the history begins later than the answers'
-/// requests did.
+/// stands between them. `fixed`: tokens of system prompt and tools; none when the history begins later than the
+/// answers' requests did.
 TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed);
 
 struct Turns {

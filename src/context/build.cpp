@@ -130,7 +130,8 @@ class Builder {
       std::string_view problem = native.problem;
       for (const Block& block : native.message.blocks) problem = problem.empty() ? block.problem : problem;
       if (problem.empty()) continue;
-      const std::string where = native.entryId.empty() ? message::pathOf(native) : fmt::format("entry {}", native.entryId);
+      const std::string where =
+          native.entryId.empty() ? message::pathOf(native) : fmt::format("entry {}", native.entryId);
       return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", where, problem));
     }
     return {};

@@ -88,9 +88,7 @@ class Estimator {
         endWord();
         total_ += last_ == Kind::Newline ? kNewlineMore : last_ == Kind::Punctuation ? kNewlineMore * 3 : kNewline;
         break;
-      default:
-        endWord();
-        total_ += last_ == Kind::Punctuation ? kPunctuationMore : kPunctuation;
+      default: endWord(); total_ += last_ == Kind::Punctuation ? kPunctuationMore : kPunctuation;
     }
     last_ = kind;
   }

@@ -94,10 +94,7 @@ Entry makeEntry(std::string_view type, std::string payload, const TurnOptions& o
 }  // namespace
 
 TurnSaver::TurnSaver(SessionStore& store, std::string sessionId, TurnOptions options, std::string parentId)
-    : store_(&store),
-      sessionId_(std::move(sessionId)),
-      options_(std::move(options)),
-      parentId_(std::move(parentId)) {}
+    : store_(&store), sessionId_(std::move(sessionId)), options_(std::move(options)), parentId_(std::move(parentId)) {}
 
 Result<std::string> TurnSaver::append(std::string_view type, std::string payload) {
   Entry entry = makeEntry(type, std::move(payload), options_);
@@ -130,8 +127,7 @@ Result<std::string> TurnSaver::thinking(std::string_view text, std::string_view 
   return block({.kind = BlockKind::Thinking, .text = std::string(text), .signature = std::string(signature)});
 }
 
-Result<std::string> TurnSaver::toolUse(std::string_view toolCallId, std::string_view name,
-                                       std::string_view inputJson) {
+Result<std::string> TurnSaver::toolUse(std::string_view toolCallId, std::string_view name, std::string_view inputJson) {
   return block({.kind = BlockKind::ToolCall,
                 .id = std::string(toolCallId),
                 .name = std::string(name),
@@ -146,10 +142,8 @@ Result<std::string> TurnSaver::toolStart(std::string_view toolCallId, std::strin
 }
 
 Result<std::string> TurnSaver::toolResult(std::string_view toolCallId, std::string_view content, bool isError) {
-  return block({.kind = BlockKind::ToolResult,
-                .text = std::string(content),
-                .id = std::string(toolCallId),
-                .isError = isError});
+  return block(
+      {.kind = BlockKind::ToolResult, .text = std::string(content), .id = std::string(toolCallId), .isError = isError});
 }
 
 Result<std::string> TurnSaver::message(Dialect dialect, std::string_view json) {

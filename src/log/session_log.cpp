@@ -75,20 +75,13 @@ std::string SessionLog::path() {
   return log_.path();
 }
 
-// Runs an operation over a fresh index; when it stumbles over something that is not as indexed, scans all and runs
-// it once more.
-template <typename Operation>
-auto SessionLog::withIndex(Operation operation) -> decltype(operation()) {
-  if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
-  auto result = operation();
-  if (!readMismatch_ && !index_.damaged()) return result;
-  if (auto fresh = rebuild(); !fresh) return std::unexpected(fresh.error());
-  result = operation();
-  if (result && (readMismatch_ || index_.damaged())) {
-    readMismatch_ = false;
-    return fail(ErrorCode::Damaged, fmt::format("{} changes while it is read", log_.path()), "run `bough verify`");
-  }
-  return result;
+Error SessionLog::changingError() {
+  readMismatch_ = false;
+  return {.code = ErrorCode::Damaged,
+          .message = fmt::format("{} changes while it is read", log_.path()),
+          .hint = "run `bough verify`",
+          .retryable = false,
+          .actualTail = {}};
 }
 
 OffsetIndex::ConfirmId SessionLog::confirmer() {

@@ -54,7 +54,7 @@ class Planner {
   [[nodiscard]] bool callsMayWait() const { return target_ == Dialect::OpenaiResponses; }
 
   void step(std::int32_t index, const Native& native) {
-    if (native.dialect == target_ && !request_) {
+    if (staysVerbatim(native, target_) && !request_) {
       spliced(index, native);
       return;
     }

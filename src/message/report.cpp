@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json_write.h"
 #include "message/document.h"
 
@@ -123,6 +125,10 @@ void Reporter::lossy(Change change, const Native& native, const Block* block, st
   if (lastLossy_ != &native) ++report_.lossyMessages;
   lastLossy_ = &native;
   if (visible) report_.compatible = false;
+  if (!native.entryId.empty()) {
+    std::vector<std::string>& fields = byEntry_[std::string(native.entryId)];
+    if (std::ranges::find(fields, field) == fields.end()) fields.emplace_back(field);
+  }
   note(change, native, block, field, reason);
 }
 

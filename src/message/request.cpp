@@ -77,9 +77,16 @@ void addBad(std::string_view entryId, std::string_view raw, std::string_view pro
   native.problem = problem;
 }
 
-void addParsed(const StoredValue& message, const json::Tree& tree, json::Tree::Index node, History& history) {
+enum class Form : std::uint8_t { AsStored, ForRequest };
+
+void addParsed(const StoredValue& message, const json::Tree& tree, json::Tree::Index node, Form form,
+               History& history) {
   Native whole = makeNative(message, Section::Messages, tree, node);
   readNative(whole, history);
+  if (form == Form::AsStored) {
+    history.natives.push_back(std::move(whole));
+    return;
+  }
   const json::Tree::Index output = tree.find(node, "output");
   const bool response = message.dialect == Dialect::OpenaiResponses && tree.find(node, "type") == json::Tree::kNone &&
                         tree.isArray(output) && whole.problem.empty();
@@ -139,14 +146,16 @@ void addTools(const StoredValue& tools, History& history) {
 
 void addMessage(const StoredValue& message, History& history) {
   const json::Tree* tree = parse(message, Section::Messages, history);
-  if (tree != nullptr) addParsed(message, *tree, 0, history);
+  if (tree != nullptr) addParsed(message, *tree, 0, Form::ForRequest, history);
 }
 
 bool isMessageType(std::string_view type) {
   return type == "message" || std::ranges::find(kPlainTypes, type) != std::end(kPlainTypes);
 }
 
-void addEntryMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history) {
+namespace {
+
+void addEntry(std::string_view entryId, std::string_view type, std::string_view payload, Form form, History& history) {
   StoredValue value{.entryId = entryId, .dialect = Dialect::Plain, .raw = payload};
   if (type != "message") {
     // The entry's own type says what it is.
@@ -160,7 +169,7 @@ void addEntryMessage(std::string_view entryId, std::string_view type, std::strin
   const json::Tree::Index message = tree->find(0, "message");
   const json::Tree::Index dialect = tree->find(0, "dialect");
   if (message == json::Tree::kNone) {
-    addParsed(value, *tree, 0, history);
+    addParsed(value, *tree, 0, form, history);
     return;
   }
   if (dialect != json::Tree::kNone) {
@@ -172,7 +181,17 @@ void addEntryMessage(std::string_view entryId, std::string_view type, std::strin
     }
     value.dialect = *known;
   }
-  addParsed(value, *tree, message, history);
+  addParsed(value, *tree, message, form, history);
+}
+
+}  // namespace
+
+void addEntryMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history) {
+  addEntry(entryId, type, payload, Form::ForRequest, history);
+}
+
+void addStoredMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history) {
+  addEntry(entryId, type, payload, Form::AsStored, history);
 }
 
 Request writeRequest(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter) {

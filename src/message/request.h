@@ -31,6 +31,8 @@ void addTools(const StoredValue& tools, History& history);
 void addMessage(const StoredValue& message, History& history);
 /// Adds the message of an entry of this type with this payload: {"dialect":…,"message":…}, or a plain one.
 void addEntryMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history);
+/// The same, as one native and with all that a response has: for conversions that come back.
+void addStoredMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history);
 /// Whether an entry of this type holds a message. Besides `message`, these are the plain types: user, tool_call …
 bool isMessageType(std::string_view type);
 

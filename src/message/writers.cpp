@@ -23,7 +23,8 @@ void Sink::end() {
                             .native = -1,
                             .hash = writer_.lastHash(),
                             .firstLeaf = static_cast<std::uint32_t>(firstLeaf_),
-                            .leafCount = static_cast<std::uint32_t>(records_.leaves.size() - firstLeaf_)});
+                            .leafCount = static_cast<std::uint32_t>(records_.leaves.size() - firstLeaf_),
+                            .end = out_.size()});
 }
 
 void Sink::splice(std::int32_t native, std::string_view raw, std::string_view separator, std::uint64_t hash) {
@@ -35,7 +36,8 @@ void Sink::splice(std::int32_t native, std::string_view raw, std::string_view se
                             .native = native,
                             .hash = hash,
                             .firstLeaf = static_cast<std::uint32_t>(records_.leaves.size()),
-                            .leafCount = 0});
+                            .leafCount = 0,
+                            .end = out_.size()});
 }
 
 void writeMessage(Dialect dialect, const OutMessage& message, Sink& sink) {

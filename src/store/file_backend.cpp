@@ -162,7 +162,7 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
   auto opened = SessionLog::open(
       folders_, sessionId, serializer_, environment_,
       {.lockTimeoutMs = options_.lockTimeoutMs,
-       .writeIndex = true,
+       .writeIndex = writeIndex_,
        .mayAppend = [this, sessionId](std::string_view header) { return checkFormat(sessionId, header); }});
   if (!opened) return opened;
   const std::lock_guard lock(mutex_);

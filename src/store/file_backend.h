@@ -22,7 +22,7 @@
 
 namespace bough {
 
-class FileBackend final : public StorageBackend {
+class FileBackend : public StorageBackend {
  public:
   static Result<std::shared_ptr<FileBackend>> open(const std::string& folder, const StoreOptions& options,
                                                    const EntrySerializer& serializer, Environment& environment);
@@ -44,6 +44,9 @@ class FileBackend final : public StorageBackend {
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
   Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) override;
   Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) override;
+  Result<SessionOutline> outline(const std::string& sessionId) override;
+  Result<std::vector<std::string>> findIds(const std::string& sessionId, std::string_view prefix,
+                                           std::size_t limit) override;
   Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) override;
   Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) override;
   Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) override;
@@ -65,10 +68,13 @@ class FileBackend final : public StorageBackend {
     return attachments_.remove(sha256s, stillUnused);
   }
 
- private:
+ protected:
   FileBackend(std::shared_ptr<Directory> root, LogFolders folders, const StoreOptions& options,
               const EntrySerializer& serializer, Environment& environment);
 
+  bool writeIndex_ = true;
+
+ private:
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
   Result<void> checkFormat(const std::string& sessionId, std::string_view header);
   void forget(const std::string& sessionId);

@@ -242,6 +242,35 @@ Result<std::vector<std::uint64_t>> MemoryBackend::controls(const std::string& se
   });
 }
 
+Result<SessionOutline> MemoryBackend::outline(const std::string& sessionId) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<SessionOutline> {
+    const auto sequenceOf = [&](const std::string& id, std::uint64_t before) {
+      const auto found = known.sequences.find(id);
+      const bool earlier = found != known.sequences.end() && found->second < before;
+      return earlier ? static_cast<std::uint32_t>(found->second) : SessionOutline::kElsewhere;
+    };
+    SessionOutline outline;
+    for (std::uint64_t i = 0; i < known.lines.size(); ++i) {
+      const std::string parent = known.lines[i].parentId.value_or("");
+      outline.parents.push_back(parent.empty() ? SessionOutline::kNone : sequenceOf(parent, i));
+      outline.kinds.push_back(entryKind(known.lines[i].type));
+    }
+    if (!known.headId.empty()) outline.head = sequenceOf(known.headId, known.lines.size());
+    return outline;
+  });
+}
+
+Result<std::vector<std::string>> MemoryBackend::findIds(const std::string& sessionId, std::string_view prefix,
+                                                        std::size_t limit) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<std::string>> {
+    std::vector<std::string> found;
+    for (const NewLine& line : known.lines) {
+      if (found.size() < limit && line.id.starts_with(prefix)) found.push_back(line.id);
+    }
+    return found;
+  });
+}
+
 Result<BranchPart> MemoryBackend::branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) {
   return with(session(sessionId), [&](MemorySession& known) -> Result<BranchPart> {
     BranchPart part;

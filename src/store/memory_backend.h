@@ -30,6 +30,9 @@ class MemoryBackend final : public StorageBackend {
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
   Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) override;
   Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) override;
+  Result<SessionOutline> outline(const std::string& sessionId) override;
+  Result<std::vector<std::string>> findIds(const std::string& sessionId, std::string_view prefix,
+                                           std::size_t limit) override;
   Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) override;
   Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) override;
   Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) override;

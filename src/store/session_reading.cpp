@@ -27,6 +27,18 @@ std::string redactedPayload(const Entry& redaction) {
   return payload;
 }
 
+// The redaction that hides an entry: its own, or that of one it was converted from, which its meta then names.
+const Entry* redactionOf(const Entry& entry, const std::map<std::string, Entry>& hidden) {
+  const auto own = hidden.find(entry.id);
+  if (own != hidden.end()) return &own->second;
+  const auto migration = entry.meta.empty() ? std::nullopt : json::findMember(entry.meta, "migration");
+  if (!migration || hidden.empty()) return nullptr;
+  for (const auto& [id, redaction] : hidden) {
+    if (migration->contains('"' + id + '"')) return &redaction;
+  }
+  return nullptr;
+}
+
 std::vector<std::uint64_t> range(std::uint64_t from, std::uint64_t end) {
   std::vector<std::uint64_t> sequences;
   sequences.reserve(end > from ? static_cast<std::size_t>(end - from) : 0);
@@ -65,9 +77,9 @@ Result<void> SessionStore::Impl::complete(const std::string& sessionId, std::vec
     hidden = std::move(*found);
   }
   for (Entry& entry : entries) {
-    const auto redaction = hidden.find(entry.id);
-    if (redaction != hidden.end() && !isControlType(entry.type)) {
-      entry.payload = redactedPayload(redaction->second);
+    const Entry* redaction = redactionOf(entry, hidden);
+    if (redaction != nullptr && !isControlType(entry.type)) {
+      entry.payload = redactedPayload(*redaction);
       entry.redacted = true;
       continue;
     }

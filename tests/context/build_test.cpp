@@ -50,7 +50,8 @@ TEST_F(BuildContext, ResultsAreRegroupedInCallOrderBeforeOtherContent) {
                           R"({"type":"tool_use","id":"b","name":"f","input":{}}]})");
   say(Dialect::Anthropic, R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"B"}]})");
   user("and then", "u2");
-  say(Dialect::Anthropic, R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A"}]})", "ra");
+  say(Dialect::Anthropic, R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A"}]})",
+      "ra");
   const Context context = build();
   EXPECT_EQ(context.messages,
             R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f",)"
@@ -62,13 +63,15 @@ TEST_F(BuildContext, ResultsAreRegroupedInCallOrderBeforeOtherContent) {
 
 TEST_F(BuildContext, ACallWithoutAResultGetsAMarkedErrorAndAResultWithoutACallIsLeftOut) {
   user("go");
-  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]})", "c");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]})",
+      "c");
   say(Dialect::Anthropic,
       R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"zz","content":"?"},{"type":"text","text":"hm"}]})",
       "r");
   const Context context = build();
-  EXPECT_NE(context.messages.find(R"("tool_use_id":"a","content":"No result: the call was interrupted.","is_error":true)"),
-            std::string::npos);
+  EXPECT_NE(
+      context.messages.find(R"("tool_use_id":"a","content":"No result: the call was interrupted.","is_error":true)"),
+      std::string::npos);
   EXPECT_EQ(context.messages.find("zz"), std::string::npos);
   EXPECT_TRUE(reports(context, Change::Synthetic, "c", "tool_result"));
   EXPECT_TRUE(reports(context, Change::LeftOut, "r", "tool_result"));
@@ -82,7 +85,8 @@ TEST_F(BuildContext, PendingCallsMayStayOpen) {
 }
 
 TEST_F(BuildContext, ASecondResultAndACallThatWasStoredTwiceAreRemoved) {
-  const std::string call = R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"x":1}}]})";
+  const std::string call =
+      R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"x":1}}]})";
   const std::string result = R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A"}]})";
   user("go");
   say(Dialect::Anthropic, call, "c1");
@@ -100,8 +104,9 @@ TEST_F(BuildContext, ConsecutiveRolesAreMergedWhereTheApiWantsThemToAlternate) {
   user("two", "u2");
   assistant("a");
   assistant("b");
-  EXPECT_EQ(build().messages, R"([{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},)"
-                              R"({"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}])");
+  EXPECT_EQ(build().messages,
+            R"([{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},)"
+            R"({"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}])");
   EXPECT_TRUE(reports(build(), Change::Altered, "u2", "message"));
   EXPECT_EQ(build(Dialect::OpenaiChat).parts.size(), 3U);
 }
@@ -112,9 +117,10 @@ TEST_F(BuildContext, ASessionThatSwitchedProvidersIsOneContext) {
                           R"({"type":"text","text":"yo"}]})");
   say(Dialect::Gemini, R"({"role":"user","parts":[{"text":"next"}]})");
   say(Dialect::Gemini, R"({"role":"model","parts":[{"text":"ok","thoughtSignature":"g"}]})");
-  EXPECT_EQ(build(Dialect::Gemini).messages,
-            R"([{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"yo"}]},)"
-            R"({"role":"user","parts":[{"text":"next"}]},{"role":"model","parts":[{"text":"ok","thoughtSignature":"g"}]}])");
+  EXPECT_EQ(
+      build(Dialect::Gemini).messages,
+      R"([{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"yo"}]},)"
+      R"({"role":"user","parts":[{"text":"next"}]},{"role":"model","parts":[{"text":"ok","thoughtSignature":"g"}]}])");
   EXPECT_NE(build().messages.find(R"("signature":"s")"), std::string::npos);
   EXPECT_EQ(build().messages.find("thoughtSignature"), std::string::npos);
 }
@@ -127,9 +133,10 @@ TEST_F(BuildContext, ASummaryStandsForWhatLiesBeforeTheFirstKeptEntry) {
   add(entry_type::kCompactionSummary, R"({"summary":"they counted","firstKeptEntryId":"u2"})", "sum");
   user("three");
   const Context context = build();
-  EXPECT_EQ(context.messages,
-            R"([{"role":"user","content":[{"type":"text","text":"Summary of the conversation so far:\n\nthey counted"},)"
-            R"({"type":"text","text":"two"}]},{"role":"assistant","content":"2"},{"role":"user","content":"three"}])");
+  EXPECT_EQ(
+      context.messages,
+      R"([{"role":"user","content":[{"type":"text","text":"Summary of the conversation so far:\n\nthey counted"},)"
+      R"({"type":"text","text":"two"}]},{"role":"assistant","content":"2"},{"role":"user","content":"three"}])");
   EXPECT_EQ(context.summaryEntryId, "sum");
   EXPECT_EQ(context.firstEntryId, "u2");
   EXPECT_TRUE(reports(context, Change::LeftOut, "sum", "messages"));
@@ -148,7 +155,8 @@ TEST_F(BuildContext, BranchSummariesStandAtTheirPlace) {
   user("one");
   assistant("1");
   add(entry_type::kBranchSummary, R"({"summary":"went wrong","sourceSessionId":"s","sourceEntryId":"x"})");
-  EXPECT_NE(build().messages.find("Summary of another branch of this conversation:\\n\\nwent wrong"), std::string::npos);
+  EXPECT_NE(build().messages.find("Summary of another branch of this conversation:\\n\\nwent wrong"),
+            std::string::npos);
 }
 
 TEST_F(BuildContext, RedactedEntriesAreLeftOutAndNamed) {
@@ -176,7 +184,8 @@ TEST_F(BuildContext, TheLatestModelLevelAndPromptAreInForce) {
   const Context chat = build(Dialect::OpenaiChat);
   EXPECT_EQ(chat.messages, R"([{"role":"system","content":"second"},{"role":"user","content":"hi"}])");
   EXPECT_EQ(chat.requestJson(), R"({"model":"m2","tools":[{"type":"function","function":{"name":"f","description":"d",)"
-                                R"("parameters":{"type":"object"}}}],"messages":)" + chat.messages + "}");
+                                R"("parameters":{"type":"object"}}}],"messages":)" +
+                                    chat.messages + "}");
   const Context other = build({.systemPrompt = "third", .tools = "[]"});
   EXPECT_EQ(other.system, R"("third")");
   EXPECT_EQ(other.tools, "");

@@ -22,7 +22,8 @@ class ContextTest : public testing::Test {
     must(store->appendSessionEntries("s", std::move(batch)));
   }
   void say(Dialect dialect, const std::string& message, const std::string& id = {}) {
-    add(entry_type::kMessage, R"({"dialect":")" + std::string(toString(dialect)) + R"(","message":)" + message + "}", id);
+    add(entry_type::kMessage, R"({"dialect":")" + std::string(toString(dialect)) + R"(","message":)" + message + "}",
+        id);
   }
   void user(const std::string& text, const std::string& id = {}) {
     say(Dialect::Bough, R"({"role":"user","content":")" + text + R"("})", id);

@@ -15,10 +15,11 @@ TEST_F(SaveTurn, BlocksComeOneByOneAndAreOneMessageInTheContext) {
   must(turn.toolResult("t1", "a\nb"));
   must(turn.assistantText("two files"));
   must(turn.finish({.usage = {.inputTokens = 10, .outputTokens = 5}, .durationMs = 1234}));
-  EXPECT_EQ(build().messages,
-            R"([{"role":"user","content":"list it"},{"role":"assistant","content":[{"type":"text","text":"looking"},)"
-            R"({"type":"tool_use","id":"t1","name":"ls","input":{"path":"."}}]},{"role":"user","content":[)"
-            R"({"type":"tool_result","tool_use_id":"t1","content":"a\nb"}]},{"role":"assistant","content":"two files"}])");
+  EXPECT_EQ(
+      build().messages,
+      R"([{"role":"user","content":"list it"},{"role":"assistant","content":[{"type":"text","text":"looking"},)"
+      R"({"type":"tool_use","id":"t1","name":"ls","input":{"path":"."}}]},{"role":"user","content":[)"
+      R"({"type":"tool_result","tool_use_id":"t1","content":"a\nb"}]},{"role":"assistant","content":"two files"}])");
   const auto entries = must(store->loadSessionEntries("s", {.last = 1}));
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(entries[0].payload, R"({"kind":"turn","usage":{"inputTokens":10,"outputTokens":5,"cacheReadTokens":0,)"
