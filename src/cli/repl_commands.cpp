@@ -85,7 +85,7 @@ const std::vector<ReplCommands::Row>& ReplCommands::rows() {
       {"/switch", "SESSION", "go on with another session: a number of /sessions, an id, a key, part of a title", true,
        &ReplCommands::switchTo},
       {"/history", "[N]", "show the last N messages", false, &ReplCommands::showHistory},
-      {"/delete", "SESSION yes", "delete a session for good", true, &ReplCommands::deleteSession},
+      {"/delete", "SESSION", "move a session to the trash", true, &ReplCommands::deleteSession},
       {"/quit", "", "end; the session is there again next time", true, &ReplCommands::quit},
       {"/tree", "", "draw the session as a tree", false, &ReplCommands::showTree},
       {"/branch", "[ENTRY]", "list the branches, or go on from an entry: its id, a label, @head~3", true,
@@ -205,20 +205,11 @@ Result<void> ReplCommands::showHistory(const std::string& words) {
 }
 
 Result<void> ReplCommands::deleteSession(const std::string& words) {
-  const std::string name = nameOf(words);
-  auto id = findSession(name);
+  auto id = findSession(words);
   if (!id) return std::unexpected(id.error());
-  if (trimmed(std::string_view(words).substr(name.size())) != "yes") {
-    return fail(ErrorCode::InvalidArgument, fmt::format("this would delete session {} for good", *id),
-                fmt::format("/delete {} yes does so", name));
-  }
-  const bool here = *id == chat().sessionId();
-  if (here) {
-    if (auto made = startNew(""); !made) return made;
-  }
-  if (auto gone = chat().store().deleteSession(*id); !gone) return gone;
-  printLine(fmt::format("deleted {}", *id));
-  return {};
+  if (auto asked = runCommandLine({"rm", *id}); !asked) return asked;
+  if (chat().store().sessionState(chat().sessionId())) return {};
+  return startNew("");
 }
 
 Result<void> ReplCommands::quit(const std::string&) {
@@ -324,7 +315,7 @@ Result<void> ReplCommands::search(const std::string& words) {
 }
 
 Result<void> ReplCommands::showCost(const std::string&) {
-  return runCommandLine({"usage", "--session", chat().sessionId(), "--by", "model"});
+  return runCommandLine({"usage", chat().sessionId(), "--by", "model"});
 }
 
 Completion ReplCommands::complete(std::string_view line) {

@@ -1,6 +1,7 @@
 // The loop: what is stored when, what is left after an interruption, and two chats on one session.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -214,7 +215,7 @@ TEST_F(LoopTest, SecondChatIsRefusedOrBranchesAndNobodyLosesAWord) {
   const auto branch = store_->loadSessionEntries(sessionId_, {.branch = branched->end.headId});
   for (const Entry& entry : *branch) EXPECT_EQ(entry.payload.find("first"), std::string::npos);
   std::size_t found = 0;
-  for (const Entry& entry : entries()) found += entry.payload.find("You said: first") != std::string::npos ? 1 : 0;
+  for (const Entry& entry : entries()) found += entry.payload.find("You said: first") != std::string::npos ? 1U : 0U;
   EXPECT_EQ(found, 1U);
 }
 
@@ -280,10 +281,10 @@ TEST_F(LoopTest, LongConversationIsCompactedAndNothingIsRemoved) {
   std::size_t said = 0;
   std::string firstKept;
   for (const Entry& entry : entries()) {
-    summaries += entry.type == "compaction_summary" ? 1 : 0;
+    summaries += entry.type == "compaction_summary" ? 1U : 0U;
     if (entry.type == "compaction_summary")
       firstKept = json::findString(entry.payload, "firstKeptEntryId").value_or("");
-    said += entry.payload.find("\"text\":\"message ") != std::string::npos ? 1 : 0;
+    said += entry.payload.find("\"text\":\"message ") != std::string::npos ? 1U : 0U;
   }
   EXPECT_GT(summaries, 0U);
   EXPECT_EQ(said, 20U);
