@@ -100,6 +100,8 @@ class HttpProvider final : public Provider {
     }
     if (reader->complete()) return {.answer = reader->finish(false)};
     if (!error) error = brokenOff(any);
+    if (error->hint.empty())
+      error->hint = fmt::format("check that {} is the base URL of a model API", endpoint_.baseUrl);
     if (!said) return {.answer = {}, .error = std::move(*error)};
     Answer answer = reader->finish(true);
     error->message = secrets_.redact(error->message);

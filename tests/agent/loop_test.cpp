@@ -241,7 +241,8 @@ TEST_F(LoopTest, OthersWhoAppendInTheMiddleOfATurnStayBeside) {
   } intruder([&] { append("message", userPayload("intruder")); });
   const auto report = runTurn(agent(intruder), here(), "ls");
   ASSERT_TRUE(report.has_value()) << report.error().message;
-  for (const Entry& entry : *store_->loadSessionEntries(sessionId_, {.branch = report->end.headId})) {
+  const auto branch = store_->loadSessionEntries(sessionId_, {.branch = report->end.headId});
+  for (const Entry& entry : *branch) {
     EXPECT_EQ(entry.payload.find("intruder"), std::string::npos);
   }
 }

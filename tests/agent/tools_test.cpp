@@ -89,7 +89,8 @@ TEST_F(ToolsTest, WhatLeadsOutOfTheFolderIsAskedForByItsRealName) {
       EXPECT_NE(asked->find(outside + "/secret.txt"), std::string::npos) << *asked;
     }
   }
-  EXPECT_TRUE(question("write", R"({"path":"dangling"})").has_value());
+  EXPECT_TRUE(run("write", R"({"path":"dangling","content":"x"})").isError);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "outside/new.txt"));
   EXPECT_TRUE(question("grep", R"({"pattern":"x","path":"link"})").has_value());
   EXPECT_FALSE(question("read", R"({"path":"sub/../a.txt"})").has_value());
   EXPECT_FALSE(question("write", R"({"path":"new/deep.txt"})").has_value());
