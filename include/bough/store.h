@@ -208,6 +208,16 @@ class SessionStore {
   Result<std::vector<std::string>> forksOf(const std::string& sessionId);
   /// HasForks, with their names, when others share its history.
   Result<void> deleteSession(const std::string& sessionId, const DeleteOptions& options = {});
+  /// Moves a session to the trash, from where it can be brought back. HasForks as with deleteSession.
+  Result<TrashedSession> trashSession(const std::string& sessionId, const DeleteOptions& options = {});
+  /// The one thrown away last comes first.
+  Result<std::vector<TrashedSession>> listTrash();
+  /// Brings a session back from the trash. AlreadyExists when its id is taken again; NotFound when it is a fork and the
+  /// session it continues is not in the store.
+  Result<void> restoreSession(const std::string& trashId);
+  /// Removes sessions from the trash for good; returns how many bytes came back. HasForks when one that stays in the
+  /// trash shares the history of one that would go.
+  Result<std::uint64_t> emptyTrash(const std::vector<std::string>& trashIds);
   Result<ArchiveResult> archiveSession(const std::string& sessionId);
   /// Brings a session of an older format to the present one; the old file is kept beside it.
   Result<MigrationResult> migrateSession(const std::string& sessionId);

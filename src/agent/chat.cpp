@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "agent/ask_once.h"
 #include "agent/json_parts.h"
 #include "agent/models.h"
 #include "agent/offline.h"
 #include "agent/prompts.h"
 #include "agent/tool_runner.h"
+#include "base/text.h"
+#include "bough/catalog.h"
 
 namespace bough::agent {
 namespace {
@@ -163,10 +166,11 @@ Result<std::string> Chat::appendNow(std::string_view type, std::string payload) 
 
 // What the model is told about itself stays with the session, so that a newer program changes nothing before what was
 // said already.
-Result<void> Chat::recordSetup() {
+// Returns whether this is the first turn.
+Result<bool> Chat::recordSetup() {
   auto begun = lastOf(store_, at_, entry_type::kRuntimeInit);
   if (!begun) return std::unexpected(begun.error());
-  if (*begun) return {};
+  if (*begun) return false;
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject();
@@ -176,7 +180,18 @@ Result<void> Chat::recordSetup() {
   writer.key("tools").raw(toolDefinitions(builtInTools())).endObject();
   auto stored = appendNow(entry_type::kRuntimeInit, std::move(payload));
   if (!stored) return std::unexpected(stored.error());
-  return {};
+  return true;
+}
+
+// A convenience: when it fails, the session keeps the title that its first message gives it.
+void Chat::makeTitle(const std::string& said, const std::string& answered) {
+  constexpr std::size_t kGraphemes = 60;
+  const std::string about = fmt::format("{}\n\n{}", text::excerpt(said, 1'000), text::excerpt(answered, 1'000));
+  const auto title = askOnce(agent(), kTitlePrompt, about);
+  if (!title) return;
+  const auto stored = appendSessionInfo(
+      store_, at_.sessionId, {.title = text::excerpt(*title, kGraphemes), .titleSource = TitleSource::Generated});
+  if (stored) at_.tailId = stored->lastAppendedEntryId;
 }
 
 Result<TurnReport> Chat::say(const std::string& text) {
@@ -188,8 +203,11 @@ Result<TurnReport> Chat::say(const std::string& text) {
   }
   auto held = lock();
   if (!held) return std::unexpected(held.error());
-  if (auto recorded = recordSetup(); !recorded) return std::unexpected(recorded.error());
-  return finished(runTurn(agent(), at_, text));
+  const auto first = recordSetup();
+  if (!first) return std::unexpected(first.error());
+  auto report = finished(runTurn(agent(), at_, text));
+  if (*first && options_.makeTitles && report && !report->aborted) makeTitle(text, report->text);
+  return report;
 }
 
 Result<TurnReport> Chat::resume() {

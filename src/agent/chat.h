@@ -26,6 +26,7 @@ struct ChatOptions {
   bool askNothing = false;
   std::vector<std::string> allowedCommands{};
   OnConflict onConflict = OnConflict::Refuse;
+  bool makeTitles = false;  ///< Ask the model for a title after the first exchange.
   double compactShare = 0.8;
   std::uint64_t windowTokens = 0;
   HttpProviderOptions http{};
@@ -85,7 +86,8 @@ class Chat {
   [[nodiscard]] Agent agent() const;
   Result<void> chooseModel();
   void keepModel();
-  Result<void> recordSetup();
+  Result<bool> recordSetup();
+  void makeTitle(const std::string& said, const std::string& answered);
   Result<TurnReport> finished(Result<TurnReport> report);
   Result<std::optional<TurnLock>> lock() const;
   Result<std::string> appendNow(std::string_view type, std::string payload);

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
+#include "agent/ask_once.h"
 #include "agent/json_parts.h"
-#include "agent/models.h"
 #include "agent/prompts.h"
-#include "bough/convert.h"
 
 namespace bough::agent {
 namespace {
@@ -106,30 +105,6 @@ std::string transcriptOf(const std::vector<Piece>& pieces, std::size_t count, st
   return "[the beginning is left out]\n" + text.substr(begin);
 }
 
-Result<std::string> summarize(const Agent& agent, const std::string& transcript) {
-  std::string document;
-  json::Writer writer(document);
-  writer.beginObject().key("messages").beginArray().beginObject().member("role", "user");
-  writer.member("content", fmt::format("{}\n\n{}", kSummaryPrompt, transcript)).endObject().endArray().endObject();
-  auto request = convertHistory(document, Dialect::Bough, agent.provider.dialect());
-  if (!request) return std::unexpected(request.error());
-  auto answer = agent.provider.stream(
-      {.context = request->document,
-       .thinkingLevel = {},
-       .maxOutputTokens = std::min<std::uint64_t>(4'096, limitsOf(agent.provider.name()).maxOutput)},
-      {}, agent.cancel);
-  if (!answer) return std::unexpected(answer.error());
-  if (answer->aborted || answer->message.empty()) return fail(ErrorCode::Io, "the summary broke off");
-  const auto message = normalize(answer->message, agent.provider.dialect());
-  if (!message) return std::unexpected(message.error());
-  std::string text;
-  for (const Block& block : message->blocks) {
-    if (block.kind == BlockKind::Text) text += block.text.decode();
-  }
-  if (text.empty()) return fail(ErrorCode::Io, "the summary is empty");
-  return text;
-}
-
 }  // namespace
 
 Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& journal, std::uint64_t windowTokens) {
@@ -137,7 +112,7 @@ Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& jou
   if (!pieces) return std::unexpected(pieces.error());
   const std::size_t kept = firstKept(*pieces, windowTokens / 5);
   if (kept == 0) return std::nullopt;
-  auto summary = summarize(agent, transcriptOf(*pieces, kept, windowTokens));
+  auto summary = askOnce(agent, kSummaryPrompt, transcriptOf(*pieces, kept, windowTokens));
   if (!summary) return std::unexpected(summary.error());
   CompactionReport report{.entryId = {}, .firstKeptEntryId = (*pieces)[kept].entryId, .messages = kept};
   std::uint64_t tokensBefore = 0;

@@ -167,6 +167,10 @@ std::string sayOf(const Situation& situation, const Plan& plan) {
     const std::string_view rest = std::string_view(situation.prompt).substr(kSummaryPrompt.size());
     return fmt::format("The offline model cannot summarize; the conversation begins: {}", cut(trimmed(rest)));
   }
+  if (situation.prompt.starts_with(kTitlePrompt)) {
+    const std::string_view rest = trimmed(std::string_view(situation.prompt).substr(kTitlePrompt.size()));
+    return "About: " + cut(rest.substr(0, rest.find('\n')));
+  }
   if (!plan.calls.empty()) {
     return fmt::format("I use {} tool{}.", plan.calls.size(), plan.calls.size() == 1 ? "" : "s");
   }
@@ -190,7 +194,8 @@ class OfflineProvider final : public Provider {
       ++situation.messages;
       readBlocks(*message, situation);
     }
-    const Plan plan = planOf(situation.prompt, situation.stepsDone);
+    const bool ours = situation.prompt.starts_with(kSummaryPrompt) || situation.prompt.starts_with(kTitlePrompt);
+    const Plan plan = ours ? Plan{} : planOf(situation.prompt, situation.stepsDone);
     std::string text;
     bool cancelled = false;
     if (!plan.thinking.empty()) emit(events, DeltaKind::Thinking, plan.thinking);

@@ -18,6 +18,10 @@ inline constexpr std::string_view kSummaryPrompt =
     "brief; "
     "write only the summary.";
 
+/// Begins the request for a title; the first exchange follows.
+inline constexpr std::string_view kTitlePrompt =
+    "Give the conversation below a title of at most six words, in its language. Write only the title.";
+
 inline constexpr std::string_view kOutcomeUnknown =
     "The outcome is unknown: the program ended while this was running. It may have had its effect, in part or in "
     "whole. "

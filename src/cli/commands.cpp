@@ -7,11 +7,14 @@ namespace bough::cli {
 std::vector<CommandGroup> commandGroups() {
   return {
       {.title = "Sessions",
-       .commands = {chatCommand(), newCommand(), appendCommand(), showCommand(), followCommand(), catCommand()}},
+       .commands = {chatCommand(), newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(),
+                    appendCommand(), followCommand(), catCommand()}},
       {.title = "Branches", .commands = {switchCommand()}},
-      {.title = "Messages", .commands = {convertCommand()}},
+      {.title = "Messages",
+       .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
       {.title = "Care",
-       .commands = {redactCommand(), archiveCommand(), verifyCommand(), repairCommand(), migrateCommand()}},
+       .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
+                    verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},
       {.title = "bough", .commands = {completionCommand(), helpCommand(), versionCommand()}},
   };
 }

@@ -76,7 +76,7 @@ class Repl {
  public:
   Repl(const Context& context, const agent::ChatOptions& options)
       : context_(context),
-        options_(options),
+        options_(withTitles(options)),
         listener_([this](const std::string& question) { return questions_.ask(question, signals_.token()); }) {}
 
   Result<ExitCode> run(const std::string& session, bool fresh) {
@@ -97,6 +97,11 @@ class Repl {
   }
 
  private:
+  static agent::ChatOptions withTitles(agent::ChatOptions options) {
+    options.makeTitles = true;
+    return options;
+  }
+
   // What waits comes first; then the user is asked.
   std::optional<std::string> nextLine(LineEditor& editor) {
     if (!queue_.empty()) {

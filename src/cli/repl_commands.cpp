@@ -170,23 +170,17 @@ Result<void> ReplCommands::listSessions(const std::string& words) {
   return {};
 }
 
+// A number is one of the last listing.
 Result<std::string> ReplCommands::findSession(const std::string& name) {
   if (name.empty()) return fail(ErrorCode::InvalidArgument, "which session?", "/sessions lists them");
-  if (const auto number = numberIn(name, 0)) {
-    if (auto listed = opened_.catalog->listed(*number)) return listed;
-  }
-  if (auto caughtUp = opened_.catalog->catchUp(); !caughtUp) return std::unexpected(caughtUp.error());
-  auto found = opened_.catalog->findByName(name);
-  if (!found) return std::unexpected(found.error());
-  if (found->sessions.size() == 1) return found->sessions.front().sessionId;
-  if (found->sessions.empty()) return fail(ErrorCode::NotFound, "there is no session " + name, "/sessions lists them");
-  return fail(ErrorCode::InvalidArgument, fmt::format("several sessions match {}", name), "type more of the name");
+  return resolveSession(chat().store(), numberIn(name, 0) ? "@" + name : name);
 }
 
 Result<void> ReplCommands::switchTo(const std::string& words) {
   auto id = findSession(words);
   if (!id) return std::unexpected(id.error());
   if (auto opened = chat().open(*id); !opened) return opened;
+  (void)opened_.catalog->catchUp();  // for the number of turns only
   opened_.restoredTurns = countTurns(*opened_.catalog, *id);
   printLine(fmt::format("{}  session {}", chat().model(), *id));
   printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));

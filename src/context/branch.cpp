@@ -68,6 +68,10 @@ void applySummary(std::vector<Entry>& entries, std::size_t place, Branch& branch
   }
   entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(place));
   entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(keptFrom));
+  const auto shifted = [&](std::size_t at) { return at <= keptFrom ? 0 : at - keptFrom - (at > place ? 1 : 0); };
+  branch.systemSince = shifted(branch.systemSince);
+  branch.toolsSince = shifted(branch.toolsSince);
+  branch.summarySince = place - keptFrom;
 }
 
 }  // namespace
@@ -106,7 +110,11 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
   std::size_t place = entries->size();
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const Entry& entry = (*entries)[i];
+    const std::string system = branch.system ? branch.system->json : "";
+    const std::string tools = branch.tools ? branch.tools->json : "";
     applyState(entry, branch);
+    if (branch.system && branch.system->json != system) branch.systemSince = i;
+    if (branch.tools && branch.tools->json != tools) branch.toolsSince = i;
     if (entry.type == entry_type::kCompactionSummary && !entry.redacted) place = i;
   }
   if (place < entries->size()) applySummary(*entries, place, branch);

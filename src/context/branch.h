@@ -26,6 +26,10 @@ struct Branch {
   std::uint64_t replacedEntries = 0;  ///< How many messages the summary stands for.
   std::optional<Recorded> system;
   std::optional<Recorded> tools;
+  // The places in `entries` from which on the system prompt, the tools and the summary are the present ones.
+  std::size_t systemSince = 0;
+  std::size_t toolsSince = 0;
+  std::size_t summarySince = 0;
   std::string model;
   std::string provider;
   std::string thinkingLevel;

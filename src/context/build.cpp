@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "context/branch.h"
 #include "context/budget.h"
+#include "context/signatures.h"
 #include "context/tokens.h"
 #include "message/document.h"
 #include "message/request.h"
@@ -221,6 +222,11 @@ class Builder {
     out_.tools = std::move(request.tools);
     out_.messages = std::move(request.messages);
     for (const message::Request::Part& part : request.parts) addPart(part);
+    const RequestChanges changes{
+        .system = options_.systemPrompt && branch_.system && branch_.system->json != json::quoted(*options_.systemPrompt),
+        .tools = options_.tools && branch_.tools && branch_.tools->json != *options_.tools,
+        .turnsLeftOut = out_.turnsLeftOut > 0};
+    reportSignatures(history_, branch_, options_.dialect, changes, reporter_);
     return std::move(out_);
   }
 

@@ -214,6 +214,26 @@ TEST_F(BuildContext, ABadEntryIsNamedTheRestIsConvertedAndStrictStops) {
   EXPECT_EQ(error.message, "entry bad1: the role is none of user, assistant, system");
 }
 
+TEST_F(BuildContext, TheReportSaysWhichSignaturesHoldAndWhatBreaksThem) {
+  const std::string thought = R"({"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},)"
+                              R"({"type":"text","text":"1"}]})";
+  add(entry_type::kRuntimeInit, R"({"systemPrompt":"first"})");
+  user("one");
+  say(Dialect::Anthropic, thought, "a1");
+  user("two");
+  ASSERT_EQ(build().report.signatures.size(), 1U);
+  EXPECT_EQ(build().report.signatures[0].state, SignatureState::Valid);
+  EXPECT_EQ(build(Dialect::Gemini).report.signatures[0].state, SignatureState::Carried);
+  EXPECT_EQ(build({.systemPrompt = "other"}).report.signatures[0].reason, "the system prompt before it changed");
+  add(entry_type::kSystemPromptOverride, R"({"systemPrompt":"second"})");
+  say(Dialect::Anthropic, thought, "a2");
+  const Context changed = build();
+  EXPECT_EQ(changed.report.signatures[0].reason, "the system prompt before it changed");
+  EXPECT_EQ(changed.report.signatures[1].state, SignatureState::Valid);
+  add(entry_type::kCompactionSummary, R"({"summary":"sum","firstKeptEntryId":"a2"})");
+  EXPECT_EQ(build().report.signatures[0].reason, "a summary stands for the messages before it");
+}
+
 TEST_F(BuildContext, PlainEntriesAreRead) {
   add("user", R"({"content":"hi"})");
   add("assistant", R"({"content":"looking"})");
