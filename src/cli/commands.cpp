@@ -7,13 +7,16 @@ namespace bough::cli {
 std::vector<CommandGroup> commandGroups() {
   return {
       {.title = "Sessions",
-       .commands = {newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(), appendCommand(),
-                    followCommand(), catCommand()}},
-      {.title = "Branches", .commands = {switchCommand()}},
-      {.title = "Messages", .commands = {convertCommand()}},
+       .commands = {chatCommand(), newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(),
+                    appendCommand(), followCommand(), catCommand()}},
+      {.title = "Branches",
+       .commands = {treeCommand(), branchesCommand(), switchCommand(), forkCommand(), labelCommand(), labelsCommand(),
+                    restoreCommand(), diffCommand(), replayCommand()}},
+      {.title = "Messages",
+       .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
       {.title = "Care",
-       .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), verifyCommand(),
-                    repairCommand(), migrateCommand(), reindexCommand()}},
+       .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
+                    verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},
       {.title = "bough", .commands = {completionCommand(), helpCommand(), versionCommand()}},
   };
 }
