@@ -92,19 +92,17 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   auto view = openCatalogView(context);
   if (!view) return std::unexpected(view.error());
-  ListOptions wanted{.filter = std::move(*filter), .limit = static_cast<std::size_t>(options.limit)};
-  if (options.all) wanted.limit = SIZE_MAX;
-  auto rows = view->catalog->list(wanted);
+  // One more than is shown says whether there are more; counting them all would take longer than the list.
+  const std::size_t limit = options.all ? SIZE_MAX - 1 : static_cast<std::size_t>(options.limit);
+  auto rows = view->catalog->list({.filter = *filter, .limit = limit + 1});
   if (!rows) return std::unexpected(rows.error());
+  const bool more = rows->size() > limit;
+  if (more) rows->pop_back();
   remember(context, *view->catalog, *rows);
-  std::uint64_t total = rows->size();
-  if (rows->size() == wanted.limit || context.json) {
-    auto counted = view->catalog->count(wanted.filter);
-    if (!counted) return std::unexpected(counted.error());
-    total = *counted;
-  }
   if (context.json) {
-    printJson(context.resolvedLocation(), total, *rows);
+    auto total = view->catalog->count(*filter);
+    if (!total) return std::unexpected(total.error());
+    printJson(context.resolvedLocation(), *total, *rows);
     return kDone;
   }
   if (rows->empty()) {
@@ -115,10 +113,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   printTable(*rows);
-  if (total > rows->size()) {
-    printMessage(
-        fmt::format("the newest {} of {}; --all shows every one, --limit N another number", rows->size(), total));
-  }
+  if (more) printMessage(fmt::format("the newest {}; --all shows every one, --limit N another number", limit));
   return kDone;
 }
 
