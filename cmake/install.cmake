@@ -1,4 +1,5 @@
-# `cmake --install` places the library, its headers, a CMake package, a pkg-config file and the command.
+# `cmake --install` places the library, its headers, a CMake package, a pkg-config file, the command, its manual page and
+# its completions.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS bough EXPORT bough_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -14,3 +15,7 @@ install(FILES ${PROJECT_BINARY_DIR}/bough-config.cmake ${PROJECT_BINARY_DIR}/bou
 configure_file(cmake/bough.pc.in ${PROJECT_BINARY_DIR}/bough.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/bough.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_BINARY_DIR}/bough.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME bough)
+install(FILES ${PROJECT_BINARY_DIR}/completion.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _bough)
+install(FILES ${PROJECT_BINARY_DIR}/completion.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME bough.fish)

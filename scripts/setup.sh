@@ -21,11 +21,12 @@ need() {
       "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >&2 </dev/null; }
 }
 
-build_packages=(g++ cmake ninja-build pkg-config libsimdjson-dev libfmt-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev)
-test_packages=(libgtest-dev python3 git)
+build_packages=(g++ cmake ninja-build pkg-config libsimdjson-dev libfmt-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev libsqlite3-dev
+  libutf8proc-dev)
+test_packages=(libgtest-dev python3 git tmux less)
 clang_packages=(clang-19 libclang-rt-19-dev)
 tidy_packages=(clang-19 clang-tidy-19 clang-format-19)
-bench_packages=(libsqlite3-dev librocksdb-dev)
+bench_packages=(librocksdb-dev sqlite3 ripgrep)
 
 # configure FOLDER OPTION…: runs CMake once; later changes of the build files are picked up by ninja.
 configure() {

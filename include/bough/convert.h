@@ -41,9 +41,10 @@ std::string_view toString(Change change);
 
 struct Finding {
   Change change = Change::Carried;
-  std::string path;   ///< "messages[3].content[1]" in the document that was read.
+  std::string path;   ///< "messages[3].content[1]" in the document that was read; in an entry "message.content[1]".
   std::string field;  ///< "thinking", "tool_result.is_error", "text.cache_control" …
   std::string reason;
+  std::string entryId{};  ///< Of a session: the entry it happened to.
 };
 
 enum class SignatureState : std::uint8_t {
@@ -58,7 +59,8 @@ struct SignatureStatus {
   std::string path;
   Dialect provider = Dialect::Anthropic;
   SignatureState state = SignatureState::Carried;
-  std::string reason;  ///< What breaks it, or what would.
+  std::string reason;     ///< What breaks it, or what would.
+  std::string entryId{};  ///< Of a session: the entry that holds it.
 };
 
 /// What a conversion does to this history.

@@ -35,6 +35,37 @@ constexpr bool isControlType(std::string_view type) {
          type == entry_type::kRedaction;
 }
 
+/// A type as a number: what an index keeps of it. The order is part of the index file's format.
+enum class EntryKind : std::uint8_t {
+  Other,  ///< A type that bough does not know.
+  SessionHeader,
+  Message,
+  MessageDeltaBatch,
+  ModelChange,
+  ThinkingLevelChange,
+  RuntimeInit,
+  SystemPromptOverride,
+  CompactionSummary,
+  BranchSummary,
+  Custom,
+  ToolStart,
+  Head,
+  Label,
+  SessionInfo,
+  Redaction,
+};
+
+EntryKind entryKind(std::string_view type);
+
+constexpr bool isControl(EntryKind kind) {
+  return kind >= EntryKind::Head;
+}
+
+/// Whether entries of this kind are part of the conversation: all but control entries and headers.
+constexpr bool isConversation(EntryKind kind) {
+  return !isControl(kind) && kind != EntryKind::SessionHeader;
+}
+
 /// One entry. Texts that hold JSON (payload, meta, extra) are verbatim: number literals, key order and escapes are
 /// those that were appended; only line breaks between tokens are stored as spaces.
 struct Entry {

@@ -4,6 +4,7 @@
 // what it points to. The stored bytes stay the truth; what the view has no word for is an Unknown block or an extra.
 #pragma once
 
+#include <bough/entry.h>
 #include <bough/error.h>
 
 #include <cstdint>
@@ -110,6 +111,10 @@ struct Message {
 /// Reads one stored message: an element of a history, or a provider's whole response. `stored` must outlive the result.
 /// Fails with InvalidArgument, and says why, when it is no message of that dialect.
 Result<Message> normalize(std::string_view stored, Dialect dialect);
+
+/// Reads the message of an entry: `{"dialect":…,"message":…}`, or without a dialect a plain one, in `message` or as the
+/// payload itself. `entry` must outlive the result. Fails with InvalidArgument when it holds none that can be read.
+Result<Message> normalizeEntry(const Entry& entry);
 
 /// What denormalize left out of the messages it wrote.
 struct LeftOut {

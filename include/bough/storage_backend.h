@@ -13,6 +13,7 @@
 
 #include "bough/entry.h"
 #include "bough/error.h"
+#include "bough/outline.h"
 #include "bough/report.h"
 
 namespace bough {
@@ -72,6 +73,16 @@ struct ArchiveSizes {
   std::uint64_t packedBytes = 0;
 };
 
+/// What may have changed in a store since a token was given out.
+struct ChangeSet {
+  bool all = false;                   ///< Anything may have; the other members say nothing.
+  bool names = false;                 ///< Sessions may have been made or removed.
+  std::vector<std::uint32_t> groups;  ///< Sessions of these groups may have changed; see StorageBackend::changeGroup.
+  std::string token;                  ///< For the next time; bytes that only the backend understands.
+
+  [[nodiscard]] bool none() const { return !all && !names && groups.empty(); }
+};
+
 /// Wakes who waits for a session to change.
 class ChangeWatcher {
  public:
@@ -101,6 +112,17 @@ class StorageBackend {
   virtual Result<void> probe() = 0;
   virtual Result<std::vector<std::string>> listSessions() = 0;
 
+  /// A folder of this machine for what is derived from the sessions; empty when there is none.
+  [[nodiscard]] virtual std::string folder() const = 0;
+
+  /// What may have changed since `token` was given out; everything when the token is empty or not understood. What was
+  /// acknowledged before the call is never left out, except what other programs wrote past bough.
+  virtual Result<ChangeSet> changesSince(std::string_view token) = 0;
+  /// The group a session belongs to for good: changes are noted group by group.
+  [[nodiscard]] virtual std::uint32_t changeGroup(std::string_view sessionId) const = 0;
+  /// A text that differs whenever what is stored of a session does. Reads no entry. NotFound when there is none.
+  virtual Result<std::string> stamp(const std::string& sessionId) = 0;
+
   /// Stores a new session whose first batch is `entries`, the header first. AlreadyExists when there is one.
   virtual Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) = 0;
   virtual Result<SessionState> state(const std::string& sessionId) = 0;
@@ -117,6 +139,11 @@ class StorageBackend {
   virtual Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) = 0;
   /// The sequences of all control entries, ascending.
   virtual Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) = 0;
+  /// The session's own entries as columns, cheaply: no entry is read. Parents of a shared history are kElsewhere.
+  virtual Result<SessionOutline> outline(const std::string& sessionId) = 0;
+  /// The ids of own entries that begin with `prefix`, in log order, at most `limit`.
+  virtual Result<std::vector<std::string>> findIds(const std::string& sessionId, std::string_view prefix,
+                                                   std::size_t limit) = 0;
   /// The last `limit` entries of the branch that ends in `leaf`.
   virtual Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) = 0;
   /// The entries at these sequences, in this order. A retryable Damaged means: ask for the sequences again.

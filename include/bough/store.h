@@ -14,6 +14,7 @@
 #include "bough/error.h"
 #include "bough/report.h"
 #include "bough/storage_backend.h"
+#include "bough/tree.h"
 
 namespace bough {
 
@@ -63,6 +64,21 @@ struct LoadOptions {
   std::optional<std::string> branch;  ///< Only the branch that ends in this entry, root first.
   std::string type;                   ///< Only entries of this type.
   bool showRedacted = false;          ///< Return payloads as they were stored, redacted or not: for audits.
+};
+
+/// A name for an entry: a snapshot that costs one line.
+struct SessionLabel {
+  std::string name;
+  std::string entryId;
+  std::string timestamp;  ///< When it was given.
+  std::string sessionId;  ///< By which session: a fork also has those that others give to what it shares.
+};
+
+/// What another branch, of this session or another, came to.
+struct BranchSummary {
+  std::string sourceSessionId;
+  std::string sourceEntryId;  ///< The last entry of that branch.
+  std::string summary;
 };
 
 struct DeleteOptions {
@@ -148,11 +164,45 @@ class SessionStore {
                                         const NewSession& session = {});
   /// Moves the head, durably. An empty id moves it before the first entry.
   Result<AppendResult> moveHead(const std::string& sessionId, const std::string& entryId);
+  /// The session as a tree, from the index: no entry is read but labels and entries without a known parent.
+  Result<SessionTree> loadTree(const std::string& sessionId);
+  /// The entries at these sequences (the nodes of the tree), in this order.
+  Result<std::vector<Entry>> loadEntriesAt(const std::string& sessionId, const std::vector<TreeNode>& sequences);
+  /// Where an entry stands in the tree. NotFound when the session has none of that id.
+  Result<TreeNode> sequenceOf(const std::string& sessionId, const std::string& entryId);
+  /// The ids that begin with `prefix`, in the session's order, at most `limit`.
+  Result<std::vector<std::string>> findEntryIds(const std::string& sessionId, const std::string& prefix,
+                                                std::size_t limit);
+  /// The conversation from its root to an entry, without control entries; to the head when `entryId` is left out.
+  Result<std::vector<Entry>> buildConversationHistory(const std::string& sessionId, const std::string& entryId = {});
+
+  /// Gives an entry a name, durably; a label of that name moves. Names are 1 to 128 bytes of printable text that
+  /// neither begins with `@` nor holds `~`. A fork also has the labels of the history it shares.
+  Result<AppendResult> labelEntry(const std::string& sessionId, const std::string& entryId, const std::string& name);
+  /// By name.
+  Result<std::vector<SessionLabel>> labels(const std::string& sessionId);
+  /// NotFound when there is no such label.
+  Result<AppendResult> removeLabel(const std::string& sessionId, const std::string& name);
+  /// Moves the head to a labelled entry.
+  Result<AppendResult> restoreLabel(const std::string& sessionId, const std::string& name);
+  Result<AppendResult> setTitle(const std::string& sessionId, const std::string& title);
+  /// Appends a summary of another branch behind the head.
+  Result<AppendResult> appendBranchSummary(const std::string& sessionId, const BranchSummary& summary);
+
   /// Hides an entry's payload from every derived view; the log keeps it.
   Result<AppendResult> redactEntry(const std::string& sessionId, const std::string& entryId, const std::string& by,
                                    const std::string& reason);
 
   Result<std::vector<std::string>> listSessions();
+  /// As StorageBackend has them: for what is derived from the sessions and must find out what is new.
+  [[nodiscard]] std::string folder() const;
+  Result<ChangeSet> changesSince(std::string_view token);
+  [[nodiscard]] std::uint32_t changeGroup(std::string_view sessionId) const;
+  Result<std::string> sessionStamp(const std::string& sessionId);
+  /// Gives the session's own entries from `fromSequence` on, at most `limit`, to `use`: not what a fork shares, and
+  /// redacted or not. A payload whose attachment cannot be read is the reference to it.
+  Result<void> readOwnEntries(const std::string& sessionId, std::uint64_t fromSequence, std::uint64_t limit,
+                              const std::function<void(std::uint64_t sequence, Entry& entry)>& use);
   Result<SessionState> sessionState(const std::string& sessionId);
   /// The sessions that share history of this one.
   Result<std::vector<std::string>> forksOf(const std::string& sessionId);
@@ -191,6 +241,14 @@ class SessionStore {
 /// A backend that keeps sessions in a folder of JSONL files (docs/format.md).
 Result<std::shared_ptr<StorageBackend>> makeFileBackend(const std::string& folder, const StoreOptions& options = {},
                                                         const EntrySerializer& serializer = jsonEntrySerializer());
+
+/// A session file that lies outside of any store, and the id it has by its name.
+struct SessionFileBackend {
+  std::shared_ptr<StorageBackend> backend;  ///< Holds that one session. ReadOnly when it is written to.
+  std::string sessionId;
+};
+/// InvalidArgument when the name is not that of a session file: <id>.jsonl, <id>.jsonl.zst or <id>.jsonl.gz.
+Result<SessionFileBackend> openSessionFile(const std::string& path);
 
 /// A backend that keeps sessions in memory, as long as it lives.
 std::shared_ptr<StorageBackend> makeMemoryBackend(const EntrySerializer& serializer = jsonEntrySerializer());

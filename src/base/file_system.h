@@ -5,6 +5,8 @@
 // a store can lead out of it. Results carry errno; base/file_io.h turns them into errors that name the path.
 #pragma once
 
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -74,6 +76,15 @@ class Watcher {
   virtual void wake() = 0;
 };
 
+/// Words that several processes share through a file.
+class SharedWords {
+ public:
+  virtual ~SharedWords() = default;
+  [[nodiscard]] virtual std::span<std::atomic<std::uint64_t>> words() = 0;
+  /// False when the file can only be read: then nothing may be stored in them.
+  [[nodiscard]] virtual bool writable() const = 0;
+};
+
 /// An open folder. All calls may come from any thread.
 class Directory {
  public:
@@ -92,6 +103,12 @@ class Directory {
   /// Whether files may be made here.
   virtual SysResult<void> checkWritable() = 0;
   virtual SysResult<std::unique_ptr<Watcher>> watch(std::string_view name) = 0;
+  /// Maps the file of that name, which holds exactly `initial.size()` words; makes it of `initial`, at once whole, when
+  /// it is missing and can be made. EINVAL when it is of another size; ENOTSUP where nothing can be shared.
+  virtual SysResult<std::unique_ptr<SharedWords>> share(std::string_view name, std::span<const std::uint64_t> initial) {
+    (void)name, (void)initial;
+    return std::unexpected(ENOTSUP);
+  }
   /// For messages.
   [[nodiscard]] virtual std::string path() const = 0;
 };
@@ -101,6 +118,8 @@ class FileSystem {
   virtual ~FileSystem() = default;
   /// Opens the folder at `path`, which may be a link; makes it and its parents (0700) when `create` is set.
   virtual SysResult<std::unique_ptr<Directory>> openRoot(const std::string& path, bool create) = 0;
+  /// Differs after each start of the machine; empty when that is unknown.
+  virtual std::string bootId() { return {}; }
 };
 
 /// The operating system's files. Lives as long as the program.

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -182,6 +183,25 @@ class PosixWatcher final : public Watcher {
   std::string name_;
 };
 
+class PosixSharedWords final : public SharedWords {
+ public:
+  PosixSharedWords(void* memory, std::size_t count, bool writable)
+      : memory_(memory), count_(count), writable_(writable) {}
+  PosixSharedWords(const PosixSharedWords&) = delete;
+  PosixSharedWords& operator=(const PosixSharedWords&) = delete;
+  ~PosixSharedWords() override { ::munmap(memory_, count_ * sizeof(std::uint64_t)); }
+  [[nodiscard]] std::span<std::atomic<std::uint64_t>> words() override {
+    static_assert(sizeof(std::atomic<std::uint64_t>) == sizeof(std::uint64_t));
+    return {static_cast<std::atomic<std::uint64_t>*>(memory_), count_};
+  }
+  [[nodiscard]] bool writable() const override { return writable_; }
+
+ private:
+  void* memory_;
+  std::size_t count_;
+  bool writable_;
+};
+
 class PosixDirectory final : public Directory {
  public:
   PosixDirectory(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
@@ -265,9 +285,51 @@ class PosixDirectory final : public Directory {
     return watcher;
   }
 
+  SysResult<std::unique_ptr<SharedWords>> share(std::string_view name,
+                                                std::span<const std::uint64_t> initial) override {
+    const std::string file(name);
+    const auto openIt = [&](int flags) {
+      return Descriptor(::openat(fd_.get(), file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    };
+    Descriptor fd = openIt(O_RDWR);
+    if (fd.get() < 0 && errno == ENOENT) {
+      if (auto made = makeShared(file, initial); !made) return std::unexpected(made.error());
+      fd = openIt(O_RDWR);
+    }
+    const bool writable = fd.get() >= 0;
+    if (!writable && (errno == EACCES || errno == EROFS)) fd = openIt(O_RDONLY);
+    struct stat s{};
+    if (fd.get() < 0 || ::fstat(fd.get(), &s) != 0) return lastError();
+    if (!S_ISREG(s.st_mode) || s.st_size != static_cast<off_t>(initial.size_bytes())) return std::unexpected(EINVAL);
+    void* memory =
+        ::mmap(nullptr, initial.size_bytes(), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd.get(), 0);
+    if (memory == MAP_FAILED) return lastError();
+    return std::make_unique<PosixSharedWords>(memory, initial.size(), writable);
+  }
+
   [[nodiscard]] std::string path() const override { return path_; }
 
  private:
+  // Under another name first, so that nobody maps half of it; every block is there before anyone stores into it.
+  SysResult<void> makeShared(const std::string& name, std::span<const std::uint64_t> initial) {
+    const std::string temporary = fmt::format("{}.{:x}.tmp", name, initial.front());
+    const Descriptor fd(
+        ::openat(fd_.get(), temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+    if (fd.get() < 0) return lastError();
+    SysResult<void> made;
+    const int full = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(initial.size_bytes()));
+    const ssize_t bytes = static_cast<ssize_t>(initial.size_bytes());
+    if (full != 0) {
+      made = std::unexpected(full);
+    } else if (::pwrite(fd.get(), initial.data(), initial.size_bytes(), 0) != bytes) {
+      made = std::unexpected(ENOSPC);
+    } else if (::linkat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str(), 0) != 0 && errno != EEXIST) {
+      made = lastError();
+    }
+    (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
+    return made;
+  }
+
   static SysResult<void> done(int status) {
     if (status != 0) return lastError();
     return {};
@@ -288,6 +350,15 @@ class PosixFileSystem final : public FileSystem {
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd.get() < 0) return lastError();
     return std::make_unique<PosixDirectory>(std::move(fd), path);
+  }
+
+  std::string bootId() override {
+    const Descriptor fd(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+    std::array<char, 64> text{};
+    const ssize_t got = fd.get() < 0 ? -1 : ::read(fd.get(), text.data(), text.size());
+    std::string id(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+    while (!id.empty() && id.back() == '\n') id.pop_back();
+    return id;
   }
 
  private:

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <span>
 
 #include "cli/command.h"
+#include "cli/help.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 
 namespace bough::cli {
 namespace {
@@ -23,17 +27,13 @@ void addOption(CLI::App& app, const Option& option) {
     added = app.add_flag(option.name, **flag, option.help);
   } else if (auto* const* text = std::get_if<std::string*>(&option.target)) {
     added = app.add_option(option.name, **text, option.help);
+  } else if (auto* const* number = std::get_if<std::uint64_t*>(&option.target)) {
+    added = app.add_option(option.name, **number, option.help);
   } else {
     added = app.add_option(option.name, *std::get<std::vector<std::string>*>(option.target), option.help);
   }
   added->required(option.required);
   if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
-}
-
-std::string footerOf(const Command& command) {
-  std::string footer = command.details;
-  if (!command.examples.empty()) footer += fmt::format("{}Examples:\n{}", footer.empty() ? "" : "\n", command.examples);
-  return footer;
 }
 
 ExitCode codeFor(const Error& error) {
@@ -43,25 +43,18 @@ ExitCode codeFor(const Error& error) {
 // The parser and what it found.
 class Application {
  public:
-  Application() {
+  explicit Application(std::shared_ptr<StorageBackend> backend) : groups_(commandGroups()) {
+    context_.backend = std::move(backend);
     app_.name("bough");
-    app_.description("bough keeps the conversations of AI agents: durable, branching, portable.");
-    app_.footer(
-        "`bough help COMMAND` says what a command does, with examples.\n"
-        "Exit codes: 0 done, 1 a problem in the data, 2 wrong use.");
-    addOption(app_, {.name = "--store",
-                     .help = "The store: a folder. Default: $BOUGH_STORE, else $XDG_DATA_HOME/bough, else "
-                             "~/.local/share/bough",
-                     .target = &context_.storeLocation});
-    addOption(app_, {.name = "--json", .help = "Print JSON for programs", .target = &context_.json});
+    for (const Option& option : globalOptions(context_)) addOption(app_, option);
     app_.require_subcommand(0, 1);
     app_.fallthrough();
-    for (Command command : {newCommand(), appendCommand(), switchCommand(), catCommand(), verifyCommand(),
-                            repairCommand(), migrateCommand(), convertCommand(), helpCommand(), versionCommand()}) {
-      CLI::App* parser = app_.add_subcommand(command.name, command.summary);
-      parser->footer(footerOf(command));
-      for (const Option& option : command.options) addOption(*parser, option);
-      parser->callback([this, run = command.run, values = command.values] { run_ = run; });
+    for (const CommandGroup& group : groups_) {
+      for (const Command& command : group.commands) {
+        CLI::App* parser = app_.add_subcommand(command.name, command.summary);
+        for (const Option& option : command.options) addOption(*parser, option);
+        parser->callback([this, &command] { run_ = command.run; });
+      }
     }
   }
 
@@ -69,10 +62,9 @@ class Application {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
-      printText(app_.help());
-      return kDone;
+      return showHelp();
     } catch (const CLI::ParseError& error) {
-      return fail(ErrorCode::InvalidArgument, error.what(), "`bough help` shows how");
+      return wrongUse(argc, argv, error.what());
     }
     return run_ ? run_(context_) : showHome(context_);
   }
@@ -80,30 +72,36 @@ class Application {
   [[nodiscard]] bool json() const { return context_.json; }
 
  private:
-  Command helpCommand() {
-    auto name = std::make_shared<std::string>();
-    return {.name = "help",
-            .summary = "Show what a command does",
-            .details = {},
-            .examples = "  bough help append",
-            .options = {{.name = "COMMAND", .help = "The command; without one, all of them", .target = name.get()}},
-            .values = name,
-            .run = [this, name](const Context&) { return showHelp(*name); }};
-  }
-
-  Result<ExitCode> showHelp(const std::string& name) {
-    if (name.empty()) {
-      printText(app_.help());
+  // Behind `--help`, with or without a command.
+  Result<ExitCode> showHelp() {
+    const auto parsed = app_.get_subcommands();
+    if (parsed.empty()) {
+      printText(overviewHelp(groups_, terminalWidth()));
       return kDone;
     }
-    const auto found = app_.get_subcommands([&](const CLI::App* candidate) { return candidate->get_name() == name; });
-    if (found.empty()) {
-      return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name), "`bough help` lists them");
-    }
-    printText(found.front()->help("bough"));
+    auto command = findCommand(groups_, parsed.front()->get_name());
+    if (!command) return std::unexpected(command.error());
+    printText(commandHelp(*command, terminalWidth()));
     return kDone;
   }
 
+  // The parser stopped in the middle, so what it has not reached is looked for here.
+  Result<ExitCode> wrongUse(int argc, char** argv, const std::string& message) {
+    const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
+    for (const std::string_view argument : arguments) context_.json = context_.json || argument == "--json";
+    const auto parsed = app_.get_subcommands();
+    if (!parsed.empty()) {
+      return fail(ErrorCode::InvalidArgument, message,
+                  fmt::format("`bough help {}` shows how", parsed.front()->get_name()));
+    }
+    const auto word = std::ranges::find_if(arguments.subspan(1), [](const char* argument) { return *argument != '-'; });
+    if (word != arguments.end() && std::string_view(*(word - 1)) != "--store") {
+      if (auto command = findCommand(groups_, *word); !command) return std::unexpected(command.error());
+    }
+    return fail(ErrorCode::InvalidArgument, message, "`bough help` shows how");
+  }
+
+  std::vector<CommandGroup> groups_;
   CLI::App app_;
   Context context_;
   std::function<Result<ExitCode>(const Context&)> run_;
@@ -121,13 +119,15 @@ std::string Context::resolvedLocation() const {
 Result<std::unique_ptr<SessionStore>> Context::openStore(bool create) const {
   StoreOptions options;
   options.create = create;
+  if (backend) return SessionStore::open(SessionStoreInit{.backend = backend, .options = options});
   return SessionStore::open(resolvedLocation(), options);
 }
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, std::shared_ptr<StorageBackend> backend) {
   // A reader that went away (`bough cat … | head`) shows as a failed write, and ends us quietly.
   std::signal(SIGPIPE, SIG_IGN);
-  Application application;
+  reopenOutput();
+  Application application(std::move(backend));
   const auto outcome = application.run(argc, argv);
   if (outputClosed()) return kDone;
   if (outcome) return *outcome;

@@ -99,15 +99,13 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return fail(ErrorCode::InvalidArgument, "--role and --text go together",
                 "bough append SESSION --role user --text Hi");
   }
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
+  auto session = openSession(context, options.session);
   if (!session) return std::unexpected(session.error());
   auto entries = options.role.empty() ? readInput() : std::vector<Entry>{typedMessage(options.role, options.text)};
   if (!entries) return std::unexpected(entries.error());
   AppendOptions how;
   if (!options.expectedTail.empty()) how.expectedTail = options.expectedTail;
-  auto result = (*store)->appendSessionEntries(*session, std::move(*entries), how);
+  auto result = session->store->appendSessionEntries(session->sessionId, std::move(*entries), how);
   if (!result) return std::unexpected(result.error());
   printResult(*result, context.json);
   return kDone;

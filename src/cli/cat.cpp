@@ -6,18 +6,16 @@ namespace bough::cli {
 namespace {
 
 Result<ExitCode> run(const Context& context, const std::string& name) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, name);
+  auto session = openSession(context, name);
   if (!session) return std::unexpected(session.error());
-  auto done = (*store)->exportSession(*session, [](std::string_view line) {
+  auto done = session->store->exportSession(session->sessionId, [](std::string_view line) {
     printLine(line);
     return !outputClosed();
   });
   if (!done) return std::unexpected(done.error());
-  auto state = (*store)->sessionState(*session);
+  auto state = session->store->sessionState(session->sessionId);
   if (state && state->problemCount > 0) {
-    printMessage("some lines could not be read and are left out; `bough verify " + *session + "` lists them");
+    printMessage("some lines could not be read and are left out; `bough verify " + session->sessionId + "` lists them");
     return kProblem;
   }
   return kDone;

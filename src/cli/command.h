@@ -2,6 +2,7 @@
 // made from this one definition.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@ enum ExitCode : int { kDone = 0, kProblem = 1, kWrongUse = 2 };
 struct Context {
   std::string storeLocation;  ///< As --store gave it; empty for the default.
   bool json = false;
+  std::shared_ptr<StorageBackend> backend;  ///< When set, the store is over this one, wherever --store points.
 
   /// Opens the store. Only commands that make something make the store too.
   [[nodiscard]] Result<std::unique_ptr<SessionStore>> openStore(bool create = false) const;
@@ -31,9 +33,13 @@ struct Context {
 struct Option {
   std::string name;
   std::string help;
-  std::variant<bool*, std::string*, std::vector<std::string>*> target;
+  std::variant<bool*, std::string*, std::uint64_t*, std::vector<std::string>*> target;
   bool required = false;
   std::vector<std::string> choices = {};
+  std::string value = {};  ///< What the help calls its value, as N or FILE.
+
+  [[nodiscard]] bool isArgument() const { return !name.starts_with('-'); }
+  [[nodiscard]] bool isFlag() const { return std::holds_alternative<bool*>(target); }
 };
 
 struct Command {
@@ -49,13 +55,30 @@ struct Command {
 // One a command, each in the file of its name.
 Command newCommand();
 Command appendCommand();
-Command switchCommand();
+Command showCommand();
+Command followCommand();
 Command catCommand();
+Command switchCommand();
+Command convertCommand();
+Command redactCommand();
+Command archiveCommand();
 Command verifyCommand();
 Command repairCommand();
 Command migrateCommand();
-Command convertCommand();
+Command completionCommand();
+Command helpCommand();
 Command versionCommand();
+
+/// Commands that belong together, as the help lists them.
+struct CommandGroup {
+  std::string title;
+  std::vector<Command> commands;
+};
+
+/// All commands there are.
+std::vector<CommandGroup> commandGroups();
+/// The options every command takes.
+std::vector<Option> globalOptions(Context& context);
 
 /// `bough` alone.
 Result<ExitCode> showHome(const Context& context);

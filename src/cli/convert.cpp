@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "base/text.h"
 #include "bough/convert.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -59,9 +60,9 @@ void printReport(const CompatibilityReport& report, const Options& options, bool
                                 : fmt::format("{} hold something that {} cannot", report.lossyMessages, options.to),
       report.restored > 0 ? fmt::format("; {} are the bytes they were first", report.restored) : ""));
   for (std::size_t i = 0; i < report.lossyFields.size(); ++i) {
-    printMessage(fmt::format("  {:>6} × {}", report.lossyCounts[i], printable(report.lossyFields[i])));
+    printMessage(fmt::format("  {:>6} × {}", report.lossyCounts[i], text::printable(report.lossyFields[i])));
   }
-  for (const std::string& warning : report.warnings) printMessage(fmt::format("  {}", printable(warning)));
+  for (const std::string& warning : report.warnings) printMessage(fmt::format("  {}", text::printable(warning)));
   if (report.lossyMessages > 0) {
     printMessage(keptOrigin
                      ? fmt::format("  → all of it is in {}.origin; keep that file beside it for the exact way back",

@@ -6,6 +6,7 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 
@@ -72,11 +73,11 @@ void printJson(const std::string& location, std::size_t total, const std::vector
 void printRows(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     if (row.error) {
-      printLine(fmt::format("  {:<36}  cannot be read: {}", row.id, printable(row.error->message)));
+      printLine(fmt::format("  {:<36}  cannot be read: {}", row.id, text::printable(row.error->message)));
       continue;
     }
     printLine(fmt::format("  {:<36}  {:>6} entries  {:>9}  {}{}", row.id, row.state.entryCount,
-                          formatBytes(row.state.bytes), printable(row.title, 40),
+                          formatBytes(row.state.bytes), text::excerpt(row.title, 40),
                           row.state.problemCount > 0 ? "  (needs `bough verify`)" : ""));
   }
 }
@@ -112,7 +113,7 @@ Result<ExitCode> showHome(const Context& context) {
   }
   printLine("bough keeps the conversations of AI agents: durable, branching, portable.");
   printLine("");
-  printLine(fmt::format("Store: {}{}", printable(location), store ? "" : "  (not made yet)"));
+  printLine(fmt::format("Store: {}{}", text::printable(location), store ? "" : "  (not made yet)"));
   printLine(ids.empty() ? "No sessions yet."
                         : fmt::format("{} session{}{}:", ids.size(), ids.size() == 1 ? "" : "s",
                                       ids.size() > rows.size() ? fmt::format(", the newest {}", rows.size()) : ""));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json_write.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
@@ -30,16 +31,14 @@ void print(const MigrationResult& result, bool json) {
                         result.entries, result.fromFormat, result.toFormat, result.keptAs));
   for (const Problem& problem : result.problems) {
     printLine(fmt::format("  PROBLEM: {} at byte {} ({} bytes) of the old file could not be read: {}",
-                          toString(problem.kind), problem.offset, problem.bytes, printable(problem.message)));
+                          toString(problem.kind), problem.offset, problem.bytes, text::printable(problem.message)));
   }
 }
 
 Result<ExitCode> run(const Context& context, const std::string& name) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, name);
+  auto session = openSession(context, name);
   if (!session) return std::unexpected(session.error());
-  auto result = (*store)->migrateSession(*session);
+  auto result = session->store->migrateSession(session->sessionId);
   if (!result) return std::unexpected(result.error());
   print(*result, context.json);
   return result->problems.empty() ? kDone : kProblem;

@@ -17,10 +17,8 @@ void printMessage(std::string_view line);
 void printError(const Error& error, bool json);
 /// Whether the reader of stdout has gone away, as in `bough cat … | head`: no error.
 bool outputClosed();
-
-/// Text from a session made safe for a terminal: control characters and escape sequences are shown, not sent. Cut after
-/// `limit` characters.
-std::string printable(std::string_view text, std::size_t limit = std::string_view::npos);
+/// Forgets that: for a process that runs several commands.
+void reopenOutput();
 
 /// 1234567 as "1.2 MB".
 std::string formatBytes(std::uint64_t bytes);

@@ -14,19 +14,17 @@ struct Options {
 };
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto store = context.openStore();
-  if (!store) return std::unexpected(store.error());
-  auto session = resolveSession(**store, options.session);
+  auto session = openSession(context, options.session);
   if (!session) return std::unexpected(session.error());
-  auto moved = (*store)->moveHead(*session, options.entry == "@start" ? "" : options.entry);
+  auto moved = session->store->moveHead(session->sessionId, options.entry == "@start" ? "" : options.entry);
   if (!moved) return std::unexpected(moved.error());
   if (!context.json) {
-    printMessage(fmt::format("the head of {} is now {}", *session, options.entry));
+    printMessage(fmt::format("the head of {} is now {}", session->sessionId, options.entry));
     return kDone;
   }
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", *session).key("headId");
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session->sessionId).key("headId");
   options.entry == "@start" ? writer.null() : writer.string(options.entry);
   writer.endObject();
   printLine(out);

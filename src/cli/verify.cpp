@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json_write.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
@@ -33,7 +34,7 @@ void printForPeople(const VerifyReport& report) {
                                                 : "good"));
   for (const Problem& problem : report.problems) {
     printLine(fmt::format("  {} {} at byte {} ({} bytes): {}", isNote(problem.kind) ? "note:" : "PROBLEM:",
-                          toString(problem.kind), problem.offset, problem.bytes, printable(problem.message)));
+                          toString(problem.kind), problem.offset, problem.bytes, text::printable(problem.message)));
   }
 }
 

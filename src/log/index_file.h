@@ -50,6 +50,10 @@ class IndexFile {
   /// The record at an ordinal below count(); none when its block is damaged.
   std::optional<IndexRecord> record(Ordinal ordinal);
 
+  /// Gives all records below count() to `use`, in order and in parts, and keeps none of their blocks. False when a
+  /// block is damaged.
+  bool forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use);
+
   /// Looks a hash up among the records below count(). Fails when a block is damaged.
   std::expected<std::optional<Ordinal>, int> find(std::uint64_t hash,
                                                   const std::function<bool(const IndexRecord&)>& confirm);

@@ -7,33 +7,9 @@
 
 #include "base/check.h"
 #include "base/json_scan.h"
-#include "bough/entry.h"
 #include "log/index_file.h"
 
 namespace bough {
-
-EntryKind entryKind(std::string_view type) {
-  using namespace entry_type;
-  static constexpr std::pair<std::string_view, EntryKind> kKinds[] = {
-      {kMessage, EntryKind::Message},
-      {kSessionHeader, EntryKind::SessionHeader},
-      {kMessageDeltaBatch, EntryKind::MessageDeltaBatch},
-      {kModelChange, EntryKind::ModelChange},
-      {kThinkingLevelChange, EntryKind::ThinkingLevelChange},
-      {kRuntimeInit, EntryKind::RuntimeInit},
-      {kSystemPromptOverride, EntryKind::SystemPromptOverride},
-      {kCompactionSummary, EntryKind::CompactionSummary},
-      {kBranchSummary, EntryKind::BranchSummary},
-      {kCustom, EntryKind::Custom},
-      {kToolStart, EntryKind::ToolStart},
-      {kHead, EntryKind::Head},
-      {kLabel, EntryKind::Label},
-      {kSessionInfo, EntryKind::SessionInfo},
-      {kRedaction, EntryKind::Redaction},
-  };
-  const auto* found = std::ranges::find(kKinds, type, &std::pair<std::string_view, EntryKind>::first);
-  return found == std::end(kKinds) ? EntryKind::Other : found->second;
-}
 
 // Multiply and fold, eight bytes at a time; the seed makes it unpredictable, the length separates prefixes.
 std::uint64_t hashId(std::string_view id, std::uint64_t seed) {
@@ -102,6 +78,16 @@ IndexRecord OffsetIndex::record(Ordinal ordinal) {
     return {};
   }
   return *record;
+}
+
+void OffsetIndex::forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use) {
+  Ordinal ordinal = 0;
+  const auto checked = [&](std::span<const IndexRecord> part) {
+    for (const IndexRecord& record : part) damaged_ = damaged_ || !isPlausible(record, ordinal++, summary_);
+    if (!damaged_) use(part);
+  };
+  if (file_ && !file_->forEachRecord(checked)) damaged_ = true;
+  if (!damaged_) use(fresh_);
 }
 
 std::optional<Ordinal> OffsetIndex::find(std::string_view id, const ConfirmId& confirm) {

@@ -13,10 +13,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "bough/entry.h"
 #include "log/line.h"
 #include "log/scan.h"
 
@@ -28,30 +30,6 @@ __extension__ typedef unsigned __int128 Uint128;  // NOLINT(modernize-use-using)
 inline constexpr Ordinal kNoOrdinal = 0xFFFFFFFF;
 /// As a parent: an id that no earlier entry of this log has. In a fork it may be one of the shared history.
 inline constexpr Ordinal kElsewhere = 0xFFFFFFFE;
-
-enum class EntryKind : std::uint8_t {
-  Other,
-  SessionHeader,
-  Message,
-  MessageDeltaBatch,
-  ModelChange,
-  ThinkingLevelChange,
-  RuntimeInit,
-  SystemPromptOverride,
-  CompactionSummary,
-  BranchSummary,
-  Custom,
-  ToolStart,
-  Head,
-  Label,
-  SessionInfo,
-  Redaction,
-};
-
-EntryKind entryKind(std::string_view type);
-constexpr bool isControl(EntryKind kind) {
-  return kind >= EntryKind::Head;
-}
 
 struct IndexRecord {
   std::uint64_t offset = 0;
@@ -112,6 +90,9 @@ class OffsetIndex {
   /// The record at `ordinal`, which must be smaller than summary().count. After a read error in the index file it is
   /// empty and damaged() holds.
   IndexRecord record(Ordinal ordinal);
+
+  /// All records, in order and in parts; some are missing when damaged() holds afterwards.
+  void forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use);
 
   std::optional<Ordinal> find(std::string_view id, const ConfirmId& confirm);
 

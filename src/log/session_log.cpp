@@ -42,6 +42,7 @@ SessionLog::SessionLog(LogFolders folders, std::string sessionId, const EntrySer
                        Environment& environment, Options options)
     : folders_(std::move(folders)),
       sessionId_(std::move(sessionId)),
+      plainPath_(folders_.sessions->path() + "/" + logName(sessionId_)),
       serializer_(serializer),
       environment_(environment),
       options_(options),
@@ -76,20 +77,13 @@ std::string SessionLog::path() {
   return log_.path();
 }
 
-// Runs an operation over a fresh index; when it stumbles over something that is not as indexed, scans all and runs
-// it once more.
-template <typename Operation>
-auto SessionLog::withIndex(Operation operation) -> decltype(operation()) {
-  if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
-  auto result = operation();
-  if (!readMismatch_ && !index_.damaged()) return result;
-  if (auto fresh = rebuild(); !fresh) return std::unexpected(fresh.error());
-  result = operation();
-  if (result && (readMismatch_ || index_.damaged())) {
-    readMismatch_ = false;
-    return fail(ErrorCode::Damaged, fmt::format("{} changes while it is read", log_.path()), "run `bough verify`");
-  }
-  return result;
+Error SessionLog::changingError() {
+  readMismatch_ = false;
+  return {.code = ErrorCode::Damaged,
+          .message = fmt::format("{} changes while it is read", log_.path()),
+          .hint = "run `bough verify`",
+          .retryable = false,
+          .actualTail = {}};
 }
 
 OffsetIndex::ConfirmId SessionLog::confirmer() {

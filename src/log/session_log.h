@@ -31,6 +31,7 @@
 #include "base/file_io.h"
 #include "bough/entry_serializer.h"
 #include "bough/error.h"
+#include "bough/outline.h"
 #include "bough/report.h"
 #include "log/group_commit.h"
 #include "log/log_files.h"
@@ -112,6 +113,10 @@ class SessionLog {
   Result<std::optional<Ordinal>> find(std::string_view id);
   /// Ordinals from `from` on, upwards or (`newestFirst`) downwards from the end, of one kind when `kind` is set.
   Result<std::vector<Ordinal>> select(Ordinal from, std::size_t limit, std::optional<EntryKind> kind, bool newestFirst);
+  /// Parents and kinds of all entries, from the index alone.
+  Result<SessionOutline> outline();
+  /// Entries whose id begins with `prefix`, in log order, at most `limit`. Reads the beginning of every line.
+  Result<std::vector<std::string>> findIds(std::string_view prefix, std::size_t limit);
   /// All control entries, in log order.
   Result<std::vector<Ordinal>> controls();
   /// The last `limit` entries of the branch that ends in `leaf`.
@@ -186,8 +191,19 @@ class SessionLog {
   Result<void> readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last,
                        const UseLine& use);
   Error ioError(int number, std::string_view what);
+  Error changingError();
+  // Runs an operation over a fresh index; when it stumbles over something that is not as indexed, scans all and runs
+  // it once more.
   template <typename Operation>
-  auto withIndex(Operation operation) -> decltype(operation());
+  auto withIndex(Operation operation) -> decltype(operation()) {
+    if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
+    auto result = operation();
+    if (!readMismatch_ && !index_.damaged()) return result;
+    if (auto fresh = rebuild(); !fresh) return std::unexpected(fresh.error());
+    result = operation();
+    if (result && (readMismatch_ || index_.damaged())) return std::unexpected(changingError());
+    return result;
+  }
 
   // Appending; see session_log_append.cpp.
   void commit(const std::vector<AppendWork*>& group);
@@ -213,6 +229,7 @@ class SessionLog {
 
   const LogFolders folders_;
   const std::string sessionId_;
+  const std::string plainPath_;  // of the log when it is not archived, for messages
   const EntrySerializer& serializer_;
   Environment& environment_;
   const Options options_;

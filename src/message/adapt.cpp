@@ -28,8 +28,28 @@ TextView Adapter::placeholder(const Block& block) {
   return own(fmt::format("[{} not included: {}]", kind, what));
 }
 
+// A block of the target's own dialect. A citation stands inside its text, but for the normalized form.
+void Adapter::storedContent(std::int32_t native, const Block& block, std::vector<Piece>& pieces) {
+  if (!block.problem.empty()) {
+    reporter_.invalid(nativeAt(native), &block, block.problem);
+  } else if (block.kind != BlockKind::Citation || target_ == Dialect::Bough) {
+    pieces.push_back({.kind = block.kind, .stored = true, .native = native, .block = &block, .text = block.text});
+  }
+}
+
+// Whether a call can stand as it was written. Chat's calls from before there were ids cannot.
+bool Adapter::isStored(const Call& call) const {
+  const bool wanted = nativeAt(call.native).dialect == target_ && call.occurrence == 0;
+  const bool noObject = takesObjects() && !call.block->input.starts_with('{');
+  return wanted && !noObject && !(call.block->idMissing && target_ == Dialect::OpenaiChat);
+}
+
 void Adapter::content(std::int32_t native, const Block& block, std::vector<Piece>& pieces) {
   const Native& from = nativeAt(native);
+  if (from.dialect == target_) {
+    storedContent(native, block, pieces);
+    return;
+  }
   Piece piece{.kind = block.kind, .native = native, .block = &block, .text = block.text};
   if (target_ == Dialect::Bough) {
     pieces.push_back(std::move(piece));
@@ -82,7 +102,7 @@ void Adapter::setCall(const Call& call, Piece& piece) {
   piece.omitId = call.block->idMissing && (target_ == Dialect::Gemini || target_ == Dialect::Bough);
   const bool ownDialect = from.dialect == target_;
   // A call that is spliced keeps its spelling, so its result must use the same.
-  const bool asWritten = ownDialect && !call.block->idMissing;
+  const bool asWritten = ownDialect && !call.block->idMissing && !(renames_ && call.occurrence > 0);
   piece.id = asWritten ? call.block->id : history_.ids.inTarget(target_, call.id, call.occurrence);
   const TextView name = history_.names.original(call.block->name);
   piece.name = ownDialect ? call.block->name : history_.names.inTarget(target_, name);
@@ -123,6 +143,8 @@ Piece Adapter::call(const Call& call) {
   const Block& block = *call.block;
   Piece piece{.kind = BlockKind::ToolCall, .native = call.native, .block = call.block};
   setCall(call, piece);
+  piece.stored = isStored(call);
+  if (piece.stored) return piece;
   setInput(call, piece);
   if (!piece.omitId && piece.id.escaped != block.id.escaped && block.id.present) {
     reporter_.note(Change::Renamed, from, &block, "tool_call.id", "the target does not take this id");
@@ -172,6 +194,8 @@ Piece Adapter::result(const Call& call) {
   const Block& block = *call.result;
   Piece piece{.kind = BlockKind::ToolResult, .isError = block.isError, .native = call.resultNative, .block = &block};
   setCall(call, piece);
+  piece.stored = nativeAt(call.resultNative).dialect == target_ && isStored(call);
+  if (piece.stored) return piece;
   for (const Block& each : block.content) resultContent(call, each, piece);
   const bool noErrorFlag = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
   if (block.isError && noErrorFlag) {

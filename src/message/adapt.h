@@ -8,8 +8,9 @@ namespace bough::message {
 
 class Adapter {
  public:
-  Adapter(History& history, Dialect target, Reporter& reporter, std::deque<std::string>& texts)
-      : history_(history), target_(target), reporter_(reporter), texts_(texts) {}
+  /// `renames`: a second call of one id gets an id of its own, in the target's own dialect too.
+  Adapter(History& history, Dialect target, Reporter& reporter, std::deque<std::string>& texts, bool renames)
+      : history_(history), target_(target), reporter_(reporter), texts_(texts), renames_(renames) {}
 
   /// Appends the pieces of one block that is neither call nor result.
   void content(std::int32_t native, const Block& block, std::vector<Piece>& pieces);
@@ -24,6 +25,8 @@ class Adapter {
   TextView own(std::string_view plain);
 
  private:
+  void storedContent(std::int32_t native, const Block& block, std::vector<Piece>& pieces);
+  [[nodiscard]] bool isStored(const Call& call) const;
   void resultContent(const Call& call, const Block& block, Piece& piece);
   void setCall(const Call& call, Piece& piece);
   void setInput(const Call& call, Piece& piece);
@@ -37,6 +40,7 @@ class Adapter {
   Dialect target_;
   Reporter& reporter_;
   std::deque<std::string>& texts_;
+  bool renames_;
 };
 
 }  // namespace bough::message

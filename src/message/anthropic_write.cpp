@@ -36,6 +36,7 @@ void writeResult(NodeWriter& writer, const Piece& piece) {
 }
 
 void writePiece(NodeWriter& writer, const Piece& piece) {
+  if (writeStored(writer, piece)) return;
   switch (piece.kind) {
     case BlockKind::Image:
     case BlockKind::Document: writeMedia(writer, *piece.block); return;
@@ -56,7 +57,7 @@ void writeAnthropic(const OutMessage& message, Sink& sink) {
                                 : message.role == Role::System  ? "system"
                                                                 : "user";
   writer.beginObject().member("role", literal(role)).key("content");
-  if (message.pieces.size() == 1 && message.pieces.front().kind == BlockKind::Text) {
+  if (message.pieces.size() == 1 && message.pieces.front().kind == BlockKind::Text && !message.pieces.front().stored) {
     writer.text(message.pieces.front().text);
     sink.leaf(message.pieces.front().native);
   } else {

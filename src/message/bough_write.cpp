@@ -59,6 +59,7 @@ void writeCall(NodeWriter& writer, const Piece& piece) {
 }
 
 void writePiece(NodeWriter& writer, const Piece& piece) {
+  if (writeStored(writer, piece)) return;
   switch (piece.kind) {
     case BlockKind::Image:
     case BlockKind::Document: writeMedia(writer, *piece.block); return;

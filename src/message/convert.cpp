@@ -9,6 +9,7 @@
 #include "message/origin.h"
 #include "message/plan.h"
 #include "message/restore.h"
+#include "message/signatures.h"
 #include "message/tools.h"
 #include "message/writers.h"
 
@@ -30,8 +31,8 @@ class Composer {
     const Frame* known = history_.frameOf(target_);
     const bool wantsObject = texts.hasSystem || texts.hasTools || !sourceIsBare();
     const Frame frame = known != nullptr ? *known : defaultFrame(target_, !wantsObject);
-    if (texts.hasSystem) prefix_.system = hasher_.hashIfValid(texts.system);
-    if (texts.hasTools) prefix_.tools = hasher_.hashIfValid(texts.tools);
+    if (texts.hasSystem) chain_.prefix.system = hasher_.hashIfValid(texts.system);
+    if (texts.hasTools) chain_.prefix.tools = hasher_.hashIfValid(texts.tools);
     const FrameText around = fillFrame(frame, texts);
     std::string document = around.before;
     messages(plan, frame, document, records);
@@ -76,9 +77,7 @@ class Composer {
         spliceNative(out.native, before, oneString, sink);
       }
       before = native;
-      for (std::size_t i = firstNode; i < records.nodes.size(); ++i) {
-        prefix_.messages = content_hash::element(prefix_.messages, records.nodes[i].hash);
-      }
+      for (std::size_t i = firstNode; i < records.nodes.size(); ++i) chain_.add(records.nodes[i]);
     }
     if (frame.stringInput && !oneString) document += ']';
   }
@@ -86,7 +85,7 @@ class Composer {
   void spliceNative(std::int32_t index, const Native* before, bool oneString, Sink& sink) {
     const Native& native = nativeAt(index);
     const bool follows = before != nullptr && before->place + 1 == native.place;
-    checkSignatures(native);
+    checkSignatures(native, chain_.prefix, reporter_);
     if (native.wholeSlot && !oneString) {
       const std::string item = "{\"role\":\"user\",\"content\":" + std::string(native.raw) + "}";
       sink.splice(index, item, {}, hasher_.hash(item));
@@ -95,47 +94,13 @@ class Composer {
     sink.splice(index, native.raw, follows ? native.separator : std::string_view(), hasher_.hashOf(native));
   }
 
-  // Only Anthropic binds signatures to what stands before them.
-  void checkSignatures(const Native& native) {
-    for (const Block& block : native.message.blocks) {
-      if (block.signature.empty() || !reporter_.listsSignatures()) continue;
-      SignatureStatus status{
-          .path = pathOf(native, &block), .provider = native.dialect, .state = SignatureState::Valid, .reason = {}};
-      if (native.dialect == Dialect::Anthropic && native.signedBlocks && native.prefix != prefix_) {
-        status.state = SignatureState::Invalid;
-        status.reason = native.prefix.system != prefix_.system ? "the system prompt before it changed"
-                        : native.prefix.tools != prefix_.tools ? "the tools before it changed"
-                                                               : "a message before it changed";
-        reporter_.warn(fmt::format("{}: the signature is no longer valid: {}", status.path, status.reason));
-      }
-      reporter_.report().signatures.push_back(std::move(status));
-    }
-  }
-
   History& history_;
   Dialect target_;
   const ConvertOptions& options_;
   Reporter& reporter_;
   ContentHasher hasher_;
-  Prefix prefix_;
+  PrefixChain chain_;
 };
-
-void reportCarriedSignatures(const History& history, Dialect target, Reporter& reporter) {
-  for (const Native& native : history.natives) {
-    if (native.dialect == target) continue;
-    for (const Block& block : native.message.blocks) {
-      if (block.signature.empty() || !reporter.listsSignatures()) continue;
-      reporter.report().signatures.push_back(
-          {.path = pathOf(native, &block),
-           .provider = native.dialect,
-           .state = SignatureState::Carried,
-           .reason =
-               native.dialect == Dialect::Anthropic
-                   ? "valid again on the way back, unless the system prompt, the tools or an earlier message change"
-                   : "comes back with the origin"});
-    }
-  }
-}
 
 void reportSettings(const History& history, Dialect from, Dialect to, Reporter& reporter) {
   const Frame* frame = history.frameOf(from);

@@ -40,6 +40,16 @@ void writeResult(NodeWriter& writer, const Piece& piece) {
   writer.endObject().endObject();
 }
 
+void writePiece(NodeWriter& writer, const Piece& piece) {
+  switch (piece.kind) {
+    case BlockKind::Image:
+    case BlockKind::Document: writeMedia(writer, *piece.block); return;
+    case BlockKind::ToolCall: writeCall(writer, piece); return;
+    case BlockKind::ToolResult: writeResult(writer, piece); return;
+    default: writer.beginObject().member("text", piece.text).endObject();
+  }
+}
+
 }  // namespace
 
 void writeGemini(const OutMessage& message, Sink& sink) {
@@ -47,13 +57,7 @@ void writeGemini(const OutMessage& message, Sink& sink) {
   writer.beginObject().member("role", literal(message.role == Role::Assistant ? "model" : "user"));
   writer.key("parts").beginArray();
   for (const Piece& piece : message.pieces) {
-    switch (piece.kind) {
-      case BlockKind::Image:
-      case BlockKind::Document: writeMedia(writer, *piece.block); break;
-      case BlockKind::ToolCall: writeCall(writer, piece); break;
-      case BlockKind::ToolResult: writeResult(writer, piece); break;
-      default: writer.beginObject().member("text", piece.text).endObject();
-    }
+    if (!writeStored(writer, piece)) writePiece(writer, piece);
     sink.leaf(piece.native);
   }
   writer.endArray().endObject();

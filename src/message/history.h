@@ -49,19 +49,27 @@ struct Native {
   Dialect dialect = Dialect::Bough;
   Section section = Section::Messages;
   bool fromOrigin = false;           ///< Restored, not read from the document.
+  bool neutral = false;              ///< Of a session: it is no provider's, and stays as it is for every target.
   bool wholeSlot = false;            ///< The value of a request's own member (`system`), not an element of a list.
   const json::Tree* tree = nullptr;  ///< Where it is indexed, at `node`.
   json::Tree::Index node = 0;
   std::string_view raw;
+  std::string_view entryId{};  ///< Of a session's message: the entry that holds it.
   std::string_view problem;    ///< Why it cannot be converted; empty when it can.
   std::string_view separator;  ///< The bytes between the element before it and this one.
   std::int64_t place = kNoPlace;
+  std::int64_t documentIndex = kNoPlace;  ///< Of a session's message: the value it was read from, or restored from.
   std::uint64_t rawHash = 0;
   Prefix prefix;  ///< With signed blocks of Anthropic only.
   bool signedBlocks = false;
   Message message;
   std::unique_ptr<ToolDefinition> tool;  ///< Of a tool only.
 };
+
+/// Whether it stands in a document of the target as it was written.
+inline bool staysVerbatim(const Native& native, Dialect target) {
+  return native.dialect == target || native.neutral;
+}
 
 /// The text of a request around its sections: literal pieces, each with the section that follows it.
 struct Frame {
@@ -96,6 +104,7 @@ struct NodeRecord {
   std::uint64_t hash = 0;
   std::uint32_t firstLeaf = 0;
   std::uint32_t leafCount = 0;
+  std::size_t end = 0;  ///< Where it ends in the text it was written to.
 };
 
 struct History {

@@ -107,7 +107,7 @@ Result<Denormalized> denormalize(const Message& original, Dialect dialect) {
   native.message.extras = original.extras;
   CompatibilityReport report;
   Reporter reporter(report);
-  const Plan plan = makePlan(history, dialect, {}, reporter, true);
+  const Plan plan = makePlan(history, dialect, {}, reporter, PlanMode::Fragment);
   auto write = [&](const OutMessage& each) {
     std::string text;
     Records records;

@@ -35,6 +35,7 @@ void writeMedia(NodeWriter& writer, const Block& block) {
 }
 
 void writePart(NodeWriter& writer, const Piece& piece) {
+  if (writeStored(writer, piece)) return;
   if (piece.kind == BlockKind::Image || piece.kind == BlockKind::Document) {
     writeMedia(writer, *piece.block);
   } else if (piece.kind == BlockKind::Refusal) {
@@ -45,6 +46,7 @@ void writePart(NodeWriter& writer, const Piece& piece) {
 }
 
 void writeCall(NodeWriter& writer, const Piece& piece) {
+  if (writeStored(writer, piece)) return;
   writer.beginObject().member("id", piece.id);
   if (piece.freeform) {
     writer.member("type", literal("custom")).key("custom").beginObject();
@@ -65,6 +67,11 @@ void writeCall(NodeWriter& writer, const Piece& piece) {
 void writeResults(const OutMessage& message, Sink& sink) {
   for (const Piece& piece : message.pieces) {
     NodeWriter& writer = sink.begin();
+    if (writeStored(writer, piece)) {
+      sink.leaf(piece.native);
+      sink.end();
+      continue;
+    }
     const bool marked = !piece.texts.empty() && piece.texts.front().escaped.starts_with("Error");
     writer.beginObject().member("role", literal("tool")).member("tool_call_id", piece.id).key("content");
     writeJoined(writer, piece, piece.isError && !marked ? "Error: " : "");
@@ -75,7 +82,7 @@ void writeResults(const OutMessage& message, Sink& sink) {
 }
 
 void writeContent(NodeWriter& writer, const std::vector<const Piece*>& parts, Sink& sink) {
-  if (parts.size() == 1 && parts.front()->kind == BlockKind::Text) {
+  if (parts.size() == 1 && parts.front()->kind == BlockKind::Text && !parts.front()->stored) {
     writer.text(parts.front()->text);
     sink.leaf(parts.front()->native);
     return;
@@ -97,7 +104,14 @@ void writeOpenaiChat(const OutMessage& message, Sink& sink) {
   }
   std::vector<const Piece*> parts;
   std::vector<const Piece*> calls;
-  for (const Piece& piece : message.pieces) (piece.kind == BlockKind::ToolCall ? calls : parts).push_back(&piece);
+  const Piece* reasoning = nullptr;
+  for (const Piece& piece : message.pieces) {
+    if (piece.kind == BlockKind::Thinking) {
+      reasoning = &piece;
+    } else {
+      (piece.kind == BlockKind::ToolCall ? calls : parts).push_back(&piece);
+    }
+  }
   NodeWriter& writer = sink.begin();
   const bool developer = message.role == Role::System && message.roleName.escaped == "developer";
   const std::string_view role = developer                         ? "developer"
@@ -117,6 +131,10 @@ void writeOpenaiChat(const OutMessage& message, Sink& sink) {
       sink.leaf(piece->native);
     }
     writer.endArray();
+  }
+  if (reasoning != nullptr) {
+    writer.key("reasoning_content").text(reasoning->text);
+    sink.leaf(reasoning->native);
   }
   writer.endObject();
   sink.end();

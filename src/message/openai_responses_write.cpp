@@ -30,6 +30,16 @@ void writeMedia(NodeWriter& writer, const Block& block) {
   writer.endObject();
 }
 
+// A stored call, output or item of another kind is a whole item.
+bool writeStoredItem(const Piece& piece, Sink& sink) {
+  const bool item = piece.kind != BlockKind::Text && piece.kind != BlockKind::Refusal;
+  if (!piece.stored || !item) return false;
+  writeStored(sink.begin(), piece);
+  sink.leaf(piece.native);
+  sink.end();
+  return true;
+}
+
 void writeText(NodeWriter& writer, const TextView& text) {
   writer.beginObject().member("type", literal("input_text")).member("text", text).endObject();
 }
@@ -99,6 +109,7 @@ void writeAnswer(const Piece& piece, Sink& sink) {
 void writeOpenaiResponses(const OutMessage& message, Sink& sink) {
   if (message.role == Role::Assistant || message.role == Role::Tool) {
     for (const Piece& piece : message.pieces) {
+      if (writeStoredItem(piece, sink)) continue;
       if (piece.kind == BlockKind::ToolCall) {
         writeCall(piece, sink);
       } else if (piece.kind == BlockKind::ToolResult) {
@@ -113,12 +124,16 @@ void writeOpenaiResponses(const OutMessage& message, Sink& sink) {
   const bool developer = message.role == Role::System && message.roleName.escaped == "developer";
   const std::string_view role = developer ? "developer" : message.role == Role::System ? "system" : "user";
   writer.beginObject().member("role", literal(role)).key("content");
-  if (message.pieces.size() == 1 && message.pieces.front().kind == BlockKind::Text) {
+  if (message.pieces.size() == 1 && message.pieces.front().kind == BlockKind::Text && !message.pieces.front().stored) {
     writer.text(message.pieces.front().text);
     sink.leaf(message.pieces.front().native);
   } else {
     writer.beginArray();
     for (const Piece& piece : message.pieces) {
+      if (writeStored(writer, piece)) {
+        sink.leaf(piece.native);
+        continue;
+      }
       if (piece.kind == BlockKind::Image || piece.kind == BlockKind::Document) {
         writeMedia(writer, *piece.block);
       } else {

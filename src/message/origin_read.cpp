@@ -119,6 +119,8 @@ class OriginReader {
     out.section = *where;
     out.fromOrigin = true;
     out.wholeSlot = flag(node, "wholeSlot");
+    const Tree::Index entry = tree_.find(node, "entry");
+    if (tree_.isString(entry)) out.entryId = tree_.body(entry);
     const Tree::Index place = tree_.find(node, "place");
     out.place = place == Tree::kNone ? kNoPlace : static_cast<std::int64_t>(number(place));
     out.separator = out.place > 0 ? "," : "";

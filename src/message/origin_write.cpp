@@ -77,6 +77,7 @@ void writeNative(std::string& out, const Native& native) {
     appendNumber(out, native.place);
   }
   if (native.wholeSlot) out += ",\"wholeSlot\":true";
+  if (!native.entryId.empty()) out.append(",\"entry\":\"").append(native.entryId).append("\"");
   if (!native.separator.empty() && native.separator != ",") {
     out += ",\"separator\":";
     json::Writer writer(out);
@@ -143,7 +144,7 @@ std::string writeOrigin(Dialect target, const History& history, const Records& r
   for (std::size_t i = 0; i < history.natives.size(); ++i) {
     // What stands in the document verbatim needs no copy, only its place among the others.
     before[i] = count - 1;
-    if (history.natives[i].dialect == target) continue;
+    if (staysVerbatim(history.natives[i], target)) continue;
     stored[i] = count++;
     bytes += history.natives[i].raw.size() + 128;
   }

@@ -1,5 +1,6 @@
 #include "message/pairing.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/json_write.h"
@@ -109,6 +110,31 @@ class Pairer {
 };
 
 }  // namespace
+
+void markRepeatedCalls(Pairing& pairing) {
+  std::unordered_map<std::string_view, std::size_t> counts;
+  auto same = [](const Call& a, const Call& b) {
+    return a.block->name.escaped == b.block->name.escaped && a.block->input == b.block->input &&
+           a.block->text.escaped == b.block->text.escaped;
+  };
+  for (std::size_t i = 0; i < pairing.calls.size(); ++i) {
+    Call& call = pairing.calls[i];
+    const auto [first, isNew] = counts.emplace(call.id.escaped, i);
+    if (isNew || call.block->idMissing) continue;
+    Call& before = pairing.calls[first->second];
+    // An id that was used again after its call was answered is another call.
+    const bool answeredFirst = before.result != nullptr && before.resultNative < call.native;
+    if (!same(call, before) || answeredFirst) continue;
+    if (call.result == nullptr) {
+      call.repeated = true;
+      continue;
+    }
+    before.repeated = true;
+    std::ranges::replace(pairing.resultCalls, static_cast<std::int32_t>(first->second), kDuplicate);
+    call.occurrence = before.occurrence;
+    first->second = i;
+  }
+}
 
 Pairing pairCalls(History& history) {
   return Pairer(history).run();

@@ -15,6 +15,7 @@ struct Call {
   unsigned occurrence = 0;  ///< How many calls before it have the same id.
   std::int32_t resultNative = -1;
   const Block* result = nullptr;  ///< Null: unanswered.
+  bool repeated = false;          ///< Another call of this id says the same, and is the one that counts.
 };
 
 inline constexpr std::int32_t kOrphan = -1;     ///< A result without a call.
@@ -24,6 +25,9 @@ struct Pairing {
   std::vector<Call> calls;                ///< Those of assistant messages, in the order of the history's blocks.
   std::vector<std::int32_t> resultCalls;  ///< For each result, in order: its call, or why it has none.
 };
+
+/// Marks calls that were stored twice: of those that say the same under one id, the answered one counts, or the first.
+void markRepeatedCalls(Pairing& pairing);
 
 /// Also tells `history.ids` of every id.
 Pairing pairCalls(History& history);

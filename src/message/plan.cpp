@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "message/adapt.h"
 #include "message/pairing.h"
+#include "message/request_rules.h"
 
 namespace bough::message {
 namespace {
@@ -18,14 +19,17 @@ bool isBlank(const TextView& text) {
 
 class Planner {
  public:
-  Planner(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, bool fragment)
+  Planner(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode)
       : history_(history),
         target_(target),
         options_(options),
-        fragment_(fragment),
+        fragment_(mode == PlanMode::Fragment),
+        request_(mode == PlanMode::Request),
         reporter_(reporter),
-        adapter_(history, target, reporter, plan_.texts),
-        pairing_(pairCalls(history)) {}
+        adapter_(history, target, reporter, plan_.texts, mode == PlanMode::Request),
+        pairing_(pairCalls(history)) {
+    if (request_) markRepeatedCalls(pairing_);
+  }
 
   Plan run() {
     for (const Native& native : history_.natives) {
@@ -37,7 +41,9 @@ class Planner {
       step(static_cast<std::int32_t>(i), native);
     }
     closeCalls(nullptr);
+    if (request_) applyRequestRules(plan_, history_, target_, reporter_);
     if (!fragment_) finish();
+    if (request_) settleRequest(plan_, history_, target_, reporter_);
     return std::move(plan_);
   }
 
@@ -48,7 +54,7 @@ class Planner {
   [[nodiscard]] bool callsMayWait() const { return target_ == Dialect::OpenaiResponses; }
 
   void step(std::int32_t index, const Native& native) {
-    if (native.dialect == target_) {
+    if (staysVerbatim(native, target_) && !request_) {
       spliced(index, native);
       return;
     }
@@ -56,7 +62,7 @@ class Planner {
       reporter_.invalid(native, nullptr, native.problem);
       return;
     }
-    adapter_.reportExtras(index);
+    if (native.dialect != target_) adapter_.reportExtras(index);
     if (target_ == Dialect::Bough && native.section == Section::Messages) {
       whole(index, native);
       return;
@@ -150,8 +156,13 @@ class Planner {
     std::vector<std::size_t> calls;
     for (const Block& block : native.message.blocks) {
       if (block.kind == BlockKind::ToolCall) {
-        calls.push_back(nextCall_);
-        pieces.push_back(adapter_.call(pairing_.calls[nextCall_++]));
+        const std::size_t call = nextCall_++;
+        if (pairing_.calls[call].repeated) {
+          reporter_.note(Change::LeftOut, native, &block, "tool_call", "the same call stands there already");
+          continue;
+        }
+        calls.push_back(call);
+        pieces.push_back(adapter_.call(pairing_.calls[call]));
       } else if (block.kind == BlockKind::ToolResult) {
         reportUnpaired(pairing_.resultCalls[nextResult_++], native, block);
       } else {
@@ -160,15 +171,22 @@ class Planner {
     }
     if (mergesTurns()) dropBlanks(native, pieces);
     if (pieces.empty()) return;
-    const bool joins = !plan_.messages.empty() && !plan_.messages.back().verbatim &&
-                       plan_.messages.back().role == Role::Assistant && !turnEnded_;
-    if (!joins) {
+    if (!joinsAssistant(native)) {
       if (!callsMayWait()) closeCalls(&native);
       plan_.messages.push_back({.role = Role::Assistant});
       turnEnded_ = false;
     }
     open_.insert(open_.end(), calls.begin(), calls.end());
     std::ranges::move(pieces, std::back_inserter(plan_.messages.back().pieces));
+  }
+
+  // Where turns need not alternate, what the target's own provider wrote stays a message of its own.
+  [[nodiscard]] bool joinsAssistant(const Native& native) const {
+    if (plan_.messages.empty() || plan_.messages.back().verbatim) return false;
+    const OutMessage& last = plan_.messages.back();
+    if (last.role != Role::Assistant) return false;
+    if (!request_) return !turnEnded_;
+    return mergesTurns() || (!turnEnded_ && native.dialect != target_ && !last.pieces.back().stored);
   }
 
   void user(std::int32_t index, const Native& native) {
@@ -205,8 +223,10 @@ class Planner {
   void dropBlanks(const Native& native, std::vector<Piece>& pieces) {
     const bool allBlank = std::ranges::all_of(
         pieces, [](const Piece& piece) { return piece.kind == BlockKind::Text && isBlank(piece.text); });
-    const std::size_t dropped = std::erase_if(
-        pieces, [&](const Piece& piece) { return piece.kind == BlockKind::Text && (piece.text.empty() || allBlank); });
+    const std::size_t dropped = std::erase_if(pieces, [&](const Piece& piece) {
+      const bool isSigned = piece.stored && !piece.block->signature.empty();
+      return piece.kind == BlockKind::Text && !isSigned && (piece.text.empty() || allBlank);
+    });
     if (dropped > 0 || native.message.blocks.empty()) {
       reporter_.note(Change::LeftOut, native, nullptr, "text", "the target refuses empty text; it comes back");
     }
@@ -224,8 +244,9 @@ class Planner {
       const Call& call = pairing_.calls[index];
       if (call.result == nullptr) {
         if (!mayStayOpen) results.push_back(adapter_.missingResult(call));
-      } else if (history_.natives[static_cast<std::size_t>(call.resultNative)].dialect != target_) {
+      } else if (request_ || history_.natives[static_cast<std::size_t>(call.resultNative)].dialect != target_) {
         results.push_back(adapter_.result(call));
+        if (request_) reportMoved(call, next);
         carryMedia(results.back(), carried);
       }
     }
@@ -236,6 +257,13 @@ class Planner {
         {.role = target_ == Dialect::Anthropic ? Role::User : Role::Tool, .pieces = std::move(results)});
     addUserPieces(std::move(carried));
     turnEnded_ = true;
+  }
+
+  // A result that stood behind something else than its call.
+  void reportMoved(const Call& call, const Native* next) {
+    const Native& from = history_.natives[static_cast<std::size_t>(call.resultNative)];
+    if (next == nullptr || &from <= next) return;
+    reporter_.note(Change::Altered, from, call.result, "tool_result", "moved behind its call");
   }
 
   [[nodiscard]] bool staysOpen(const OutMessage& caller, const Native* next) const {
@@ -303,7 +331,7 @@ class Planner {
       if (out.role != Role::Assistant || out.verbatim) continue;
       const auto first =
           std::ranges::find_if(out.pieces, [](const Piece& piece) { return piece.kind == BlockKind::ToolCall; });
-      if (first != out.pieces.end()) first->sentinel = true;
+      if (first != out.pieces.end() && !first->stored) first->sentinel = true;
     }
   }
 
@@ -330,6 +358,7 @@ class Planner {
     if (text.empty() && last.pieces.size() > 1) {
       last.pieces.pop_back();
     } else {
+      last.pieces.back().stored = false;
       last.pieces.back().text = adapter_.own(text.empty() ? "." : text);
     }
   }
@@ -338,6 +367,7 @@ class Planner {
   Dialect target_;
   const ConvertOptions& options_;
   bool fragment_;
+  bool request_;
   Reporter& reporter_;
   Plan plan_;
   Adapter adapter_;
@@ -351,8 +381,8 @@ class Planner {
 
 }  // namespace
 
-Plan makePlan(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, bool fragment) {
-  return Planner(history, target, options, reporter, fragment).run();
+Plan makePlan(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode) {
+  return Planner(history, target, options, reporter, mode).run();
 }
 
 }  // namespace bough::message

@@ -19,9 +19,17 @@
 
 namespace bough::message {
 
+/// What a plan is made for.
+enum class PlanMode : std::uint8_t {
+  Convert,   ///< Natives of the target's dialect stay as they are, so that they come back unchanged.
+  Fragment,  ///< The history is one message of a longer one, so nothing is paired or added.
+  Request,   ///< All of it must be what the target's API accepts, natives of its own dialect too.
+};
+
 /// One block to write. Every field is as the target takes it.
 struct Piece {
   BlockKind kind = BlockKind::Text;
+  bool stored = false;  ///< Request: a block of the target's dialect, written as it stands.
   bool isError = false;
   bool freeform = false;  ///< Of a call that takes text, or of its result.
   bool omitId = false;    ///< The call had no id where it was written.
@@ -51,9 +59,8 @@ struct Plan {
   std::deque<std::string> texts;  ///< What pieces point into.
 };
 
-/// `fragment`: the history is one message of a longer one, so nothing is paired or added.
 Plan makePlan(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter,
-              bool fragment = false);
+              PlanMode mode = PlanMode::Convert);
 
 /// Whether a target takes this image or document from a message of this role. `from`: whose file ids they are.
 bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from);

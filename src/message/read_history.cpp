@@ -7,6 +7,7 @@
 #include "message/document.h"
 #include "message/reader.h"
 #include "message/restore.h"
+#include "message/signatures.h"
 #include "message/tools.h"
 
 namespace bough::message {
@@ -16,12 +17,6 @@ constexpr std::string_view kBom = "\xEF\xBB\xBF";
 
 bool isUtf8(std::string_view text) {
   return simdjson::validate_utf8(text.data(), text.size());
-}
-
-bool isSigned(const Native& native) {
-  return std::ranges::any_of(native.message.blocks, [](const Block& block) {
-    return (block.kind == BlockKind::Thinking || block.kind == BlockKind::RedactedThinking) && !block.signature.empty();
-  });
 }
 
 // What stands before each signed block, for Anthropic, who binds its signatures to it.

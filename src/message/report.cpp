@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json_write.h"
 #include "message/document.h"
 
@@ -45,12 +47,16 @@ std::string CompatibilityReport::toJson() const {
   writer.member("messages", messages).member("lossyMessages", lossyMessages).member("restored", restored);
   writer.key("signatures").beginArray();
   for (const SignatureStatus& status : signatures) {
-    writer.beginObject().member("path", status.path).member("provider", toString(status.provider));
+    writer.beginObject();
+    if (!status.entryId.empty()) writer.member("entryId", status.entryId);
+    writer.member("path", status.path).member("provider", toString(status.provider));
     writer.member("state", toString(status.state)).member("reason", status.reason).endObject();
   }
   writer.endArray().key("findings").beginArray();
   for (const Finding& finding : findings) {
-    writer.beginObject().member("change", toString(finding.change)).member("path", finding.path);
+    writer.beginObject().member("change", toString(finding.change));
+    if (!finding.entryId.empty()) writer.member("entryId", finding.entryId);
+    writer.member("path", finding.path);
     writer.member("field", finding.field).member("reason", finding.reason).endObject();
   }
   writer.endArray().member("findingsDropped", findingsDropped).endObject();
@@ -60,6 +66,7 @@ std::string CompatibilityReport::toJson() const {
 namespace message {
 
 std::string pathOf(const Native& native) {
+  if (!native.entryId.empty()) return native.section == Section::Messages ? "message" : "payload";
   const RequestNames names = requestNames(native.dialect);
   std::string path = native.fromOrigin ? std::string(toString(native.dialect)) + ":" : std::string();
   switch (native.section) {
@@ -103,6 +110,7 @@ void Reporter::note(Change change, const Native& native, const Block* block, std
     return;
   }
   note(change, pathOf(native, block), field, reason);
+  report_.findings.back().entryId = native.entryId;
 }
 
 void Reporter::lossy(Change change, const Native& native, const Block* block, std::string_view field,
@@ -117,14 +125,19 @@ void Reporter::lossy(Change change, const Native& native, const Block* block, st
   if (lastLossy_ != &native) ++report_.lossyMessages;
   lastLossy_ = &native;
   if (visible) report_.compatible = false;
+  if (!native.entryId.empty()) {
+    std::vector<std::string>& fields = byEntry_[std::string(native.entryId)];
+    if (std::ranges::find(fields, field) == fields.end()) fields.emplace_back(field);
+  }
   note(change, native, block, field, reason);
 }
 
 void Reporter::invalid(const Native& native, const Block* block, std::string_view reason) {
   report_.compatible = false;
   const std::string path = pathOf(native, block);
-  warn(fmt::format("{}: {}", path, reason));
-  note(Change::Invalid, path, block == nullptr ? "message" : "block", reason);
+  const std::string entry = native.entryId.empty() ? "" : fmt::format("entry {}: ", native.entryId);
+  warn(fmt::format("{}{}: {}", entry, path, reason));
+  note(Change::Invalid, native, block, block == nullptr ? "message" : "block", reason);
 }
 
 }  // namespace message

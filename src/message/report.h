@@ -4,9 +4,11 @@
 #include <bough/convert.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "message/history.h"
 
@@ -36,6 +38,11 @@ class Reporter {
 
   CompatibilityReport& report() { return report_; }
 
+  /// For each entry, the fields of its message that the target does not hold, once each; never cut short.
+  [[nodiscard]] const std::map<std::string, std::vector<std::string>, std::less<>>& fieldsByEntry() const {
+    return byEntry_;
+  }
+
  private:
   CompatibilityReport& report_;
   // Looked up once a finding, so without making a string for it.
@@ -46,6 +53,7 @@ class Reporter {
 
   std::unordered_map<std::string, std::size_t, FieldHash, std::equal_to<>> fields_;
   const Native* lastLossy_ = nullptr;
+  std::map<std::string, std::vector<std::string>, std::less<>> byEntry_;
 };
 
 }  // namespace bough::message

@@ -72,8 +72,7 @@ class Restorer {
       before.push_back(i);
       beforeHashes.push_back(records_.nodes[i].hash);
     }
-    for (const std::size_t index : now)
-      nowHashes.push_back(hasher_.hash(*document_[index].tree, document_[index].node));
+    for (const std::size_t index : now) nowHashes.push_back(hasher_.hashOf(document_[index]));
     const std::vector<std::size_t> matches = align(beforeHashes, nowHashes);
     std::vector<char> matched(before.size(), 0);
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -258,7 +257,24 @@ class Restorer {
     return native < 0 || keep_[static_cast<std::size_t>(native)] != 0;
   }
 
+  // From which value of the document each native came; what became nothing goes with what it belongs to.
+  void locate() {
+    for (std::size_t index = 0; index < document_.size(); ++index) {
+      for (const std::size_t leaf : leafOf_[index]) {
+        const std::int32_t native = leaf == kUnmatched ? -1 : records_.leaves[leaf].native;
+        if (native >= 0)
+          origin_.natives[static_cast<std::size_t>(native)].documentIndex = document_[index].documentIndex;
+      }
+    }
+    for (std::size_t i = 0; i < origin_.natives.size(); ++i) {
+      if (total_[i] == 0 && hosts_[i] != kUnmatched) {
+        origin_.natives[i].documentIndex = origin_.natives[hosts_[i]].documentIndex;
+      }
+    }
+  }
+
   void collect() {
+    locate();
     for (std::size_t i = 0; i < origin_.natives.size(); ++i) {
       if (keep_[i] == 0) continue;
       if (origin_.natives[i].section == Section::Messages) ++reporter_.report().restored;
@@ -267,6 +283,7 @@ class Restorer {
     anchors();
     for (const Section section : kSections) {
       std::int64_t anchor = startOf(section);
+      floor_ = -1;
       for (const std::size_t i : documentIn(section)) take(i, anchor);
     }
     std::ranges::sort(items_,
@@ -306,8 +323,10 @@ class Restorer {
     const bool anyConsumed = std::ranges::any_of(leaves, [&](std::size_t leaf) { return consumed(leaf); });
     if (!anyConsumed) {
       const bool known = recordOf_[index] != kUnmatched && records_.nodes[recordOf_[index]].verbatim;
-      if (known) anchor = std::max<std::int64_t>(anchor, records_.nodes[recordOf_[index]].native);
+      // It knows what it stood behind; what became nothing behind that stands behind both.
+      if (known) anchor = std::max<std::int64_t>(floor_, records_.nodes[recordOf_[index]].native);
       if (recordOf_[index] == kUnmatched) anchor = placeOfEdited(native.section, anchor);
+      floor_ = anchor;
       items_.push_back({anchor, ++order_, std::move(native)});
       return;
     }
@@ -320,6 +339,7 @@ class Restorer {
       takeSubset(native, left, anchor);
       const std::int32_t from = records_.leaves[leaves[k]].native;
       if (from >= 0) anchor = std::max(anchor, lastWith_[static_cast<std::size_t>(from)]);
+      floor_ = std::max<std::int64_t>(floor_, from);
     }
     takeSubset(native, left, anchor);
   }
@@ -336,6 +356,7 @@ class Restorer {
   void takeSubset(const Native& native, std::vector<const Block*>& blocks, std::int64_t& anchor) {
     if (blocks.empty()) return;
     anchor = placeOfEdited(native.section, anchor);
+    floor_ = anchor;
     const std::string& text = history_.texts.emplace_back(subsetOf(native, blocks));
     json::Tree& tree = history_.trees.emplace_back();
     const auto error = tree.parse(text);
@@ -348,6 +369,8 @@ class Restorer {
     part.raw = text;
     part.rawHash = hashBytes(text);
     part.place = native.place;
+    part.documentIndex = native.documentIndex;
+    part.entryId = native.entryId;
     readNative(part, history_);
     items_.push_back({anchor, ++order_, std::move(part)});
     blocks.clear();
@@ -376,6 +399,7 @@ class Restorer {
   std::vector<std::int64_t> lastWith_;
   std::vector<Item> items_;
   std::size_t order_ = 0;
+  std::int64_t floor_ = -1;  // The last native that something of the document came from.
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ void Sink::end() {
                             .native = -1,
                             .hash = writer_.lastHash(),
                             .firstLeaf = static_cast<std::uint32_t>(firstLeaf_),
-                            .leafCount = static_cast<std::uint32_t>(records_.leaves.size() - firstLeaf_)});
+                            .leafCount = static_cast<std::uint32_t>(records_.leaves.size() - firstLeaf_),
+                            .end = out_.size()});
 }
 
 void Sink::splice(std::int32_t native, std::string_view raw, std::string_view separator, std::uint64_t hash) {
@@ -35,7 +36,8 @@ void Sink::splice(std::int32_t native, std::string_view raw, std::string_view se
                             .native = native,
                             .hash = hash,
                             .firstLeaf = static_cast<std::uint32_t>(records_.leaves.size()),
-                            .leafCount = 0});
+                            .leafCount = 0,
+                            .end = out_.size()});
 }
 
 void writeMessage(Dialect dialect, const OutMessage& message, Sink& sink) {
@@ -56,7 +58,7 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
   if (dialect == Dialect::Gemini) {
     writer.beginObject().key("parts").beginArray();
     for (const Piece& piece : pieces) {
-      writer.beginObject().member("text", piece.text).endObject();
+      if (!writeStored(writer, piece)) writer.beginObject().member("text", piece.text).endObject();
       sink.leaf(piece.native);
     }
     writer.endArray().endObject();
@@ -71,12 +73,20 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
   } else {
     writer.beginArray();
     for (const Piece& piece : pieces) {
-      writer.beginObject().member("type", literal("text")).member("text", piece.text).endObject();
+      if (!writeStored(writer, piece)) {
+        writer.beginObject().member("type", literal("text")).member("text", piece.text).endObject();
+      }
       sink.leaf(piece.native);
     }
     writer.endArray();
   }
   sink.end();
+}
+
+bool writeStored(NodeWriter& writer, const Piece& piece) {
+  if (!piece.stored || !piece.block->raw.starts_with('{')) return false;
+  writer.raw(piece.block->raw);
+  return true;
 }
 
 void writeJoined(NodeWriter& writer, const Piece& result, std::string_view prefix) {

@@ -56,6 +56,8 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink);
 
 // Shared by the writers.
 
+/// Writes a stored block where a list of blocks is wanted. False when it is none, or a bare string, which has no dress.
+bool writeStored(NodeWriter& writer, const Piece& piece);
 /// A result's texts as one string, `prefix` before them.
 void writeJoined(NodeWriter& writer, const Piece& result, std::string_view prefix = {});
 /// "data:TYPE;base64,DATA"

@@ -71,7 +71,8 @@ FileBackend::FileBackend(std::shared_ptr<Directory> root, LogFolders folders, co
       serializer_(serializer),
       environment_(environment),
       ids_(environment.clock, environment.random),
-      attachments_(root_, environment, options.lockTimeoutMs) {}
+      attachments_(root_, environment, options.lockTimeoutMs),
+      changes_(root_, environment) {}
 
 Result<std::shared_ptr<FileBackend>> FileBackend::open(const std::string& folder, const StoreOptions& options,
                                                        const EntrySerializer& serializer, Environment& environment) {
@@ -137,7 +138,7 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
   auto opened = SessionLog::open(
       folders_, sessionId, serializer_, environment_,
       {.lockTimeoutMs = options_.lockTimeoutMs,
-       .writeIndex = true,
+       .writeIndex = writeIndex_,
        .mayAppend = [this, sessionId](std::string_view header) { return checkFormat(sessionId, header); }});
   if (!opened) return opened;
   const std::lock_guard lock(mutex_);
@@ -197,6 +198,7 @@ Result<void> FileBackend::createSession(const std::string& sessionId, const std:
   const auto count = static_cast<std::uint32_t>(lines->size());
   for (std::uint32_t i = 0; i < count; ++i) seal = appendSealedLine(bytes, (*lines)[i].text(), seal, i + 1, count);
 
+  const ChangeMark mark(changes_, sessionId, ChangeKind::Names);
   // Two that make the same session at once each write their own file; the name goes to the first.
   const std::string temporary = fmt::format("{}.{:016x}", logName(sessionId), environment_.random.next());
   NewFile file(*folders_.sessions, temporary);
@@ -207,6 +209,25 @@ Result<void> FileBackend::createSession(const std::string& sessionId, const std:
   auto placed = file.placeNewAs(logName(sessionId));
   if (!placed && placed.error().code == ErrorCode::AlreadyExists) return exists();
   return placed;
+}
+
+// Whatever is written to a log changes its size or its time, and whatever replaces it its identity.
+Result<std::string> FileBackend::stamp(const std::string& sessionId) {
+  if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  const std::pair<Directory*, std::string> places[] = {{folders_.sessions.get(), logName(sessionId)},
+                                                       {folders_.archive.get(), zstdName(sessionId)},
+                                                       {folders_.archive.get(), gzipName(sessionId)},
+                                                       {folders_.sessions.get(), gzipName(sessionId)}};
+  for (std::size_t i = 0; i < std::size(places); ++i) {
+    const auto& [folder, name] = places[i];
+    if (folder == nullptr) continue;
+    auto info = folder->info(name);
+    if (!info && info.error() == ENOENT) continue;
+    if (!info) return std::unexpected(systemError(info.error(), "look at", folder->path() + "/" + name));
+    return fmt::format("{}:{}:{}:{}", i, info->identity.inode, info->sizeBytes, info->modifiedNs);
+  }
+  return fail(ErrorCode::NotFound, fmt::format("there is no session {} in {}", sessionId, root_->path()),
+              "`bough ls` lists the sessions of a store");
 }
 
 Result<Entry> FileBackend::header(const std::string& sessionId) {
@@ -293,15 +314,10 @@ Result<AppendResult> FileBackend::append(AppendRequest& request) {
   auto session = log(request.sessionId);
   if (!session) return std::unexpected(session.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
+  const ChangeMark mark(changes_, request.sessionId);
   RulesWork work(request, generationFor(request, **session), serializer_, ids_, environment_.clock);
   (*session)->append(work, weightOf(request.entries));
   return work.take();
-}
-
-Result<std::uint64_t> FileBackend::numbering(const std::string& sessionId) {
-  auto session = log(sessionId);
-  if (!session) return std::unexpected(session.error());
-  return (*session)->freshGeneration();
 }
 
 Result<std::optional<std::uint64_t>> FileBackend::sequenceOf(const std::string& sessionId, std::string_view entryId) {
@@ -393,6 +409,7 @@ Result<VerifyReport> FileBackend::verify(const std::string& sessionId) {
 
 Result<RepairReport> FileBackend::repair(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  const ChangeMark mark(changes_, sessionId);
   auto removed = removeLeftovers(folders_, sessionId, options_.lockTimeoutMs);
   if (!removed) return std::unexpected(removed.error());
   auto session = log(sessionId);
@@ -405,6 +422,7 @@ Result<RepairReport> FileBackend::repair(const std::string& sessionId) {
 Result<MigrationResult> FileBackend::migrate(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
+  const ChangeMark mark(changes_, sessionId);
   auto result = migrateLog(folders_, sessionId, serializer_, environment_, options_.lockTimeoutMs);
   forget(sessionId);
   return result;
@@ -413,6 +431,7 @@ Result<MigrationResult> FileBackend::migrate(const std::string& sessionId) {
 Result<ArchiveSizes> FileBackend::archive(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
+  const ChangeMark mark(changes_, sessionId);
   auto archived = archiveLog(folders_, sessionId, options_.lockTimeoutMs);
   forget(sessionId);
   return archived;
@@ -422,6 +441,7 @@ Result<void> FileBackend::rewrite(const std::string& sessionId, const std::vecto
                                   const std::string& expectedTail) {
   if (auto valid = checkSessionId(sessionId); !valid) return valid;
   if (auto settled = settleFolders(); !settled) return settled;
+  const ChangeMark mark(changes_, sessionId);
   auto rewritten = rewriteLog(folders_, sessionId, entries, expectedTail, serializer_, options_.lockTimeoutMs);
   forget(sessionId);
   return rewritten;
@@ -432,6 +452,7 @@ Result<void> FileBackend::remove(const std::string& sessionId, const std::functi
   auto locked = openLocked(folders_, sessionId, LockKind::Exclusive, options_.lockTimeoutMs);
   if (!locked) return std::unexpected(locked.error());
   if (auto may = allowed(); !may) return may;
+  const ChangeMark mark(changes_, sessionId, ChangeKind::Names);
   // The log last: while it is there, the session is. Before it, for good, what an interrupted archiving or restoring
   // has left: it would bring the session back.
   const std::pair<Directory*, std::string> copies[] = {{folders_.sessions.get(), logName(sessionId)},

@@ -18,10 +18,11 @@
 #include "bough/store.h"
 #include "log/session_log.h"
 #include "store/attachments.h"
+#include "store/change_map.h"
 
 namespace bough {
 
-class FileBackend final : public StorageBackend {
+class FileBackend : public StorageBackend {
  public:
   static Result<std::shared_ptr<FileBackend>> open(const std::string& folder, const StoreOptions& options,
                                                    const EntrySerializer& serializer, Environment& environment);
@@ -29,6 +30,12 @@ class FileBackend final : public StorageBackend {
   [[nodiscard]] std::string describe() const override { return root_->path(); }
   Result<void> probe() override;
   Result<std::vector<std::string>> listSessions() override;
+  [[nodiscard]] std::string folder() const override { return root_->path(); }
+  Result<ChangeSet> changesSince(std::string_view token) override { return changes_.since(token); }
+  [[nodiscard]] std::uint32_t changeGroup(std::string_view sessionId) const override {
+    return ChangeMap::groupOf(sessionId);
+  }
+  Result<std::string> stamp(const std::string& sessionId) override;
   Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) override;
   Result<SessionState> state(const std::string& sessionId) override;
   Result<Entry> header(const std::string& sessionId) override;
@@ -38,6 +45,9 @@ class FileBackend final : public StorageBackend {
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
   Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) override;
   Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) override;
+  Result<SessionOutline> outline(const std::string& sessionId) override;
+  Result<std::vector<std::string>> findIds(const std::string& sessionId, std::string_view prefix,
+                                           std::size_t limit) override;
   Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) override;
   Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) override;
   Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) override;
@@ -59,10 +69,13 @@ class FileBackend final : public StorageBackend {
     return attachments_.remove(sha256s, stillUnused);
   }
 
- private:
+ protected:
   FileBackend(std::shared_ptr<Directory> root, LogFolders folders, const StoreOptions& options,
               const EntrySerializer& serializer, Environment& environment);
 
+  bool writeIndex_ = true;
+
+ private:
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
   Result<void> checkFormat(const std::string& sessionId, std::string_view header);
   std::uint64_t generationFor(const AppendRequest& request, const SessionLog& log);
@@ -76,6 +89,7 @@ class FileBackend final : public StorageBackend {
   Environment& environment_;
   IdGenerator ids_;
   AttachmentFolder attachments_;
+  ChangeMap changes_;
   std::atomic<bool> foldersSynced_ = false;
 
   // Open logs, the most recently used first: as many as may be open at a time.

@@ -90,6 +90,26 @@ Result<std::vector<Entry>> ForkHistory::read(StorageBackend& backend, std::size_
   return entries;
 }
 
+Result<std::vector<Entry>> ForkHistory::readAt(StorageBackend& backend, std::span<const std::size_t> places) const {
+  std::vector<Entry> entries(places.size());
+  std::size_t before = 0;
+  for (const Part& part : parts_) {
+    std::vector<std::uint64_t> wanted;
+    std::vector<std::size_t> into;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i] < before || places[i] - before >= part.sequences.size()) continue;
+      wanted.push_back(part.sequences[places[i] - before]);
+      into.push_back(i);
+    }
+    before += part.sequences.size();
+    if (wanted.empty()) continue;
+    auto read = backend.read(part.sessionId, wanted);
+    if (!read) return std::unexpected(read.error());
+    for (std::size_t i = 0; i < into.size(); ++i) entries[into[i]] = std::move((*read)[i]);
+  }
+  return entries;
+}
+
 Result<std::optional<std::size_t>> ForkHistory::find(StorageBackend& backend, std::string_view entryId) const {
   std::size_t before = 0;
   for (const Part& part : parts_) {

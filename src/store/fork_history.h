@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,17 +31,21 @@ class ForkHistory {
   [[nodiscard]] std::size_t size() const { return size_; }
   /// The entries from place `from` on, at most `limit`.
   Result<std::vector<Entry>> read(StorageBackend& backend, std::size_t from, std::size_t limit) const;
+  /// The entries at these places, in this order.
+  Result<std::vector<Entry>> readAt(StorageBackend& backend, std::span<const std::size_t> places) const;
+  /// What each session on the way has of it, root first: for each place the sequence there.
+  struct Part {
+    std::string sessionId;
+    std::uint64_t numbering = 0;
+    std::vector<std::uint64_t> sequences;  ///< Ascending.
+  };
+  [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   /// The place of an entry; none when it is not part of this history.
   Result<std::optional<std::size_t>> find(StorageBackend& backend, std::string_view entryId) const;
   /// The sessions it leads through, the oldest first.
   [[nodiscard]] std::vector<std::string> sessions() const;
 
  private:
-  struct Part {
-    std::string sessionId;
-    std::uint64_t numbering = 0;
-    std::vector<std::uint64_t> sequences;  // ascending
-  };
   std::vector<Part> parts_;
   std::size_t size_ = 0;
 };

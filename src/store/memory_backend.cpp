@@ -27,6 +27,7 @@ struct MemorySession {
   std::vector<NewLine> lines;
   std::unordered_map<std::string, std::uint64_t> sequences;
   std::string headId;
+  std::uint64_t version = 0;  // the store's count of changes when this one changed last
   std::uint64_t numbering = nextNumbering();
 
   // Never the same twice: a session may be removed and made again.
@@ -128,10 +129,27 @@ Result<std::shared_ptr<MemorySession>> MemoryBackend::session(const std::string&
               "`bough` lists the sessions of a store");
 }
 
-void MemoryBackend::noteChange() {
+void MemoryBackend::noteChange(const std::string& sessionId) {
   const std::lock_guard lock(state_->mutex);
   ++state_->changes;
+  if (const auto found = state_->sessions.find(sessionId); found != state_->sessions.end()) {
+    found->second->version = state_->changes;
+  }
   state_->changed.notify_all();
+}
+
+Result<ChangeSet> MemoryBackend::changesSince(std::string_view token) {
+  const std::lock_guard lock(state_->mutex);
+  ChangeSet changes{.token = fmt::format("{}", state_->changes)};
+  changes.all = changes.token != token;
+  return changes;
+}
+
+Result<std::string> MemoryBackend::stamp(const std::string& sessionId) {
+  auto known = session(sessionId);
+  if (!known) return std::unexpected(known.error());
+  const std::lock_guard lock(state_->mutex);
+  return fmt::format("{}", (*known)->version);
 }
 
 Result<std::vector<std::string>> MemoryBackend::listSessions() {
@@ -148,16 +166,19 @@ Result<void> MemoryBackend::createSession(const std::string& sessionId, const st
   }
   auto lines = prepareFirstBatch(entries, serializer_);
   if (!lines) return std::unexpected(lines.error());
-  const std::lock_guard lock(state_->mutex);
-  if (state_->sessions.contains(sessionId)) {
-    return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
-                "choose another id, or append to that one");
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->sessions.contains(sessionId)) {
+      return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
+                  "choose another id, or append to that one");
+    }
+    auto made = std::make_shared<MemorySession>();
+    for (NewLine& line : *lines) made->add(std::move(line));
+    const auto origin = readHeader(entries.front()).origin;
+    if (origin) made->headId = origin->entryId;
+    state_->sessions.emplace(sessionId, std::move(made));
   }
-  auto made = std::make_shared<MemorySession>();
-  for (NewLine& line : *lines) made->add(std::move(line));
-  const auto origin = readHeader(entries.front()).origin;
-  if (origin) made->headId = origin->entryId;
-  state_->sessions.emplace(sessionId, std::move(made));
+  noteChange(sessionId);
   return {};
 }
 
@@ -196,7 +217,7 @@ Result<AppendResult> MemoryBackend::append(AppendRequest& request) {
     for (NewLine& line : lines) known.add(std::move(line));
     return prepared;
   });
-  noteChange();
+  noteChange(request.sessionId);
   return result;
 }
 
@@ -231,6 +252,35 @@ Result<std::vector<std::uint64_t>> MemoryBackend::controls(const std::string& se
     std::vector<std::uint64_t> found;
     for (std::uint64_t i = 0; i < known.lines.size(); ++i) {
       if (isControlType(known.lines[i].type())) found.push_back(i);
+    }
+    return found;
+  });
+}
+
+Result<SessionOutline> MemoryBackend::outline(const std::string& sessionId) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<SessionOutline> {
+    const auto sequenceOf = [&](const std::string& id, std::uint64_t before) {
+      const auto found = known.sequences.find(id);
+      const bool earlier = found != known.sequences.end() && found->second < before;
+      return earlier ? static_cast<std::uint32_t>(found->second) : SessionOutline::kElsewhere;
+    };
+    SessionOutline outline;
+    for (std::uint64_t i = 0; i < known.lines.size(); ++i) {
+      const std::string parent(known.lines[i].parentId());
+      outline.parents.push_back(parent.empty() ? SessionOutline::kNone : sequenceOf(parent, i));
+      outline.kinds.push_back(entryKind(known.lines[i].type()));
+    }
+    if (!known.headId.empty()) outline.head = sequenceOf(known.headId, known.lines.size());
+    return outline;
+  });
+}
+
+Result<std::vector<std::string>> MemoryBackend::findIds(const std::string& sessionId, std::string_view prefix,
+                                                        std::size_t limit) {
+  return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<std::string>> {
+    std::vector<std::string> found;
+    for (const NewLine& line : known.lines) {
+      if (found.size() < limit && line.id().starts_with(prefix)) found.emplace_back(line.id());
     }
     return found;
   });
@@ -317,7 +367,7 @@ Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vec
                                     const std::string& expectedTail) {
   auto lines = prepareFirstBatch(entries, serializer_);
   if (!lines) return std::unexpected(lines.error());
-  return with(session(sessionId), [&](MemorySession& known) -> Result<void> {
+  auto done = with(session(sessionId), [&](MemorySession& known) -> Result<void> {
     if (known.lines.back().id() != expectedTail)
       return std::unexpected(tailConflict(sessionId, expectedTail, known.lines.back().id()));
     known.lines.clear();
@@ -327,6 +377,8 @@ Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vec
     for (NewLine& line : *lines) known.add(std::move(line));
     return {};
   });
+  noteChange(sessionId);
+  return done;
 }
 
 Result<void> MemoryBackend::remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) {
@@ -336,7 +388,7 @@ Result<void> MemoryBackend::remove(const std::string& sessionId, const std::func
     const std::lock_guard lock(state_->mutex);
     state_->sessions.erase(sessionId);
   }
-  noteChange();
+  noteChange(sessionId);
   return {};
 }
 

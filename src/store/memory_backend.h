@@ -18,6 +18,10 @@ class MemoryBackend final : public StorageBackend {
   [[nodiscard]] std::string describe() const override { return "memory:"; }
   Result<void> probe() override { return {}; }
   Result<std::vector<std::string>> listSessions() override;
+  [[nodiscard]] std::string folder() const override { return {}; }
+  Result<ChangeSet> changesSince(std::string_view token) override;
+  [[nodiscard]] std::uint32_t changeGroup(std::string_view) const override { return 0; }
+  Result<std::string> stamp(const std::string& sessionId) override;
   Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) override;
   Result<SessionState> state(const std::string& sessionId) override;
   Result<Entry> header(const std::string& sessionId) override;
@@ -27,6 +31,9 @@ class MemoryBackend final : public StorageBackend {
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
   Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) override;
   Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) override;
+  Result<SessionOutline> outline(const std::string& sessionId) override;
+  Result<std::vector<std::string>> findIds(const std::string& sessionId, std::string_view prefix,
+                                           std::size_t limit) override;
   Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) override;
   Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) override;
   Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) override;
@@ -50,7 +57,7 @@ class MemoryBackend final : public StorageBackend {
   struct State;
   class MemoryWatcher;
   Result<std::shared_ptr<MemorySession>> session(const std::string& sessionId);
-  void noteChange();
+  void noteChange(const std::string& sessionId);
 
   const EntrySerializer& serializer_;
   Environment& environment_;

@@ -27,6 +27,18 @@ std::string redactedPayload(const Entry& redaction) {
   return payload;
 }
 
+// The redaction that hides an entry: its own, or that of one it was converted from, which its meta then names.
+const Entry* redactionOf(const Entry& entry, const std::map<std::string, Entry>& hidden) {
+  const auto own = hidden.find(entry.id);
+  if (own != hidden.end()) return &own->second;
+  const auto migration = entry.meta.empty() ? std::nullopt : json::findMember(entry.meta, "migration");
+  if (!migration || hidden.empty()) return nullptr;
+  for (const auto& [id, redaction] : hidden) {
+    if (migration->contains('"' + id + '"')) return &redaction;
+  }
+  return nullptr;
+}
+
 std::vector<std::uint64_t> range(std::uint64_t from, std::uint64_t end) {
   std::vector<std::uint64_t> sequences;
   sequences.reserve(end > from ? static_cast<std::size_t>(end - from) : 0);
@@ -65,9 +77,9 @@ Result<void> SessionStore::Impl::complete(const std::string& sessionId, std::vec
     hidden = std::move(*found);
   }
   for (Entry& entry : entries) {
-    const auto redaction = hidden.find(entry.id);
-    if (redaction != hidden.end() && !isControlType(entry.type)) {
-      entry.payload = redactedPayload(redaction->second);
+    const Entry* redaction = redactionOf(entry, hidden);
+    if (redaction != nullptr && !isControlType(entry.type)) {
+      entry.payload = redactedPayload(*redaction);
       entry.redacted = true;
       continue;
     }
@@ -148,7 +160,7 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
         ForkHistory::ofBranch(*backend, sessionId, *wanted.branch, plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX);
     if (!branch) return std::unexpected(branch.error());
     auto read = branch->read(*backend, static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, SIZE_MAX)),
-                             SIZE_MAX);
+                             wanted.type.empty() ? wanted.limit : SIZE_MAX);
     if (!read) return read;
     entries = std::move(*read);
   } else if (fork) {
@@ -212,6 +224,30 @@ Result<Entry> SessionStore::loadEntry(const std::string& sessionId, const std::s
     if (auto done = impl_->complete(sessionId, found, false); !done) return std::unexpected(done.error());
     return std::move(found.front());
   });
+}
+
+Result<void> SessionStore::readOwnEntries(const std::string& sessionId, std::uint64_t fromSequence, std::uint64_t limit,
+                                          const std::function<void(std::uint64_t, Entry&)>& use) {
+  constexpr std::uint64_t kPart = 128;
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return ready;
+  const std::uint64_t end = limit < UINT64_MAX - fromSequence ? fromSequence + limit : UINT64_MAX;
+  for (std::uint64_t next = fromSequence; next < end;) {
+    const auto count = static_cast<std::size_t>(std::min(kPart, end - next));
+    auto part = retryWhenChanged([&]() -> Result<std::vector<Entry>> {
+      auto sequences = impl_->backend->select(sessionId, {.fromSequence = next, .limit = count, .type = {}});
+      if (!sequences) return std::unexpected(sequences.error());
+      return impl_->backend->read(sessionId, *sequences);
+    });
+    if (!part) return std::unexpected(part.error());
+    for (Entry& entry : *part) {
+      if (const auto reference = readAttachmentReference(entry.payload)) {
+        if (auto payload = impl_->backend->getAttachment(*reference)) entry.payload = std::move(*payload);
+      }
+      use(next++, entry);
+    }
+    if (part->size() < count) break;
+  }
+  return {};
 }
 
 struct SessionCursor::State {

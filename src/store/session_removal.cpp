@@ -101,6 +101,16 @@ Result<void> SessionStore::Impl::detachOnce(const std::string& forkId) {
       entries->push_back(std::move(redaction));
     }
   }
+  // So do its labels.
+  auto named = labels(forkId);
+  if (!named) return std::unexpected(named.error());
+  for (const SessionLabel& label : *named) {
+    if (label.sessionId == forkId) continue;
+    Entry& copy = entries->emplace_back(labelEntry(label.name, label.entryId));
+    copy.id = ids.next();
+    copy.parentId = label.entryId;
+    copy.timestamp = label.timestamp;
+  }
   // The head is where it was, wherever the copied entries would have left it.
   Entry head;
   head.id = ids.next();

@@ -326,6 +326,24 @@ Result<std::vector<std::string>> SessionStore::listSessions() {
   return impl_->backend->listSessions();
 }
 
+std::string SessionStore::folder() const {
+  return impl_->backend->folder();
+}
+
+Result<ChangeSet> SessionStore::changesSince(std::string_view token) {
+  if (auto flushed = flush(); !flushed) return std::unexpected(flushed.error());
+  return impl_->backend->changesSince(token);
+}
+
+std::uint32_t SessionStore::changeGroup(std::string_view sessionId) const {
+  return impl_->backend->changeGroup(sessionId);
+}
+
+Result<std::string> SessionStore::sessionStamp(const std::string& sessionId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  return impl_->backend->stamp(sessionId);
+}
+
 Result<SessionState> SessionStore::sessionState(const std::string& sessionId) {
   if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
   return impl_->backend->state(sessionId);

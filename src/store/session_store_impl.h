@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,6 +52,15 @@ struct SessionStore::Impl {
   /// Brings back payloads that are stored apart, and hides redacted ones.
   Result<void> complete(const std::string& sessionId, std::vector<Entry>& entries, bool showRedacted);
   Result<std::map<std::string, Entry>> redactions(const std::string& sessionId);
+  /// Where an entry stands in the order of entriesFrom. NotFound when the session has none of that id.
+  Result<std::uint64_t> placeOf(const std::string& sessionId, const std::string& entryId);
+  /// The entries at these places, in this order, as they are stored.
+  Result<std::vector<Entry>> entriesAt(const std::string& sessionId, std::span<const std::uint64_t> places);
+  /// By name.
+  Result<std::vector<SessionLabel>> labels(const std::string& sessionId);
+  Result<std::map<std::string, SessionLabel>> ownLabels(const std::string& sessionId);
+  static Entry labelEntry(std::string_view name, std::string_view entryId);
+  Result<SessionTree> tree(const std::string& sessionId);
   Result<void> detach(const std::string& forkId);
   /// Conflict when the fork is appended to at the same time.
   Result<void> detachOnce(const std::string& forkId);

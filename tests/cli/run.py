@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the golden scripts of the command line: run.py BOUGH [SCRIPT…].
+"""Runs the golden scripts of the command line: run.py BOUGH [--memory SERVER] [SCRIPT…].
+
+With --memory the store is one in memory (memory_bough.cpp), and the output must be the same, but for what only files
+have: sizes, seals, an index. Scripts about files say so in a line `# files only`.
 
 A script holds commands (`$ …`, run by bash in an empty folder, one after the other), each followed by what it printed
 and, when it was not 0, its exit code. Ids, times and seals are numbered in the order in which they appear, so that the
@@ -17,6 +20,10 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 SEAL = re.compile(r'("seal":"\d+/\d+ )[0-9a-f]{8}"')
 
 
+# What only files have.
+FILES = re.compile(r' +\d[\d.]* [kMG]?B\b|"bytes\w*":\d+|"seal":"\d+/\d+ <crc>"|"indexRebuilt":\w+|  \(not made yet\)')
+
+
 def commands(text):
     """The comment lines at the top, and the commands with their continuation lines."""
     head, found = [], []
@@ -30,14 +37,37 @@ def commands(text):
     return head, found
 
 
-def run(script, bough):
+# What stands in for `bough` when the store is in memory: hands everything to the server.
+CLIENT = """#!/usr/bin/env python3
+import os, socket, sys
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect(os.environ["BOUGH_TEST_SERVER"])
+    words = [os.getcwd()] + [f"{k}={v}" for k, v in os.environ.items()] + [""] + sys.argv[1:]
+    socket.send_fds(server, ["\\0".join(words).encode() + b"\\0\\0\\0"], [0, 1, 2])
+    sys.exit(server.recv(1)[0])
+"""
+
+
+def start_server(server, folder):
+    """Waits until it listens."""
+    address = f"{folder}/server"
+    process = subprocess.Popen([server, address], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not os.path.exists(address):
+        pass
+    pathlib.Path(f"{folder}/bin/bough").write_text(CLIENT)
+    os.chmod(f"{folder}/bin/bough", 0o700)
+    return process
+
+
+def run(script, bough, server):
     head, found = commands(script.read_text())
     out = list(head)
     ids = {}
     with tempfile.TemporaryDirectory() as folder:
-        environment = {"PATH": f"{folder}/bin:" + os.environ["PATH"], "BOUGH_STORE": f"{folder}/store", "HOME": folder, "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": f"{folder}/bin:" + os.environ["PATH"], "BOUGH_STORE": f"{folder}/store", "HOME": folder, "LC_ALL": "C.UTF-8",
+                       "BOUGH_TEST_SERVER": f"{folder}/server"}
         os.mkdir(f"{folder}/bin")
-        os.symlink(bough, f"{folder}/bin/bough")
+        process = start_server(server, folder) if server else os.symlink(bough, f"{folder}/bin/bough")
         os.mkdir(f"{folder}/work")
         variables = f"{folder}/variables"
         pathlib.Path(variables).touch()
@@ -54,17 +84,28 @@ def run(script, bough):
             if done.returncode:
                 out.append(f"[exit {done.returncode}]")
             out.append("")
+        if process:
+            process.kill()
+            process.wait()
     return "\n".join(out).rstrip("\n") + "\n"
 
 
 def main():
     bough = str(pathlib.Path(sys.argv[1]).resolve())
     here = pathlib.Path(__file__).parent
-    scripts = [pathlib.Path(name) for name in sys.argv[2:]] or sorted(here.glob("*.txt"))
+    arguments = sys.argv[2:]
+    server = None
+    if arguments[:1] == ["--memory"]:
+        server, arguments = str(pathlib.Path(arguments[1]).resolve()), arguments[2:]
+    scripts = [pathlib.Path(name) for name in arguments] or sorted(here.glob("*.txt"))
+    if server:
+        scripts = [script for script in scripts if "\n# files only\n" not in script.read_text()]
     failed = 0
     for script in scripts:
-        actual, expected = run(script, bough), script.read_text()
-        if os.environ.get("BOUGH_UPDATE_GOLDEN"):
+        actual, expected = run(script, bough, server), script.read_text()
+        if server:
+            actual, expected = FILES.sub("", actual), FILES.sub("", expected)
+        if os.environ.get("BOUGH_UPDATE_GOLDEN") and not server:
             script.write_text(actual)
         elif actual != expected:
             failed += 1

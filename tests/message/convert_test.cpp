@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "message/rule_checker.h"
+#include "support/rule_checker.h"
 
 namespace bough::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "message/document.h"
-#include "message/history_maker.h"
-#include "message/rule_checker.h"
+#include "support/history_maker.h"
+#include "support/rule_checker.h"
 
 namespace bough::test {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "../../fuzz/message_fuzz.h"
 #include "base/json_scan.h"
-#include "message/rule_checker.h"
+#include "support/rule_checker.h"
 
 namespace bough::test {
 namespace {

@@ -19,5 +19,8 @@ flags=$(PKG_CONFIG_PATH="$library/pkgconfig" pkg-config --define-prefix --static
 g++ -o "$work/user" "$here/main.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} || exit 1
 [ "$("$work/user" "$work/store2")" = "$expected" ] || { echo "the program built with pkg-config failed"; exit 1; }
 
+for file in man/man1/bough.1 bash-completion/completions/bough zsh/site-functions/_bough fish/vendor_completions.d/bough.fish; do
+  [ -s "$work/usr/share/$file" ] || { echo "$file was not installed"; exit 1; }
+done
 "$work/usr/bin/bough" --store "$work/store1" verify
 echo "package: built and ran with CMake and with pkg-config"

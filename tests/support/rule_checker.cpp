@@ -1,4 +1,4 @@
-#include "message/rule_checker.h"
+#include "support/rule_checker.h"
 
 #include <fmt/format.h>
 

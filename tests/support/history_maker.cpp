@@ -1,4 +1,4 @@
-#include "message/history_maker.h"
+#include "support/history_maker.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,212 @@
+// Catalog: what is derived from all sessions of a store. A row a session, keys and titles, full-text search, usage,
+// retention.
+//
+// It lives in <store>/catalog.db (SQLite), beside the logs, and may be deleted at any time: nothing stands there that
+// is not in the logs. Appends know nothing of it. catchUp() reads what is new, session by session, and remembers how
+// far it came; the other calls answer from what was taken in until then.
+#pragma once
+
+#include <bough/error.h>
+#include <bough/message.h>
+#include <bough/store.h>
+#include <bough/usage.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bough {
+
+/// What there is to say first about a session.
+enum class SessionCondition : std::uint8_t {
+  Live,
+  Archived,
+  Unfinished,  ///< The head is a tool call without a result.
+  Damaged,     ///< Something of it, or all, cannot be read; SessionSummary::problem says what.
+};
+/// "live", "archived", "unfinished", "damaged".
+std::string_view toString(SessionCondition condition);
+
+enum class TitleSource : std::uint8_t {
+  None,
+  Message,    ///< The beginning of the first user message.
+  Generated,  ///< A session_info entry with "titleSource":"generated": an agent's; takes the place of Message.
+  Given,      ///< Any other session_info entry with a title: a person's. Only another given one replaces it.
+};
+std::string_view toString(TitleSource source);
+
+/// One row. Entries count in the session whose log holds them: a fork adds nothing for what it shares.
+struct SessionSummary {
+  std::string sessionId;
+  std::string key;
+  std::string agent;  ///< Out of the key.
+  std::string cwd;
+  std::string title;
+  TitleSource titleSource = TitleSource::None;
+  std::optional<ForkOrigin> origin;
+  std::uint64_t createdMs = 0;
+  std::uint64_t activeMs = 0;    ///< The last entry's time.
+  std::uint64_t durationMs = 0;  ///< From the first entry of the conversation to the last.
+  std::uint64_t userMessages = 0;
+  std::uint64_t assistantMessages = 0;
+  std::uint64_t toolMessages = 0;  ///< Messages that hold nothing but tool results.
+  std::uint64_t systemMessages = 0;
+  std::uint64_t toolCalls = 0;
+  std::uint64_t toolFailures = 0;
+  Usage tokens;  ///< Of all models.
+  std::uint64_t entries = 0;
+  std::uint64_t bytes = 0;  ///< Of its log, packed or not.
+  std::uint64_t branches = 0;
+  SessionCondition condition = SessionCondition::Live;
+  std::string problem;
+  std::string headId;
+  bool pinned = false;
+  std::optional<std::uint64_t> timeToLiveMs;
+};
+
+/// Which sessions. Everything that is set must hold.
+struct SessionFilter {
+  std::string agent;
+  std::string key;      ///< The whole key, or with a `*` at its end the beginning.
+  std::string cwd;      ///< The folder, or one above it.
+  std::string title;    ///< Part of it; letter case does not count.
+  std::string session;  ///< One session's id.
+  std::optional<SessionCondition> condition;
+  std::optional<std::uint64_t> sinceMs;  ///< Active at or after; search: written at or after.
+  std::optional<std::uint64_t> untilMs;  ///< Active before; search: written before.
+};
+
+struct ListOptions {
+  SessionFilter filter;
+  std::size_t limit = 50;
+  std::size_t skip = 0;
+};
+
+/// What a name may mean.
+struct NameMatch {
+  enum class Kind : std::uint8_t { None, Id, Key, IdPrefix, Title };
+  Kind kind = Kind::None;
+  /// One when the name is clear. With Key: the key's current session.
+  std::vector<SessionSummary> sessions;
+};
+
+struct SearchOptions {
+  SessionFilter filter;
+  std::vector<std::string> roles;  ///< Any of user, assistant, tool, system, summary; all when empty.
+  std::size_t limit = 20;
+  std::size_t excerptTokens = 24;  ///< How many words of an excerpt.
+};
+
+struct SearchHit {
+  std::string sessionId;
+  std::string title;
+  std::string entryId;
+  std::string role;
+  std::uint64_t timeMs = 0;
+  double score = 0;  ///< The greater, the better.
+  /// A stretch of the text; what was found stands between kMarkBegin and kMarkEnd.
+  std::string excerpt;
+};
+inline constexpr char kMarkBegin = '\x01';
+inline constexpr char kMarkEnd = '\x02';
+
+struct CatchUpProgress {
+  std::uint64_t doneSessions = 0;
+  std::uint64_t totalSessions = 0;
+  std::uint64_t doneBytes = 0;  ///< Of entries that were read.
+};
+
+struct CatchUpOptions {
+  bool search = false;      ///< Take in the text for search() too.
+  bool everything = false;  ///< Look at every session, whatever the store says has changed.
+  /// Called now and then; false stops, and what was taken in until then stays.
+  std::function<bool(const CatchUpProgress&)> progress;
+};
+
+struct CatchUpReport {
+  std::uint64_t sessions = 0;  ///< Looked into, because they had changed.
+  std::uint64_t entries = 0;
+  std::uint64_t removed = 0;       ///< Sessions that are gone.
+  std::vector<std::string> notes;  ///< For people: what was wrong and what was done about it.
+};
+
+struct CatalogOptions {
+  bool inMemory = false;     ///< Keep it in memory, whatever the store is.
+  int busyTimeoutMs = 3000;  ///< How long another process may keep us from writing.
+};
+
+/// One thread at a time; several processes may use one store's catalog. Must not outlive its store.
+class Catalog {
+ public:
+  /// Opens the catalog of a store, and makes it when it is missing. One that cannot be used (damaged, of another
+  /// version, not writable and out of date) is replaced or kept in memory; notes() says so.
+  static Result<std::unique_ptr<Catalog>> open(SessionStore& store, const CatalogOptions& options = {});
+  ~Catalog();
+
+  /// What happened on opening, for people.
+  [[nodiscard]] const std::vector<std::string>& notes() const;
+
+  /// Takes in what is new. Busy when another process keeps the catalog locked: what was known stays readable.
+  Result<CatchUpReport> catchUp(const CatchUpOptions& options = {});
+  /// Forgets everything, then takes all in again.
+  Result<CatchUpReport> rebuild(const CatchUpOptions& options = {});
+
+  /// The sessions that were active last come first.
+  Result<std::vector<SessionSummary>> list(const ListOptions& options = {});
+  Result<std::uint64_t> count(const SessionFilter& filter = {});
+  /// NotFound when there is no such session.
+  Result<SessionSummary> session(const std::string& sessionId);
+  /// The session made last under this key; none when there is none.
+  Result<std::optional<std::string>> currentSession(std::string_view key);
+  /// An id, a key, the beginning of ids or part of titles, whichever matches first in this order.
+  Result<NameMatch> findByName(std::string_view name, std::size_t limit = 10);
+
+  /// Keeps the ids of a listing that was shown; writes only when it differs from the last.
+  Result<void> rememberListing(const std::vector<std::string>& sessionIds);
+  /// The number-th (from 1) of the listing shown last; NotFound when there is no such.
+  Result<std::string> listed(std::size_t number);
+
+  /// Entries that match, best first; see docs/search.md for the query. InvalidArgument says what is wrong with it.
+  /// Call catchUp with `search` first.
+  Result<std::vector<SearchHit>> search(std::string_view query, const SearchOptions& options = {});
+
+  Result<UsageReport> usage(const UsageOptions& options = {});
+
+  /// Sessions whose time is over: not pinned, and not active for as long as their own time to live says, or else the
+  /// default. The oldest first.
+  struct Expired {
+    SessionSummary session;
+    std::uint64_t expiredMs = 0;  ///< When its time was over.
+  };
+  Result<std::vector<Expired>> expired(std::uint64_t nowMs, std::optional<std::uint64_t> defaultTimeToLiveMs = {});
+
+ private:
+  struct State;
+  explicit Catalog(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Parts of a key: `agent:channel:peer` or `agent:<agentId>:<channel>:<peerKind>:<peerId>`.
+struct SessionKey {
+  std::string agent;
+  std::string channel;
+  std::string peerKind;  ///< Empty in the short form.
+  std::string peer;
+};
+/// None when the key has neither form. Parts may be anything but empty and hold no colon, but for the last.
+std::optional<SessionKey> parseSessionKey(std::string_view key);
+
+/// Writes what a catalog then shows, as a session_info entry.
+struct SessionInfo {
+  std::optional<std::string> title;
+  TitleSource titleSource = TitleSource::Given;  ///< Given or Generated.
+  std::optional<bool> pinned;
+  std::optional<std::uint64_t> timeToLiveMs;  ///< 0 takes it away.
+};
+Result<AppendResult> appendSessionInfo(SessionStore& store, const std::string& sessionId, const SessionInfo& info);
+
+}  // namespace bough

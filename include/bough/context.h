@@ -1,0 +1,208 @@
+// From a session to what a model gets: the context of a branch, saved turns, unfinished tool calls, and migration to
+// another provider.
+//
+// A context is derived from one branch and never stored: the same branch and options give the same bytes. Everything
+// that was altered on the way is in its report, with the entry it happened to. See docs/context.md.
+#pragma once
+
+#include <bough/convert.h>
+#include <bough/message.h>
+#include <bough/store.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bough {
+
+struct ContextOptions {
+  Dialect dialect = Dialect::Anthropic;       ///< Whose API the context is for.
+  std::string at;                             ///< The branch that ends in this entry; empty: the head's.
+  std::optional<std::uint64_t> budgetTokens;  ///< Only the newest turns that fit.
+  bool keepPendingCalls = false;  ///< Leave tool calls at the end unanswered: the caller is about to run them.
+  bool strict = false;            ///< Fail at the first message that is not what its dialect says.
+  std::optional<std::string> systemPrompt;  ///< Text that takes the place of the recorded system prompt.
+  std::optional<std::string> tools;         ///< A JSON list, in any dialect, in place of the recorded tools.
+
+  bool operator==(const ContextOptions&) const = default;
+};
+
+/// One message of a context, and where it came from.
+struct ContextMessage {
+  std::string_view json;              ///< In Context::messages. Some dialects have several values here, with commas.
+  std::vector<std::string> entryIds;  ///< Empty when it was added because the API demands it.
+  bool verbatim = false;              ///< The stored bytes.
+};
+
+/// Moves, but does not copy: `parts` point into `messages`.
+struct Context {
+  Context() = default;
+  Context(Context&&) = default;
+  Context& operator=(Context&&) = default;
+
+  std::string sessionId;
+  std::string headId;  ///< The entry the branch ends in; empty when there is none.
+  Dialect dialect = Dialect::Anthropic;
+  std::string messages = "[]";  ///< A JSON list, as the API takes it.
+  std::string system;           ///< The value of the request's own member for it; empty when there is none.
+  std::string tools;            ///< A JSON list; empty when there are none.
+  std::string model;            ///< In force at the head; empty when the branch does not say.
+  std::string provider;         ///< Of that model, where the branch says.
+  std::string thinkingLevel;    ///< In force at the head; empty when the branch does not say.
+  std::vector<ContextMessage> parts;
+  std::uint64_t tokens = 0;           ///< Of system, tools and messages, counted or estimated.
+  std::uint64_t countedTokens = 0;    ///< How many of them come from recorded usage.
+  std::uint64_t turnsLeftOut = 0;     ///< By the budget.
+  std::uint64_t messagesLeftOut = 0;  ///< Their messages.
+  std::string firstEntryId;           ///< The oldest entry whose message is in it; empty when there is none.
+  std::string summaryEntryId;         ///< The compaction summary it begins with; empty when there is none.
+  CompatibilityReport report;
+
+  /// The request's members as one object: model where it is known, system, tools, messages, each under the API's name.
+  [[nodiscard]] std::string requestJson() const;
+};
+
+/// NotFound when there is no such session or entry; InvalidArgument when the newest turn alone exceeds the budget, or
+/// with strict, when a message cannot be read; Unsupported for Plain.
+Result<Context> buildContext(SessionStore& store, const std::string& sessionId, const ContextOptions& options = {});
+
+/// Does to a bare list of messages of one dialect what buildContext does to a branch. On a context's own messages it
+/// changes nothing.
+Result<Context> arrangeMessages(std::string_view messages, Dialect dialect, const ContextOptions& options = {});
+
+/// Keeps the last contexts that were built. One is dropped when its session grew, its head moved or an entry of it was
+/// redacted. All calls may come from any thread.
+class ContextCache {
+ public:
+  explicit ContextCache(std::size_t capacity = 16);
+  ~ContextCache();
+
+  Result<std::shared_ptr<const Context>> get(SessionStore& store, const std::string& sessionId,
+                                             const ContextOptions& options = {});
+  void clear();
+  [[nodiscard]] std::uint64_t hits() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// How many tokens a text has, by the kinds of characters in it. Within 25% of o200k (docs/benchmarks.md).
+std::uint64_t estimateTokens(std::string_view text);
+
+/// A tool call on the branch that has no result there.
+struct UnfinishedToolCall {
+  std::string entryId;     ///< The entry that holds the call.
+  std::string toolCallId;  ///< Empty when the provider wrote none.
+  std::string name;
+  std::string input;             ///< As stored: JSON, or a JSON string.
+  bool started = false;          ///< A `tool_start` says that it was about to run: it may have had its effect.
+  std::string startedEntryId{};  ///< That entry.
+};
+
+/// What a crash left open on the branch that ends in `at` (the head when empty), oldest first.
+Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store, const std::string& sessionId,
+                                                            const std::string& at = {});
+
+/// One block of a turn.
+struct TurnBlock {
+  Role role = Role::Assistant;
+  BlockKind kind = BlockKind::Text;  ///< Text, Thinking, RedactedThinking, ToolCall, ToolResult, Refusal.
+  std::string text{};                ///< Text, Thinking, Refusal; of a result, what the tool returned.
+  std::string id{};                  ///< ToolCall, ToolResult: the call's.
+  std::string name{};                ///< ToolCall, ToolResult: the tool's.
+  std::string input{};               ///< ToolCall: a JSON value; empty for {}.
+  std::string signature{};           ///< What proves the block to its provider.
+  bool isError = false;              ///< ToolResult.
+};
+
+/// What a turn took.
+struct TurnTotals {
+  Usage usage{};
+  std::uint64_t durationMs = 0;
+  std::uint64_t toolCount = 0;  ///< Counted from the turn's tool calls when 0.
+  std::string model{};
+  std::string stopReason{};
+};
+
+struct TurnOptions {
+  std::string runId{};
+  std::optional<Durability> durability{};
+};
+
+/// Saves a turn while it happens: each block is an entry of its own, durable (or buffered) when the call returns, so
+/// that a crash loses what had not come yet and nothing else. Its blocks continue one another whatever others append.
+class TurnSaver {
+ public:
+  /// `parentId`: the entry the turn continues; empty for the head. The store must outlive it.
+  TurnSaver(SessionStore& store, std::string sessionId, TurnOptions options = {}, std::string parentId = {});
+
+  /// Each returns the id of the entry.
+  Result<std::string> userText(std::string_view text);
+  Result<std::string> assistantText(std::string_view text);
+  Result<std::string> thinking(std::string_view text, std::string_view signature = {});
+  Result<std::string> toolUse(std::string_view toolCallId, std::string_view name, std::string_view inputJson);
+  /// Says that a tool is about to run: after a crash it may have had its effect.
+  Result<std::string> toolStart(std::string_view toolCallId, std::string_view name);
+  Result<std::string> toolResult(std::string_view toolCallId, std::string_view content, bool isError = false);
+  Result<std::string> block(const TurnBlock& block);
+  /// A message as a provider wrote it, verbatim.
+  Result<std::string> message(Dialect dialect, std::string_view json);
+  /// Ends the turn with what it took.
+  Result<std::string> finish(TurnTotals totals);
+
+ private:
+  Result<std::string> append(std::string_view type, std::string payload);
+
+  SessionStore* store_;
+  std::string sessionId_;
+  TurnOptions options_;
+  std::string parentId_;
+  std::uint64_t toolCount_ = 0;
+};
+
+/// A whole turn at once.
+struct Turn {
+  std::vector<TurnBlock> blocks;
+  TurnTotals totals{};
+};
+
+/// Saves a turn as one batch, an entry a block, with what it took behind them.
+Result<AppendResult> saveTurn(SessionStore& store, const std::string& sessionId, const Turn& turn,
+                              const TurnOptions& options = {});
+
+/// What checkCompatibility of a document is, for the branch of a session that ends in `at` (the head when empty): which
+/// entries lose what, and whether each signature stays valid.
+Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId, Dialect target,
+                                               const std::string& at = {});
+
+struct MigrateOptions {
+  std::string at{};      ///< The branch that ends in this entry; empty: the head's.
+  NewSession session{};  ///< The new session's id, key, cwd and title; the title is the source's when empty.
+  bool strict = false;   ///< Fail at the first message that is not what its dialect says.
+};
+
+struct ProviderMigration {
+  std::string sessionId;  ///< The new session.
+  std::string sourceSessionId;
+  std::string sourceEntryId;  ///< The end of the branch that was migrated.
+  Dialect from = Dialect::Bough;
+  Dialect to = Dialect::Bough;
+  std::string migratedAt;
+  std::uint64_t nodes = 0;      ///< Messages of the new session.
+  std::uint64_t verbatim = 0;   ///< Of these, as their authors wrote them.
+  std::uint64_t synthetic = 0;  ///< Of these, added because the target demands them.
+  CompatibilityReport report;
+};
+
+/// Makes a fork of a session whose messages are in the target's dialect. Each says in its meta what it came from; the
+/// fork says in its session_info what was migrated, from where to where and when. The source is untouched. A session
+/// that was migrated before comes back exactly: every message that was not edited is the bytes its author wrote, and
+/// what was only added for the other provider's sake is gone.
+Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
+                                  const MigrateOptions& options = {});
+
+}  // namespace bough

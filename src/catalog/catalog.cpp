@@ -1,0 +1,256 @@
+#include "bough/catalog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/environment.h"
+#include "catalog/catalog_state.h"
+#include "catalog/intake.h"
+
+namespace bough {
+
+using catalog::Blob;
+using catalog::Intake;
+using catalog::Query;
+using catalog::Transaction;
+
+namespace {
+
+// Up to so many sessions each is looked at every time; that costs a millisecond or two and also shows what was written
+// past bough. Beyond, the store says what has changed, and every session is looked at now and then.
+constexpr std::uint64_t kAlwaysLookedAt = 2000;
+constexpr std::uint64_t kLookAtAllMs = 10 * 60 * 1000;
+// How much is taken in before it is kept: less would cost more syncs, more would keep others waiting.
+constexpr std::uint64_t kTransactionBytes = std::uint64_t{128} << 20;
+constexpr std::uint64_t kTransactionSessions = 5000;
+
+// Sessions that may have to be taken in, and what the store is to be asked next time.
+struct Plan {
+  std::vector<std::string> sessions;
+  bool looksAtAll = false;
+  std::string token;
+};
+
+Error withNote(Error error, std::string_view what) {
+  error.message = fmt::format("{}: {}", what, error.message);
+  return error;
+}
+
+}  // namespace
+
+std::string Catalog::State::meta(const char* name) {
+  Query query(*database, "SELECT value FROM meta WHERE name = ?", name);
+  return query.next() ? query.text(0) : std::string();
+}
+
+void Catalog::State::setMeta(const char* name, Blob value) {
+  Query(*database, "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", name, value).run();
+}
+
+Result<void> Catalog::State::replaceDamaged() {
+  database.reset();
+  auto note = catalog::setAside(store.folder());
+  if (!note) return std::unexpected(note.error());
+  auto opened = catalog::openCatalog(store.folder(), options);
+  if (!opened) return std::unexpected(opened.error());
+  database = std::move(opened->database);
+  memory = opened->memory;
+  readOnly = opened->readOnly;
+  notes.push_back(std::move(*note));
+  return {};
+}
+
+Result<void> Catalog::State::moveToMemory() {
+  auto opened = catalog::openCatalog({}, options);
+  if (!opened) return std::unexpected(opened.error());
+  database = std::move(opened->database);
+  memory = true;
+  readOnly = false;
+  notes.push_back(fmt::format("{}/catalog.db cannot be written to and is out of date: it is put together in memory",
+                              store.folder()));
+  return {};
+}
+
+namespace {
+
+// What the store says has changed, as session ids. Those that are gone are among them.
+Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const CatchUpOptions& options,
+                      const std::string& token, std::uint64_t lookedAtAllMs, std::uint64_t nowMs) {
+  auto changes = store.changesSince(token);
+  if (!changes) return std::unexpected(changes.error());
+  Plan plan{.sessions = {}, .looksAtAll = false, .token = changes->token};
+  bool many = false;
+  if (Query beyond(database, "SELECT 1 FROM session LIMIT 1 OFFSET ?", kAlwaysLookedAt); beyond.next()) many = true;
+  const bool due = nowMs < lookedAtAllMs || nowMs - lookedAtAllMs > kLookAtAllMs;
+  plan.looksAtAll = changes->all || options.everything || !many || due;
+  std::unordered_set<std::string> chosen;
+  if (plan.looksAtAll || changes->names) {
+    auto listed = store.listSessions();
+    if (!listed) return std::unexpected(listed.error());
+    std::unordered_set<std::string> present(listed->begin(), listed->end());
+    Query rows(database, "SELECT sessionId FROM session");
+    while (rows.next()) {
+      std::string id = rows.text(0);
+      if (present.erase(id) == 0) {
+        chosen.insert(std::move(id));
+      } else if (plan.looksAtAll) {
+        chosen.insert(std::move(id));
+      }
+    }
+    chosen.merge(present);
+  }
+  for (const std::uint32_t group : changes->groups) {
+    if (plan.looksAtAll) break;
+    Query rows(database, "SELECT sessionId FROM session WHERE changeGroup = ?", group);
+    while (rows.next()) chosen.insert(rows.text(0));
+  }
+  if (options.search) {
+    Query rows(database, "SELECT sessionId FROM session WHERE indexed < taken");
+    while (rows.next()) chosen.insert(rows.text(0));
+  }
+  plan.sessions.assign(chosen.begin(), chosen.end());
+  std::ranges::sort(plan.sessions);
+  return plan;
+}
+
+// Of the sessions that may have changed, those that have. Only they need the catalog's lock.
+Result<void> dropUnchanged(SessionStore& store, catalog::Database& database, bool search,
+                           std::vector<std::string>& sessions) {
+  std::vector<std::string> changed;
+  for (std::string& id : sessions) {
+    Query row(database, "SELECT stamp, taken, indexed FROM session WHERE sessionId = ?", id);
+    const bool known = row.next();
+    auto stamp = store.sessionStamp(id);
+    if (!stamp && stamp.error().code == ErrorCode::NotFound && !known) continue;
+    const bool same = known && stamp && row.view(0) == *stamp && (!search || row.integer(1) == row.integer(2));
+    if (!same) changed.push_back(std::move(id));
+  }
+  sessions = std::move(changed);
+  return database.take();
+}
+
+}  // namespace
+
+Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
+  CatchUpReport report;
+  const std::uint64_t nowMs = systemEnvironment().clock.nowMs();
+  const std::string token = meta("token");
+  const std::string lookedAtAll = meta("lookedAtAllMs");
+  std::uint64_t lookedAtAllMs = 0;
+  for (const char c : lookedAtAll) lookedAtAllMs = lookedAtAllMs * 10 + static_cast<std::uint64_t>(c - '0');
+  auto plan = makePlan(store, *database, wanted, token, lookedAtAllMs, nowMs);
+  if (!plan) return std::unexpected(plan.error());
+  if (auto dropped = dropUnchanged(store, *database, wanted.search, plan->sessions); !dropped) {
+    return std::unexpected(dropped.error());
+  }
+  if (readOnly && !plan->sessions.empty()) {
+    if (auto moved = moveToMemory(); !moved) return std::unexpected(moved.error());
+    return catchUp(wanted);
+  }
+  CatchUpProgress progress{.totalSessions = plan->sessions.size()};
+  bool complete = true;
+  std::size_t at = 0;
+  while (at < plan->sessions.size()) {
+    Transaction transaction(*database);
+    if (auto begun = database->take(); !begun) return std::unexpected(begun.error());
+    std::uint64_t bytes = 0;
+    for (std::uint64_t count = 0; at < plan->sessions.size() && count < kTransactionSessions; ++count, ++at) {
+      if (bytes > kTransactionBytes) break;
+      Intake intake(store, *database, wanted.search);
+      auto outcome = intake.run(plan->sessions[at]);
+      if (auto stored = database->take(); !stored) return std::unexpected(stored.error());
+      if (!outcome) {
+        // Others are still taken in; this one is looked at again next time.
+        complete = false;
+        report.notes.push_back(
+            withNote(outcome.error(), fmt::format("session {} was left out", plan->sessions[at])).message);
+        continue;
+      }
+      if (*outcome == Intake::Outcome::Taken) ++report.sessions;
+      if (*outcome == Intake::Outcome::Gone) ++report.removed;
+      report.entries += intake.entryCount();
+      bytes += intake.byteCount();
+      progress.doneBytes += intake.byteCount();
+      progress.doneSessions = at + 1;
+      if (wanted.progress && !wanted.progress(progress)) {
+        complete = false;
+        plan->sessions.resize(at + 1);
+      }
+    }
+    if (auto committed = transaction.commit(); !committed) return std::unexpected(committed.error());
+  }
+  const bool tokenMoved = plan->token != token && (plan->looksAtAll || !plan->token.empty());
+  const bool worthKeeping = tokenMoved || (plan->looksAtAll && nowMs - lookedAtAllMs > kLookAtAllMs);
+  if (complete && worthKeeping && !readOnly) {
+    Transaction transaction(*database);
+    setMeta("token", Blob{plan->token});
+    const std::string now = fmt::format("{}", nowMs);
+    if (plan->looksAtAll) setMeta("lookedAtAllMs", Blob{now});
+    if (auto kept = transaction.commit(); !kept) return std::unexpected(kept.error());
+  }
+  return report;
+}
+
+Catalog::Catalog(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Catalog::~Catalog() = default;
+
+const std::vector<std::string>& Catalog::notes() const {
+  return state_->notes;
+}
+
+Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const CatalogOptions& options) {
+  auto opened = catalog::openCatalog(store.folder(), options);
+  if (!opened) return std::unexpected(opened.error());
+  auto state = std::unique_ptr<State>(new State{.store = store,
+                                                .options = options,
+                                                .database = std::move(opened->database),
+                                                .memory = opened->memory,
+                                                .readOnly = opened->readOnly,
+                                                .notes = std::move(opened->notes)});
+  return std::unique_ptr<Catalog>(new Catalog(std::move(state)));
+}
+
+Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
+  return state_->guarded([&] { return state_->catchUp(options); });
+}
+
+Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
+  State& state = *state_;
+  if (state.readOnly) {
+    return fail(ErrorCode::ReadOnly, fmt::format("the catalog in {} cannot be written to", state.store.folder()),
+                "ask its owner, or work on a copy of the store");
+  }
+  auto emptied = state.guarded([&]() -> Result<void> {
+    Transaction transaction(*state.database);
+    catalog::resetSchema(*state.database);
+    return transaction.commit();
+  });
+  if (!emptied) return std::unexpected(emptied.error());
+  CatchUpOptions all = options;
+  all.everything = true;
+  return catchUp(all);
+}
+
+std::string_view toString(SessionCondition condition) {
+  switch (condition) {
+    case SessionCondition::Live: return "live";
+    case SessionCondition::Archived: return "archived";
+    case SessionCondition::Unfinished: return "unfinished";
+    case SessionCondition::Damaged: return "damaged";
+  }
+  return "live";
+}
+
+std::string_view toString(TitleSource source) {
+  switch (source) {
+    case TitleSource::None: return "none";
+    case TitleSource::Message: return "message";
+    case TitleSource::Generated: return "generated";
+    case TitleSource::Given: return "given";
+  }
+  return "none";
+}
+
+}  // namespace bough

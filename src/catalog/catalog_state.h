@@ -1,0 +1,69 @@
+// The inside of Catalog, shared by its source files.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "bough/catalog.h"
+#include "catalog/database.h"
+#include "catalog/schema.h"
+
+namespace bough {
+
+struct Catalog::State {
+  SessionStore& store;
+  CatalogOptions options;
+  std::unique_ptr<catalog::Database> database;
+  bool memory = false;
+  bool readOnly = false;
+  std::vector<std::string> notes;
+
+  [[nodiscard]] std::string meta(const char* name);
+  void setMeta(const char* name, catalog::Blob value);
+
+  /// Opens the file anew after it turned out to be damaged.
+  Result<void> replaceDamaged();
+  /// Goes on in memory, because the file is out of date and cannot be written.
+  Result<void> moveToMemory();
+
+  Result<CatchUpReport> catchUp(const CatchUpOptions& options);
+
+  /// Runs `operation`; when the catalog turns out to be damaged, makes it anew and runs it again.
+  template <typename Operation>
+  auto guarded(Operation operation) -> decltype(operation());
+};
+
+template <typename Operation>
+auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
+  auto result = operation();
+  if (result || result.error().code != ErrorCode::Damaged || memory || readOnly) return result;
+  if (auto replaced = replaceDamaged(); !replaced) return std::unexpected(replaced.error());
+  if (auto taken = catchUp({}); !taken) return std::unexpected(taken.error());
+  return operation();
+}
+
+namespace catalog {
+
+/// Conditions of a query, put together piece by piece, and the values they need.
+class Conditions {
+ public:
+  using Value = std::variant<std::string, std::uint64_t>;
+  /// As many values as `sql` has question marks.
+  void add(std::string_view sql, std::vector<Value> values = {});
+  /// "" or " WHERE …".
+  [[nodiscard]] std::string where() const;
+  void bindTo(Query& query) const;
+
+ private:
+  std::vector<std::string> parts_;
+  std::vector<Value> values_;
+};
+
+/// What a filter asks of the table `session`, but for its times.
+void addFilter(Conditions& conditions, const SessionFilter& filter);
+
+}  // namespace catalog
+}  // namespace bough

@@ -1,0 +1,118 @@
+#include "catalog/entry_facts.h"
+
+#include <algorithm>
+
+#include "base/json_scan.h"
+
+namespace bough::catalog {
+namespace {
+
+constexpr std::string_view kRoleNames[] = {"other", "user", "assistant", "tool", "system", "summary"};
+
+void addLine(std::string& out, std::string_view escaped) {
+  if (escaped.empty() || out.size() >= kMaxTextBytes) return;
+  if (!out.empty()) out += '\n';
+  json::appendDecoded(out, escaped);
+  if (out.size() <= kMaxTextBytes) return;
+  std::size_t end = kMaxTextBytes;
+  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;
+  out.resize(end);
+}
+
+void addText(std::string& out, const Block& block) {
+  switch (block.kind) {
+    case BlockKind::Text:
+    case BlockKind::Thinking:
+    case BlockKind::Refusal: addLine(out, block.text.escaped); break;
+    case BlockKind::ToolCall:
+      addLine(out, block.name.escaped);
+      // Arguments are shown as they are written, but for escapes: `{"command":"ls -l"}`.
+      addLine(out, block.freeform ? block.text.escaped : block.input);
+      break;
+    case BlockKind::ToolResult:
+      for (const Block& part : block.content) {
+        if (part.kind == BlockKind::Text) addLine(out, part.text.escaped);
+      }
+      break;
+    case BlockKind::Document:
+      addLine(out, block.name.escaped);
+      if (block.source == MediaSource::Text) addLine(out, block.text.escaped);
+      break;
+    default: break;
+  }
+}
+
+EntryRole roleOf(const Message& message) {
+  const auto isResult = [](const Block& block) { return block.kind == BlockKind::ToolResult; };
+  switch (message.role) {
+    case Role::System: return EntryRole::System;
+    case Role::Assistant: return EntryRole::Assistant;
+    case Role::Tool: return EntryRole::Tool;
+    case Role::User: break;
+  }
+  const bool onlyResults = !message.blocks.empty() && std::ranges::all_of(message.blocks, isResult);
+  return onlyResults ? EntryRole::Tool : EntryRole::User;
+}
+
+void readMessage(const Message& message, bool wantText, EntryFacts& facts) {
+  facts.role = roleOf(message);
+  facts.model = message.model.decode();
+  facts.messageId = message.id.decode();
+  facts.usage = message.usage;
+  for (const Block& block : message.blocks) {
+    if (block.kind == BlockKind::ToolCall) {
+      ++facts.callCount;
+      if (!block.idMissing) facts.calls.push_back(block.id.decode());
+    } else if (block.kind == BlockKind::ToolResult) {
+      facts.failureCount += block.isError ? 1 : 0;
+      if (!block.idMissing) facts.results.push_back(block.id.decode());
+    } else if (block.kind == BlockKind::Text && facts.role == EntryRole::User && facts.spoken.size() < 4096) {
+      addLine(facts.spoken, block.text.escaped);
+    }
+    if (wantText) addText(facts.text, block);
+  }
+}
+
+// A message that is not what its dialect says still counts, and its words are found.
+void readUnknown(std::string_view message, bool wantText, EntryFacts& facts) {
+  const auto role = json::findString(message, "role");
+  if (role) facts.role = parseRole(*role == "model" ? "assistant" : *role).value_or(EntryRole::Other);
+  if (wantText) addLine(facts.text, message);
+}
+
+}  // namespace
+
+std::string_view toString(EntryRole role) {
+  const auto at = static_cast<std::size_t>(role);
+  return at < std::size(kRoleNames) ? kRoleNames[at] : kRoleNames[0];
+}
+
+std::optional<EntryRole> parseRole(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kRoleNames); ++i) {
+    if (kRoleNames[i] == name) return static_cast<EntryRole>(i);
+  }
+  return std::nullopt;
+}
+
+EntryFacts readFacts(const Entry& entry, bool wantText) {
+  EntryFacts facts;
+  if (entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kBranchSummary) {
+    facts.role = EntryRole::Summary;
+    if (wantText) facts.text = json::findString(entry.payload, "summary").value_or("");
+    return facts;
+  }
+  if (entry.type != entry_type::kMessage) return facts;
+  const auto member = json::findMember(entry.payload, "message");
+  const std::string_view stored = member ? *member : std::string_view(entry.payload);
+  const auto name = json::findString(entry.payload, "dialect");
+  const auto dialect = name ? parseDialect(*name) : Result<Dialect>(Dialect::Plain);
+  if (!dialect) {
+    readUnknown(stored, wantText, facts);
+    return facts;
+  }
+  const auto message = normalize(stored, *dialect);
+  message ? readMessage(*message, wantText, facts) : readUnknown(stored, wantText, facts);
+  return facts;
+}
+
+}  // namespace bough::catalog

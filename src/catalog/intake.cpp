@@ -1,0 +1,356 @@
+#include "catalog/intake.h"
+
+#include <algorithm>
+
+#include "base/json_scan.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "catalog/search_index.h"
+
+namespace bough::catalog {
+namespace {
+
+constexpr std::size_t kTitleGraphemes = 60;
+constexpr std::size_t kGivenGraphemes = 200;
+constexpr std::size_t kMaxOpenCalls = 256;
+constexpr std::uint64_t kQuarterMs = 15 * 60 * 1000;
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+void add(Usage& sum, const Usage& part) {
+  sum.inputTokens += part.inputTokens;
+  sum.outputTokens += part.outputTokens;
+  sum.cacheReadTokens += part.cacheReadTokens;
+  sum.cacheWriteTokens += part.cacheWriteTokens;
+  sum.reasoningTokens += part.reasoningTokens;
+}
+
+TitleSource sourceOf(const Entry& info) {
+  const bool generated = json::findString(info.payload, "titleSource") == "generated";
+  return generated ? TitleSource::Generated : TitleSource::Given;
+}
+
+std::int64_t modelId(Database& database, const std::string& name) {
+  Query(database, "INSERT OR IGNORE INTO model(name) VALUES(?)", name).run();
+  Query query(database, "SELECT id FROM model WHERE name = ?", name);
+  return query.next() ? query.integer(0) : 0;
+}
+
+}  // namespace
+
+void forgetSession(Database& database, std::int64_t session) {
+  forgetTexts(database, session, 0);
+  Query(database, "DELETE FROM branch WHERE session = ?", session).run();
+  Query(database, "DELETE FROM redacted WHERE session = ?", session).run();
+  Query(database, "DELETE FROM usage WHERE session = ?", session).run();
+  Query(database, "DELETE FROM session WHERE id = ?", session).run();
+}
+
+Result<Intake::Outcome> Intake::run(const std::string& sessionId) {
+  auto known = findRow(database_, sessionId);
+  // Before anything is read: what is appended meanwhile makes the next look see a difference.
+  auto stamp = store_.sessionStamp(sessionId);
+  if (!stamp && stamp.error().code != ErrorCode::NotFound) return std::unexpected(stamp.error());
+  if (!stamp) {
+    if (!known) return Outcome::Unchanged;
+    forgetSession(database_, known->id);
+    return Outcome::Gone;
+  }
+  if (known && known->stamp == *stamp && (!search_ || known->indexed == known->taken)) return Outcome::Unchanged;
+  if (known) row_ = std::move(*known);
+  row_.facts.sessionId = sessionId;
+  row_.stamp = std::move(*stamp);
+  before_ = row_;
+  auto state = store_.sessionState(sessionId);
+  if (!state) {
+    const Error& error = state.error();
+    if (error.code == ErrorCode::NotFound) return Outcome::Unchanged;  // the next look finds it gone
+    if (error.code != ErrorCode::Damaged && error.code != ErrorCode::NewerFormat) return std::unexpected(error);
+    saveDamaged(error);
+    return Outcome::Taken;
+  }
+  if (auto read = readLog(*state); !read) {
+    if (read.error().code != ErrorCode::Damaged || read.error().retryable) return std::unexpected(read.error());
+    saveDamaged(read.error());
+  }
+  return Outcome::Taken;
+}
+
+// What was known before stays; what was read of the rest is not counted.
+void Intake::saveDamaged(const Error& error) {
+  before_.stamp = row_.stamp;
+  if (before_.id != 0) forgetTexts(database_, before_.id, before_.indexed);
+  row_ = std::move(before_);
+  row_.facts.condition = SessionCondition::Damaged;
+  row_.facts.problem = error.message;
+  saveRow(database_, row_, store_.changeGroup(row_.facts.sessionId));
+}
+
+Result<void> Intake::readLog(const SessionState& state) {
+  auto same = isSameLog(state);
+  if (!same) return std::unexpected(same.error());
+  if (!*same) startAnew();
+  if (row_.id == 0) saveRow(database_, row_, store_.changeGroup(row_.facts.sessionId));
+  before_ = row_;
+  loadBranches();
+  const std::uint64_t from = search_ ? std::min(row_.indexed, row_.taken) : row_.taken;
+  const std::string& sessionId = row_.facts.sessionId;
+  auto read = store_.readOwnEntries(sessionId, from, state.entryCount - std::min(from, state.entryCount),
+                                    [&](std::uint64_t sequence, Entry& entry) { apply(sequence, entry); });
+  if (!read) return read;
+  if (titleLost_) {
+    if (auto chosen = chooseTitle(); !chosen) return chosen;
+  }
+  finish(state);
+  return {};
+}
+
+// A log only grows, or is replaced as a whole: if the last entry taken still stands where it stood, under the same
+// header, all before it is as it was.
+Result<bool> Intake::isSameLog(const SessionState& state) {
+  if (row_.taken == 0 || state.entryCount < row_.taken) return false;
+  bool same = true;
+  for (const std::uint64_t sequence : {std::uint64_t{0}, row_.taken - 1}) {
+    const std::string& wanted = sequence == 0 ? row_.headerId : row_.lastId;
+    auto read = store_.readOwnEntries(row_.facts.sessionId, sequence, 1,
+                                      [&](std::uint64_t, Entry& entry) { same = same && entry.id == wanted; });
+    if (!read) return std::unexpected(read.error());
+    if (row_.taken == 1) break;
+  }
+  return same;
+}
+
+void Intake::startAnew() {
+  SessionRow fresh;
+  fresh.facts.sessionId = row_.facts.sessionId;
+  fresh.stamp = row_.stamp;
+  if (row_.id != 0) forgetSession(database_, row_.id);
+  fresh.id = row_.id;
+  row_ = std::move(fresh);
+}
+
+void Intake::loadBranches() {
+  Query query(database_, "SELECT number, tipId, openCalls FROM branch WHERE session = ? ORDER BY number", row_.id);
+  while (query.next()) {
+    tips_.emplace(query.text(1), branches_.size());
+    branches_.push_back({static_cast<std::uint32_t>(query.integer(0)), query.text(1), split(query.view(2))});
+  }
+  Query redacted(database_, "SELECT 1 FROM redacted WHERE session = ? LIMIT 1", row_.id);
+  anyRedacted_ = redacted.next();
+}
+
+void Intake::apply(std::uint64_t sequence, Entry& entry) {
+  const bool fresh = sequence >= row_.taken;
+  byteCount_ += entry.payload.size();
+  const bool wantText = search_ && sequence >= row_.indexed;
+  const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(row_.facts.activeMs);
+  if (fresh) {
+    ++entryCount_;
+    row_.facts.activeMs = std::max(row_.facts.activeMs, timeMs);
+    row_.lastId = entry.id;
+    if (sequence == 0) applyHeader(entry);
+  }
+  if (entry.type == entry_type::kSessionInfo) {
+    if (fresh) applyInfo(entry);
+  } else if (entry.type == entry_type::kRedaction) {
+    if (fresh) applyRedaction(entry);
+  } else if (!isControlType(entry.type) && entry.type != entry_type::kSessionHeader) {
+    const EntryFacts facts = readFacts(entry, wantText);
+    if (fresh) applyConversation(entry, facts, timeMs);
+    if (wantText) index(sequence, entry, facts, timeMs);
+  }
+  if (fresh) row_.taken = sequence + 1;
+  if (wantText) row_.indexed = sequence + 1;
+}
+
+void Intake::applyHeader(const Entry& entry) {
+  SessionSummary& facts = row_.facts;
+  row_.headerId = entry.id;
+  facts.createdMs = parseTimestamp(entry.timestamp).value_or(0);
+  if (entry.type != entry_type::kSessionHeader) return;
+  facts.key = json::findString(entry.payload, "key").value_or("");
+  facts.cwd = json::findString(entry.payload, "cwd").value_or("");
+  if (const auto key = parseSessionKey(facts.key)) facts.agent = key->agent;
+}
+
+void Intake::applyInfo(const Entry& entry) {
+  SessionSummary& facts = row_.facts;
+  if (const auto title = json::findString(entry.payload, "title")) {
+    const TitleSource source = sourceOf(entry);
+    if (title->empty()) {
+      titleLost_ = true;
+    } else if (source >= facts.titleSource) {
+      facts.title = text::excerpt(*title, kGivenGraphemes);
+      facts.titleSource = source;
+      row_.titleEntry.clear();
+    }
+  }
+  if (const auto pinned = json::findMember(entry.payload, "pinned")) facts.pinned = *pinned == "true";
+  if (json::findMember(entry.payload, "timeToLiveMs")) {
+    facts.timeToLiveMs = json::findUnsigned(entry.payload, "timeToLiveMs");
+    if (facts.timeToLiveMs == std::uint64_t{0}) facts.timeToLiveMs.reset();
+  }
+}
+
+void Intake::applyRedaction(const Entry& entry) {
+  const auto target = json::findString(entry.payload, "entryId");
+  if (!target) return;
+  anyRedacted_ = true;
+  Query(database_, "INSERT OR IGNORE INTO redacted(session, entryId) VALUES(?, ?)", row_.id, *target).run();
+  forgetText(database_, row_.id, *target);
+  if (!row_.titleEntry.empty() && row_.titleEntry == *target) titleLost_ = true;
+}
+
+Intake::Branch& Intake::branchFor(const Entry& entry) {
+  // Whoever continues a tip goes on with its branch; any other entry begins one.
+  const std::string parent = entry.parentId.value_or("");
+  const auto found = parent.empty() ? tips_.end() : tips_.find(parent);
+  std::size_t at = branches_.size();
+  if (found == tips_.end()) {
+    branches_.push_back({.number = static_cast<std::uint32_t>(branches_.size() + 1), .tipId = {}, .openCalls = {}});
+  } else {
+    at = found->second;
+    tips_.erase(found);
+  }
+  branches_[at].tipId = entry.id;
+  tips_.insert_or_assign(entry.id, at);
+  return branches_[at];
+}
+
+void Intake::applyConversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs) {
+  SessionSummary& summary = row_.facts;
+  if (row_.firstMs == 0) row_.firstMs = timeMs;
+  Branch& branch = branchFor(entry);
+  switch (facts.role) {
+    case EntryRole::User: ++summary.userMessages; break;
+    case EntryRole::Assistant: ++summary.assistantMessages; break;
+    case EntryRole::Tool: ++summary.toolMessages; break;
+    case EntryRole::System: ++summary.systemMessages; break;
+    default: break;
+  }
+  summary.toolCalls += facts.callCount;
+  summary.toolFailures += facts.failureCount;
+  for (const std::string& call : facts.calls) {
+    const bool odd = call.find('\n') != std::string::npos;
+    if (!odd && branch.openCalls.size() < kMaxOpenCalls) branch.openCalls.push_back(call);
+  }
+  for (const std::string& result : facts.results) std::erase(branch.openCalls, result);
+  if (!facts.model.empty()) row_.lastModel = facts.model;
+  if (facts.usage) applyUsage(facts, branch.number, timeMs);
+  if (summary.titleSource == TitleSource::None && facts.role == EntryRole::User && !isRedacted(entry.id)) {
+    summary.title = text::excerpt(facts.spoken, kTitleGraphemes);
+    if (!summary.title.empty()) {
+      summary.titleSource = TitleSource::Message;
+      row_.titleEntry = entry.id;
+    }
+  }
+}
+
+// An answer that was stored block by block repeats its usage with each.
+void Intake::applyUsage(const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs) {
+  if (!facts.messageId.empty() && facts.messageId == row_.lastMessageId) return;
+  row_.lastMessageId = facts.messageId;
+  add(row_.facts.tokens, *facts.usage);
+  UsageSum& sum = usage_[{branch, timeMs / kQuarterMs, facts.model.empty() ? row_.lastModel : facts.model}];
+  ++sum.messages;
+  add(sum.tokens, *facts.usage);
+}
+
+bool Intake::isRedacted(std::string_view entryId) {
+  if (!anyRedacted_) return false;
+  Query query(database_, "SELECT 1 FROM redacted WHERE session = ? AND entryId = ?", row_.id, entryId);
+  return query.next();
+}
+
+void Intake::index(std::uint64_t sequence, const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs) {
+  if (facts.text.empty() || isRedacted(entry.id)) return;
+  addText(database_, entryRow(row_.id, sequence), entry.id, facts.role, timeMs, facts.text);
+}
+
+// The title was taken away: what stands in the log is looked through once more.
+Result<void> Intake::chooseTitle() {
+  std::string titles[4];  // by source
+  std::string messageId;
+  auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.taken, [&](std::uint64_t, Entry& entry) {
+    if (entry.type == entry_type::kSessionInfo) {
+      const auto title = json::findString(entry.payload, "title");
+      if (title) titles[static_cast<std::size_t>(sourceOf(entry))] = text::excerpt(*title, kGivenGraphemes);
+    } else if (entry.type == entry_type::kMessage && messageId.empty() && !isRedacted(entry.id)) {
+      const EntryFacts facts = readFacts(entry, false);
+      std::string& title = titles[static_cast<std::size_t>(TitleSource::Message)];
+      if (facts.role == EntryRole::User) title = text::excerpt(facts.spoken, kTitleGraphemes);
+      if (!title.empty()) messageId = entry.id;
+    }
+  });
+  if (!read) return read;
+  row_.facts.titleSource = TitleSource::None;
+  row_.facts.title.clear();
+  for (const TitleSource source : {TitleSource::Message, TitleSource::Generated, TitleSource::Given}) {
+    std::string& title = titles[static_cast<std::size_t>(source)];
+    if (title.empty()) continue;
+    row_.facts.title = std::move(title);
+    row_.facts.titleSource = source;
+  }
+  row_.titleEntry = row_.facts.titleSource == TitleSource::Message ? messageId : "";
+  return {};
+}
+
+void Intake::saveBranches() {
+  for (const Branch& branch : branches_) {
+    Query(database_, "INSERT OR REPLACE INTO branch(session, number, tipId, openCalls) VALUES(?, ?, ?, ?)", row_.id,
+          branch.number, branch.tipId, joined(branch.openCalls))
+        .run();
+  }
+}
+
+void Intake::saveUsage() {
+  for (const auto& [key, sum] : usage_) {
+    const auto& [branch, quarter, model] = key;
+    const Usage& used = sum.tokens;
+    Query(
+        database_,
+        "INSERT INTO usage(session, branch, quarter, model, messages, input, output, cacheRead, cacheWrite, reasoning)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE SET messages = messages + ?5,"
+        " input = input + ?6, output = output + ?7, cacheRead = cacheRead + ?8, cacheWrite = cacheWrite + ?9,"
+        " reasoning = reasoning + ?10",
+        row_.id, branch, quarter, modelId(database_, model), sum.messages, used.inputTokens, used.outputTokens,
+        used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens)
+        .run();
+  }
+}
+
+void Intake::finish(const SessionState& state) {
+  SessionSummary& facts = row_.facts;
+  facts.entries = row_.taken;
+  facts.bytes = state.bytes;
+  facts.branches = branches_.size();
+  facts.headId = state.headId;
+  facts.origin = state.origin;
+  facts.problem.clear();
+  const auto head = tips_.find(state.headId);
+  const bool unfinished = head != tips_.end() && !branches_[head->second].openCalls.empty();
+  facts.condition = state.archived ? SessionCondition::Archived : SessionCondition::Live;
+  if (unfinished) facts.condition = SessionCondition::Unfinished;
+  if (state.problemCount > 0) {
+    facts.condition = SessionCondition::Damaged;
+    facts.problem = std::to_string(state.problemCount) + " places cannot be read";
+  }
+  saveBranches();
+  saveUsage();
+  saveRow(database_, row_, store_.changeGroup(facts.sessionId));
+}
+
+}  // namespace bough::catalog

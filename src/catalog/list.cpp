@@ -1,0 +1,219 @@
+// How Catalog answers from its rows: lists, names, keys.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "catalog/catalog_state.h"
+#include "catalog/session_row.h"
+
+namespace bough {
+
+using catalog::Blob;
+using catalog::Conditions;
+using catalog::Query;
+
+namespace catalog {
+namespace {
+
+constexpr std::string_view kTitleHolds = R"(session.title LIKE ? ESCAPE '\')";
+
+// What kTitleHolds needs.
+std::string likePattern(std::string_view text) {
+  std::string out = "%";
+  for (const char c : text) {
+    if (c == '%' || c == '_' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "%";
+}
+
+}  // namespace
+
+void Conditions::add(std::string_view sql, std::vector<Value> values) {
+  parts_.emplace_back(sql);
+  std::ranges::move(values, std::back_inserter(values_));
+}
+
+std::string Conditions::where() const {
+  std::string sql;
+  for (const std::string& part : parts_) sql += (sql.empty() ? " WHERE " : " AND ") + part;
+  return sql;
+}
+
+void Conditions::bindTo(Query& query) const {
+  for (const Value& value : values_) std::visit([&](const auto& each) { query.bind(each); }, value);
+}
+
+void addFilter(Conditions& conditions, const SessionFilter& filter) {
+  const auto begins = [&](std::string_view column, const std::string& text) {
+    conditions.add(fmt::format("substr({}, 1, length(?)) = ?", column), {text, text});
+  };
+  if (!filter.session.empty()) conditions.add("session.sessionId = ?", {filter.session});
+  if (!filter.agent.empty()) conditions.add("session.agent = ?", {filter.agent});
+  if (filter.key.ends_with('*')) {
+    begins("session.key", filter.key.substr(0, filter.key.size() - 1));
+  } else if (!filter.key.empty()) {
+    conditions.add("session.key = ?", {filter.key});
+  }
+  if (!filter.cwd.empty()) {
+    std::string folder = filter.cwd;
+    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+    begins("session.cwd || '/'", folder == "/" ? folder : folder + "/");
+  }
+  if (!filter.title.empty()) conditions.add(kTitleHolds, {likePattern(filter.title)});
+  if (filter.condition) conditions.add("session.condition = ?", {static_cast<std::uint64_t>(*filter.condition)});
+}
+
+}  // namespace catalog
+
+namespace {
+
+std::vector<SessionSummary> readRows(catalog::Database& database, const Conditions& conditions, std::string_view order,
+                                     std::size_t limit, std::size_t skip) {
+  Query query(database, fmt::format("SELECT {} FROM session{} ORDER BY {} LIMIT {} OFFSET {}", catalog::rowColumns(),
+                                    conditions.where(), order, limit, skip));
+  conditions.bindTo(query);
+  std::vector<SessionSummary> found;
+  while (query.next()) found.push_back(catalog::readRow(query).facts);
+  return found;
+}
+
+Conditions conditionsOf(const SessionFilter& filter) {
+  Conditions conditions;
+  catalog::addFilter(conditions, filter);
+  if (filter.sinceMs) conditions.add("session.activeMs >= ?", {*filter.sinceMs});
+  if (filter.untilMs) conditions.add("session.activeMs < ?", {*filter.untilMs});
+  return conditions;
+}
+
+constexpr std::string_view kNewestFirst = "activeMs DESC, sessionId DESC";
+constexpr std::size_t kMaxRows = 1'000'000'000;
+
+}  // namespace
+
+Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
+  return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
+    auto found = readRows(*state_->database, conditionsOf(options.filter), kNewestFirst,
+                          std::min(options.limit, kMaxRows), std::min(options.skip, kMaxRows));
+    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    return found;
+  });
+}
+
+Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
+  return state_->guarded([&]() -> Result<std::uint64_t> {
+    const Conditions conditions = conditionsOf(filter);
+    std::uint64_t number = 0;
+    {
+      Query query(*state_->database, "SELECT count(*) FROM session" + conditions.where());
+      conditions.bindTo(query);
+      if (query.next()) number = query.number(0);
+    }
+    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    return number;
+  });
+}
+
+Result<SessionSummary> Catalog::session(const std::string& sessionId) {
+  return state_->guarded([&]() -> Result<SessionSummary> {
+    auto row = catalog::findRow(*state_->database, sessionId);
+    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    if (row) return std::move(row->facts);
+    return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId), "`bough ls` lists the sessions");
+  });
+}
+
+Result<std::optional<std::string>> Catalog::currentSession(std::string_view key) {
+  return state_->guarded([&]() -> Result<std::optional<std::string>> {
+    std::optional<std::string> current;
+    if (!key.empty()) {
+      Query query(*state_->database,
+                  "SELECT sessionId FROM session WHERE key = ? AND key <> '' ORDER BY createdMs DESC, sessionId DESC "
+                  "LIMIT 1",
+                  key);
+      if (query.next()) current = query.text(0);
+    }
+    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    return current;
+  });
+}
+
+Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) {
+  NameMatch match;
+  if (name.empty()) return match;
+  const auto look = [&](NameMatch::Kind kind, std::string_view sql, std::vector<Conditions::Value> values,
+                        std::string_view order, std::size_t most) {
+    if (!match.sessions.empty()) return;
+    Conditions conditions;
+    conditions.add(sql, std::move(values));
+    match.sessions = readRows(*state_->database, conditions, order, most, 0);
+    if (!match.sessions.empty()) match.kind = kind;
+  };
+  return state_->guarded([&]() -> Result<NameMatch> {
+    const std::string text(name);
+    look(NameMatch::Kind::Id, "sessionId = ?", {text}, kNewestFirst, 1);
+    look(NameMatch::Kind::Key, "key = ? AND key <> ''", {text}, "createdMs DESC, sessionId DESC", 1);
+    // Ids are ASCII: everything that begins with the name lies between it and it with the greatest letter behind.
+    look(NameMatch::Kind::IdPrefix, "sessionId >= ? AND sessionId < ?", {text, text + "\x7F"}, kNewestFirst, limit);
+    look(NameMatch::Kind::Title, catalog::kTitleHolds, {catalog::likePattern(name)}, kNewestFirst, limit);
+    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    return std::move(match);
+  });
+}
+
+Result<void> Catalog::rememberListing(const std::vector<std::string>& sessionIds) {
+  State& state = *state_;
+  if (state.memory || state.readOnly) return {};
+  std::string lines;
+  for (const std::string& id : sessionIds) lines += id + "\n";
+  if (state.meta("listing") != lines) state.setMeta("listing", Blob{lines});
+  return state.database->take();
+}
+
+Result<std::string> Catalog::listed(std::size_t number) {
+  const std::string lines = state_->meta("listing");
+  if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+  std::string_view rest = lines;
+  for (std::size_t i = 1; !rest.empty(); ++i) {
+    const std::size_t end = rest.find('\n');
+    if (i == number) return std::string(rest.substr(0, end));
+    rest.remove_prefix(std::min(rest.size(), end == std::string_view::npos ? rest.size() : end + 1));
+  }
+  return fail(ErrorCode::NotFound, fmt::format("the last listing has no number {}", number),
+              "`bough ls` shows the sessions and numbers them");
+}
+
+std::optional<SessionKey> parseSessionKey(std::string_view key) {
+  std::vector<std::string> parts;
+  std::string_view rest = key;
+  const std::size_t most = key.starts_with("agent:") && std::ranges::count(key, ':') >= 4 ? 5 : 3;
+  while (parts.size() + 1 < most) {
+    const std::size_t colon = rest.find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    parts.emplace_back(rest.substr(0, colon));
+    rest.remove_prefix(colon + 1);
+  }
+  parts.emplace_back(rest);
+  if (std::ranges::any_of(parts, &std::string::empty)) return std::nullopt;
+  if (most == 3) return SessionKey{.agent = parts[0], .channel = parts[1], .peerKind = {}, .peer = parts[2]};
+  return SessionKey{.agent = parts[1], .channel = parts[2], .peerKind = parts[3], .peer = parts[4]};
+}
+
+Result<AppendResult> appendSessionInfo(SessionStore& store, const std::string& sessionId, const SessionInfo& info) {
+  Entry entry;
+  entry.type = entry_type::kSessionInfo;
+  json::Writer writer(entry.payload);
+  writer.beginObject();
+  if (info.title) {
+    writer.member("title", *info.title);
+    if (info.titleSource == TitleSource::Generated) writer.member("titleSource", "generated");
+  }
+  if (info.pinned) writer.member("pinned", *info.pinned);
+  if (info.timeToLiveMs) writer.member("timeToLiveMs", *info.timeToLiveMs);
+  writer.endObject();
+  return store.appendSessionEntries(sessionId, {std::move(entry)});
+}
+
+}  // namespace bough

@@ -1,0 +1,37 @@
+// Which sessions' time is over.
+
+#include <algorithm>
+
+#include "catalog/catalog_state.h"
+#include "catalog/session_row.h"
+
+#include <fmt/format.h>
+
+namespace bough {
+
+Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
+                                                       std::optional<std::uint64_t> defaultTimeToLiveMs) {
+  return state_->guarded([&]() -> Result<std::vector<Expired>> {
+    std::vector<Expired> found;
+    {
+      // A damaged session is nothing to tidy away unseen.
+      catalog::Query query(
+          *state_->database,
+          fmt::format("SELECT {} FROM session WHERE pinned = 0 AND condition <> {} AND (timeToLiveMs IS "
+                      "NOT NULL OR {}) ORDER BY activeMs, sessionId",
+                      catalog::rowColumns(), static_cast<int>(SessionCondition::Damaged),
+                      defaultTimeToLiveMs.has_value()));
+      while (query.next()) {
+        SessionSummary session = catalog::readRow(query).facts;
+        const std::uint64_t life = session.timeToLiveMs ? *session.timeToLiveMs : *defaultTimeToLiveMs;
+        if (life > nowMs || session.activeMs > nowMs - life) continue;
+        const std::uint64_t expiredMs = session.activeMs + life;
+        found.push_back({.session = std::move(session), .expiredMs = expiredMs});
+      }
+    }
+    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    return found;
+  });
+}
+
+}  // namespace bough

@@ -1,0 +1,160 @@
+#include "catalog/schema.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "base/environment.h"
+#include "base/file_io.h"
+#include "base/file_system.h"
+#include "catalog/search_index.h"
+
+namespace bough::catalog {
+namespace {
+
+// session: one a session. `taken` entries are in the numbers, `indexed` in the search, and `lastId` is the last one
+// taken: it proves that the log is still the same one. An entry's row is numbered session.id << 32 | its sequence.
+constexpr const char* kTables = R"sql(
+CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE session(
+  id INTEGER PRIMARY KEY, sessionId TEXT NOT NULL UNIQUE, changeGroup INTEGER NOT NULL, stamp TEXT NOT NULL,
+  headerId TEXT NOT NULL, lastId TEXT NOT NULL, taken INTEGER NOT NULL, indexed INTEGER NOT NULL,
+  key TEXT NOT NULL, agent TEXT NOT NULL, cwd TEXT NOT NULL, originSession TEXT NOT NULL, originEntry TEXT NOT NULL,
+  title TEXT NOT NULL, titleSource INTEGER NOT NULL, titleEntry TEXT NOT NULL,
+  createdMs INTEGER NOT NULL, firstMs INTEGER NOT NULL, activeMs INTEGER NOT NULL,
+  users INTEGER NOT NULL, assistants INTEGER NOT NULL, tools INTEGER NOT NULL, systems INTEGER NOT NULL,
+  calls INTEGER NOT NULL, failures INTEGER NOT NULL,
+  input INTEGER NOT NULL, output INTEGER NOT NULL, cacheRead INTEGER NOT NULL, cacheWrite INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL, lastMessageId TEXT NOT NULL, lastModel TEXT NOT NULL,
+  entries INTEGER NOT NULL, bytes INTEGER NOT NULL, branches INTEGER NOT NULL, headId TEXT NOT NULL,
+  condition INTEGER NOT NULL, problem TEXT NOT NULL, pinned INTEGER NOT NULL, timeToLiveMs INTEGER);
+CREATE INDEX sessionByTime ON session(activeMs DESC, sessionId DESC);
+CREATE INDEX sessionByKey ON session(key, createdMs DESC, sessionId DESC) WHERE key <> '';
+CREATE INDEX sessionByGroup ON session(changeGroup);
+CREATE INDEX sessionToIndex ON session(id) WHERE indexed < taken;
+CREATE TABLE branch(session INTEGER, number INTEGER, tipId TEXT NOT NULL, openCalls TEXT NOT NULL,
+  PRIMARY KEY(session, number)) WITHOUT ROWID;
+CREATE TABLE redacted(session INTEGER, entryId TEXT, PRIMARY KEY(session, entryId)) WITHOUT ROWID;
+CREATE TABLE model(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE usage(session INTEGER, branch INTEGER, quarter INTEGER, model INTEGER, messages INTEGER NOT NULL,
+  input INTEGER NOT NULL, output INTEGER NOT NULL, cacheRead INTEGER NOT NULL, cacheWrite INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL, PRIMARY KEY(session, branch, quarter, model)) WITHOUT ROWID;
+CREATE TABLE entry(id INTEGER PRIMARY KEY, entryId TEXT NOT NULL, role INTEGER NOT NULL, timeMs INTEGER NOT NULL,
+  body BLOB NOT NULL);
+)sql";
+
+constexpr const char* kDropped[] = {"search", "entry", "usage", "model", "redacted", "branch", "session", "meta"};
+
+std::string versionPragma() {
+  return fmt::format("PRAGMA user_version = {};", kSchemaVersion);
+}
+
+int versionOf(Database& database) {
+  Query version(database, "PRAGMA user_version");
+  return version.next() ? static_cast<int>(version.integer(0)) : 0;
+}
+
+// Makes the tables unless another process was first.
+Result<void> makeTables(Database& database, bool memory) {
+  if (!memory) database.execute("PRAGMA journal_mode = WAL");
+  Transaction transaction(database);
+  if (versionOf(database) != kSchemaVersion) resetSchema(database);
+  return transaction.commit();
+}
+
+Result<OpenedCatalog> inMemory(const CatalogOptions& options, std::string note) {
+  auto database = Database::open("in memory", OpenAs::Memory, options.busyTimeoutMs);
+  if (!database) return std::unexpected(database.error());
+  if (auto ready = prepareSearch(**database); !ready) return std::unexpected(ready.error());
+  if (auto made = makeTables(**database, true); !made) return std::unexpected(made.error());
+  OpenedCatalog opened{.database = std::move(*database), .memory = true, .readOnly = false, .notes = {}};
+  if (!note.empty()) opened.notes.push_back(std::move(note));
+  return opened;
+}
+
+// Nobody may be writing to a file that is opened as one that never changes, so its log must be empty.
+Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root, const CatalogOptions& options) {
+  const std::string path = folder + "/" + kFileName;
+  const auto log = root.info("catalog.db-wal");
+  const bool quiet = !log || log->sizeBytes == 0;
+  for (const OpenAs as : {OpenAs::ReadOnly, OpenAs::Immutable}) {
+    if (as == OpenAs::Immutable && !quiet) break;
+    auto database = Database::open(path, as, options.busyTimeoutMs);
+    if (!database || !prepareSearch(**database)) continue;
+    const int version = versionOf(**database);
+    if (!(*database)->take() || version != kSchemaVersion) continue;
+    return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = true, .notes = {}};
+  }
+  return inMemory(options, fmt::format("{} cannot be written to and holds no catalog that can be used: it is put "
+                                       "together in memory each time",
+                                       folder));
+}
+
+Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptions& options) {
+  auto database = Database::open(path, OpenAs::ReadWrite, options.busyTimeoutMs);
+  if (!database) return std::unexpected(database.error());
+  if (auto ready = prepareSearch(**database); !ready) return std::unexpected(ready.error());
+  (*database)->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;");
+  const int version = versionOf(**database);
+  if (auto read = (*database)->take(); !read) return std::unexpected(read.error());
+  if (version > kSchemaVersion) {
+    return inMemory(options, fmt::format("{} was made by a newer bough: it is left alone, and a catalog put together "
+                                         "in memory; upgrade bough, or `bough reindex` to replace it",
+                                         path));
+  }
+  if (version < kSchemaVersion) {
+    if (auto made = makeTables(**database, false); !made) return std::unexpected(made.error());
+  }
+  return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = false, .notes = {}};
+}
+
+}  // namespace
+
+void resetSchema(Database& database) {
+  database.execute("DROP VIEW IF EXISTS entryText");
+  for (const char* table : kDropped) database.execute(fmt::format("DROP TABLE IF EXISTS {}", table));
+  database.execute(kTables);
+  database.execute(searchTable());
+  database.execute(versionPragma());
+}
+
+Result<std::string> setAside(const std::string& folder) {
+  auto root = systemEnvironment().files.openRoot(folder, false);
+  if (!root) return std::unexpected(systemError(root.error(), "open", folder));
+  const std::string kept = "catalog.db.damaged";
+  auto moved = (*root)->rename(kFileName, kept);
+  if (!moved && moved.error() != ENOENT) {
+    return std::unexpected(systemError(moved.error(), "move aside", folder + "/" + kFileName));
+  }
+  (void)(*root)->remove("catalog.db-wal");
+  (void)(*root)->remove("catalog.db-shm");
+  return fmt::format("{}/{} was damaged; it was moved to {} and is made anew from the sessions", folder, kFileName,
+                     kept);
+}
+
+Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options) {
+  if (folder.empty() || options.inMemory) return inMemory(options, {});
+  auto root = systemEnvironment().files.openRoot(folder, false);
+  if (!root) return std::unexpected(systemError(root.error(), "open", folder));
+  const std::string path = folder + "/" + kFileName;
+  // Made here, so that nobody else can read it and no link leads out of the store.
+  auto file = (*root)->open(kFileName, OpenMode::OpenOrCreate);
+  if (!file) {
+    const int number = file.error();
+    if (number == EACCES || number == EROFS || number == EPERM) return openForReading(folder, **root, options);
+    return inMemory(options, systemError(number, "open", path).message + "; it is put together in memory");
+  }
+  file->reset();
+  auto opened = openForWriting(path, options);
+  if (opened || opened.error().code != ErrorCode::Damaged) return opened;
+  auto note = setAside(folder);
+  if (!note) return std::unexpected(note.error());
+  if (auto again = (*root)->open(kFileName, OpenMode::OpenOrCreate); !again) {
+    return std::unexpected(systemError(again.error(), "make", path));
+  }
+  opened = openForWriting(path, options);
+  if (opened) opened->notes.push_back(std::move(*note));
+  return opened;
+}
+
+}  // namespace bough::catalog

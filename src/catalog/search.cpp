@@ -1,0 +1,86 @@
+// How Catalog searches.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "catalog/catalog_state.h"
+#include "catalog/entry_facts.h"
+#include "catalog/search_query.h"
+
+namespace bough {
+
+using catalog::Conditions;
+using catalog::Query;
+
+namespace {
+
+Result<Conditions> conditionsOf(const std::string& match, const SearchOptions& options) {
+  Conditions conditions;
+  conditions.add("search MATCH ?", {match});
+  catalog::addFilter(conditions, options.filter);
+  if (options.filter.sinceMs) conditions.add("entry.timeMs >= ?", {*options.filter.sinceMs});
+  if (options.filter.untilMs) conditions.add("entry.timeMs < ?", {*options.filter.untilMs});
+  std::string roles;
+  for (const std::string& name : options.roles) {
+    const auto role = catalog::parseRole(name);
+    if (!role) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("there is no role {}", name),
+                  "one of user, assistant, tool, system, summary");
+    }
+    roles += fmt::format("{}{}", roles.empty() ? "" : ", ", static_cast<int>(*role));
+  }
+  if (!roles.empty()) conditions.add(fmt::format("entry.role IN ({})", roles));
+  return conditions;
+}
+
+}  // namespace
+
+Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const SearchOptions& options) {
+  auto match = catalog::makeMatch(query);
+  if (!match) return std::unexpected(match.error());
+  auto conditions = conditionsOf(*match, options);
+  if (!conditions) return std::unexpected(conditions.error());
+  // The best first, then their excerpts: those take the text, which is only wanted of what is shown.
+  const std::string ranked = fmt::format(
+      "SELECT search.rowid AS id, search.rank AS score FROM search JOIN entry ON entry.id = search.rowid "
+      "JOIN session ON session.id = search.rowid >> 32{} ORDER BY search.rank LIMIT {}",
+      conditions->where(), std::min<std::size_t>(options.limit, 10'000));
+  const std::string excerpts = fmt::format(
+      "SELECT snippet(search, 0, char({}), char({}), '…', {}) FROM search WHERE search MATCH ? AND rowid = ?",
+      static_cast<int>(kMarkBegin), static_cast<int>(kMarkEnd), std::clamp<std::size_t>(options.excerptTokens, 1, 64));
+  return state_->guarded([&]() -> Result<std::vector<SearchHit>> {
+    catalog::Database& database = *state_->database;
+    std::vector<SearchHit> hits;
+    std::vector<std::int64_t> rows;
+    {
+      Query found(database, ranked);
+      conditions->bindTo(found);
+      while (found.next()) {
+        rows.push_back(found.integer(0));
+        hits.emplace_back().score = -found.real(1);
+      }
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Query about(database,
+                  "SELECT session.sessionId, session.title, entry.entryId, entry.role, entry.timeMs FROM entry JOIN "
+                  "session ON session.id = entry.id >> 32 WHERE entry.id = ?",
+                  rows[i]);
+      if (!about.next()) continue;
+      SearchHit& hit = hits[i];
+      hit.sessionId = about.text(0);
+      hit.title = about.text(1);
+      hit.entryId = about.text(2);
+      hit.role = catalog::toString(static_cast<catalog::EntryRole>(about.integer(3)));
+      hit.timeMs = about.number(4);
+      Query excerpt(database, excerpts);
+      excerpt.bind(*match);
+      excerpt.bind(rows[i]);
+      if (excerpt.next()) hit.excerpt = excerpt.text(0);
+    }
+    if (auto read = database.take(); !read) return std::unexpected(read.error());
+    return hits;
+  });
+}
+
+}  // namespace bough

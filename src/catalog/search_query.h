@@ -1,0 +1,18 @@
+// What a person types to search, made into what FTS5 takes: nothing that is typed can be a syntax error there.
+//
+//   word              entries with that word            "two words"   these words in this order
+//   pre*              words that begin so               -word         entries without it
+//   one OR other      either of them                    several       all of them
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bough/error.h"
+
+namespace bough::catalog {
+
+/// InvalidArgument, with what is wrong, when there is nothing to look for.
+Result<std::string> makeMatch(std::string_view query);
+
+}  // namespace bough::catalog

@@ -1,0 +1,191 @@
+// How Catalog sums up what was used.
+
+#include "bough/usage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "catalog/catalog_state.h"
+
+namespace bough {
+
+using catalog::Conditions;
+using catalog::Query;
+
+namespace {
+
+constexpr std::uint64_t kQuarterSeconds = 15 * 60;
+
+// Seconds that the machine's time zone is ahead of UTC at that time.
+std::int64_t zoneSeconds(std::int64_t epochSeconds) {
+  const std::time_t when = epochSeconds;
+  std::tm local{};
+  return ::localtime_r(&when, &local) == nullptr ? 0 : local.tm_gmtoff;
+}
+
+// The name of the day, week or month that a quarter of an hour lies in.
+std::string periodName(std::uint64_t quarter, UsageBy by, bool localTime) {
+  using namespace std::chrono;
+  auto at = static_cast<std::int64_t>(quarter * kQuarterSeconds);
+  if (localTime) at += zoneSeconds(at);
+  const sys_days day = floor<days>(sys_seconds(seconds(at)));
+  const year_month_day date(day);
+  if (by == UsageBy::Day) {
+    return fmt::format("{:04}-{:02}-{:02}", int(date.year()), unsigned(date.month()), unsigned(date.day()));
+  }
+  if (by == UsageBy::Month) return fmt::format("{:04}-{:02}", int(date.year()), unsigned(date.month()));
+  // ISO 8601: a week belongs to the year that its Thursday lies in.
+  const sys_days thursday = day - days(weekday(day).iso_encoding() - 1) + days(3);
+  const year itsYear = year_month_day(thursday).year();
+  const auto week = (thursday - sys_days(itsYear / January / 1)).count() / 7 + 1;
+  return fmt::format("{:04}-W{:02}", int(itsYear), week);
+}
+
+void add(Usage& sum, const Usage& part) {
+  sum.inputTokens += part.inputTokens;
+  sum.outputTokens += part.outputTokens;
+  sum.cacheReadTokens += part.cacheReadTokens;
+  sum.cacheWriteTokens += part.cacheWriteTokens;
+  sum.reasoningTokens += part.reasoningTokens;
+}
+
+// What a row is grouped by, as an expression.
+std::string_view groupOf(UsageBy by) {
+  switch (by) {
+    case UsageBy::Day:
+    case UsageBy::Week:
+    case UsageBy::Month: return "usage.quarter";
+    case UsageBy::Session: return "session.sessionId";
+    case UsageBy::Key: return "session.key";
+    case UsageBy::Model: return "usage.model";
+    case UsageBy::Branch: return "usage.branch";
+  }
+  return "usage.quarter";
+}
+
+bool isPeriod(UsageBy by) {
+  return by == UsageBy::Day || by == UsageBy::Week || by == UsageBy::Month;
+}
+
+// Sums, group by group and model by model, until each has its cost.
+class Summing {
+ public:
+  explicit Summing(const PriceTable& prices) : prices_(prices) {}
+
+  void add(const std::string& name, const std::string& model, std::uint64_t messages, const Usage& used) {
+    auto& group = groups_[name];
+    auto& [count, sum] = group[model];
+    count += messages;
+    bough::add(sum, used);
+  }
+
+  UsageReport report(UsageBy by) {
+    UsageReport report;
+    std::set<std::string> unknown;
+    std::set<std::string> allModels;
+    for (const auto& [name, models] : groups_) {
+      UsageRow& row = report.rows.emplace_back();
+      row.name = name;
+      for (const auto& [model, sum] : models) {
+        const auto cost = prices_.cost(model, sum.second);
+        if (!cost) unknown.insert(model.empty() ? "(no model)" : model);
+        for (UsageRow* each : {&row, &report.total}) {
+          each->messages += sum.first;
+          bough::add(each->tokens, sum.second);
+          each->costUsd += cost.value_or(0);
+          each->costKnown = each->costKnown && cost.has_value();
+        }
+        row.models.push_back(model);
+        allModels.insert(model);
+      }
+    }
+    if (!isPeriod(by)) {
+      std::ranges::stable_sort(report.rows, [](const UsageRow& a, const UsageRow& b) {
+        return std::tuple(a.costUsd, a.tokens.outputTokens) > std::tuple(b.costUsd, b.tokens.outputTokens);
+      });
+    }
+    report.total.name = "total";
+    report.total.models.assign(allModels.begin(), allModels.end());
+    report.unknownModels.assign(unknown.begin(), unknown.end());
+    return report;
+  }
+
+ private:
+  const PriceTable& prices_;
+  std::map<std::string, std::map<std::string, std::pair<std::uint64_t, Usage>>> groups_;
+};
+
+Conditions conditionsOf(const UsageOptions& options) {
+  Conditions conditions;
+  catalog::addFilter(conditions, {.agent = options.agent, .key = options.key, .session = options.session});
+  constexpr std::uint64_t kQuarterMs = kQuarterSeconds * 1000;
+  if (options.sinceMs) conditions.add("usage.quarter >= ?", {*options.sinceMs / kQuarterMs});
+  if (options.untilMs) conditions.add("usage.quarter < ?", {(*options.untilMs + kQuarterMs - 1) / kQuarterMs});
+  if (!options.model.empty()) conditions.add("model.name = ?", {options.model});
+  return conditions;
+}
+
+void sumUp(catalog::Database& database, const UsageOptions& options, Summing& sums) {
+  const Conditions conditions = conditionsOf(options);
+  const bool needsSession = options.by == UsageBy::Session || options.by == UsageBy::Key || !options.session.empty() ||
+                            !options.agent.empty() || !options.key.empty();
+  Query query(database,
+              fmt::format("SELECT {0}, model.name, sum(messages), sum(usage.input), sum(usage.output), "
+                          "sum(usage.cacheRead), sum(usage.cacheWrite), sum(usage.reasoning) FROM usage JOIN model ON "
+                          "model.id = usage.model{1}{2} GROUP BY {0}, usage.model",
+                          groupOf(options.by), needsSession ? " JOIN session ON session.id = usage.session" : "",
+                          conditions.where()));
+  conditions.bindTo(query);
+  while (query.next()) {
+    std::string model = query.text(1);
+    std::string name = options.by == UsageBy::Model ? model
+                       : isPeriod(options.by)       ? periodName(query.number(0), options.by, options.localTime)
+                                                    : query.text(0);
+    sums.add(name, model, query.number(2),
+             {.inputTokens = query.number(3),
+              .outputTokens = query.number(4),
+              .cacheReadTokens = query.number(5),
+              .cacheWriteTokens = query.number(6),
+              .reasoningTokens = query.number(7)});
+  }
+}
+
+// Rows of sessions get their title, rows of branches the entry that they end in.
+void nameRows(catalog::Database& database, const UsageOptions& options, std::vector<UsageRow>& rows) {
+  for (UsageRow& row : rows) {
+    if (options.by == UsageBy::Session) {
+      Query query(database, "SELECT title FROM session WHERE sessionId = ?", row.name);
+      if (query.next()) row.title = query.text(0);
+    } else if (options.by == UsageBy::Branch) {
+      Query query(
+          database,
+          "SELECT tipId FROM branch JOIN session ON session.id = branch.session WHERE sessionId = ? AND number = "
+          "CAST(? AS INTEGER)",
+          options.session, row.name);
+      if (query.next()) row.name = query.text(0);
+    }
+  }
+}
+
+}  // namespace
+
+Result<UsageReport> Catalog::usage(const UsageOptions& options) {
+  if (options.by == UsageBy::Branch && options.session.empty()) {
+    return fail(ErrorCode::InvalidArgument, "branches are those of one session", "name the session as well");
+  }
+  return state_->guarded([&]() -> Result<UsageReport> {
+    Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
+    sumUp(*state_->database, options, sums);
+    UsageReport report = sums.report(options.by);
+    nameRows(*state_->database, options, report.rows);
+    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    return report;
+  });
+}
+
+}  // namespace bough

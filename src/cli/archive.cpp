@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/session_name.h"
+
+namespace bough::cli {
+namespace {
+
+void printResult(const ArchiveResult& result, bool json) {
+  if (!json) {
+    printLine(
+        fmt::format("{}  {} → {}", result.sessionId, formatBytes(result.bytesBefore), formatBytes(result.bytesAfter)));
+    return;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
+  writer.member("bytesBefore", result.bytesBefore).member("bytesAfter", result.bytesAfter).endObject();
+  printLine(out);
+}
+
+Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {
+  auto store = context.openStore();
+  if (!store) return std::unexpected(store.error());
+  std::vector<std::string> sessions;
+  for (const std::string& name : names) {
+    auto session = resolveSession(**store, name);
+    if (!session) return std::unexpected(session.error());
+    sessions.push_back(std::move(*session));
+  }
+  ExitCode code = kDone;
+  for (const std::string& session : sessions) {
+    auto result = (*store)->archiveSession(session);
+    if (!result) {
+      printError(result.error(), context.json);
+      code = kProblem;
+      continue;
+    }
+    printResult(*result, context.json);
+  }
+  return code;
+}
+
+}  // namespace
+
+Command archiveCommand() {
+  auto names = std::make_shared<std::vector<std::string>>();
+  return {
+      .name = "archive",
+      .summary = "Compress sessions; they are read as before",
+      .details = "The next append to one brings it back.",
+      .examples = "  bough archive SESSION",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = names.get(), .required = true}},
+      .values = names,
+      .run = [names](const Context& context) { return run(context, *names); },
+  };
+}
+
+}  // namespace bough::cli

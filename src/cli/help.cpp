@@ -1,0 +1,174 @@
+#include "cli/help.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "cli/output.h"
+#include "cli/reference.h"
+#include "cli/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+// `text` in lines of at most `width` columns, those behind the first indented. Help texts are ASCII but for a few
+// signs.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string out;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    if (column > indent && column + 1 + word.size() > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return out;
+}
+
+// Two columns: a name, and what it is.
+std::string row(std::string_view name, std::string_view text, std::size_t column, std::size_t width) {
+  const bool fits = name.size() + 4 <= column;
+  const std::string gap = fits ? std::string(column - name.size() - 2, ' ') : "\n" + std::string(column, ' ');
+  return fmt::format("  {}{}{}\n", name, gap, wrapped(text, column, width));
+}
+
+std::string helpOf(const Option& option) {
+  std::string help = option.help;
+  if (!option.choices.empty()) help += fmt::format(" ({})", fmt::join(option.choices, ", "));
+  return help;
+}
+
+// How many letters to change, add or drop to get from one word to the other.
+std::size_t distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> previous(to.size() + 1);
+  for (std::size_t i = 0; i <= to.size(); ++i) previous[i] = i;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::vector<std::size_t> current{i + 1};
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = previous[j] + (from[i] == to[j] ? 0 : 1);
+      current.push_back(std::min({replaced, previous[j + 1] + 1, current[j] + 1}));
+    }
+    previous = std::move(current);
+  }
+  return previous.back();
+}
+
+struct Options {
+  std::string command;
+  std::string format;
+};
+
+Result<ExitCode> run(const Options& options) {
+  const auto groups = commandGroups();
+  if (options.format == "markdown") {
+    printText(markdownReference(groups));
+  } else if (options.format == "man") {
+    printText(manualPage(groups));
+  } else if (options.command.empty()) {
+    printText(overviewHelp(groups, terminalWidth()));
+  } else {
+    auto command = findCommand(groups, options.command);
+    if (!command) return std::unexpected(command.error());
+    printText(commandHelp(*command, terminalWidth()));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+std::string optionSyntax(const Option& option) {
+  if (option.isArgument()) {
+    return std::holds_alternative<std::vector<std::string>*>(option.target) ? option.name + "…" : option.name;
+  }
+  if (option.isFlag()) return option.name;
+  return fmt::format("{} {}", option.name, option.value.empty() ? "TEXT" : option.value);
+}
+
+std::string usageLine(const Command& command) {
+  std::string usage = "bough " + command.name;
+  for (const Option& option : command.options) {
+    if (!option.isArgument()) continue;
+    usage += fmt::format(fmt::runtime(option.required ? " {}" : " [{}]"), optionSyntax(option));
+  }
+  if (std::ranges::any_of(command.options, [](const Option& option) { return !option.isArgument(); })) {
+    usage += " [OPTIONS]";
+  }
+  return usage;
+}
+
+std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t width) {
+  constexpr std::size_t kColumn = 20;
+  std::string out =
+      "bough keeps the conversations of AI agents: durable, branching, portable.\n\n"
+      "Usage: bough [COMMAND] [ARGUMENTS] [OPTIONS]\n";
+  for (const CommandGroup& group : groups) {
+    out += fmt::format("\n{}\n", group.title);
+    for (const Command& command : group.commands) out += row(command.name, command.summary, kColumn, width);
+  }
+  out += "\nFor every command\n";
+  Context context;
+  for (const Option& option : globalOptions(context)) out += row(optionSyntax(option), helpOf(option), kColumn, width);
+  out +=
+      "\n`bough help COMMAND` says what a command does, with examples.\n"
+      "Exit codes: 0 done, 1 a problem in the data, 2 wrong use.\n";
+  return out;
+}
+
+std::string commandHelp(const Command& command, std::size_t width) {
+  constexpr std::size_t kColumn = 24;
+  std::string out = fmt::format("{}\n\nUsage: {}\n", command.summary, usageLine(command));
+  if (!command.options.empty()) out += "\n";
+  for (const Option& option : command.options) out += row(optionSyntax(option), helpOf(option), kColumn, width);
+  if (!command.details.empty()) {
+    std::string flat = command.details;
+    std::ranges::replace(flat, '\n', ' ');
+    out += fmt::format("\n{}\n", wrapped(flat, 0, width));
+  }
+  if (!command.examples.empty()) out += fmt::format("\nExamples:\n{}\n", command.examples);
+  return out;
+}
+
+Result<Command> findCommand(const std::vector<CommandGroup>& groups, const std::string& name) {
+  std::string nearest;
+  std::size_t nearestDistance = 3;
+  for (const CommandGroup& group : groups) {
+    for (const Command& command : group.commands) {
+      if (command.name == name) return command;
+      if (const std::size_t found = distance(name, command.name); found < nearestDistance) {
+        nearestDistance = found;
+        nearest = command.name;
+      }
+    }
+  }
+  return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
+              nearest.empty() ? "`bough help` lists them" : fmt::format("did you mean `bough {}`?", nearest));
+}
+
+Command helpCommand() {
+  auto options = std::make_shared<Options>();
+  return {.name = "help",
+          .summary = "Show what a command does",
+          .details = {},
+          .examples =
+              "  bough help append\n"
+              "  bough help --format man | man -l -",
+          .options = {{.name = "COMMAND", .help = "The command; without one, all of them", .target = &options->command},
+                      {.name = "--format",
+                       .help = "The whole reference instead",
+                       .target = &options->format,
+                       .choices = {"markdown", "man"},
+                       .value = "FORMAT"}},
+          .values = options,
+          .run = [options](const Context&) { return run(*options); }};
+}
+
+}  // namespace bough::cli

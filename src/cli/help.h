@@ -1,0 +1,24 @@
+// The help, made from the commands' definitions.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace bough::cli {
+
+/// All commands, a line each.
+std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t width);
+/// One command: how it is used, what it takes, what it does, examples.
+std::string commandHelp(const Command& command, std::size_t width);
+/// The command of that name. InvalidArgument, with the one that was perhaps meant, when there is none.
+Result<Command> findCommand(const std::vector<CommandGroup>& groups, const std::string& name);
+
+/// `bough append SESSION [OPTIONS]`.
+std::string usageLine(const Command& command);
+/// How an option is written: `--limit N`, `SESSION`.
+std::string optionSyntax(const Option& option);
+
+}  // namespace bough::cli

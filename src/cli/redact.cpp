@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/json_write.h"
+#include "cli/command.h"
+#include "cli/entry_name.h"
+#include "cli/output.h"
+#include "cli/session_name.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string entry;
+  std::string by;
+  std::string reason;
+};
+
+std::string userName() {
+  const char* name = std::getenv("USER");
+  return name == nullptr ? "unknown" : name;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  auto session = openSession(context, options.session);
+  if (!session) return std::unexpected(session.error());
+  auto entry = resolveEntry(*session->store, session->sessionId, options.entry);
+  if (!entry) return std::unexpected(entry.error());
+  const std::string by = options.by.empty() ? userName() : options.by;
+  auto redacted = session->store->redactEntry(session->sessionId, *entry, by, options.reason);
+  if (!redacted) return std::unexpected(redacted.error());
+  if (!context.json) {
+    printMessage(fmt::format("{} of {} is hidden from every view; the log keeps it", *entry, session->sessionId));
+    return kDone;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject()
+      .member("schema", std::uint64_t{1})
+      .member("sessionId", session->sessionId)
+      .member("entryId", *entry);
+  writer.member("redactionId", redacted->lastAppendedEntryId).member("by", by).member("reason", options.reason);
+  writer.endObject();
+  printLine(out);
+  return kDone;
+}
+
+}  // namespace
+
+Command redactCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "redact",
+      .summary = "Hide what an entry says from every view, with who and why",
+      .details =
+          "The log keeps its order, its ids and the entry itself; what is shown, searched, counted or given to a model "
+          "no\n"
+          "longer holds it.",
+      .examples = "  bough redact SESSION ENTRY --reason \"a password\"",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true},
+                  {.name = "--reason", .help = "Why", .target = &options->reason, .required = true},
+                  {.name = "--by", .help = "Who; default: $USER", .target = &options->by, .value = "NAME"}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

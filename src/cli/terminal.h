@@ -1,0 +1,58 @@
+// The terminal, when there is one: its width, colours, a pager, a progress bar. Without one, none of them shows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bough::cli {
+
+/// Whether stdout is a terminal. Stays true behind a Pager, which shows what it is given on one.
+bool stdoutIsTerminal();
+bool stdinIsTerminal();
+/// Columns: $COLUMNS, else what the terminal says, else 80.
+std::size_t terminalWidth();
+
+enum class Style : std::uint8_t { Bold, Dim, Red, Green, Yellow, Blue, Magenta, Cyan };
+
+/// `text` in a style when stdout is a terminal that shows colours and NO_COLOR is not set; else `text` itself.
+std::string styled(Style style, std::string_view text);
+
+/// While it lives, and stdout is a terminal, what is printed goes through $PAGER (default `less -FRX`, which leaves
+/// short texts on the screen). An empty PAGER or `cat` means none.
+class Pager {
+ public:
+  explicit Pager(bool wanted = true);
+  ~Pager();
+  Pager(const Pager&) = delete;
+  Pager& operator=(const Pager&) = delete;
+
+ private:
+  int process_ = -1;
+  int savedStdout_ = -1;
+};
+
+/// A bar on stderr, drawn when stderr is a terminal, at most some ten times a second; gone when the work is done.
+class Progress {
+ public:
+  /// `total` of 0: unknown, only the count is shown.
+  Progress(std::string label, std::uint64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void update(std::uint64_t done);
+  void setTotal(std::uint64_t total) { total_ = total; }
+
+ private:
+  void draw() const;
+
+  std::string label_;
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  std::int64_t drawnMs_ = 0;
+  bool shown_ = false;
+};
+
+}  // namespace bough::cli

@@ -1,0 +1,102 @@
+#include "context/budget.h"
+
+#include <algorithm>
+
+#include "context/tokens.h"
+#include "message/pairing.h"
+
+namespace bough::context {
+namespace {
+
+// A difference beyond this factor of the estimate is none of the messages': something else changed between the
+// requests.
+constexpr std::uint64_t kPlausible = 4;
+
+class Counter {
+ public:
+  Counter(const message::History& history, std::size_t first) : history_(history), first_(first) {
+    for (std::size_t i = first; i < history.natives.size(); ++i) {
+      counts_.tokens.push_back(estimateMessage(history.natives[i].message));
+    }
+    counts_.counted.assign(counts_.tokens.size(), 0);
+  }
+
+  TokenCounts run(const std::uint64_t* fixed) {
+    std::size_t from = 0;
+    std::uint64_t before = fixed != nullptr ? *fixed : 0;
+    bool known = fixed != nullptr;
+    for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
+      const auto& usage = history_.natives[first_ + i].message.usage;
+      if (!usage) continue;
+      const std::uint64_t given = usage->inputTokens + usage->cacheReadTokens + usage->cacheWriteTokens;
+      if (given == 0) continue;
+      if (known && given > before) spread(from, i, given - before);
+      from = i;
+      before = given;
+      known = true;
+      last_ = i;
+      lastOutput_ = usage->outputTokens;
+    }
+    if (lastOutput_ > 0) spread(last_, last_ + 1, lastOutput_);
+    return std::move(counts_);
+  }
+
+ private:
+  // Gives `measured` tokens to the messages of a stretch, in the proportion of their estimates.
+  void spread(std::size_t from, std::size_t end, std::uint64_t measured) {
+    std::uint64_t estimated = 0;
+    for (std::size_t i = from; i < end; ++i) estimated += counts_.tokens[i];
+    if (estimated == 0 || measured > estimated * kPlausible || measured * kPlausible < estimated) return;
+    std::uint64_t estimatedSoFar = 0;
+    std::uint64_t givenSoFar = 0;
+    for (std::size_t i = from; i < end; ++i) {
+      estimatedSoFar += counts_.tokens[i];
+      const std::uint64_t upTo = estimatedSoFar * measured / estimated;
+      counts_.tokens[i] = upTo - givenSoFar;
+      counts_.counted[i] = 1;
+      givenSoFar = upTo;
+    }
+  }
+
+  const message::History& history_;
+  std::size_t first_;
+  TokenCounts counts_;
+  std::size_t last_ = 0;
+  std::uint64_t lastOutput_ = 0;
+};
+
+bool saysSomething(const message::Native& native) {
+  const Message& message = native.message;
+  return message.role == Role::User && native.problem.empty() &&
+         std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind != BlockKind::ToolResult; });
+}
+
+}  // namespace
+
+TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed) {
+  return Counter(history, first).run(fixed);
+}
+
+Turns findTurns(message::History& history, std::size_t first) {
+  Turns turns;
+  turns.unanswered.assign(history.natives.size(), 0);
+  const message::Pairing pairing = message::pairCalls(history);
+  // For each native, how far the results of the calls up to it reach.
+  std::vector<std::size_t> reach(history.natives.size(), 0);
+  for (const message::Call& call : pairing.calls) {
+    if (call.result == nullptr) {
+      ++turns.unanswered[static_cast<std::size_t>(call.native)];
+      continue;
+    }
+    std::size_t& mine = reach[static_cast<std::size_t>(call.native)];
+    mine = std::max(mine, static_cast<std::size_t>(call.resultNative));
+  }
+  std::size_t furthest = 0;
+  for (std::size_t i = first; i < history.natives.size(); ++i) {
+    if (furthest < i && saysSomething(history.natives[i])) turns.starts.push_back(i);
+    furthest = std::max(furthest, reach[i]);
+  }
+  return turns;
+}
+
+}  // namespace bough::context

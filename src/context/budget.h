@@ -1,0 +1,29 @@
+// What messages cost in tokens, and where a history may be cut.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "message/history.h"
+
+namespace bough::context {
+
+/// Of each message of a history, from native `first` on.
+struct TokenCounts {
+  std::vector<std::uint64_t> tokens;
+  std::vector<char> counted;  ///< Whether it comes from recorded usage.
+};
+
+/// Estimates, brought in line with recorded usage: the difference between what two answers say they were given is what
+/// stands between them. `fixed`: tokens of system prompt and tools; none when the history begins later than the
+/// answers' requests did.
+TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed);
+
+struct Turns {
+  /// The natives a turn may begin at: user messages that say something, none of them between a call and its result.
+  std::vector<std::size_t> starts;
+  std::vector<std::uint32_t> unanswered;  ///< Of each native: how many of its calls have no result.
+};
+Turns findTurns(message::History& history, std::size_t first);
+
+}  // namespace bough::context

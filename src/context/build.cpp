@@ -1,0 +1,280 @@
+// Builds a context: reads the branch, leaves out what does not fit, and has the message room write the request.
+#include <bough/context.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "context/branch.h"
+#include "context/budget.h"
+#include "context/tokens.h"
+#include "message/document.h"
+#include "message/request.h"
+
+namespace bough {
+namespace context {
+namespace {
+
+using message::History;
+using message::Native;
+using message::Section;
+
+constexpr std::string_view kSummaryLead = "Summary of the conversation so far:\n\n";
+constexpr std::string_view kBranchSummaryLead = "Summary of another branch of this conversation:\n\n";
+
+class Builder {
+ public:
+  explicit Builder(const ContextOptions& options) : options_(options), reporter_(out_.report) {
+    out_.dialect = options.dialect;
+  }
+
+  Result<Context> fromBranch(Branch branch, const std::string& sessionId) {
+    branch_ = std::move(branch);
+    out_.sessionId = sessionId;
+    out_.headId = branch_.headId;
+    out_.model = branch_.model;
+    out_.provider = branch_.provider;
+    out_.thinkingLevel = branch_.thinkingLevel;
+    addSystem();
+    addTools();
+    firstMessage_ = history_.natives.size();
+    addSummary();
+    firstTurn_ = history_.natives.size();
+    for (const Entry& entry : branch_.entries) addEntry(entry);
+    return finish();
+  }
+
+  Result<Context> fromList(std::string_view list) {
+    if (const auto valid = json::check(list); !valid || !list.starts_with('[')) {
+      return fail(ErrorCode::InvalidArgument, "the messages are no JSON list");
+    }
+    addSystem();
+    addTools();
+    firstMessage_ = firstTurn_ = history_.natives.size();
+    json::ArrayReader reader(list);
+    while (const auto element = reader.next()) {
+      addMessage({.entryId = {}, .dialect = options_.dialect, .raw = *element}, history_);
+      if (history_.natives.size() > firstMessage_) {
+        history_.natives.back().place = static_cast<std::int64_t>(listed_);
+      }
+      ++listed_;
+    }
+    return finish();
+  }
+
+ private:
+  void addSystem() {
+    if (options_.systemPrompt) {
+      const std::string& text = history_.texts.emplace_back(json::quoted(*options_.systemPrompt));
+      message::addSystem({.entryId = {}, .dialect = Dialect::Bough, .raw = text}, history_);
+    } else if (branch_.system) {
+      const Recorded& system = *branch_.system;
+      message::addSystem({.entryId = system.entryId, .dialect = system.dialect, .raw = system.json}, history_);
+    }
+  }
+
+  void addTools() {
+    if (options_.tools) {
+      message::addTools({.entryId = {}, .dialect = Dialect::Plain, .raw = *options_.tools}, history_);
+    } else if (branch_.tools) {
+      const Recorded& tools = *branch_.tools;
+      message::addTools({.entryId = tools.entryId, .dialect = tools.dialect, .raw = tools.json}, history_);
+    }
+  }
+
+  void addUserText(std::string_view entryId, std::string_view text) {
+    std::string message;
+    json::Writer writer(message);
+    writer.beginObject().member("role", "user").member("content", text).endObject();
+    const std::string& kept = history_.texts.emplace_back(std::move(message));
+    message::addMessage({.entryId = entryId, .dialect = Dialect::Bough, .raw = kept}, history_);
+  }
+
+  void note(Change change, std::string_view entryId, std::string_view field, std::string_view reason) {
+    reporter_.note(change, "payload", field, reason);
+    if (!out_.report.findings.empty()) out_.report.findings.back().entryId = entryId;
+  }
+
+  void addSummary() {
+    if (!branch_.summary) return;
+    const Entry& entry = *branch_.summary;
+    out_.summaryEntryId = entry.id;
+    const auto text = summaryText(entry);
+    if (text) addUserText(entry.id, std::string(kSummaryLead) + *text);
+    if (!text) note(Change::Invalid, entry.id, "summary", "the entry has no summary text");
+    if (!branch_.summaryProblem.empty()) note(Change::Invalid, entry.id, "firstKeptEntryId", branch_.summaryProblem);
+    note(Change::LeftOut, entry.id, "messages",
+         fmt::format("{} messages before it are replaced by its summary", branch_.replacedEntries));
+  }
+
+  void addEntry(const Entry& entry) {
+    const bool isMessage = message::isMessageType(entry.type);
+    const bool isSummary = entry.type == entry_type::kBranchSummary;
+    if (!isMessage && !isSummary) return;
+    ++listed_;
+    if (entry.redacted) {
+      note(Change::LeftOut, entry.id, isMessage ? "message" : "summary", "redacted");
+    } else if (isMessage) {
+      message::addEntryMessage(entry.id, entry.type, entry.payload, history_);
+    } else if (const auto text = summaryText(entry)) {
+      addUserText(entry.id, std::string(kBranchSummaryLead) + *text);
+    } else {
+      note(Change::Invalid, entry.id, "summary", "the entry has no summary text");
+    }
+  }
+
+  [[nodiscard]] Result<void> checkStrict() const {
+    if (!options_.strict) return {};
+    for (const Native& native : history_.natives) {
+      std::string_view problem = native.problem;
+      for (const Block& block : native.message.blocks) problem = problem.empty() ? block.problem : problem;
+      if (problem.empty()) continue;
+      const std::string where =
+          native.entryId.empty() ? message::pathOf(native) : fmt::format("entry {}", native.entryId);
+      return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", where, problem));
+    }
+    return {};
+  }
+
+  // What is in every context of this branch: system prompt, tools, summary.
+  std::uint64_t countFixed() {
+    std::uint64_t fixed = 0;
+    for (std::size_t i = 0; i < firstMessage_; ++i) fixed += estimateJson(history_.natives[i].raw);
+    return fixed;
+  }
+
+  Result<void> applyBudget() {
+    const std::uint64_t fixed = countFixed();
+    const bool fromRoot = !branch_.summary;
+    counts_ = countTokens(history_, firstTurn_, fromRoot ? &fixed : nullptr);
+    const Turns turns = findTurns(history_, firstTurn_);
+    for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
+      counts_.tokens[i] += turns.unanswered[firstTurn_ + i] * kAddedTokens;
+    }
+    std::uint64_t kept = fixed;
+    for (std::size_t i = firstMessage_; i < firstTurn_; ++i) kept += estimateMessage(history_.natives[i].message);
+    const bool startsWithUser = !turns.starts.empty() && turns.starts.front() == firstTurn_;
+    std::uint64_t all = kept + (startsWithUser ? 0 : kAddedTokens);
+    for (const std::uint64_t tokens : counts_.tokens) all += tokens;
+    out_.tokens = all;
+    if (!options_.budgetTokens || all <= *options_.budgetTokens) return {};
+    return cut(turns.starts, kept, *options_.budgetTokens);
+  }
+
+  Result<void> cut(const std::vector<std::size_t>& starts, std::uint64_t kept, std::uint64_t budget) {
+    std::size_t from = history_.natives.size();
+    std::uint64_t total = kept;
+    std::size_t turns = 0;
+    std::uint64_t newest = 0;
+    for (std::size_t end = history_.natives.size(), k = starts.size(); k-- > 0; end = starts[k]) {
+      std::uint64_t turn = 0;
+      for (std::size_t i = starts[k]; i < end; ++i) turn += counts_.tokens[i - firstTurn_];
+      if (turns == 0) newest = turn;
+      if (total + turn > budget) break;
+      total += turn;
+      from = starts[k];
+      ++turns;
+    }
+    if (turns == 0) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("the newest turn has about {} tokens and what is always kept {}, which is more than the "
+                              "budget of {}",
+                              newest, kept, budget),
+                  "raise the budget, or compact the session");
+    }
+    leaveOut(from, starts.size() - turns, budget);
+    out_.tokens = total;
+    return {};
+  }
+
+  void leaveOut(std::size_t from, std::size_t turns, std::uint64_t budget) {
+    out_.turnsLeftOut = turns + (from > firstTurn_ && turns == 0 ? 1 : 0);
+    out_.messagesLeftOut = from - firstTurn_;
+    const std::string_view first = history_.natives[firstTurn_].entryId;
+    const std::string_view last = history_.natives[from - 1].entryId;
+    reporter_.note(Change::LeftOut, "", "turns",
+                   fmt::format("{} turns ({} messages, entries {} to {}) do not fit in the budget of {} tokens",
+                               out_.turnsLeftOut, out_.messagesLeftOut, first, last, budget));
+    out_.report.findings.back().entryId = first;
+    const auto begin = static_cast<std::ptrdiff_t>(firstTurn_);
+    const auto end = static_cast<std::ptrdiff_t>(from);
+    history_.natives.erase(history_.natives.begin() + begin, history_.natives.begin() + end);
+    const auto offset = static_cast<std::ptrdiff_t>(from - firstTurn_);
+    counts_.tokens.erase(counts_.tokens.begin(), counts_.tokens.begin() + offset);
+    counts_.counted.erase(counts_.counted.begin(), counts_.counted.begin() + offset);
+  }
+
+  Result<Context> finish() {
+    if (options_.dialect == Dialect::Plain) {
+      return fail(ErrorCode::Unsupported, "plain entries are only read", "use bough instead");
+    }
+    if (auto valid = checkStrict(); !valid) return std::unexpected(valid.error());
+    if (auto fits = applyBudget(); !fits) return std::unexpected(fits.error());
+    for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
+      if (counts_.counted[i] != 0) out_.countedTokens += counts_.tokens[i];
+    }
+    message::Request request = message::writeRequest(
+        history_, options_.dialect, {.strict = false, .keepPendingCalls = options_.keepPendingCalls}, reporter_);
+    out_.report.messages = listed_;
+    out_.system = std::move(request.system);
+    out_.tools = std::move(request.tools);
+    out_.messages = std::move(request.messages);
+    for (const message::Request::Part& part : request.parts) addPart(part);
+    return std::move(out_);
+  }
+
+  void addPart(const message::Request::Part& part) {
+    ContextMessage& message = out_.parts.emplace_back();
+    message.json = std::string_view(out_.messages).substr(part.begin, part.end - part.begin);
+    message.verbatim = part.verbatim;
+    for (const std::int32_t index : part.natives) {
+      const std::string_view entry = history_.natives[static_cast<std::size_t>(index)].entryId;
+      if (entry.empty() || std::ranges::find(message.entryIds, entry) != message.entryIds.end()) continue;
+      message.entryIds.emplace_back(entry);
+      if (out_.firstEntryId.empty() && entry != out_.summaryEntryId) out_.firstEntryId = entry;
+    }
+  }
+
+  // What one added message or result costs.
+  static constexpr std::uint64_t kAddedTokens = 24;
+
+  const ContextOptions& options_;
+  Context out_;
+  message::Reporter reporter_;
+  History history_;
+  Branch branch_;
+  TokenCounts counts_;
+  std::size_t firstMessage_ = 0;
+  std::size_t firstTurn_ = 0;
+  std::uint64_t listed_ = 0;
+};
+
+}  // namespace
+}  // namespace context
+
+Result<Context> buildContext(SessionStore& store, const std::string& sessionId, const ContextOptions& options) {
+  auto branch = context::readBranch(store, sessionId, options.at);
+  if (!branch) return std::unexpected(branch.error());
+  return context::Builder(options).fromBranch(std::move(*branch), sessionId);
+}
+
+Result<Context> arrangeMessages(std::string_view messages, Dialect dialect, const ContextOptions& options) {
+  ContextOptions wanted = options;
+  wanted.dialect = dialect;
+  return context::Builder(wanted).fromList(messages);
+}
+
+std::string Context::requestJson() const {
+  const message::RequestNames names = message::requestNames(dialect);
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject();
+  if (!model.empty() && dialect != Dialect::Gemini) writer.member("model", model);
+  if (!system.empty() && !names.system.empty()) writer.key(names.system).raw(system);
+  if (!tools.empty()) writer.key(names.tools).raw(tools);
+  writer.key(names.messages).raw(messages).endObject();
+  return out;
+}
+
+}  // namespace bough

@@ -1,0 +1,84 @@
+// Keeps contexts that were built. What one was built from is told by its session's tail and head: any append, redaction
+// or move of the head changes the tail, of the session itself or of one whose history it shares.
+#include <bough/context.h>
+
+#include <list>
+#include <mutex>
+
+namespace bough {
+
+struct ContextCache::Impl {
+  struct Kept {
+    const SessionStore* store;
+    std::string sessionId;
+    ContextOptions options;
+    std::string state;
+    std::shared_ptr<const Context> context;
+  };
+
+  explicit Impl(std::size_t most) : capacity(most) {}
+
+  std::size_t capacity;
+  std::mutex mutex;
+  std::list<Kept> kept;  // The last used first.
+  std::uint64_t hits = 0;
+};
+
+namespace {
+
+// The tails of the session and of all it shares history with.
+Result<std::string> stateOf(SessionStore& store, const std::string& sessionId) {
+  std::string state;
+  std::string next = sessionId;
+  while (!next.empty()) {
+    auto session = store.sessionState(next);
+    if (!session) return std::unexpected(session.error());
+    state += session->tailId + '\n' + session->headId + '\n';
+    next = session->origin ? session->origin->sessionId : std::string();
+  }
+  return state;
+}
+
+}  // namespace
+
+ContextCache::ContextCache(std::size_t capacity) : impl_(std::make_unique<Impl>(capacity)) {}
+ContextCache::~ContextCache() = default;
+
+Result<std::shared_ptr<const Context>> ContextCache::get(SessionStore& store, const std::string& sessionId,
+                                                         const ContextOptions& options) {
+  auto state = stateOf(store, sessionId);
+  if (!state) return std::unexpected(state.error());
+  {
+    const std::lock_guard lock(impl_->mutex);
+    for (auto each = impl_->kept.begin(); each != impl_->kept.end(); ++each) {
+      if (each->store != &store || each->sessionId != sessionId || each->options != options) continue;
+      if (each->state != *state) {
+        impl_->kept.erase(each);
+        break;
+      }
+      ++impl_->hits;
+      impl_->kept.splice(impl_->kept.begin(), impl_->kept, each);
+      return impl_->kept.front().context;
+    }
+  }
+  auto built = buildContext(store, sessionId, options);
+  if (!built) return std::unexpected(built.error());
+  auto context = std::make_shared<const Context>(std::move(*built));
+  // The state was asked first: what is appended meanwhile makes the next call build anew.
+  const std::lock_guard lock(impl_->mutex);
+  impl_->kept.push_front({&store, sessionId, options, std::move(*state), context});
+  while (impl_->kept.size() > impl_->capacity) impl_->kept.pop_back();
+  return context;
+}
+
+void ContextCache::clear() {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->kept.clear();
+}
+
+std::uint64_t ContextCache::hits() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->hits;
+}
+
+}  // namespace bough

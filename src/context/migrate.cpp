@@ -1,0 +1,280 @@
+// Migration to another provider. The fork's own branch begins at a root of its own: a marker, then the converted
+// messages with everything that stood between them, so that a context of the fork is one of the new provider and
+// nothing else.
+#include <bough/context.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/environment.h"
+#include "base/ids.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/sha256.h"
+#include "context/provider_migration.h"
+#include "message/request.h"
+
+namespace bough {
+namespace context {
+namespace {
+
+using message::Native;
+using message::SessionNode;
+
+class Migrator {
+ public:
+  Migrator(SessionStore& store, Dialect target) : store_(store), reporter_(out_.report) { out_.to = target; }
+
+  Result<void> convert(const std::string& sessionId, const std::string& at, bool strict) {
+    out_.sourceSessionId = sessionId;
+    if (out_.to == Dialect::Plain || out_.to == Dialect::Bough) {
+      return fail(ErrorCode::Unsupported, fmt::format("{} is no provider's dialect", toString(out_.to)),
+                  "one of anthropic, openai-chat, openai-responses, gemini");
+    }
+    if (auto read = readSource(store_, sessionId, at, source_); !read) return read;
+    out_.sourceEntryId = source_.headId;
+    out_.from = source_.dialect;
+    if (auto read = readNatives(store_, sessionId, source_, strict, history_, reporter_); !read) return read;
+    converted_ = message::convertSession(history_, out_.to, source_.system, source_.toolList, reporter_);
+    return {};
+  }
+
+  Result<ProviderMigration> store(const MigrateOptions& options) {
+    NewSession session = options.session;
+    if (session.title.empty()) session.title = sourceTitle();
+    auto fork = store_.branchFromEntry(out_.sourceSessionId, out_.sourceEntryId, session);
+    if (!fork) return std::unexpected(fork.error());
+    out_.sessionId = fork->sessionId;
+    if (auto done = fill(session.title); !done) {
+      // Nothing of it was stored; an empty fork would only confuse.
+      (void)store_.deleteSession(out_.sessionId);
+      return std::unexpected(done.error());
+    }
+    return std::move(out_);
+  }
+
+  CompatibilityReport takeReport() { return std::move(out_.report); }
+
+ private:
+  std::string sourceTitle() {
+    const auto infos = store_.loadSessionEntries(out_.sourceSessionId, {.type = std::string(entry_type::kSessionInfo)});
+    std::string title;
+    for (const Entry& info : infos.value_or(std::vector<Entry>())) {
+      title = json::findString(info.payload, "title").value_or(title);
+    }
+    return title;
+  }
+
+  Result<void> fill(const std::string& title) {
+    auto header = store_.loadSessionEntries(out_.sessionId, {.limit = 1});
+    if (!header) return std::unexpected(header.error());
+    out_.migratedAt = header->front().timestamp;
+    auto origin = store_.putAttachment(converted_.origin.json);
+    if (!origin) return std::unexpected(origin.error());
+    addInfo(title);
+    addMarker(*origin);
+    for (const SessionNode& node : converted_.nodes) {
+      passThrough(firstPlaceOf(node));
+      addNode(node);
+    }
+    passThrough(source_.entries.size());
+    auto appended = store_.appendSessionEntries(out_.sessionId, std::move(batch_), {.durability = Durability::Sync});
+    if (!appended) return std::unexpected(appended.error());
+    // Named by now: had somebody removed it as unused in between, this brings it back.
+    origin = store_.putAttachment(converted_.origin.json);
+    if (!origin) return std::unexpected(origin.error());
+    return {};
+  }
+
+  void writeMigration(json::Writer& writer) {
+    writer.member("migratedFrom", toString(out_.from)).member("migratedTo", toString(out_.to));
+    writer.member("migratedAt", out_.migratedAt);
+  }
+
+  void addInfo(const std::string& title) {
+    Entry info;
+    info.type = entry_type::kSessionInfo;
+    json::Writer writer(info.payload);
+    writer.beginObject();
+    if (!title.empty()) writer.member("title", title);
+    writeMigration(writer);
+    writer.endObject();
+    batch_.push_back(std::move(info));
+  }
+
+  void addMarker(const std::string& origin) {
+    Entry marker;
+    marker.type = entry_type::kCustom;
+    json::Writer writer(marker.payload);
+    writer.beginObject().member("kind", kMigrationKind);
+    writeMigration(writer);
+    writer.member("sourceSessionId", out_.sourceSessionId).member("sourceEntryId", out_.sourceEntryId);
+    writer.key("origin").beginObject().member("sha256", origin);
+    writer.member("bytes", static_cast<std::uint64_t>(converted_.origin.json.size())).endObject().endObject();
+    push(std::move(marker));
+  }
+
+  // Appends an entry to the fork's own branch.
+  void push(Entry entry) {
+    entry.id = ids_.next();
+    entry.parentId = lastId_;
+    lastId_ = entry.id;
+    batch_.push_back(std::move(entry));
+  }
+
+  [[nodiscard]] const Native& nativeAt(std::int32_t index) const {
+    return history_.natives[static_cast<std::size_t>(index)];
+  }
+
+  // The entries a node came from, in the order of the branch.
+  [[nodiscard]] std::vector<std::size_t> placesOf(const SessionNode& node) const {
+    std::vector<std::size_t> places;
+    for (const std::int32_t index : node.natives) {
+      const std::int64_t document = nativeAt(index).documentIndex;
+      if (document >= 0) places.push_back(source_.places[static_cast<std::size_t>(document)]);
+    }
+    std::ranges::sort(places);
+    places.erase(std::ranges::unique(places).begin(), places.end());
+    return places;
+  }
+
+  [[nodiscard]] std::size_t firstPlaceOf(const SessionNode& node) const {
+    const auto places = placesOf(node);
+    return places.empty() ? 0 : places.front();
+  }
+
+  void addNode(const SessionNode& node) {
+    const auto places = placesOf(node);
+    Entry entry;
+    entry.type = entry_type::kMessage;
+    json::Writer writer(entry.payload);
+    writer.beginObject().member("dialect", toString(node.dialect)).key("message");
+    writer.raw(std::string_view(converted_.text).substr(node.begin, node.end - node.begin)).endObject();
+    if (!places.empty()) {
+      entry.timestamp = source_.entries[places.back()].timestamp;
+      entry.runId = source_.entries[places.back()].runId;
+    }
+    entry.meta = metaOf(places.size() == 1 ? source_.entries[places.front()].meta : "", migrationOf(node, places));
+    ++out_.nodes;
+    if (node.verbatim) ++out_.verbatim;
+    if (node.natives.empty()) ++out_.synthetic;
+    push(std::move(entry));
+    for (const std::size_t place : places) madeFrom_.emplace(place, lastId_);
+  }
+
+  [[nodiscard]] std::string migrationOf(const SessionNode& node, const std::vector<std::size_t>& places) const {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject();
+    if (node.natives.empty()) {
+      writer.member("synthetic", true).endObject();
+      return out;
+    }
+    writer.key("sources").beginArray();
+    for (const std::size_t place : places) {
+      const Entry& entry = source_.entries[place];
+      writer.beginObject().member("entryId", entry.id);
+      writer.member("sha256", Sha256::of(json::findMember(entry.payload, "message").value_or(entry.payload)));
+      writer.endObject();
+    }
+    writer.endArray().key("writtenAs").beginArray();
+    std::vector<std::string> lost;
+    for (const std::int32_t index : node.natives) {
+      const Native& native = nativeAt(index);
+      writer.beginObject().member("dialect", toString(native.dialect));
+      writer.member("entryId", native.entryId).endObject();
+      const auto fields = reporter_.fieldsByEntry().find(native.entryId);
+      if (fields == reporter_.fieldsByEntry().end()) continue;
+      for (const std::string& field : fields->second) {
+        if (std::ranges::find(lost, field) == lost.end()) lost.push_back(field);
+      }
+    }
+    writer.endArray().key("notExpressed").beginArray();
+    for (const std::string& field : lost) writer.string(field);
+    writer.endArray().endObject();
+    return out;
+  }
+
+  // The entry's own meta, with what this migration says in it.
+  static std::string metaOf(std::string_view meta, std::string_view migration) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject();
+    json::ObjectReader reader(meta);
+    while (const auto member = meta.empty() ? std::nullopt : reader.next()) {
+      if (!member->keyIs("migration")) writer.key(member->key).raw(member->value);
+    }
+    writer.key("migration").raw(migration).endObject();
+    return out;
+  }
+
+  // Copies what is no message and stands before `end`.
+  void passThrough(std::size_t end) {
+    for (; passed_ < end; ++passed_) {
+      const Entry& entry = source_.entries[passed_];
+      if (message::isMessageType(entry.type) || entry.redacted) continue;
+      Entry copy = entry;
+      copy.meta = metaOf(entry.meta, R"({"sources":[{"entryId":")" + entry.id + R"("}]})");
+      if (entry.type == entry_type::kCompactionSummary) pointToKept(copy);
+      if (entry.type == entry_type::kToolStart) renameCall(copy);
+      push(std::move(copy));
+      madeFrom_.emplace(passed_, lastId_);
+    }
+  }
+
+  static void replaceMember(std::string& payload, std::string_view name, std::string_view text) {
+    const auto value = json::findMember(payload, name);
+    if (!value) return;
+    const auto at = static_cast<std::size_t>(value->data() - payload.data());
+    payload.replace(at, value->size(), json::quoted(text));
+  }
+
+  void pointToKept(Entry& summary) {
+    const auto kept = json::findString(summary.payload, "firstKeptEntryId");
+    if (!kept) return;
+    const auto place = std::ranges::find(source_.entries, *kept, &Entry::id) - source_.entries.begin();
+    const auto made = madeFrom_.lower_bound(static_cast<std::size_t>(place));
+    replaceMember(summary.payload, "firstKeptEntryId", made == madeFrom_.end() ? lastId_ : made->second);
+  }
+
+  void renameCall(Entry& start) {
+    const auto id = json::findString(start.payload, "toolCallId");
+    if (!id) return;
+    const std::string quoted = json::quoted(*id);
+    const TextView seen{.escaped = std::string_view(quoted).substr(1, quoted.size() - 2), .present = true};
+    const TextView now = history_.ids.inTarget(out_.to, history_.ids.original(seen));
+    replaceMember(start.payload, "toolCallId", now.decode());
+  }
+
+  SessionStore& store_;
+  ProviderMigration out_;
+  message::Reporter reporter_;
+  MigrationSource source_;
+  message::History history_;
+  message::SessionConversion converted_;
+  IdGenerator ids_{systemEnvironment().clock, systemEnvironment().random};
+  std::vector<Entry> batch_;
+  std::string lastId_;
+  std::size_t passed_ = 0;
+  std::map<std::size_t, std::string> madeFrom_;  // Place in the source → the first entry that came from it.
+};
+
+}  // namespace
+}  // namespace context
+
+Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId, Dialect target,
+                                               const std::string& at) {
+  context::Migrator migrator(store, target);
+  if (auto done = migrator.convert(sessionId, at, false); !done) return std::unexpected(done.error());
+  return migrator.takeReport();
+}
+
+Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
+                                  const MigrateOptions& options) {
+  context::Migrator migrator(store, target);
+  if (auto done = migrator.convert(sessionId, options.at, options.strict); !done) return std::unexpected(done.error());
+  return migrator.store(options);
+}
+
+}  // namespace bough

@@ -1,0 +1,46 @@
+// What a crash left open: tool calls of a branch without a result, and whether they had been started.
+#include <bough/context.h>
+
+#include <map>
+
+#include "base/json_scan.h"
+#include "context/branch.h"
+#include "message/pairing.h"
+#include "message/request.h"
+
+namespace bough {
+
+Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store, const std::string& sessionId,
+                                                            const std::string& at) {
+  auto branch = context::readBranch(store, sessionId, at);
+  if (!branch) return std::unexpected(branch.error());
+  message::History history;
+  std::map<std::string, std::string, std::less<>> started;  // Call id → the last tool_start of it.
+  for (const Entry& entry : branch->entries) {
+    if (entry.redacted) continue;
+    if (message::isMessageType(entry.type)) {
+      message::addEntryMessage(entry.id, entry.type, entry.payload, history);
+    } else if (entry.type == entry_type::kToolStart) {
+      if (auto id = json::findString(entry.payload, "toolCallId")) started[*id] = entry.id;
+    }
+  }
+  message::Pairing pairing = message::pairCalls(history);
+  message::markRepeatedCalls(pairing);
+  std::vector<UnfinishedToolCall> open;
+  for (const message::Call& call : pairing.calls) {
+    if (call.result != nullptr || call.repeated) continue;
+    const message::Native& native = history.natives[static_cast<std::size_t>(call.native)];
+    const Block& block = *call.block;
+    UnfinishedToolCall& found = open.emplace_back();
+    found.entryId = native.entryId;
+    found.toolCallId = block.idMissing ? "" : block.id.decode();
+    found.name = block.name.decode();
+    found.input = block.freeform ? '"' + std::string(block.text.escaped) + '"' : std::string(block.input);
+    const auto start = started.find(found.toolCallId);
+    found.started = start != started.end() && !found.toolCallId.empty();
+    if (found.started) found.startedEntryId = start->second;
+  }
+  return open;
+}
+
+}  // namespace bough

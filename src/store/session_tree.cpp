@@ -1,0 +1,244 @@
+// How SessionStore makes a tree of a session: its own outline, with the branch that a fork shares put in front, and
+// what the index cannot say (parents in that branch, parents that stand later) found by their ids.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_scan.h"
+#include "store/session_store_impl.h"
+
+namespace bough {
+namespace {
+
+constexpr std::uint32_t kNone = SessionOutline::kNone;
+constexpr std::uint32_t kElsewhere = SessionOutline::kElsewhere;
+
+// Puts the shared branch between the header and the session's own entries: the order in which the store shows them.
+class OutlineJoin {
+ public:
+  OutlineJoin(StorageBackend& backend, const std::string& sessionId, const ForkHistory& history)
+      : backend_(backend), sessionId_(sessionId), history_(history), shared_(static_cast<TreeNode>(history.size())) {}
+
+  Result<SessionOutline> run() {
+    auto own = backend_.outline(sessionId_);
+    if (!own) return own;
+    if (own->parents.size() + std::uint64_t{shared_} >= kElsewhere) {
+      return fail(ErrorCode::Unsupported, fmt::format("session {} has too many entries for a tree", sessionId_));
+    }
+    if (shared_ == 0) {
+      joined_ = std::move(*own);
+    } else if (auto added = join(*own); !added) {
+      return std::unexpected(added.error());
+    }
+    if (auto found = findParents(); !found) return std::unexpected(found.error());
+    if (joined_.head == kElsewhere) {
+      auto state = backend_.state(sessionId_);
+      if (!state) return std::unexpected(state.error());
+      auto head = placeOf(state->headId);
+      if (!head) return std::unexpected(head.error());
+      joined_.head = *head;
+    }
+    return std::move(joined_);
+  }
+
+  // kElsewhere when the session has no such entry.
+  Result<TreeNode> placeOf(const std::string& id) {
+    auto own = backend_.sequenceOf(sessionId_, id);
+    if (!own) return std::unexpected(own.error());
+    if (*own) return moved(static_cast<std::uint32_t>(**own));
+    auto place = history_.find(backend_, id);
+    if (!place) return std::unexpected(place.error());
+    return *place ? static_cast<TreeNode>(**place + 1) : kElsewhere;
+  }
+
+ private:
+  [[nodiscard]] TreeNode moved(std::uint32_t own) const { return own == 0 || own >= kElsewhere ? own : own + shared_; }
+
+  Result<void> join(const SessionOutline& own) {
+    joined_.parents.reserve(own.parents.size() + shared_);
+    joined_.kinds.reserve(own.kinds.size() + shared_);
+    const auto addOwn = [&](std::size_t i) {
+      joined_.parents.push_back(moved(own.parents[i]));
+      joined_.kinds.push_back(own.kinds[i]);
+    };
+    if (!own.parents.empty()) addOwn(0);
+    bool first = true;
+    for (const ForkHistory::Part& part : history_.parts()) {
+      if (part.sequences.empty()) continue;
+      auto other = backend_.outline(part.sessionId);
+      if (!other) return std::unexpected(other.error());
+      for (const std::uint64_t sequence : part.sequences) {
+        const auto at = static_cast<std::size_t>(sequence);
+        if (at >= other->kinds.size()) return changed();
+        const bool orphan = first && other->parents[at] == kElsewhere;
+        joined_.kinds.push_back(other->kinds[at]);
+        joined_.parents.push_back(!first ? static_cast<TreeNode>(joined_.parents.size() - 1)
+                                         : (orphan ? kElsewhere : kNone));
+        first = false;
+      }
+    }
+    for (std::size_t i = 1; i < own.parents.size(); ++i) addOwn(i);
+    joined_.head = moved(own.head);
+    return {};
+  }
+
+  [[nodiscard]] std::unexpected<Error> changed() const {
+    auto error = fail(ErrorCode::Damaged, fmt::format("session {} changed while it was read", sessionId_), "try again");
+    error.error().retryable = true;
+    return error;
+  }
+
+  // Entries whose parent the index does not know: it may be shared, stand later, or be nowhere.
+  Result<void> findParents() {
+    constexpr std::size_t kPart = 256;
+    std::vector<std::uint64_t> sequences;
+    const auto count = static_cast<TreeNode>(joined_.parents.size());
+    for (TreeNode i = 0; i < count; ++i) {
+      const bool own = i == 0 || i > shared_;
+      if (own && joined_.parents[i] == kElsewhere) sequences.push_back(i == 0 ? 0 : i - shared_);
+    }
+    for (std::size_t from = 0; from < sequences.size(); from += kPart) {
+      const auto part = std::span(sequences).subspan(from, std::min(kPart, sequences.size() - from));
+      auto entries = backend_.read(sessionId_, part);
+      if (!entries) return std::unexpected(entries.error());
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        auto parent = placeOf((*entries)[i].parentId.value_or(""));
+        if (!parent) return std::unexpected(parent.error());
+        joined_.parents[moved(static_cast<std::uint32_t>(part[i]))] = *parent;
+      }
+    }
+    return {};
+  }
+
+  StorageBackend& backend_;
+  const std::string& sessionId_;
+  const ForkHistory& history_;
+  const TreeNode shared_;
+  SessionOutline joined_;
+};
+
+}  // namespace
+
+Result<std::uint64_t> SessionStore::Impl::placeOf(const std::string& sessionId, const std::string& entryId) {
+  auto history = historyOf(sessionId);
+  if (!history) return std::unexpected(history.error());
+  auto own = backend->sequenceOf(sessionId, entryId);
+  if (!own) return std::unexpected(own.error());
+  if (*own) return **own == 0 ? 0 : **own + (*history)->size();
+  auto place = (*history)->find(*backend, entryId);
+  if (!place) return std::unexpected(place.error());
+  if (*place) return **place + 1;
+  return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
+              "`bough tree` shows the entries of a session");
+}
+
+Result<std::vector<Entry>> SessionStore::Impl::entriesAt(const std::string& sessionId,
+                                                         std::span<const std::uint64_t> places) {
+  auto history = historyOf(sessionId);
+  if (!history) return std::unexpected(history.error());
+  std::vector<std::uint64_t> own;
+  std::vector<std::size_t> shared;
+  for (const std::uint64_t place : places) {
+    if (place == 0 || place > (*history)->size()) {
+      own.push_back(place == 0 ? 0 : place - (*history)->size());
+    } else {
+      shared.push_back(static_cast<std::size_t>(place - 1));
+    }
+  }
+  auto mine = backend->read(sessionId, own);
+  if (!mine || shared.empty()) return mine;
+  auto theirs = (*history)->readAt(*backend, shared);
+  if (!theirs) return theirs;
+  std::vector<Entry> entries;
+  entries.reserve(places.size());
+  auto nextOwn = mine->begin();
+  auto nextShared = theirs->begin();
+  for (const std::uint64_t place : places) {
+    entries.push_back(std::move(place == 0 || place > (*history)->size() ? *nextOwn++ : *nextShared++));
+  }
+  return entries;
+}
+
+Result<SessionTree> SessionStore::Impl::tree(const std::string& sessionId) {
+  auto history = historyOf(sessionId);
+  if (!history) return std::unexpected(history.error());
+  OutlineJoin join(*backend, sessionId, **history);
+  auto outline = join.run();
+  if (!outline) return std::unexpected(outline.error());
+  std::vector<TreeLabel> named;
+  if ((*history)->size() > 0 || std::ranges::find(outline->kinds, EntryKind::Label) != outline->kinds.end()) {
+    auto known = labels(sessionId);
+    if (!known) return std::unexpected(known.error());
+    for (SessionLabel& label : *known) {
+      auto place = join.placeOf(label.entryId);
+      if (!place) return std::unexpected(place.error());
+      named.push_back({.name = std::move(label.name), .node = *place});
+    }
+  }
+  return SessionTree(std::move(*outline), std::move(named));
+}
+
+Result<SessionTree> SessionStore::loadTree(const std::string& sessionId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  return retryWhenChanged([&] { return impl_->tree(sessionId); });
+}
+
+Result<std::vector<Entry>> SessionStore::loadEntriesAt(const std::string& sessionId,
+                                                       const std::vector<TreeNode>& sequences) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  const std::vector<std::uint64_t> places(sequences.begin(), sequences.end());
+  return retryWhenChanged([&]() -> Result<std::vector<Entry>> {
+    auto entries = impl_->entriesAt(sessionId, places);
+    if (!entries) return entries;
+    if (auto done = impl_->complete(sessionId, *entries, false); !done) return std::unexpected(done.error());
+    return entries;
+  });
+}
+
+Result<TreeNode> SessionStore::sequenceOf(const std::string& sessionId, const std::string& entryId) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  auto place = retryWhenChanged([&] { return impl_->placeOf(sessionId, entryId); });
+  if (!place) return std::unexpected(place.error());
+  return static_cast<TreeNode>(*place);
+}
+
+Result<std::vector<std::string>> SessionStore::findEntryIds(const std::string& sessionId, const std::string& prefix,
+                                                            std::size_t limit) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  auto history = impl_->historyOf(sessionId);
+  if (!history) return std::unexpected(history.error());
+  std::vector<std::string> found;
+  // Other sessions may have more of that beginning than the branch that is shared.
+  for (const ForkHistory::Part& part : (*history)->parts()) {
+    auto ids = impl_->backend->findIds(part.sessionId, prefix, SIZE_MAX);
+    if (!ids) return ids;
+    for (std::string& id : *ids) {
+      auto place = (*history)->find(*impl_->backend, id);
+      if (!place) return std::unexpected(place.error());
+      if (*place && found.size() < limit) found.push_back(std::move(id));
+    }
+  }
+  auto own = impl_->backend->findIds(sessionId, prefix, limit - found.size());
+  if (!own) return own;
+  std::ranges::move(*own, std::back_inserter(found));
+  return found;
+}
+
+Result<std::vector<Entry>> SessionStore::buildConversationHistory(const std::string& sessionId,
+                                                                  const std::string& entryId) {
+  std::string leaf = entryId;
+  if (leaf.empty()) {
+    auto state = sessionState(sessionId);
+    if (!state) return std::unexpected(state.error());
+    leaf = state->headId;
+  }
+  if (leaf.empty()) return std::vector<Entry>();
+  auto entries = loadSessionEntries(sessionId, {.branch = leaf});
+  if (entries) {
+    std::erase_if(*entries, [](const Entry& entry) { return !isConversation(entryKind(entry.type)); });
+  }
+  return entries;
+}
+
+}  // namespace bough

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# docs/cli.md is what the command's own definitions say: reference.sh BOUGH DOCS. BOUGH_UPDATE_GOLDEN=1 rewrites it.
+set -euo pipefail
+if [ -n "${BOUGH_UPDATE_GOLDEN:-}" ]; then
+  "$1" help --format markdown > "$2"
+fi
+diff -u "$2" <("$1" help --format markdown)
+# The manual page: every command has its section, and troff has nothing to complain about.
+page=$("$1" help --format man)
+for command in $("$1" completion bash -- ''); do
+  grep -q "^.SS bough $command" <<<"$page" || { echo "the manual page lacks $command"; exit 1; }
+done
+if command -v groff >/dev/null; then
+  warnings=$(groff -Kutf8 -man -Tutf8 -ww -z <<<"$page" 2>&1)
+  [ -z "$warnings" ] || { echo "$warnings"; exit 1; }
+fi

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""The command in a real terminal (tmux): terminal.py BOUGH. Pages, colours, width, folding and the progress bar."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+PROMPT = "ready>"
+DEADLINE_S = 30
+
+
+class Terminal:
+    """A shell in a terminal of its own."""
+
+    def __init__(self, folder, bough, width=80, height=24, **environment):
+        self.socket = tempfile.mktemp(dir=folder)
+        self.raw = pathlib.Path(f"{folder}/raw")
+        settings = {"BOUGH_STORE": f"{folder}/store", "PS1": PROMPT + " ", "HOME": folder, "LC_ALL": "C.UTF-8", **environment}
+        words = [f"{name}={value}" for name, value in settings.items()]
+        os.makedirs(f"{folder}/bin", exist_ok=True)
+        if not os.path.exists(f"{folder}/bin/bough"):
+            os.symlink(bough, f"{folder}/bin/bough")
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height),
+                  "env", "-u", "NO_COLOR", "-u", "PAGER", *words, f"PATH={folder}/bin:" + os.environ["PATH"],
+                  "bash", "--norc", "--noprofile")
+        self.tmux("pipe-pane", f"cat >> {self.raw}")
+        self.wait(lambda screen: PROMPT in screen)
+
+    def tmux(self, *words):
+        return subprocess.run(["tmux", "-S", self.socket, *words], check=True, capture_output=True).stdout.decode()
+
+    def screen(self, colours=False):
+        return self.tmux("capture-pane", "-p", *(["-e"] if colours else []))
+
+    def wait(self, wanted):
+        """The screen, once it is as wanted."""
+        end = time.monotonic() + DEADLINE_S
+        while time.monotonic() < end:
+            screen = self.screen()
+            if wanted(screen):
+                return screen
+            time.sleep(0.02)
+        sys.exit(f"the terminal never showed what was expected; it shows:\n{self.screen()}")
+
+    def type(self, text, enter=True):
+        self.tmux("send-keys", "-l", text)
+        if enter:
+            self.tmux("send-keys", "Enter")
+
+    def run(self, command):
+        """Runs a command on an empty screen and returns what it left there."""
+        self.tmux("send-keys", "C-l")
+        self.wait(lambda screen: screen.strip() == PROMPT)
+        self.tmux("clear-history")
+        self.type(command)
+        return self.wait(lambda screen: screen.count(PROMPT) == 2)
+
+    def close(self):
+        self.tmux("kill-server")
+
+
+def check(condition, what, screen):
+    if not condition:
+        sys.exit(f"{what}; the screen was:\n{screen}")
+
+
+def test_long_text_is_paged_and_short_text_is_not(folder, bough):
+    terminal = Terminal(folder, bough)
+    terminal.run("bough new --id short >/dev/null; bough append short --role user --text 'A short one'")
+    screen = terminal.run("bough show short")
+    check("A short one" in screen, "a short session stays on the screen", screen)
+    terminal.run("bough new --id long >/dev/null; for i in $(seq 40); do echo "
+                 "'{\"type\":\"message\",\"payload\":{\"dialect\":\"bough\",\"message\":{\"role\":\"user\",\"content\":\"Line '$i'\"}}}';"
+                 " done | bough append long >/dev/null")
+    terminal.type("bough show long")
+    screen = terminal.wait(lambda text: text.rstrip().endswith(":"))
+    check("Line 1\n" in screen and "Line 40" not in screen, "the pager shows the first page", screen)
+    terminal.type("G", enter=False)
+    terminal.wait(lambda text: "Line 40" in text)
+    terminal.type("q", enter=False)
+    terminal.wait(lambda text: text.rstrip().endswith(PROMPT))
+    terminal.close()
+
+
+def test_colours_only_where_they_are_wanted(folder, bough):
+    terminal = Terminal(folder, bough)
+    terminal.run("bough show short")
+    screen = terminal.screen(colours=True)
+    check("\033[32muser" in screen, "the speaker is green", screen)
+    terminal.run("NO_COLOR=1 bough show short")
+    screen = terminal.screen(colours=True)
+    check("\033[32m" not in screen, "NO_COLOR means no colour", screen)
+    screen = terminal.run("bough show short | cat -v")
+    check("^[" not in screen, "no colour into a pipe", screen)
+    terminal.close()
+
+
+def test_hostile_text_does_not_reach_the_terminal(folder, bough):
+    terminal = Terminal(folder, bough)
+    terminal.run(r"""bough new --id bad >/dev/null; bough append bad --role user --text $'\e]0;owned\a\e[2Jgone\u009b31m'""")
+    screen = terminal.run("bough show bad")
+    check("␛]0;owned␇␛[2Jgone" in screen, "escape sequences are shown, not sent", screen)
+    terminal.close()
+
+
+def main():
+    if not shutil.which("tmux") or not shutil.which("less"):
+        print("terminal: tmux or less is missing, so nothing is tested")
+        sys.exit(77)
+    bough = str(pathlib.Path(sys.argv[1]).resolve())
+    tests = [test for name, test in globals().items() if name.startswith("test_")]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        for test in tests:
+            test(folder, bough)
+            print(re.sub("_", " ", test.__name__), "ok")
+
+
+main()

@@ -1,0 +1,230 @@
+#include "context/session.h"
+
+namespace bough {
+namespace {
+
+using BuildContext = ContextTest;
+
+TEST_F(BuildContext, AnEmptySessionHasNoMessages) {
+  const Context context = build();
+  EXPECT_EQ(context.messages, "[]");
+  EXPECT_EQ(context.headId, "");
+}
+
+TEST_F(BuildContext, MessagesOfTheTargetsDialectAreTheStoredBytes) {
+  say(Dialect::Anthropic, R"({ "content":"a\u00e9", "role":"user"})", "u1");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"text","text":"b","x":1e3}]})", "a1");
+  const Context context = build();
+  EXPECT_EQ(context.messages, R"([{ "content":"a\u00e9", "role":"user"},)"
+                              R"({"role":"assistant","content":[{"type":"text","text":"b","x":1e3}]}])");
+  ASSERT_EQ(context.parts.size(), 2U);
+  EXPECT_TRUE(context.parts[0].verbatim);
+  EXPECT_EQ(context.parts[1].entryIds, std::vector<std::string>{"a1"});
+  EXPECT_TRUE(context.report.findings.empty());
+}
+
+TEST_F(BuildContext, AWholeResponseIsSentBackWithoutWhatOnlyResponsesHave) {
+  user("hi");
+  say(Dialect::Anthropic, R"({"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text",)"
+                          R"("text":"yo"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":1}})");
+  user("again");
+  EXPECT_EQ(build().messages, R"([{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"text",)"
+                              R"("text":"yo"}]},{"role":"user","content":"again"}])");
+}
+
+TEST_F(BuildContext, ItemsOfAResponsesAnswerComeOneByOne) {
+  user("hi");
+  say(Dialect::OpenaiResponses,
+      R"({"id":"resp_1","output":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"},)"
+      R"({"type":"function_call","call_id":"c1","name":"f","arguments":"{}","id":"fc_1"}],"usage":{"input_tokens":1}})");
+  say(Dialect::OpenaiResponses, R"({"type":"function_call_output","call_id":"c1","output":"ok"})");
+  EXPECT_EQ(build(Dialect::OpenaiResponses).messages,
+            R"([{"role":"user","content":"hi"},{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"},)"
+            R"({"type":"function_call","call_id":"c1","name":"f","arguments":"{}","id":"fc_1"},)"
+            R"({"type":"function_call_output","call_id":"c1","output":"ok"}])");
+}
+
+TEST_F(BuildContext, ResultsAreRegroupedInCallOrderBeforeOtherContent) {
+  user("go");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},)"
+                          R"({"type":"tool_use","id":"b","name":"f","input":{}}]})");
+  say(Dialect::Anthropic, R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"B"}]})");
+  user("and then", "u2");
+  say(Dialect::Anthropic, R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A"}]})",
+      "ra");
+  const Context context = build();
+  EXPECT_EQ(context.messages,
+            R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f",)"
+            R"("input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},{"role":"user","content":[)"
+            R"({"type":"tool_result","tool_use_id":"a","content":"A"},{"type":"tool_result","tool_use_id":"b",)"
+            R"("content":"B"},{"type":"text","text":"and then"}]}])");
+  EXPECT_TRUE(reports(context, Change::Altered, "ra", "tool_result"));
+}
+
+TEST_F(BuildContext, ACallWithoutAResultGetsAMarkedErrorAndAResultWithoutACallIsLeftOut) {
+  user("go");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]})",
+      "c");
+  say(Dialect::Anthropic,
+      R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"zz","content":"?"},{"type":"text","text":"hm"}]})",
+      "r");
+  const Context context = build();
+  EXPECT_NE(
+      context.messages.find(R"("tool_use_id":"a","content":"No result: the call was interrupted.","is_error":true)"),
+      std::string::npos);
+  EXPECT_EQ(context.messages.find("zz"), std::string::npos);
+  EXPECT_TRUE(reports(context, Change::Synthetic, "c", "tool_result"));
+  EXPECT_TRUE(reports(context, Change::LeftOut, "r", "tool_result"));
+}
+
+TEST_F(BuildContext, PendingCallsMayStayOpen) {
+  user("go");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]})");
+  EXPECT_EQ(build({.keepPendingCalls = true}).parts.size(), 2U);
+  EXPECT_EQ(build().parts.size(), 3U);
+}
+
+TEST_F(BuildContext, ASecondResultAndACallThatWasStoredTwiceAreRemoved) {
+  const std::string call =
+      R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"x":1}}]})";
+  const std::string result = R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"A"}]})";
+  user("go");
+  say(Dialect::Anthropic, call, "c1");
+  say(Dialect::Anthropic, call, "c2");
+  say(Dialect::Anthropic, result, "r1");
+  say(Dialect::Anthropic, result, "r2");
+  const Context context = build();
+  EXPECT_EQ(context.messages, R"([{"role":"user","content":"go"},)" + call + "," + result + "]");
+  EXPECT_TRUE(reports(context, Change::LeftOut, "c1", "tool_call"));
+  EXPECT_TRUE(reports(context, Change::LeftOut, "r2", "tool_result"));
+}
+
+TEST_F(BuildContext, ConsecutiveRolesAreMergedWhereTheApiWantsThemToAlternate) {
+  user("one", "u1");
+  user("two", "u2");
+  assistant("a");
+  assistant("b");
+  EXPECT_EQ(build().messages,
+            R"([{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},)"
+            R"({"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}])");
+  EXPECT_TRUE(reports(build(), Change::Altered, "u2", "message"));
+  EXPECT_EQ(build(Dialect::OpenaiChat).parts.size(), 3U);
+}
+
+TEST_F(BuildContext, ASessionThatSwitchedProvidersIsOneContext) {
+  say(Dialect::Anthropic, R"({"role":"user","content":"hi"})");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},)"
+                          R"({"type":"text","text":"yo"}]})");
+  say(Dialect::Gemini, R"({"role":"user","parts":[{"text":"next"}]})");
+  say(Dialect::Gemini, R"({"role":"model","parts":[{"text":"ok","thoughtSignature":"g"}]})");
+  EXPECT_EQ(
+      build(Dialect::Gemini).messages,
+      R"([{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"yo"}]},)"
+      R"({"role":"user","parts":[{"text":"next"}]},{"role":"model","parts":[{"text":"ok","thoughtSignature":"g"}]}])");
+  EXPECT_NE(build().messages.find(R"("signature":"s")"), std::string::npos);
+  EXPECT_EQ(build().messages.find("thoughtSignature"), std::string::npos);
+}
+
+TEST_F(BuildContext, ASummaryStandsForWhatLiesBeforeTheFirstKeptEntry) {
+  user("one");
+  assistant("1");
+  user("two", "u2");
+  assistant("2");
+  add(entry_type::kCompactionSummary, R"({"summary":"they counted","firstKeptEntryId":"u2"})", "sum");
+  user("three");
+  const Context context = build();
+  EXPECT_EQ(
+      context.messages,
+      R"([{"role":"user","content":[{"type":"text","text":"Summary of the conversation so far:\n\nthey counted"},)"
+      R"({"type":"text","text":"two"}]},{"role":"assistant","content":"2"},{"role":"user","content":"three"}])");
+  EXPECT_EQ(context.summaryEntryId, "sum");
+  EXPECT_EQ(context.firstEntryId, "u2");
+  EXPECT_TRUE(reports(context, Change::LeftOut, "sum", "messages"));
+}
+
+TEST_F(BuildContext, ASummaryWhoseFirstKeptEntryIsElsewhereKeepsNothingBeforeIt) {
+  user("one");
+  add(entry_type::kCompactionSummary, R"({"summary":"s","firstKeptEntryId":"nowhere"})", "sum");
+  user("two");
+  const Context context = build();
+  EXPECT_EQ(context.messages.find("one"), std::string::npos);
+  EXPECT_TRUE(reports(context, Change::Invalid, "sum", "firstKeptEntryId"));
+}
+
+TEST_F(BuildContext, BranchSummariesStandAtTheirPlace) {
+  user("one");
+  assistant("1");
+  add(entry_type::kBranchSummary, R"({"summary":"went wrong","sourceSessionId":"s","sourceEntryId":"x"})");
+  EXPECT_NE(build().messages.find("Summary of another branch of this conversation:\\n\\nwent wrong"),
+            std::string::npos);
+}
+
+TEST_F(BuildContext, RedactedEntriesAreLeftOutAndNamed) {
+  user("one");
+  assistant("secret", "a1");
+  user("two");
+  must(store->redactEntry("s", "a1", "me", "secret"));
+  const Context context = build();
+  EXPECT_EQ(context.messages.find("secret"), std::string::npos);
+  EXPECT_TRUE(reports(context, Change::LeftOut, "a1", "message"));
+}
+
+TEST_F(BuildContext, TheLatestModelLevelAndPromptAreInForce) {
+  add(entry_type::kRuntimeInit, R"({"systemPrompt":"first","model":"m1","provider":"p1","thinkingLevel":"low",)"
+                                R"("tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}]})");
+  add(entry_type::kModelChange, R"({"model":"m2"})");
+  add(entry_type::kThinkingLevelChange, R"({"level":"high"})");
+  add(entry_type::kSystemPromptOverride, R"({"systemPrompt":"second"})");
+  user("hi");
+  const Context context = build();
+  EXPECT_EQ(context.model, "m2");
+  EXPECT_EQ(context.thinkingLevel, "high");
+  EXPECT_EQ(context.system, R"("second")");
+  EXPECT_EQ(context.tools, R"([{"name":"f","description":"d","input_schema":{"type":"object"}}])");
+  const Context chat = build(Dialect::OpenaiChat);
+  EXPECT_EQ(chat.messages, R"([{"role":"system","content":"second"},{"role":"user","content":"hi"}])");
+  EXPECT_EQ(chat.requestJson(), R"({"model":"m2","tools":[{"type":"function","function":{"name":"f","description":"d",)"
+                                R"("parameters":{"type":"object"}}}],"messages":)" +
+                                    chat.messages + "}");
+  const Context other = build({.systemPrompt = "third", .tools = "[]"});
+  EXPECT_EQ(other.system, R"("third")");
+  EXPECT_EQ(other.tools, "");
+}
+
+TEST_F(BuildContext, TheContextOfAnEarlierEntryIsThatOfItsBranch) {
+  user("one", "u1");
+  assistant("1");
+  EXPECT_EQ(build({.at = "u1"}).messages, R"([{"role":"user","content":"one"}])");
+  EXPECT_EQ(refused(buildContext(*store, "s", {.at = "nope"})).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(buildContext(*store, "t")).code, ErrorCode::NotFound);
+}
+
+TEST_F(BuildContext, ABadEntryIsNamedTheRestIsConvertedAndStrictStops) {
+  user("one");
+  say(Dialect::Anthropic, R"({"role":"nobody","content":"x"})", "bad1");
+  add(entry_type::kMessage, R"({"dialect":"klingon","message":{"role":"user","content":"x"}})", "bad2");
+  user("two");
+  const Context context = build();
+  EXPECT_EQ(context.messages,
+            R"([{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}])");
+  EXPECT_TRUE(reports(context, Change::Invalid, "bad1", "message"));
+  EXPECT_TRUE(reports(context, Change::Invalid, "bad2", "message"));
+  EXPECT_FALSE(context.report.compatible);
+  const Error error = refused(buildContext(*store, "s", {.strict = true}));
+  EXPECT_EQ(error.message, "entry bad1: the role is none of user, assistant, system");
+}
+
+TEST_F(BuildContext, PlainEntriesAreRead) {
+  add("user", R"({"content":"hi"})");
+  add("assistant", R"({"content":"looking"})");
+  add("tool_use", R"({"id":"t1","name":"ls","input":{"p":"."}})");
+  add("tool_result", R"({"tool_use_id":"t1","content":"a b"})");
+  add(entry_type::kMessage, R"({"role":"user","content":"thanks"})");
+  EXPECT_EQ(build().messages,
+            R"([{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"text","text":"looking"},)"
+            R"({"type":"tool_use","id":"t1","name":"ls","input":{"p":"."}}]},{"role":"user","content":[)"
+            R"({"type":"tool_result","tool_use_id":"t1","content":"a b"},{"type":"text","text":"thanks"}]}])");
+}
+
+}  // namespace
+}  // namespace bough

@@ -1,0 +1,129 @@
+// Contexts of sessions made at random: mixed dialects, calls without results, results without calls, shuffled, stored
+// twice, summaries and redactions in between.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "context/session.h"
+#include "support/history_maker.h"
+#include "support/rule_checker.h"
+
+namespace bough::test {
+namespace {
+
+constexpr std::array<Dialect, 4> kDialects = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses,
+                                              Dialect::Gemini};
+
+std::uint64_t rounds(std::uint64_t usual) {
+  const char* factor = std::getenv("BOUGH_PROPERTY_FACTOR");
+  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
+}
+
+struct Made {
+  Dialect dialect;
+  std::string json;
+};
+
+// What crashes, retries and late tools make of a history.
+void disturb(HistoryMaker& maker, std::vector<Made>& messages) {
+  for (std::uint64_t i = 0; i < maker.below(4) && messages.size() > 1; ++i) {
+    const std::size_t at = maker.below(messages.size());
+    const auto place = messages.begin() + static_cast<std::ptrdiff_t>(at);
+    switch (maker.below(4)) {
+      case 0: messages.erase(place); break;
+      case 1: messages.insert(place, Made(messages[at])); break;
+      case 2:
+        if (at + 1 < messages.size()) std::swap(messages[at], messages[at + 1]);
+        break;
+      default: messages.insert(place, {Dialect::Bough, R"({"role":"user","content":"in between"})"});
+    }
+  }
+}
+
+class ContextProperty : public ContextTest {
+ protected:
+  std::string makeSession(std::uint64_t seed) {
+    HistoryMaker maker(seed);
+    const std::string id = "p" + std::to_string(seed);
+    must(store->createSession({.sessionId = id}));
+    std::vector<Made> messages;
+    const bool mixed = maker.chance(50);
+    Dialect dialect = kDialects[maker.below(4)];
+    for (std::uint64_t turn = 0; turn < 1 + maker.below(6); ++turn) {
+      if (mixed) dialect = kDialects[maker.below(4)];
+      for (std::string& each : maker.turn(dialect)) messages.push_back({dialect, std::move(each)});
+    }
+    if (maker.chance(60)) disturb(maker, messages);
+    std::vector<Entry> batch;
+    if (maker.chance(50)) batch.push_back(entryOf(entry_type::kRuntimeInit, R"({"systemPrompt":"be brief"})"));
+    int made = 0;
+    for (const Made& each : messages) {
+      const std::string payload =
+          R"({"dialect":")" + std::string(toString(each.dialect)) + R"(","message":)" + each.json + "}";
+      batch.push_back(entryOf(entry_type::kMessage, payload, "e" + std::to_string(made++)));
+      if (maker.chance(4) && made > 1) {
+        const std::string kept = std::to_string(maker.below(static_cast<std::uint64_t>(made)));
+        batch.push_back(
+            entryOf(entry_type::kCompactionSummary, R"({"summary":"sum","firstKeptEntryId":"e)" + kept + R"("})"));
+      }
+    }
+    must(store->appendSessionEntries(id, std::move(batch)));
+    if (made > 0 && maker.chance(20)) {
+      must(store->redactEntry(id, "e" + std::to_string(maker.below(static_cast<std::uint64_t>(made))), "me", "why"));
+    }
+    return id;
+  }
+};
+
+TEST_F(ContextProperty, EveryContextIsValidForItsApiAndArrangingItAgainChangesNothing) {
+  for (std::uint64_t seed = 0; seed < rounds(250); ++seed) {
+    const std::string session = makeSession(seed);
+    for (const Dialect dialect : kDialects) {
+      const Context context = must(buildContext(*store, session, {.dialect = dialect}));
+      const std::string request = context.requestJson();
+      for (const std::string& rule : brokenRules(dialect, request)) {
+        if (context.messages != "[]") ADD_FAILURE() << rule;
+      }
+      const Context again = must(arrangeMessages(context.messages, dialect));
+      EXPECT_EQ(again.messages, context.messages);
+      EXPECT_EQ(must(buildContext(*store, session, {.dialect = dialect})).requestJson(), request);
+      ASSERT_FALSE(HasFailure()) << "seed " << seed << ' ' << toString(dialect) << '\n' << request;
+    }
+  }
+}
+
+TEST_F(ContextProperty, TheBudgetIsNeverExceededAndEveryCutIsValid) {
+  std::uint64_t cuts = 0;
+  for (std::uint64_t seed = 0; seed < rounds(250); ++seed) {
+    const std::string session = makeSession(seed + 5000);
+    HistoryMaker maker(seed);
+    const Dialect dialect = kDialects[seed % 4];
+    const Context whole = must(buildContext(*store, session, {.dialect = dialect}));
+    const std::uint64_t budget = maker.below(whole.tokens + 10);
+    const auto context = buildContext(*store, session, {.dialect = dialect, .budgetTokens = budget});
+    if (!context) {
+      EXPECT_EQ(context.error().code, ErrorCode::InvalidArgument);
+      continue;
+    }
+    EXPECT_LE(context->tokens, budget);
+    EXPECT_EQ(context->summaryEntryId, whole.summaryEntryId);
+    EXPECT_EQ(context->requestJson().contains("be brief"), whole.requestJson().contains("be brief"));
+    for (const std::string& rule : brokenRules(dialect, context->requestJson())) {
+      if (context->messages != "[]") ADD_FAILURE() << rule;
+    }
+    // A cut makes no result an orphan and no call unanswered that was none before.
+    const auto count = [](const Context& each, Change change, std::string_view field) {
+      return std::ranges::count_if(each.report.findings, [&](const Finding& finding) {
+        return finding.change == change && finding.field == field;
+      });
+    };
+    EXPECT_LE(count(*context, Change::Synthetic, "tool_result"), count(whole, Change::Synthetic, "tool_result"));
+    EXPECT_LE(count(*context, Change::LeftOut, "tool_result"), count(whole, Change::LeftOut, "tool_result"));
+    if (context->turnsLeftOut > 0) ++cuts;
+    ASSERT_FALSE(HasFailure()) << "seed " << seed << ' ' << toString(dialect) << '\n' << context->requestJson();
+  }
+  EXPECT_GT(cuts, 10U);
+}
+
+}  // namespace
+}  // namespace bough::test

@@ -1,0 +1,149 @@
+// The tree against a model that does everything by walking parents, on random trees, sound and damaged.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "bough/tree.h"
+
+namespace bough {
+namespace {
+
+using Nodes = std::vector<TreeNode>;
+
+struct Model {
+  SessionOutline outline;
+
+  [[nodiscard]] bool isNode(TreeNode entry) const { return isConversation(outline.kinds[entry]); }
+
+  // The nearest node above, by the format's rules: a parent is an earlier entry, and control entries are passed over.
+  [[nodiscard]] TreeNode parent(TreeNode entry) const {
+    for (TreeNode at = entry;;) {
+      const TreeNode up = outline.parents[at];
+      if (up >= at) return kNoNode;
+      if (isNode(up)) return up;
+      at = up;
+    }
+  }
+  // Whether following parents, whatever they are, ends in nothing that is known.
+  [[nodiscard]] bool isBroken(TreeNode entry) const {
+    for (TreeNode at = entry;;) {
+      const TreeNode up = outline.parents[at];
+      if (up == kNoNode) return false;
+      if (up >= at) return true;
+      if (isNode(up)) return false;
+      at = up;
+    }
+  }
+  [[nodiscard]] bool leadsBack(TreeNode entry) const {
+    std::set<TreeNode> seen;
+    TreeNode at = outline.parents[entry];
+    while (at < outline.parents.size() && at != entry && seen.insert(at).second) at = outline.parents[at];
+    return at == entry;
+  }
+  [[nodiscard]] Nodes path(TreeNode node) const {
+    Nodes nodes;
+    for (; node != kNoNode; node = parent(node)) nodes.insert(nodes.begin(), node);
+    return nodes;
+  }
+  [[nodiscard]] Nodes children(TreeNode node) const {
+    Nodes nodes;
+    for (TreeNode i = 0; i < outline.kinds.size(); ++i) {
+      if (isNode(i) && parent(i) == node) nodes.push_back(i);
+    }
+    return nodes;
+  }
+};
+
+Model makeModel(std::mt19937_64& random, bool damaged) {
+  Model model;
+  const auto count = static_cast<TreeNode>(1 + random() % 40);
+  for (TreeNode i = 0; i < count; ++i) {
+    EntryKind kind = EntryKind::Message;
+    if (i == 0) kind = EntryKind::SessionHeader;
+    if (i > 0 && random() % 6 == 0) kind = random() % 2 == 0 ? EntryKind::Label : EntryKind::Head;
+    TreeNode parent = i == 0 || random() % 12 == 0 ? kNoNode : static_cast<TreeNode>(random() % i);
+    if (i > 1 && random() % 2 == 0) parent = i - 1;
+    if (damaged && random() % 5 == 0) parent = static_cast<TreeNode>(random() % (count + 2));
+    if (damaged && random() % 8 == 0) parent = SessionOutline::kElsewhere;
+    model.outline.parents.push_back(parent);
+    model.outline.kinds.push_back(kind);
+  }
+  model.outline.head = static_cast<TreeNode>(random() % count);
+  return model;
+}
+
+void compare(const Model& model, std::mt19937_64& random) {
+  const SessionTree tree(model.outline);
+  Nodes nodes;
+  Nodes leaves;
+  Nodes points;
+  for (TreeNode i = 0; i < model.outline.kinds.size(); ++i) {
+    ASSERT_EQ(tree.isNode(i), model.isNode(i));
+    if (!model.isNode(i)) continue;
+    nodes.push_back(i);
+    const Nodes children = model.children(i);
+    if (children.empty()) leaves.push_back(i);
+    if (children.size() > 1) points.push_back(i);
+    ASSERT_EQ(tree.children(i), children);
+    ASSERT_EQ(tree.path(i), model.path(i));
+    ASSERT_EQ(tree.depth(i) + 1, model.path(i).size());
+    ASSERT_EQ(tree.isOrphan(i), model.isBroken(i)) << i;
+  }
+  ASSERT_EQ(tree.nodeCount(), nodes.size());
+  ASSERT_EQ(tree.leaves(), leaves);
+  ASSERT_EQ(tree.branchPoints(), points);
+  ASSERT_EQ(tree.roots(), model.children(kNoNode));
+  for (const TreeProblem& problem : tree.problems()) {
+    const bool direct = model.outline.parents[problem.node] >= problem.node;
+    ASSERT_EQ(problem.kind == TreeProblemKind::Cycle, direct && model.leadsBack(problem.node)) << problem.node;
+  }
+  const auto branches = tree.branches();
+  ASSERT_EQ(branches.size(), leaves.size());
+  for (const TreeBranch& branch : branches) {
+    const Nodes path = model.path(branch.leaf);
+    std::size_t own = 0;  // entries at the end of the path that no other leaf's path has
+    while (own < path.size() && std::ranges::count_if(
+                                    leaves,
+                                    [&](TreeNode leaf) {
+                                      const Nodes other = model.path(leaf);
+                                      return std::ranges::find(other, path[path.size() - 1 - own]) != other.end();
+                                    }) == 1) {
+      ++own;
+    }
+    ASSERT_EQ(branch.length, path.size());
+    ASSERT_EQ(branch.ownLength, own);
+    ASSERT_EQ(branch.firstOwn, path[path.size() - own]);
+    ASSERT_EQ(branch.isOrphan, model.isBroken(path.front()));
+    ASSERT_EQ(branch.isHead, tree.head() == branch.leaf);
+  }
+  for (int i = 0; i < 20 && !nodes.empty(); ++i) {
+    const TreeNode left = nodes[random() % nodes.size()];
+    const TreeNode right = nodes[random() % nodes.size()];
+    const Nodes leftPath = model.path(left);
+    const Nodes rightPath = model.path(right);
+    const auto [end, other] = std::ranges::mismatch(leftPath, rightPath);
+    ASSERT_EQ(tree.commonAncestor(left, right), end == leftPath.begin() ? kNoNode : *(end - 1));
+  }
+}
+
+TEST(SessionTreeProperty, AgreesWithTheModelOnSoundTrees) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 2000 && !testing::Test::HasFatalFailure(); ++round) {
+    SCOPED_TRACE(round);
+    compare(makeModel(random, false), random);
+  }
+}
+
+TEST(SessionTreeProperty, AgreesWithTheModelOnDamagedTrees) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 3000 && !testing::Test::HasFatalFailure(); ++round) {
+    SCOPED_TRACE(round);
+    compare(makeModel(random, true), random);
+  }
+}
+
+}  // namespace
+}  // namespace bough
