@@ -83,6 +83,14 @@ struct ChangeSet {
   [[nodiscard]] bool none() const { return !all && !names && groups.empty(); }
 };
 
+/// A session in the trash.
+struct TrashedSession {
+  std::string trashId;  ///< Names it there: a session can lie in it more than once.
+  std::string sessionId;
+  std::uint64_t removedMs = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// Wakes who waits for a session to change.
 class ChangeWatcher {
  public:
@@ -163,6 +171,17 @@ class StorageBackend {
                                const std::string& expectedTail) = 0;
   /// Removes a session, provided that `allowed` says so while nobody can append to it or fork it.
   virtual Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) = 0;
+  /// Moves a session to the trash with all that belongs to it, under the same condition.
+  virtual Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) = 0;
+  /// The one thrown away last comes first.
+  virtual Result<std::vector<TrashedSession>> listTrash() = 0;
+  virtual Result<Entry> trashedHeader(const std::string& trashId) = 0;
+  virtual Result<void> exportTrashedLines(const std::string& trashId,
+                                          const std::function<bool(std::string_view)>& line) = 0;
+  /// Brings it back under its id; AlreadyExists when another session has that now.
+  virtual Result<void> restore(const std::string& trashId) = 0;
+  /// Removes it from the trash for good.
+  virtual Result<void> removeTrashed(const std::string& trashId) = 0;
   /// Keeps a session from being removed while the result lives.
   virtual Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) = 0;
 

@@ -63,6 +63,7 @@ struct LoadOptions {
   std::optional<std::size_t> last;    ///< Only the last n of what the other options leave.
   std::optional<std::string> branch;  ///< Only the branch that ends in this entry, root first.
   std::string type;                   ///< Only entries of this type.
+  std::vector<std::string> types;     ///< Only entries of one of these types; on a branch others are not even read.
   bool showRedacted = false;          ///< Return payloads as they were stored, redacted or not: for audits.
 };
 
@@ -79,6 +80,20 @@ struct BranchSummary {
   std::string sourceSessionId;
   std::string sourceEntryId;  ///< The last entry of that branch.
   std::string summary;
+};
+
+/// A branch, by the entry it ends in.
+struct BranchEnd {
+  std::string sessionId;
+  std::string entryId;  ///< Empty: the head.
+};
+
+/// Two branches, of one session or of two: what both begin with, and where each goes from there, root first.
+struct BranchDiff {
+  std::vector<TreeNode> common;  ///< Sequences in the left session.
+  std::size_t sameEntries = 0;   ///< So many of them are the very same entries; the others are equal in content.
+  std::vector<TreeNode> left;    ///< Sequences in the left session.
+  std::vector<TreeNode> right;   ///< Sequences in the right session.
 };
 
 struct DeleteOptions {
@@ -176,6 +191,9 @@ class SessionStore {
   /// The conversation from its root to an entry, without control entries; to the head when `entryId` is left out.
   Result<std::vector<Entry>> buildConversationHistory(const std::string& sessionId, const std::string& entryId = {});
 
+  /// Compares two branches, entry by entry. Entries are equal when type and payload are, byte for byte.
+  Result<BranchDiff> diffBranches(const BranchEnd& left, const BranchEnd& right);
+
   /// Gives an entry a name, durably; a label of that name moves. Names are 1 to 128 bytes of printable text that
   /// neither begins with `@` nor holds `~`. A fork also has the labels of the history it shares.
   Result<AppendResult> labelEntry(const std::string& sessionId, const std::string& entryId, const std::string& name);
@@ -208,6 +226,16 @@ class SessionStore {
   Result<std::vector<std::string>> forksOf(const std::string& sessionId);
   /// HasForks, with their names, when others share its history.
   Result<void> deleteSession(const std::string& sessionId, const DeleteOptions& options = {});
+  /// Moves a session to the trash, from where it can be brought back. HasForks as with deleteSession.
+  Result<TrashedSession> trashSession(const std::string& sessionId, const DeleteOptions& options = {});
+  /// The one thrown away last comes first.
+  Result<std::vector<TrashedSession>> listTrash();
+  /// Brings a session back from the trash. AlreadyExists when its id is taken again; NotFound when it is a fork and the
+  /// session it continues is not in the store.
+  Result<void> restoreSession(const std::string& trashId);
+  /// Removes sessions from the trash for good; returns how many bytes came back. HasForks when one that stays in the
+  /// trash shares the history of one that would go.
+  Result<std::uint64_t> emptyTrash(const std::vector<std::string>& trashIds);
   Result<ArchiveResult> archiveSession(const std::string& sessionId);
   /// Brings a session of an older format to the present one; the old file is kept beside it.
   Result<MigrationResult> migrateSession(const std::string& sessionId);

@@ -48,6 +48,7 @@ struct UsageOptions {
   std::optional<std::uint64_t> untilMs;
   std::string session;  ///< Only this one. Branches need one.
   std::string agent;
+  std::string cwd;  ///< As SessionFilter::cwd.
   std::string key;  ///< As SessionFilter::key.
   std::string model;
   bool localTime = false;              ///< Days of the machine's time zone instead of UTC.

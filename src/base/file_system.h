@@ -97,6 +97,8 @@ class Directory {
   virtual SysResult<void> rename(std::string_view from, std::string_view to) = 0;
   /// Gives a file a second name in this folder.
   virtual SysResult<void> link(std::string_view from, std::string_view to) = 0;
+  /// Gives a file a second name in another folder of the same file system.
+  virtual SysResult<void> linkTo(std::string_view from, Directory& folder, std::string_view to) = 0;
   virtual SysResult<void> remove(std::string_view name) = 0;
   /// fsync of the folder: names made, moved and removed before are on the disk when this returns.
   virtual SysResult<void> sync() = 0;

@@ -267,6 +267,11 @@ class PosixDirectory final : public Directory {
   SysResult<void> link(std::string_view from, std::string_view to) override {
     return done(::linkat(fd_.get(), std::string(from).c_str(), fd_.get(), std::string(to).c_str(), 0));
   }
+  SysResult<void> linkTo(std::string_view from, Directory& folder, std::string_view to) override {
+    const auto* other = dynamic_cast<PosixDirectory*>(&folder);
+    if (other == nullptr) return std::unexpected(EXDEV);
+    return done(::linkat(fd_.get(), std::string(from).c_str(), other->fd_.get(), std::string(to).c_str(), 0));
+  }
   SysResult<void> remove(std::string_view name) override {
     return done(::unlinkat(fd_.get(), std::string(name).c_str(), 0));
   }

@@ -122,7 +122,8 @@ class Summing {
 
 Conditions conditionsOf(const UsageOptions& options) {
   Conditions conditions;
-  catalog::addFilter(conditions, {.agent = options.agent, .key = options.key, .session = options.session});
+  catalog::addFilter(conditions,
+                     {.agent = options.agent, .key = options.key, .cwd = options.cwd, .session = options.session});
   constexpr std::uint64_t kQuarterMs = kQuarterSeconds * 1000;
   if (options.sinceMs) conditions.add("usage.quarter >= ?", {*options.sinceMs / kQuarterMs});
   if (options.untilMs) conditions.add("usage.quarter < ?", {(*options.untilMs + kQuarterMs - 1) / kQuarterMs});
@@ -133,7 +134,7 @@ Conditions conditionsOf(const UsageOptions& options) {
 void sumUp(catalog::Database& database, const UsageOptions& options, Summing& sums) {
   const Conditions conditions = conditionsOf(options);
   const bool needsSession = options.by == UsageBy::Session || options.by == UsageBy::Key || !options.session.empty() ||
-                            !options.agent.empty() || !options.key.empty();
+                            !options.agent.empty() || !options.key.empty() || !options.cwd.empty();
   Query query(database,
               fmt::format("SELECT {0}, model.name, sum(messages), sum(usage.input), sum(usage.output), "
                           "sum(usage.cacheRead), sum(usage.cacheWrite), sum(usage.reasoning) FROM usage JOIN model ON "

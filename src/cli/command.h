@@ -53,15 +53,35 @@ struct Command {
 };
 
 // One a command, each in the file of its name.
+Command chatCommand();
 Command newCommand();
+Command lsCommand();
+Command searchCommand();
+Command usageCommand();
 Command appendCommand();
 Command showCommand();
 Command followCommand();
 Command catCommand();
+Command treeCommand();
+Command branchesCommand();
 Command switchCommand();
+Command forkCommand();
+Command labelCommand();
+Command labelsCommand();
+Command restoreCommand();
+Command diffCommand();
+Command replayCommand();
 Command convertCommand();
+Command contextCommand();
+Command compatCommand();
+Command migrateProviderCommand();
 Command redactCommand();
+Command doctorCommand();
 Command archiveCommand();
+Command rmCommand();
+Command trashCommand();
+Command pruneCommand();
+Command reindexCommand();
 Command verifyCommand();
 Command repairCommand();
 Command migrateCommand();

@@ -6,11 +6,17 @@ namespace bough::cli {
 
 std::vector<CommandGroup> commandGroups() {
   return {
-      {.title = "Sessions", .commands = {newCommand(), appendCommand(), showCommand(), followCommand(), catCommand()}},
-      {.title = "Branches", .commands = {switchCommand()}},
-      {.title = "Messages", .commands = {convertCommand()}},
+      {.title = "Sessions",
+       .commands = {chatCommand(), newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(),
+                    appendCommand(), followCommand(), catCommand()}},
+      {.title = "Branches",
+       .commands = {treeCommand(), branchesCommand(), switchCommand(), forkCommand(), labelCommand(), labelsCommand(),
+                    restoreCommand(), diffCommand(), replayCommand()}},
+      {.title = "Messages",
+       .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
       {.title = "Care",
-       .commands = {redactCommand(), archiveCommand(), verifyCommand(), repairCommand(), migrateCommand()}},
+       .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
+                    verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},
       {.title = "bough", .commands = {completionCommand(), helpCommand(), versionCommand()}},
   };
 }

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "cli/session_name.h"
 
 namespace bough::cli {
 namespace {
@@ -51,11 +52,16 @@ Words sessionNames(const Context& context) {
   return std::move(*sessions);
 }
 
-Words valuesOf(const Option& option, const Context& context) {
-  if (!option.choices.empty()) return option.choices;
-  if (option.name == "SESSION" || option.value == "SESSION") return sessionNames(context);
-  if (option.name == "ENTRY" || option.value == "ENTRY") return {"@head", "@root"};
-  if (option.name != "COMMAND") return {};
+Words entryNames(const Context& context, const std::string& sessionName) {
+  Words names{"@head", "@root"};
+  auto session = openSession(context, sessionName);
+  auto labels = session ? session->store->labels(session->sessionId) : std::unexpected(session.error());
+  if (!labels) return names;
+  for (SessionLabel& label : *labels) names.push_back(std::move(label.name));
+  return names;
+}
+
+Words commandNames() {
   Words names;
   for (const CommandGroup& group : commandGroups()) {
     for (const Command& command : group.commands) names.push_back(command.name);
@@ -63,10 +69,17 @@ Words valuesOf(const Option& option, const Context& context) {
   return names;
 }
 
+// `session` is the first argument that was typed: what a session comes as.
+Words valuesOf(const Option& option, const Context& context, const std::string& session) {
+  if (!option.choices.empty()) return option.choices;
+  if (option.name == "SESSION" || option.value == "SESSION") return sessionNames(context);
+  if (option.name == "ENTRY" || option.value == "ENTRY") return entryNames(context, session);
+  return option.name == "COMMAND" ? commandNames() : Words();
+}
+
 // What can stand in place of the last of `words`; the first is the command.
 Words candidates(const Context& context, const Words& words) {
-  const Option commandName{.name = "COMMAND", .help = {}, .target = static_cast<bool*>(nullptr)};
-  if (words.size() < 2) return valuesOf(commandName, context);
+  if (words.size() < 2) return commandNames();
   auto command = findCommand(commandGroups(), words.front());
   if (!command) return {};
   Context ignored;
@@ -76,8 +89,17 @@ Words candidates(const Context& context, const Words& words) {
     return std::ranges::find_if(
         options, [&](const Option& option) { return option.name == word && !option.isArgument() && !option.isFlag(); });
   };
+  std::size_t place = 0;
+  std::string session;
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    if (takesValue(words[i]) != options.end()) {
+      ++i;
+    } else if (!words[i].starts_with('-') && place++ == 0) {
+      session = words[i];
+    }
+  }
   if (const auto option = takesValue(words[words.size() - 2]); option != options.end()) {
-    return valuesOf(*option, context);
+    return valuesOf(*option, context, session);
   }
   if (words.back().starts_with('-')) {
     Words names;
@@ -86,16 +108,8 @@ Words candidates(const Context& context, const Words& words) {
     }
     return names;
   }
-  std::size_t place = 0;
-  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-    if (takesValue(words[i]) != options.end()) {
-      ++i;
-    } else if (!words[i].starts_with('-')) {
-      ++place;
-    }
-  }
   for (const Option& option : command->options) {
-    if (option.isArgument() && place-- == 0) return valuesOf(option, context);
+    if (option.isArgument() && place-- == 0) return valuesOf(option, context, session);
   }
   return {};
 }

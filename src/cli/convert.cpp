@@ -7,9 +7,9 @@
 #include <iostream>
 #include <iterator>
 
-#include "base/text.h"
 #include "bough/convert.h"
 #include "cli/command.h"
+#include "cli/compatibility_text.h"
 #include "cli/output.h"
 
 namespace bough::cli {
@@ -59,10 +59,7 @@ void printReport(const CompatibilityReport& report, const Options& options, bool
       report.lossyMessages == 0 ? std::string(report.compatible ? "nothing is lost" : "not all could be read")
                                 : fmt::format("{} hold something that {} cannot", report.lossyMessages, options.to),
       report.restored > 0 ? fmt::format("; {} are the bytes they were first", report.restored) : ""));
-  for (std::size_t i = 0; i < report.lossyFields.size(); ++i) {
-    printMessage(fmt::format("  {:>6} × {}", report.lossyCounts[i], text::printable(report.lossyFields[i])));
-  }
-  for (const std::string& warning : report.warnings) printMessage(fmt::format("  {}", text::printable(warning)));
+  printLosses(report);
   if (report.lossyMessages > 0) {
     printMessage(keptOrigin
                      ? fmt::format("  → all of it is in {}.origin; keep that file beside it for the exact way back",

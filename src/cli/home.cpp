@@ -1,124 +1,131 @@
-// `bough` alone: where the store is, what is in it, and what to type next.
+// `bough` alone: where the store is, the sessions used last, what needs attention, and what to type next.
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "base/timestamp.h"
+#include "cli/catalog_view.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/table.h"
+#include "cli/when.h"
 
 namespace bough::cli {
 namespace {
 
-constexpr std::size_t kShown = 10;
+constexpr std::size_t kShown = 8;
 
-struct Row {
-  std::string id;
-  std::string title;
-  SessionState state;
-  std::optional<Error> error;
+struct Home {
+  std::string location;
+  bool made = false;  // whether there is a store
+  std::uint64_t total = 0;
+  std::vector<SessionSummary> recent;
+  std::vector<SessionSummary> attention;  // damaged or unfinished
 };
 
-std::string titleOf(SessionStore& store, const std::string& id) {
-  auto info = store.loadSessionEntries(id, {.last = 1, .type = std::string(entry_type::kSessionInfo)});
-  if (info && !info->empty()) {
-    if (auto title = json::findString(info->back().payload, "title")) return *title;
+Result<void> fill(Catalog& catalog, Home& home) {
+  auto total = catalog.count();
+  if (!total) return std::unexpected(total.error());
+  home.total = *total;
+  auto recent = catalog.list({.filter = {}, .limit = kShown});
+  if (!recent) return std::unexpected(recent.error());
+  home.recent = std::move(*recent);
+  for (const SessionCondition condition : {SessionCondition::Damaged, SessionCondition::Unfinished}) {
+    auto found = catalog.list({.filter = {.condition = condition}, .limit = kShown});
+    if (!found) return std::unexpected(found.error());
+    std::ranges::move(*found, std::back_inserter(home.attention));
   }
-  auto header = store.loadSessionEntries(id, {.limit = 1});
-  return header && !header->empty() ? json::findString(header->front().payload, "key").value_or("") : "";
+  std::vector<std::string> shown;
+  for (const SessionSummary& row : home.recent) shown.push_back(row.sessionId);
+  // Numbers are a convenience: where they cannot be kept, the page is shown all the same.
+  static_cast<void>(catalog.rememberListing(shown));
+  return {};
 }
 
-// The sessions made last. Ids that bough makes are ordered by time.
-std::vector<Row> newestRows(SessionStore& store, std::vector<std::string> ids) {
-  std::ranges::reverse(ids);
-  ids.resize(std::min(ids.size(), kShown));
-  std::vector<Row> rows;
-  for (std::string& id : ids) {
-    Row row{.id = std::move(id), .title = {}, .state = {}, .error = {}};
-    auto state = store.sessionState(row.id);
-    if (state) {
-      row.state = std::move(*state);
-      row.title = titleOf(store, row.id);
-    } else {
-      row.error = state.error();
+std::string whatToDo(const SessionSummary& row) {
+  if (row.condition == SessionCondition::Damaged) {
+    return fmt::format("{}; `bough verify {}`", row.problem.empty() ? "cannot be read whole" : row.problem,
+                       row.sessionId);
+  }
+  return fmt::format("a tool call has no result; `bough show {} --last 3`", row.sessionId);
+}
+
+void printJson(const Home& home) {
+  const auto rows = [](json::Writer& writer, const std::vector<SessionSummary>& sessions) {
+    writer.beginArray();
+    for (const SessionSummary& row : sessions) {
+      writer.beginObject().member("sessionId", row.sessionId).member("title", row.title).member("key", row.key);
+      writer.member("lastActive", formatTimestamp(row.activeMs)).member("entries", row.entries);
+      writer.member("bytes", row.bytes).member("state", toString(row.condition)).endObject();
     }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-void printJson(const std::string& location, std::size_t total, const std::vector<Row>& rows) {
+    writer.endArray();
+  };
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("store", location);
-  writer.member("sessionCount", std::uint64_t{total}).key("sessions").beginArray();
-  for (const Row& row : rows) {
-    writer.beginObject().member("sessionId", row.id);
-    if (row.error) {
-      writer.member("error", row.error->message);
-    } else {
-      writer.member("title", row.title).member("entries", row.state.entryCount).member("bytes", row.state.bytes);
-      writer.member("headId", row.state.headId).member("tailId", row.state.tailId);
-      writer.member("archived", row.state.archived).member("problemCount", row.state.problemCount);
-    }
-    writer.endObject();
-  }
-  writer.endArray().endObject();
+  writer.beginObject().member("schema", std::uint64_t{1}).member("store", home.location);
+  writer.member("sessionCount", home.total).key("sessions");
+  rows(writer, home.recent);
+  writer.key("attention");
+  rows(writer, home.attention);
+  writer.endObject();
   printLine(out);
 }
 
-void printRows(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
-    if (row.error) {
-      printLine(fmt::format("  {:<36}  cannot be read: {}", row.id, text::printable(row.error->message)));
-      continue;
-    }
-    printLine(fmt::format("  {:<36}  {:>6} entries  {:>9}  {}{}", row.id, row.state.entryCount,
-                          formatBytes(row.state.bytes), text::excerpt(row.title, 40),
-                          row.state.problemCount > 0 ? "  (needs `bough verify`)" : ""));
+void printRecent(const Home& home) {
+  Table table({{.title = "", .align = Table::Align::Left},
+               {.title = "session", .align = Table::Align::Left},
+               {.title = "active", .align = Table::Align::Left},
+               {.title = "title", .align = Table::Align::Left}});
+  const std::uint64_t now = nowMs();
+  for (std::size_t i = 0; i < home.recent.size(); ++i) {
+    const SessionSummary& row = home.recent[i];
+    table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now),
+               row.title.empty() ? row.key : row.title});
   }
+  table.print();
 }
 
-void printNextSteps(const std::vector<Row>& rows) {
-  const std::string session = rows.empty() ? "SESSION" : rows.front().id;
-  printLine("");
-  printLine("Next:");
-  printLine("  bough new --title \"My session\"                 make a session");
-  printLine(fmt::format("  bough append {} --role user --text \"Hello\"", session));
-  printLine(rows.empty() ? "  bough help                                      all commands"
-                         : fmt::format("  bough cat {}", session));
+void printForPeople(const Home& home) {
+  printLine("bough keeps the conversations of AI agents: durable, branching, portable.\n");
+  printLine(fmt::format("Store: {}  ({})", text::printable(home.location),
+                        !home.made        ? "not made yet"
+                        : home.total == 1 ? "1 session"
+                                          : fmt::format("{} sessions", home.total)));
+  if (!home.recent.empty()) {
+    printLine("");
+    printRecent(home);
+  }
+  if (!home.attention.empty()) {
+    printLine("\nNeeds attention");
+    for (const SessionSummary& row : home.attention) {
+      printLine(fmt::format("  {}  {}", row.sessionId, text::printable(whatToDo(row))));
+    }
+  }
+  printLine("\nNext");
+  if (home.recent.empty()) {
+    printLine("  bough new --title \"My session\"                       make a session");
+    printLine("  bough append @last --role user --text \"Hello\"        say something");
+    printLine("  bough help                                           all commands");
+  } else {
+    printLine("  bough show @1                                        read the session used last");
+    printLine("  bough search WORDS                                   find what was said");
+    printLine("  bough help                                           all commands");
+  }
 }
 
 }  // namespace
 
 Result<ExitCode> showHome(const Context& context) {
-  const std::string location = context.resolvedLocation();
-  auto store = context.openStore();
-  std::vector<std::string> ids;
-  std::vector<Row> rows;
-  if (store) {
-    auto all = (*store)->listSessions();
-    if (!all) return std::unexpected(all.error());
-    ids = std::move(*all);
-    rows = newestRows(**store, ids);
-  } else if (store.error().code != ErrorCode::NotFound) {
-    return std::unexpected(store.error());
+  Home home{.location = context.resolvedLocation(), .recent = {}, .attention = {}};
+  auto view = openCatalogView(context);
+  if (view) {
+    home.made = true;
+    if (auto filled = fill(*view->catalog, home); !filled) return std::unexpected(filled.error());
+  } else if (view.error().code != ErrorCode::NotFound) {
+    return std::unexpected(view.error());
   }
-  if (context.json) {
-    printJson(location, ids.size(), rows);
-    return kDone;
-  }
-  printLine("bough keeps the conversations of AI agents: durable, branching, portable.");
-  printLine("");
-  printLine(fmt::format("Store: {}{}", text::printable(location), store ? "" : "  (not made yet)"));
-  printLine(ids.empty() ? "No sessions yet."
-                        : fmt::format("{} session{}{}:", ids.size(), ids.size() == 1 ? "" : "s",
-                                      ids.size() > rows.size() ? fmt::format(", the newest {}", rows.size()) : ""));
-  printRows(rows);
-  printNextSteps(rows);
+  context.json ? printJson(home) : printForPeople(home);
   return kDone;
 }
 

@@ -59,7 +59,7 @@ void printError(const Error& error, bool json) {
     printMessage(out);
     return;
   }
-  printMessage(fmt::format("bough: {}", text::printable(error.message)));
+  printMessage(fmt::format("bough: {}", text::printableLines(error.message)));
   if (!error.hint.empty()) printMessage(fmt::format("  → {}", text::printable(error.hint)));
 }
 

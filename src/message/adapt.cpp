@@ -7,14 +7,17 @@
 namespace bough::message {
 namespace {
 
-constexpr std::string_view kComesBack = "the target has no place for it; it comes back with the origin";
-
 std::string_view kindName(const Native& native, const Block& block) {
   if (block.raw.data() == native.raw.data()) return "message";
   return toString(block.kind);
 }
 
 }  // namespace
+
+std::string_view Adapter::noPlace() const {
+  return renames_ ? "the target has no place for it; the session keeps it"
+                  : "the target has no place for it; it comes back with the origin";
+}
 
 TextView Adapter::own(std::string_view plain) {
   const std::string& kept = texts_.emplace_back(json::quoted(plain));
@@ -78,21 +81,22 @@ void Adapter::content(std::int32_t native, const Block& block, std::vector<Piece
     case BlockKind::Thinking:
     case BlockKind::RedactedThinking:
       reporter_.lossy(Change::Carried, from, &block, toString(block.kind),
-                      "only its own provider can check it; it comes back with the origin");
+                      renames_ ? "only its own provider can check it; the session keeps it"
+                               : "only its own provider can check it; it comes back with the origin");
       return;
-    case BlockKind::Citation: reporter_.lossy(Change::Carried, from, &block, "citation", kComesBack); return;
+    case BlockKind::Citation: reporter_.lossy(Change::Carried, from, &block, "citation", noPlace()); return;
     case BlockKind::ToolCall:
     case BlockKind::ToolResult: return;
     case BlockKind::Unknown:
       if (!block.problem.empty()) {
         reporter_.invalid(from, &block, block.problem);
       } else {
-        reporter_.lossy(Change::Carried, from, &block, block.type.present ? block.type.escaped : "unknown", kComesBack,
+        reporter_.lossy(Change::Carried, from, &block, block.type.present ? block.type.escaped : "unknown", noPlace(),
                         true);
       }
       return;
   }
-  if (!block.signature.empty()) reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", kComesBack);
+  if (!block.signature.empty()) reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
   pieces.push_back(std::move(piece));
 }
 
@@ -153,7 +157,7 @@ Piece Adapter::call(const Call& call) {
     reporter_.note(Change::Renamed, from, &block, "tool_call.name", "the target does not take this name");
   }
   if (!block.signature.empty() && target_ != Dialect::Bough) {
-    reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", kComesBack);
+    reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
   }
   return piece;
 }
@@ -186,7 +190,7 @@ void Adapter::resultContent(const Call& call, const Block& block, Piece& piece) 
         piece.media.push_back(&block);
         return;
       }
-      reporter_.lossy(Change::Carried, from, call.result, "tool_result.content", kComesBack, true);
+      reporter_.lossy(Change::Carried, from, call.result, "tool_result.content", noPlace(), true);
   }
 }
 
@@ -217,15 +221,15 @@ Piece Adapter::missingResult(const Call& call) {
 void Adapter::reportExtras(std::int32_t native) {
   const Native& from = nativeAt(native);
   for (const std::string_view name : from.message.extras) {
-    reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), kComesBack);
+    reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), noPlace());
   }
   for (const Block& block : from.message.blocks) {
     for (const std::string_view name : block.extras) {
-      reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", kindName(from, block), name), kComesBack);
+      reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", kindName(from, block), name), noPlace());
     }
     for (const Block& nested : block.content) {
       for (const std::string_view name : nested.extras) {
-        reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(nested.kind), name), kComesBack);
+        reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(nested.kind), name), noPlace());
       }
     }
   }

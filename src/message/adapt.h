@@ -40,7 +40,9 @@ class Adapter {
   Dialect target_;
   Reporter& reporter_;
   std::deque<std::string>& texts_;
-  bool renames_;
+  bool renames_;  // In a request, from which nothing comes back.
+
+  [[nodiscard]] std::string_view noPlace() const;
 };
 
 }  // namespace bough::message

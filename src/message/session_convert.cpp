@@ -101,12 +101,12 @@ SessionConversion convertSession(History& history, Dialect target, std::string_v
     }
     for (std::size_t i = first; i < records.nodes.size(); ++i) {
       const NodeRecord& record = records.nodes[i];
-      chain.add(record);
       SessionNode& node = out.nodes.emplace_back();
       node.begin = i == 0 ? 0 : records.nodes[i - 1].end + 1;
       node.end = record.end;
       node.verbatim = record.verbatim;
       node.dialect = record.verbatim ? history.natives[static_cast<std::size_t>(message.native)].dialect : target;
+      node.dialect == Dialect::Anthropic&& record.verbatim ? chain.own(record.hash) : chain.foreign();
       if (record.verbatim) addNatives(message, -1, node);
       for (std::uint32_t k = 0; k < record.leafCount; ++k) {
         addNatives(message, records.leaves[record.firstLeaf + k].native, node);

@@ -22,12 +22,6 @@ namespace {
 
 constexpr std::size_t kMaxOpenLogs = 128;
 
-Result<void> checkSessionId(const std::string& sessionId) {
-  if (isSessionId(sessionId)) return {};
-  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no session id", sessionId.substr(0, 120)),
-              "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
-}
-
 class FileWatcher final : public ChangeWatcher {
  public:
   FileWatcher(std::unique_ptr<Watcher> watcher, std::string path)
@@ -38,14 +32,6 @@ class FileWatcher final : public ChangeWatcher {
  private:
   std::unique_ptr<Watcher> watcher_;
   std::string path_;
-};
-
-class LogHold final : public Hold {
- public:
-  explicit LogHold(OpenLog log) : log_(std::move(log)) {}
-
- private:
-  OpenLog log_;
 };
 
 std::size_t weightOf(const std::vector<Entry>& entries) {
@@ -62,6 +48,12 @@ Result<std::shared_ptr<Directory>> makeFolder(Directory& parent, std::string_vie
 }
 
 }  // namespace
+
+Result<void> checkSessionId(const std::string& sessionId) {
+  if (isSessionId(sessionId)) return {};
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no session id", sessionId.substr(0, 120)),
+              "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
+}
 
 FileBackend::FileBackend(std::shared_ptr<Directory> root, LogFolders folders, const StoreOptions& options,
                          const EntrySerializer& serializer, Environment& environment)
@@ -211,25 +203,6 @@ Result<void> FileBackend::createSession(const std::string& sessionId, const std:
   return placed;
 }
 
-// Whatever is written to a log changes its size or its time, and whatever replaces it its identity.
-Result<std::string> FileBackend::stamp(const std::string& sessionId) {
-  if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
-  const std::pair<Directory*, std::string> places[] = {{folders_.sessions.get(), logName(sessionId)},
-                                                       {folders_.archive.get(), zstdName(sessionId)},
-                                                       {folders_.archive.get(), gzipName(sessionId)},
-                                                       {folders_.sessions.get(), gzipName(sessionId)}};
-  for (std::size_t i = 0; i < std::size(places); ++i) {
-    const auto& [folder, name] = places[i];
-    if (folder == nullptr) continue;
-    auto info = folder->info(name);
-    if (!info && info.error() == ENOENT) continue;
-    if (!info) return std::unexpected(systemError(info.error(), "look at", folder->path() + "/" + name));
-    return fmt::format("{}:{}:{}:{}", i, info->identity.inode, info->sizeBytes, info->modifiedNs);
-  }
-  return fail(ErrorCode::NotFound, fmt::format("there is no session {} in {}", sessionId, root_->path()),
-              "`bough ls` lists the sessions of a store");
-}
-
 Result<Entry> FileBackend::header(const std::string& sessionId) {
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());
@@ -376,21 +349,25 @@ Result<std::vector<Entry>> FileBackend::read(const std::string& sessionId, std::
   return (*session)->readEntries(ordinals);
 }
 
-Result<void> FileBackend::exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) {
+Result<void> exportLog(SessionLog& log, const std::function<bool(std::string_view)>& line) {
   constexpr std::size_t kPart = 256;
-  auto session = log(sessionId);
-  if (!session) return std::unexpected(session.error());
   for (Ordinal from = 0;; from += kPart) {
-    auto ordinals = (*session)->select(from, kPart, std::nullopt, false);
+    auto ordinals = log.select(from, kPart, std::nullopt, false);
     if (!ordinals) return std::unexpected(ordinals.error());
     if (ordinals->empty()) return {};
-    auto lines = (*session)->read(*ordinals);
-    if (!lines && lines.error().retryable) lines = (*session)->read(*ordinals);  // it has been scanned anew
+    auto lines = log.read(*ordinals);
+    if (!lines && lines.error().retryable) lines = log.read(*ordinals);  // it has been scanned anew
     if (!lines) return std::unexpected(lines.error());
     for (const std::string& text : *lines) {
       if (!line(text)) return {};
     }
   }
+}
+
+Result<void> FileBackend::exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  return exportLog(**session, line);
 }
 
 Result<std::unique_ptr<ChangeWatcher>> FileBackend::watch(const std::string& sessionId) {
@@ -445,44 +422,6 @@ Result<void> FileBackend::rewrite(const std::string& sessionId, const std::vecto
   auto rewritten = rewriteLog(folders_, sessionId, entries, expectedTail, serializer_, options_.lockTimeoutMs);
   forget(sessionId);
   return rewritten;
-}
-
-Result<void> FileBackend::remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) {
-  if (auto valid = checkSessionId(sessionId); !valid) return valid;
-  auto locked = openLocked(folders_, sessionId, LockKind::Exclusive, options_.lockTimeoutMs);
-  if (!locked) return std::unexpected(locked.error());
-  if (auto may = allowed(); !may) return may;
-  const ChangeMark mark(changes_, sessionId, ChangeKind::Names);
-  // The log last: while it is there, the session is. Before it, for good, what an interrupted archiving or restoring
-  // has left: it would bring the session back.
-  const std::pair<Directory*, std::string> copies[] = {{folders_.sessions.get(), logName(sessionId)},
-                                                       {folders_.archive.get(), zstdName(sessionId)},
-                                                       {folders_.archive.get(), gzipName(sessionId)},
-                                                       {folders_.sessions.get(), gzipName(sessionId)}};
-  Result<void> removed;
-  for (const auto& [folder, name] : copies) {
-    if (folder == nullptr || (folder == locked->folder.get() && name == locked->name)) continue;
-    if (auto gone = folder->remove(name); !gone && gone.error() != ENOENT) {
-      return orError(std::move(gone), "remove", folder->path() + "/" + name);
-    }
-  }
-  for (const auto& folder : {folders_.sessions, folders_.archive}) {
-    if (folder && removed) removed = orError(folder->sync(), "sync", folder->path());
-  }
-  if (!removed) return removed;
-  for (const std::string& name : {indexName(sessionId), tornName(sessionId), formatZeroName(sessionId)}) {
-    (void)folders_.sessions->remove(name);
-  }
-  removed = removeDurably(*locked->folder, locked->name);
-  forget(sessionId);
-  return removed;
-}
-
-Result<std::unique_ptr<Hold>> FileBackend::pin(const std::string& sessionId) {
-  if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
-  auto locked = openLocked(folders_, sessionId, LockKind::Shared, options_.lockTimeoutMs);
-  if (!locked) return std::unexpected(locked.error());
-  return std::make_unique<LogHold>(std::move(*locked));
 }
 
 Result<std::shared_ptr<StorageBackend>> makeFileBackend(const std::string& folder, const StoreOptions& options,

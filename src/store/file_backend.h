@@ -3,6 +3,7 @@
 //   sessions/<id>.jsonl     the log            sessions/<id>.idx   its index, rebuildable
 //   sessions/<id>.torn      bytes a crash left sessions/<id>.v0    the file a migration replaced
 //   attachments/sha256/…    large payloads     archive/<id>.jsonl.zst   cold sessions
+//   trash/<id>~<when>.…     what was thrown away            changes     what changed, for catalogs
 #pragma once
 
 #include <atomic>
@@ -21,6 +22,20 @@
 #include "store/change_map.h"
 
 namespace bough {
+
+/// InvalidArgument when it is none.
+Result<void> checkSessionId(const std::string& sessionId);
+
+/// Gives a log's lines to `line`, until it returns false.
+Result<void> exportLog(SessionLog& log, const std::function<bool(std::string_view)>& line);
+
+/// A file of a session, and what it is called in the trash.
+struct FilePlace {
+  Directory* folder = nullptr;
+  std::string name;
+  std::string trashName;
+  bool isLog = false;
+};
 
 class FileBackend : public StorageBackend {
  public:
@@ -59,6 +74,13 @@ class FileBackend : public StorageBackend {
   Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
                        const std::string& expectedTail) override;
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
+  Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
+  Result<std::vector<TrashedSession>> listTrash() override;
+  Result<Entry> trashedHeader(const std::string& trashId) override;
+  Result<void> exportTrashedLines(const std::string& trashId,
+                                  const std::function<bool(std::string_view)>& line) override;
+  Result<void> restore(const std::string& trashId) override;
+  Result<void> removeTrashed(const std::string& trashId) override;
   Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) override;
   Result<std::unique_ptr<Hold>> holdAttachments() override { return attachments_.hold(); }
   Result<void> putAttachment(const std::string& sha256, std::string_view bytes) override;
@@ -80,6 +102,9 @@ class FileBackend : public StorageBackend {
   Result<void> checkFormat(const std::string& sessionId, std::string_view header);
   std::uint64_t generationFor(const AppendRequest& request, const SessionLog& log);
   void forget(const std::string& sessionId);
+  [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
+  Result<std::shared_ptr<Directory>> trashFolder(bool create);
+  Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);
   Result<void> settleFolders();
 
   std::shared_ptr<Directory> root_;

@@ -53,6 +53,24 @@ Result<ForkHistory> ForkHistory::ofBranch(StorageBackend& backend, const std::st
   return history;
 }
 
+Result<void> ForkHistory::keepTypes(StorageBackend& backend, const std::vector<std::string>& types) {
+  size_ = 0;
+  for (Part& part : parts_) {
+    std::vector<std::uint64_t> wanted;
+    for (const std::string& type : types) {
+      auto found = backend.select(part.sessionId, {.fromSequence = 0, .limit = SIZE_MAX, .type = type});
+      if (!found) return std::unexpected(found.error());
+      wanted.insert(wanted.end(), found->begin(), found->end());
+    }
+    std::ranges::sort(wanted);
+    std::vector<std::uint64_t> kept;
+    std::ranges::set_intersection(part.sequences, wanted, std::back_inserter(kept));
+    part.sequences = std::move(kept);
+    size_ += part.sequences.size();
+  }
+  return {};
+}
+
 Result<ForkHistory> ForkHistory::ofFork(StorageBackend& backend, const std::string& sessionId,
                                         const std::optional<ForkOrigin>& origin) {
   if (!origin) return ForkHistory();

@@ -29,6 +29,8 @@ class ForkHistory {
   [[nodiscard]] bool isCurrent(StorageBackend& backend) const;
 
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// Forgets the entries that are of none of these types.
+  Result<void> keepTypes(StorageBackend& backend, const std::vector<std::string>& types);
   /// The entries from place `from` on, at most `limit`.
   Result<std::vector<Entry>> read(StorageBackend& backend, std::size_t from, std::size_t limit) const;
   /// The entries at these places, in this order.

@@ -18,34 +18,9 @@
 #include "store/append_rules.h"
 #include "store/attachment_reference.h"
 #include "store/header.h"
-#include "store/memory_backend.h"
+#include "store/memory_state.h"
 
 namespace bough {
-
-struct MemorySession {
-  std::mutex mutex;
-  std::vector<NewLine> lines;
-  std::unordered_map<std::string, std::uint64_t> sequences;
-  std::string headId;
-  std::uint64_t version = 0;  // the store's count of changes when this one changed last
-  std::uint64_t numbering = nextNumbering();
-
-  // Never the same twice: a session may be removed and made again.
-  static std::uint64_t nextNumbering() {
-    static std::atomic<std::uint64_t> last = 0;
-    return ++last;
-  }
-
-  void add(NewLine line) {
-    sequences.emplace(line.id(), lines.size());
-    if (line.type() == entry_type::kHead) {
-      headId = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
-    } else if (!isControlType(line.type()) && line.type() != entry_type::kSessionHeader) {
-      headId = line.id();
-    }
-    lines.push_back(std::move(line));
-  }
-};
 
 namespace {
 
@@ -67,23 +42,7 @@ class MemoryView final : public LogView {
 
 class NothingHeld final : public Hold {};
 
-// Runs `use` on a session under its lock.
-template <typename Use>
-auto with(Result<std::shared_ptr<MemorySession>> session, Use use) -> decltype(use(**session)) {
-  if (!session) return std::unexpected(session.error());
-  const std::lock_guard lock((*session)->mutex);
-  return use(**session);
-}
-
 }  // namespace
-
-struct MemoryBackend::State {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::uint64_t changes = 0;
-  std::map<std::string, std::shared_ptr<MemorySession>> sessions;
-  std::map<std::string, std::string> attachments;
-};
 
 class MemoryBackend::MemoryWatcher final : public ChangeWatcher {
  public:
@@ -316,19 +275,9 @@ Result<std::vector<Entry>> MemoryBackend::read(const std::string& sessionId, std
   });
 }
 
-// Sealed as a file would be, each entry a batch of its own.
 Result<void> MemoryBackend::exportLines(const std::string& sessionId,
                                         const std::function<bool(std::string_view)>& line) {
-  return with(session(sessionId), [&](MemorySession& known) -> Result<void> {
-    SealDigits seal;
-    for (const NewLine& stored : known.lines) {
-      std::string text;
-      seal = appendSealedLine(text, stored.text(), seal, 1, 1);
-      text.pop_back();
-      if (!line(text)) break;
-    }
-    return {};
-  });
+  return with(session(sessionId), [&](MemorySession& known) { return exportTo(known, line); });
 }
 
 Result<std::unique_ptr<ChangeWatcher>> MemoryBackend::watch(const std::string& sessionId) {
@@ -399,40 +348,6 @@ Result<std::unique_ptr<Hold>> MemoryBackend::pin(const std::string& sessionId) {
 
 Result<std::unique_ptr<Hold>> MemoryBackend::holdAttachments() {
   return std::make_unique<NothingHeld>();
-}
-
-Result<void> MemoryBackend::putAttachment(const std::string& sha256, std::string_view bytes) {
-  const std::lock_guard lock(state_->mutex);
-  state_->attachments.emplace(sha256, bytes);
-  return {};
-}
-
-Result<std::string> MemoryBackend::getAttachment(const std::string& sha256) {
-  const std::lock_guard lock(state_->mutex);
-  const auto found = state_->attachments.find(sha256);
-  if (found == state_->attachments.end()) {
-    return fail(ErrorCode::NotFound, fmt::format("attachment {} is missing", sha256));
-  }
-  return found->second;
-}
-
-Result<std::vector<std::string>> MemoryBackend::listAttachments() {
-  const std::lock_guard lock(state_->mutex);
-  std::vector<std::string> names;
-  for (const auto& [sha256, bytes] : state_->attachments) names.push_back(sha256);
-  return names;
-}
-
-Result<std::size_t> MemoryBackend::removeAttachments(
-    const std::vector<std::string>& sha256s, const std::function<Result<bool>(const std::string&)>& stillUnused) {
-  std::size_t removed = 0;
-  for (const std::string& sha256 : sha256s) {
-    auto unused = stillUnused(sha256);
-    if (!unused) return std::unexpected(unused.error());
-    const std::lock_guard lock(state_->mutex);
-    if (*unused) removed += state_->attachments.erase(sha256);
-  }
-  return removed;
 }
 
 std::shared_ptr<StorageBackend> makeMemoryBackend(const EntrySerializer& serializer) {

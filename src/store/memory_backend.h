@@ -45,6 +45,13 @@ class MemoryBackend final : public StorageBackend {
   Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
                        const std::string& expectedTail) override;
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
+  Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
+  Result<std::vector<TrashedSession>> listTrash() override;
+  Result<Entry> trashedHeader(const std::string& trashId) override;
+  Result<void> exportTrashedLines(const std::string& trashId,
+                                  const std::function<bool(std::string_view)>& line) override;
+  Result<void> restore(const std::string& trashId) override;
+  Result<void> removeTrashed(const std::string& trashId) override;
   Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) override;
   Result<std::unique_ptr<Hold>> holdAttachments() override;
   Result<void> putAttachment(const std::string& sha256, std::string_view bytes) override;
@@ -57,6 +64,7 @@ class MemoryBackend final : public StorageBackend {
   struct State;
   class MemoryWatcher;
   Result<std::shared_ptr<MemorySession>> session(const std::string& sessionId);
+  Result<std::shared_ptr<MemorySession>> trashed(const std::string& trashId);
   void noteChange(const std::string& sessionId);
 
   const EntrySerializer& serializer_;

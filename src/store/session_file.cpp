@@ -44,6 +44,15 @@ class SessionFile final : public FileBackend {
     return onlyRead(path_);
   }
   Result<void> remove(const std::string&, const std::function<Result<void>()>&) override { return onlyRead(path_); }
+  // Nothing is derived from it, and nothing noted beside it.
+  [[nodiscard]] std::string folder() const override { return {}; }
+  Result<ChangeSet> changesSince(std::string_view) override { return ChangeSet{.all = true}; }
+  Result<TrashedSession> trash(const std::string&, const std::function<Result<void>()>&) override {
+    return onlyRead(path_);
+  }
+  Result<std::vector<TrashedSession>> listTrash() override { return std::vector<TrashedSession>(); }
+  Result<void> restore(const std::string&) override { return onlyRead(path_); }
+  Result<void> removeTrashed(const std::string&) override { return onlyRead(path_); }
   Result<void> putAttachment(const std::string&, std::string_view) override { return onlyRead(path_); }
 
  private:

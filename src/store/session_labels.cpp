@@ -19,7 +19,7 @@ Result<void> checkLabel(const std::string& name) {
                       name.front() != ' ' && name.back() != ' ';
   if (shaped && text::printable(name) == name && !name.contains("\uFFFD")) return {};
   return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be a label", text::excerpt(name, 40)),
-              "labels are 1 to 128 bytes of printable text without ~ and without @ or a blank at the ends");
+              "labels are 1 to 128 bytes of printable text without ~, and begin with neither @ nor a blank");
 }
 
 std::string labelPayload(std::string_view name, std::string_view entryId) {

@@ -155,12 +155,16 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
       if (auto known = storedEntry(sessionId, *wanted.branch); !known) return std::unexpected(known.error());
     }
     // Without further conditions only as much of the branch is walked as is wanted.
-    const bool plain = wanted.type.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
+    const bool plain =
+        wanted.type.empty() && wanted.types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
     auto branch =
         ForkHistory::ofBranch(*backend, sessionId, *wanted.branch, plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX);
     if (!branch) return std::unexpected(branch.error());
+    if (!wanted.types.empty()) {
+      if (auto done = branch->keepTypes(*backend, wanted.types); !done) return std::unexpected(done.error());
+    }
     auto read = branch->read(*backend, static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, SIZE_MAX)),
-                             wanted.type.empty() ? wanted.limit : SIZE_MAX);
+                             wanted.type.empty() && wanted.types.empty() ? wanted.limit : SIZE_MAX);
     if (!read) return read;
     entries = std::move(*read);
   } else if (fork) {
@@ -168,9 +172,12 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
     if (!read) return read;
     entries = std::move(*read);
   } else {
-    const bool fromEnd = wanted.last && wanted.limit == SIZE_MAX;
+    const bool all = !wanted.types.empty();
+    const bool fromEnd = wanted.last && wanted.limit == SIZE_MAX && !all;
     auto sequences = backend->select(sessionId, {.fromSequence = wanted.fromSequence,
-                                                 .limit = fromEnd ? *wanted.last : wanted.limit,
+                                                 .limit = all       ? SIZE_MAX
+                                                          : fromEnd ? *wanted.last
+                                                                    : wanted.limit,
                                                  .type = wanted.type,
                                                  .newestFirst = fromEnd});
     if (!sequences) return std::unexpected(sequences.error());
@@ -180,6 +187,10 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
     entries = std::move(*read);
   }
   if (!wanted.type.empty()) std::erase_if(entries, [&](const Entry& entry) { return entry.type != wanted.type; });
+  if (!wanted.types.empty()) {
+    std::erase_if(
+        entries, [&](const Entry& entry) { return std::ranges::find(wanted.types, entry.type) == wanted.types.end(); });
+  }
   if (entries.size() > wanted.limit) entries.resize(wanted.limit);
   if (wanted.last && entries.size() > *wanted.last) {
     entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(*wanted.last));

@@ -14,6 +14,20 @@
 namespace bough {
 namespace {
 
+// Sessions in the trash that share history of this one.
+Result<std::vector<std::string>> findTrashedForks(StorageBackend& backend, const std::string& sessionId) {
+  auto trash = backend.listTrash();
+  if (!trash) return std::unexpected(trash.error());
+  std::vector<std::string> forks;
+  for (const TrashedSession& each : *trash) {
+    auto header = backend.trashedHeader(each.trashId);
+    if (!header) continue;
+    const auto origin = readHeader(*header).origin;
+    if (origin && origin->sessionId == sessionId) forks.push_back(each.trashId);
+  }
+  return forks;
+}
+
 Result<std::vector<std::string>> findForks(StorageBackend& backend, const std::string& sessionId) {
   auto sessions = backend.listSessions();
   if (!sessions) return std::unexpected(sessions.error());
@@ -67,7 +81,25 @@ Result<std::unordered_set<std::string>> unusedOf(StorageBackend& backend, const 
                   "repair or remove it first; no attachment was removed");
     }
   }
+  // What lies in the trash may come back.
+  auto trash = backend.listTrash();
+  if (!trash) return std::unexpected(trash.error());
+  for (const TrashedSession& each : *trash) {
+    auto read = backend.exportTrashedLines(each.trashId, [&](std::string_view line) {
+      forEachHash(line, [&](std::string_view hash) { unused.erase(std::string(hash)); });
+      return true;
+    });
+    if (!read) return std::unexpected(read.error());
+  }
   return unused;
+}
+
+Result<void> refuseForks(const std::string& sessionId, const std::vector<std::string>& forks) {
+  if (forks.empty()) return {};
+  return fail(ErrorCode::HasForks,
+              fmt::format("{} {} the history of session {}: {}", forks.size(),
+                          forks.size() == 1 ? "session shares" : "sessions share", sessionId, fmt::join(forks, ", ")),
+              "delete the forks first, or detach them: each then gets its own copy");
 }
 
 }  // namespace
@@ -132,30 +164,93 @@ Result<void> SessionStore::Impl::detach(const std::string& forkId) {
   return detached;
 }
 
+Result<void> SessionStore::Impl::detachForks(const std::string& sessionId) {
+  auto forks = findForks(*backend, sessionId);
+  if (!forks) return std::unexpected(forks.error());
+  for (const std::string& fork : *forks) {
+    if (auto flushed = readyToRead(fork); !flushed) return flushed;
+    auto detached = detach(fork);
+    for (int tries = 1; tries < 8 && !detached && detached.error().code == ErrorCode::Conflict; ++tries) {
+      detached = detach(fork);
+    }
+    if (!detached) return detached;
+  }
+  return {};
+}
+
 Result<void> SessionStore::deleteSession(const std::string& sessionId, const DeleteOptions& options) {
   if (auto ready = impl_->readyToRead(sessionId); !ready) return ready;
   if (options.detachForks) {
-    auto forks = findForks(*impl_->backend, sessionId);
-    if (!forks) return std::unexpected(forks.error());
-    for (const std::string& fork : *forks) {
-      if (auto flushed = impl_->readyToRead(fork); !flushed) return flushed;
-      auto detached = impl_->detach(fork);
-      for (int tries = 1; tries < 8 && !detached && detached.error().code == ErrorCode::Conflict; ++tries) {
-        detached = impl_->detach(fork);
-      }
-      if (!detached) return detached;
-    }
+    if (auto detached = impl_->detachForks(sessionId); !detached) return detached;
   }
   return impl_->backend->remove(sessionId, [&]() -> Result<void> {
     auto forks = findForks(*impl_->backend, sessionId);
     if (!forks) return std::unexpected(forks.error());
-    if (forks->empty()) return {};
-    return fail(
-        ErrorCode::HasForks,
-        fmt::format("{} {} the history of session {}: {}", forks->size(),
-                    forks->size() == 1 ? "session shares" : "sessions share", sessionId, fmt::join(*forks, ", ")),
-        "delete the forks first, or detach them: each then gets its own copy");
+    auto trashed = findTrashedForks(*impl_->backend, sessionId);
+    if (!trashed) return std::unexpected(trashed.error());
+    std::ranges::move(*trashed, std::back_inserter(*forks));
+    return refuseForks(sessionId, *forks);
   });
+}
+
+Result<TrashedSession> SessionStore::trashSession(const std::string& sessionId, const DeleteOptions& options) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  if (options.detachForks) {
+    if (auto detached = impl_->detachForks(sessionId); !detached) return std::unexpected(detached.error());
+  }
+  return impl_->backend->trash(sessionId, [&]() -> Result<void> {
+    auto forks = findForks(*impl_->backend, sessionId);
+    if (!forks) return std::unexpected(forks.error());
+    return refuseForks(sessionId, *forks);
+  });
+}
+
+Result<std::vector<TrashedSession>> SessionStore::listTrash() {
+  if (auto open = impl_->checkOpen(); !open) return std::unexpected(open.error());
+  return impl_->backend->listTrash();
+}
+
+Result<void> SessionStore::restoreSession(const std::string& trashId) {
+  if (auto open = impl_->checkOpen(); !open) return open;
+  auto header = impl_->backend->trashedHeader(trashId);
+  if (!header) return std::unexpected(header.error());
+  const auto origin = readHeader(*header).origin;
+  std::unique_ptr<Hold> hold;
+  if (origin) {
+    auto held = impl_->backend->pin(origin->sessionId);
+    if (!held && held.error().code == ErrorCode::NotFound) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("{} continues session {}, which is not in the store", trashId, origin->sessionId),
+                  "restore that one first");
+    }
+    if (!held) return std::unexpected(held.error());
+    hold = std::move(*held);
+  }
+  return impl_->backend->restore(trashId);
+}
+
+Result<std::uint64_t> SessionStore::emptyTrash(const std::vector<std::string>& trashIds) {
+  if (auto open = impl_->checkOpen(); !open) return std::unexpected(open.error());
+  auto trash = impl_->backend->listTrash();
+  if (!trash) return std::unexpected(trash.error());
+  const std::unordered_set<std::string> going(trashIds.begin(), trashIds.end());
+  std::uint64_t bytes = 0;
+  for (const TrashedSession& each : *trash) {
+    if (!going.contains(each.trashId)) continue;
+    auto forks = findTrashedForks(*impl_->backend, each.sessionId);
+    if (!forks) return std::unexpected(forks.error());
+    std::erase_if(*forks, [&](const std::string& fork) { return going.contains(fork); });
+    // The session itself may be back: then its forks miss nothing.
+    if (!forks->empty() && !impl_->backend->header(each.sessionId)) {
+      if (auto refusal = refuseForks(each.sessionId, *forks); !refusal) return std::unexpected(refusal.error());
+    }
+  }
+  for (const TrashedSession& each : *trash) {
+    if (!going.contains(each.trashId)) continue;
+    if (auto removed = impl_->backend->removeTrashed(each.trashId); !removed) return std::unexpected(removed.error());
+    bytes += each.bytes;
+  }
+  return bytes;
 }
 
 Result<std::string> SessionStore::putAttachment(std::string_view bytes) {

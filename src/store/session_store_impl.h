@@ -62,6 +62,7 @@ struct SessionStore::Impl {
   static Entry labelEntry(std::string_view name, std::string_view entryId);
   Result<SessionTree> tree(const std::string& sessionId);
   Result<void> detach(const std::string& forkId);
+  Result<void> detachForks(const std::string& sessionId);
   /// Conflict when the fork is appended to at the same time.
   Result<void> detachOnce(const std::string& forkId);
 

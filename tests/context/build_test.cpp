@@ -214,6 +214,57 @@ TEST_F(BuildContext, ABadEntryIsNamedTheRestIsConvertedAndStrictStops) {
   EXPECT_EQ(error.message, "entry bad1: the role is none of user, assistant, system");
 }
 
+TEST_F(BuildContext, TheReportSaysWhichSignaturesHoldAndWhatBreaksThem) {
+  const std::string thought = R"({"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},)"
+                              R"({"type":"text","text":"1"}]})";
+  add(entry_type::kRuntimeInit, R"({"systemPrompt":"first"})");
+  user("one");
+  say(Dialect::Anthropic, thought, "a1");
+  user("two");
+  ASSERT_EQ(build().report.signatures.size(), 1U);
+  EXPECT_EQ(build().report.signatures[0].state, SignatureState::Valid);
+  EXPECT_EQ(build(Dialect::Gemini).report.signatures[0].state, SignatureState::Carried);
+  EXPECT_EQ(build({.systemPrompt = "other"}).report.signatures[0].reason, "the system prompt before it changed");
+  add(entry_type::kSystemPromptOverride, R"({"systemPrompt":"second"})");
+  say(Dialect::Anthropic, thought, "a2");
+  const Context changed = build();
+  EXPECT_EQ(changed.report.signatures[0].reason, "the system prompt before it changed");
+  EXPECT_EQ(changed.report.signatures[1].state, SignatureState::Valid);
+  add(entry_type::kCompactionSummary, R"({"summary":"sum","firstKeptEntryId":"a2"})");
+  EXPECT_EQ(build().report.signatures[0].reason, "a summary stands for the messages before it");
+}
+
+TEST_F(BuildContext, OfALongBranchTheEndIsEnoughAndTheSummaryIsFoundHoweverFarBack) {
+  std::vector<Entry> batch;
+  const auto text = [](const std::string& role, int i) {
+    return entryOf(
+        entry_type::kMessage,
+        R"({"dialect":"bough","message":{"role":")" + role + R"(","content":"m)" + std::to_string(i) + R"("}})",
+        "e" + std::to_string(i));
+  };
+  batch.push_back(entryOf(entry_type::kRuntimeInit, R"({"systemPrompt":"far away"})"));
+  for (int i = 0; i < 3000; ++i) {
+    batch.push_back(text(i % 2 == 0 ? "user" : "assistant", i));
+    if (i == 1001) {
+      batch.push_back(entryOf(entry_type::kCompactionSummary, R"({"summary":"old","firstKeptEntryId":"e600"})", "sum"));
+    }
+  }
+  must(store->appendSessionEntries("s", std::move(batch)));
+  const Context whole = build();
+  EXPECT_EQ(whole.parts.size(), 2400U);  // The summary is merged with the first kept message.
+  EXPECT_EQ(whole.firstEntryId, "e600");
+  const Context end = build({.budgetTokens = 200});
+  EXPECT_LE(end.tokens, 200U);
+  EXPECT_GT(end.tokens, 150U);
+  EXPECT_EQ(end.system, R"("far away")");
+  EXPECT_EQ(end.summaryEntryId, "sum");
+  EXPECT_TRUE(end.messages.ends_with(R"({"role":"assistant","content":"m2999"}])"));
+  const Context most = build({.budgetTokens = whole.tokens - 1});
+  EXPECT_GT(most.parts.size(), 2300U);
+  EXPECT_GT(most.turnsLeftOut, 0U);
+  EXPECT_EQ(build({.budgetTokens = whole.tokens}).messages, whole.messages);
+}
+
 TEST_F(BuildContext, PlainEntriesAreRead) {
   add("user", R"({"content":"hi"})");
   add("assistant", R"({"content":"looking"})");

@@ -141,6 +141,22 @@ SysResult<void> SimDirectory::link(std::string_view from, std::string_view to) {
   return {};
 }
 
+SysResult<void> SimDirectory::linkTo(std::string_view from, Directory& folder, std::string_view to) {
+  auto* other = dynamic_cast<SimDirectory*>(&folder);
+  if (other == nullptr || other->state_ != state_) return std::unexpected(EXDEV);
+  const std::lock_guard guard(state_->mutex);
+  const std::string text = fmt::format("link {} {}", labelOf(from), other->labelOf(to));
+  if (const auto verdict = state_->enter(text, true); verdict.error != 0) return std::unexpected(verdict.error);
+  const auto source = find(from);
+  if (!source) return std::unexpected(source.error());
+  const auto target = other->find(to);
+  if (target) return std::unexpected(EEXIST);
+  if (target.error() != ENOENT) return std::unexpected(target.error());
+  if (state_->disk.node(*source).isDirectory) return std::unexpected(EPERM);
+  other->changeName(OperationKind::Link, *source, {}, to, text);
+  return {};
+}
+
 SysResult<void> SimDirectory::remove(std::string_view name) {
   const std::lock_guard guard(state_->mutex);
   const std::string text = "remove " + labelOf(name);

@@ -39,6 +39,7 @@ class SimDirectory final : public Directory {
   SysResult<std::vector<std::string>> list() override;
   SysResult<void> rename(std::string_view from, std::string_view to) override;
   SysResult<void> link(std::string_view from, std::string_view to) override;
+  SysResult<void> linkTo(std::string_view from, Directory& folder, std::string_view to) override;
   SysResult<void> remove(std::string_view name) override;
   SysResult<void> sync() override;
   SysResult<void> checkWritable() override;

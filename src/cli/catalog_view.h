@@ -1,0 +1,34 @@
+// What commands that answer from the catalog begin with.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bough/catalog.h"
+#include "cli/command.h"
+
+namespace bough::cli {
+
+struct CatalogView {
+  std::unique_ptr<SessionStore> store;
+  std::unique_ptr<Catalog> catalog;
+};
+
+/// Opens the store's catalog and brings it up to date, with a progress bar when that takes long. When it cannot be
+/// brought up to date (another process holds it, the disk is full) it says so and answers from what was known.
+Result<CatalogView> openCatalogView(const Context& context, bool search = false);
+
+/// Options that choose sessions, and the filter they make.
+struct FilterOptions {
+  std::string agent;
+  std::string key;
+  std::string cwd;
+  std::string since;
+  std::string until;
+
+  [[nodiscard]] std::vector<Option> definitions();
+  [[nodiscard]] Result<SessionFilter> filter() const;
+};
+
+}  // namespace bough::cli

@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "cli/catalog_view.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "cli/when.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  FilterOptions filter;
+  std::string title;
+  std::string state;
+  std::uint64_t limit = 50;
+  bool all = false;
+};
+
+void writeRow(json::Writer& writer, const SessionSummary& row) {
+  writer.beginObject().member("sessionId", row.sessionId).member("key", row.key).member("agent", row.agent);
+  writer.member("cwd", row.cwd).member("title", row.title).member("titleSource", toString(row.titleSource));
+  writer.member("created", formatTimestamp(row.createdMs)).member("lastActive", formatTimestamp(row.activeMs));
+  writer.member("durationMs", row.durationMs).key("messages").beginObject();
+  writer.member("user", row.userMessages).member("assistant", row.assistantMessages);
+  writer.member("tool", row.toolMessages).member("system", row.systemMessages).endObject();
+  writer.member("toolCalls", row.toolCalls).member("toolFailures", row.toolFailures).key("tokens").beginObject();
+  writer.member("input", row.tokens.inputTokens).member("output", row.tokens.outputTokens);
+  writer.member("cacheRead", row.tokens.cacheReadTokens).member("cacheWrite", row.tokens.cacheWriteTokens);
+  writer.endObject().member("entries", row.entries).member("branches", row.branches).member("bytes", row.bytes);
+  writer.member("state", toString(row.condition)).member("pinned", row.pinned);
+  if (row.timeToLiveMs) writer.member("timeToLiveMs", *row.timeToLiveMs);
+  if (!row.problem.empty()) writer.member("problem", row.problem);
+  if (row.origin) {
+    writer.key("origin").beginObject().member("sessionId", row.origin->sessionId);
+    writer.member("entryId", row.origin->entryId).endObject();
+  }
+  writer.endObject();
+}
+
+void printJson(const std::string& location, std::uint64_t total, const std::vector<SessionSummary>& rows) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("store", location).member("sessionCount", total);
+  writer.key("sessions").beginArray();
+  for (const SessionSummary& row : rows) writeRow(writer, row);
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printTable(const std::vector<SessionSummary>& rows) {
+  Table table({{"", Table::Align::Left},
+               {"session", Table::Align::Left},
+               {"active", Table::Align::Left},
+               {"messages", Table::Align::Right},
+               {"size", Table::Align::Right},
+               {"state", Table::Align::Left},
+               {"title", Table::Align::Left}});
+  const std::uint64_t now = nowMs();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const SessionSummary& row = rows[i];
+    const std::uint64_t messages = row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
+    table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now), fmt::format("{}", messages),
+               formatBytes(row.bytes), fmt::format("{}{}", toString(row.condition), row.pinned ? ", pinned" : ""),
+               row.title.empty() ? row.key : row.title});
+  }
+  table.print();
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  auto filter = options.filter.filter();
+  if (!filter) return std::unexpected(filter.error());
+  filter->title = options.title;
+  for (const SessionCondition each :
+       {SessionCondition::Live, SessionCondition::Archived, SessionCondition::Unfinished, SessionCondition::Damaged}) {
+    if (options.state == toString(each)) filter->condition = each;
+  }
+  auto view = openCatalogView(context);
+  if (!view) return std::unexpected(view.error());
+  ListOptions wanted{.filter = std::move(*filter), .limit = static_cast<std::size_t>(options.limit)};
+  if (options.all) wanted.limit = SIZE_MAX;
+  auto rows = view->catalog->list(wanted);
+  if (!rows) return std::unexpected(rows.error());
+  std::vector<std::string> shown;
+  for (const SessionSummary& row : *rows) shown.push_back(row.sessionId);
+  if (shown.size() > 1000) shown.resize(1000);
+  if (auto kept = view->catalog->rememberListing(shown); !kept && !context.json) {
+    printMessage(fmt::format("note: @N will not mean this list: {}", kept.error().message));
+  }
+  std::uint64_t total = rows->size();
+  if (rows->size() == wanted.limit || context.json) {
+    auto counted = view->catalog->count(wanted.filter);
+    if (!counted) return std::unexpected(counted.error());
+    total = *counted;
+  }
+  if (context.json) {
+    printJson(context.resolvedLocation(), total, *rows);
+    return kDone;
+  }
+  if (rows->empty()) {
+    printMessage("no sessions; `bough new` makes one");
+    return kDone;
+  }
+  printTable(*rows);
+  if (total > rows->size()) {
+    printMessage(
+        fmt::format("the newest {} of {}; --all shows every one, --limit N another number", rows->size(), total));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command lsCommand() {
+  auto options = std::make_shared<Options>();
+  std::vector<Option> definitions = options->filter.definitions();
+  definitions.push_back({.name = "--title",
+                         .help = "Only sessions with this in their title",
+                         .target = &options->title,
+                         .value = "TEXT"});
+  definitions.push_back({.name = "--state",
+                         .help = "Only sessions in this state",
+                         .target = &options->state,
+                         .choices = {"live", "archived", "unfinished", "damaged"},
+                         .value = "STATE"});
+  definitions.push_back(
+      {.name = "--limit", .help = "How many at most; default: 50", .target = &options->limit, .value = "N"});
+  definitions.push_back({.name = "--all", .help = "All of them", .target = &options->all});
+  return {
+      .name = "ls",
+      .summary = "List sessions, the one active last first",
+      .details =
+          "Each has a number: @1 names the first of the last list, wherever a command takes a session.\n"
+          "unfinished: the last thing said is a tool call without a result.",
+      .examples =
+          "  bough ls\n"
+          "  bough ls --since 7d --cwd .\n"
+          "  bough ls --state unfinished --json",
+      .options = std::move(definitions),
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

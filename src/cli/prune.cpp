@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "cli/catalog_view.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/session_name.h"
+#include "cli/table.h"
+#include "cli/when.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string olderThan;
+  bool apply = false;
+  std::string session;
+  bool pin = false;
+  bool unpin = false;
+  std::string timeToLive;
+};
+
+// Says how long one session is to be kept.
+Result<ExitCode> keep(const Context& context, const Options& options) {
+  if (options.pin + options.unpin + !options.timeToLive.empty() == 0) {
+    return fail(ErrorCode::InvalidArgument, "nothing is said about the session", "--pin, --unpin or --ttl AGE");
+  }
+  SessionInfo info;
+  if (options.pin || options.unpin) info.pinned = options.pin;
+  if (!options.timeToLive.empty()) {
+    auto age = options.timeToLive == "off" ? Result<std::uint64_t>(0) : parseAge(options.timeToLive);
+    if (!age) return std::unexpected(age.error());
+    info.timeToLiveMs = *age;
+  }
+  auto store = context.openStore();
+  if (!store) return std::unexpected(store.error());
+  auto session = resolveSession(**store, options.session);
+  if (!session) return std::unexpected(session.error());
+  auto done = appendSessionInfo(**store, *session, info);
+  if (!done) return std::unexpected(done.error());
+  if (!context.json) {
+    printMessage(info.pinned.value_or(false) ? fmt::format("{} is pinned: prune passes it over", *session)
+                 : info.timeToLiveMs.value_or(0) > 0
+                     ? fmt::format("{} may go {} after its last entry", *session, formatDuration(*info.timeToLiveMs))
+                     : fmt::format("{} is kept as any other", *session));
+    return kDone;
+  }
+  std::string out;
+  json::Writer(out)
+      .beginObject()
+      .member("schema", std::uint64_t{1})
+      .member("sessionId", *session)
+      .member("entryId", done->lastAppendedEntryId)
+      .endObject();
+  printLine(out);
+  return kDone;
+}
+
+struct Outcome {
+  std::uint64_t moved = 0;
+  std::uint64_t bytes = 0;
+  ExitCode code = kDone;
+};
+
+Outcome moveAll(SessionStore& store, const std::vector<Catalog::Expired>& expired, bool json) {
+  Outcome outcome;
+  for (const Catalog::Expired& each : expired) {
+    auto moved = store.trashSession(each.session.sessionId);
+    if (!moved) {
+      // Whoever shares its history is not over yet.
+      printError(moved.error(), json);
+      outcome.code = kProblem;
+      continue;
+    }
+    ++outcome.moved;
+    outcome.bytes += moved->bytes;
+  }
+  return outcome;
+}
+
+void printJson(const std::vector<Catalog::Expired>& expired, bool applied, const Outcome& outcome) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("applied", applied);
+  writer.member("moved", outcome.moved).member("bytes", outcome.bytes).key("sessions").beginArray();
+  for (const Catalog::Expired& each : expired) {
+    writer.beginObject().member("sessionId", each.session.sessionId).member("title", each.session.title);
+    writer.member("lastActive", formatTimestamp(each.session.activeMs)).member("bytes", each.session.bytes);
+    writer.member("expired", formatTimestamp(each.expiredMs)).endObject();
+  }
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printTable(const std::vector<Catalog::Expired>& expired) {
+  Table table({{"session", Table::Align::Left},
+               {"active", Table::Align::Left},
+               {"over since", Table::Align::Left},
+               {"size", Table::Align::Right},
+               {"title", Table::Align::Left}});
+  const std::uint64_t now = nowMs();
+  for (const Catalog::Expired& each : expired) {
+    table.add({each.session.sessionId, formatAge(each.session.activeMs, now), formatAge(each.expiredMs, now),
+               formatBytes(each.session.bytes), each.session.title});
+  }
+  table.print();
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (!options.session.empty()) return keep(context, options);
+  if (options.pin || options.unpin || !options.timeToLive.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--pin, --unpin and --ttl are about one session",
+                "name it: bough prune SESSION --pin");
+  }
+  std::optional<std::uint64_t> byDefault;
+  if (!options.olderThan.empty()) {
+    auto age = parseAge(options.olderThan);
+    if (!age) return std::unexpected(age.error());
+    byDefault = *age;
+  }
+  auto view = openCatalogView(context);
+  if (!view) return std::unexpected(view.error());
+  auto expired = view->catalog->expired(nowMs(), byDefault);
+  if (!expired) return std::unexpected(expired.error());
+  Outcome outcome;
+  if (options.apply) {
+    outcome = moveAll(*view->store, *expired, context.json);
+  } else {
+    for (const Catalog::Expired& each : *expired) outcome.bytes += each.session.bytes;
+  }
+  if (context.json) {
+    printJson(*expired, options.apply, outcome);
+    return outcome.code;
+  }
+  if (expired->empty()) {
+    printMessage("no session's time is over");
+    return kDone;
+  }
+  if (!options.apply) {
+    printTable(*expired);
+    printMessage(fmt::format("{} would come back; nothing was changed: --apply moves these to the trash",
+                             formatBytes(outcome.bytes)));
+    return kDone;
+  }
+  printMessage(fmt::format("{} session{} moved to the trash, {}; `bough trash --empty` gives the space back",
+                           outcome.moved, outcome.moved == 1 ? "" : "s", formatBytes(outcome.bytes)));
+  return outcome.code;
+}
+
+}  // namespace
+
+Command pruneCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "prune",
+      .summary = "List sessions whose time is over, and with --apply move them to the trash",
+      .details =
+          "A session's time is over when it has its own time to live, or --older-than gives one, and nothing was added "
+          "to\n"
+          "it for so long. Pinned sessions are passed over, and so are damaged ones. Named alone, a session gets its "
+          "own\n"
+          "rule: --pin, --unpin, --ttl.",
+      .examples =
+          "  bough prune --older-than 90d\n"
+          "  bough prune --older-than 90d --apply\n"
+          "  bough prune SESSION --pin\n"
+          "  bough prune SESSION --ttl 30d",
+      .options = {{.name = "SESSION", .help = "Set how long this session is kept", .target = &options->session},
+                  {.name = "--older-than",
+                   .help = "The time to live of sessions that have none of their own; default: none",
+                   .target = &options->olderThan,
+                   .value = "AGE"},
+                  {.name = "--apply", .help = "Move them to the trash", .target = &options->apply},
+                  {.name = "--pin", .help = "Keep the session for ever", .target = &options->pin},
+                  {.name = "--unpin", .help = "Keep it as any other", .target = &options->unpin},
+                  {.name = "--ttl",
+                   .help = "Its own time to live: 30d, 12h, or off",
+                   .target = &options->timeToLive,
+                   .value = "AGE"}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

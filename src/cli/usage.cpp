@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "base/json_write.h"
+#include "cli/catalog_view.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/session_name.h"
+#include "cli/table.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  FilterOptions filter;
+  std::string by = "day";
+  std::string session;
+  std::string model;
+  std::string prices;
+  bool utc = false;
+};
+
+constexpr std::pair<const char*, UsageBy> kWays[] = {
+    {"day", UsageBy::Day}, {"week", UsageBy::Week},   {"month", UsageBy::Month},  {"session", UsageBy::Session},
+    {"key", UsageBy::Key}, {"model", UsageBy::Model}, {"branch", UsageBy::Branch}};
+
+Result<PriceTable> readPrices(const std::string& path) {
+  if (path.empty()) return PriceTable::builtIn();
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return fail(ErrorCode::NotFound, fmt::format("there is no file {} that can be read", path), "name another");
+  std::string text;
+  text.resize((std::size_t{1} << 20) + 1);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  auto table = PriceTable::parse(text);
+  if (!table) table.error().message = fmt::format("{}: {}", path, table.error().message);
+  return table;
+}
+
+// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::string formatCost(const UsageRow& row) {
+  return fmt::format("${:.2f}{}", row.costUsd, row.costKnown ? "" : "+");
+}
+
+void writeRow(json::Writer& writer, const UsageRow& row) {
+  writer.beginObject().member("name", row.name);
+  if (!row.title.empty()) writer.member("title", row.title);
+  writer.member("messages", row.messages).member("input", row.tokens.inputTokens);
+  writer.member("output", row.tokens.outputTokens).member("cacheRead", row.tokens.cacheReadTokens);
+  writer.member("cacheWrite", row.tokens.cacheWriteTokens).member("reasoning", row.tokens.reasoningTokens);
+  writer.key("costUsd").raw(fmt::format("{:.6f}", row.costUsd)).member("costKnown", row.costKnown);
+  writer.key("models").beginArray();
+  for (const std::string& model : row.models) writer.string(model);
+  writer.endArray().endObject();
+}
+
+void printJson(const std::string& by, const UsageReport& report) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("by", by).key("rows").beginArray();
+  for (const UsageRow& row : report.rows) writeRow(writer, row);
+  writer.endArray().key("total");
+  writeRow(writer, report.total);
+  writer.key("unknownModels").beginArray();
+  for (const std::string& model : report.unknownModels) writer.string(model);
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printTable(const std::string& by, const UsageReport& report) {
+  Table table({{by, Table::Align::Left},
+               {"answers", Table::Align::Right},
+               {"input", Table::Align::Right},
+               {"output", Table::Align::Right},
+               {"cache read", Table::Align::Right},
+               {"cache write", Table::Align::Right},
+               {"cost", Table::Align::Right},
+               {by == "session" ? "title" : "models", Table::Align::Left}});
+  const auto add = [&](const UsageRow& row) {
+    std::string last = row.title;
+    if (by != "session") {
+      for (const std::string& model : row.models) last += (last.empty() ? "" : ", ") + model;
+    }
+    table.add({row.name.empty() ? "(none)" : row.name, grouped(row.messages), grouped(row.tokens.inputTokens),
+               grouped(row.tokens.outputTokens), grouped(row.tokens.cacheReadTokens),
+               grouped(row.tokens.cacheWriteTokens), formatCost(row), last});
+  };
+  for (const UsageRow& row : report.rows) add(row);
+  table.addRule();
+  add(report.total);
+  table.print();
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  auto filter = options.filter.filter();
+  if (!filter) return std::unexpected(filter.error());
+  auto prices = readPrices(options.prices);
+  if (!prices) return std::unexpected(prices.error());
+  auto view = openCatalogView(context);
+  if (!view) return std::unexpected(view.error());
+  UsageOptions wanted{.sinceMs = filter->sinceMs,
+                      .untilMs = filter->untilMs,
+                      .agent = filter->agent,
+                      .cwd = filter->cwd,
+                      .key = filter->key,
+                      .model = options.model,
+                      .localTime = !options.utc,
+                      .prices = &*prices};
+  for (const auto& [name, by] : kWays) {
+    if (options.by == name) wanted.by = by;
+  }
+  if (!options.session.empty()) {
+    auto session = resolveSession(*view->store, options.session);
+    if (!session) return std::unexpected(session.error());
+    wanted.session = std::move(*session);
+  }
+  auto report = view->catalog->usage(wanted);
+  if (!report) return std::unexpected(report.error());
+  if (context.json) {
+    printJson(options.by, *report);
+    return kDone;
+  }
+  if (report->rows.empty()) {
+    printMessage("no message says what it used");
+    return kDone;
+  }
+  printTable(options.by, *report);
+  if (!report->unknownModels.empty()) {
+    std::string names;
+    for (const std::string& model : report->unknownModels) names += (names.empty() ? "" : ", ") + model;
+    printMessage(fmt::format("the prices of {} are unknown (+); --prices FILE gives them", names));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command usageCommand() {
+  auto options = std::make_shared<Options>();
+  std::vector<Option> definitions = {
+      {.name = "SESSION", .help = "Only this session", .target = &options->session},
+      {.name = "--by",
+       .help = "What a line stands for; default: day",
+       .target = &options->by,
+       .choices = {"day", "week", "month", "session", "key", "model", "branch"},
+       .value = "WHAT"},
+      {.name = "--model", .help = "Only this model", .target = &options->model, .value = "NAME"},
+      {.name = "--prices",
+       .help = "A table of prices in place of the one that comes with bough",
+       .target = &options->prices,
+       .value = "FILE"},
+      {.name = "--utc", .help = "Days begin at midnight UTC; default: local time", .target = &options->utc}};
+  for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
+  return {
+      .name = "usage",
+      .summary = "Sum up tokens and their cost",
+      .details =
+          "Every answer counts once: a fork adds nothing for the history it shares. A table of prices has lines of\n"
+          "`model input output cacheRead cacheWrite`, in dollars for a million tokens; a * ends the beginning of a "
+          "name,\n"
+          "# begins a comment. Where a branch leaves another, what lies before belongs to the older one.",
+      .examples =
+          "  bough usage\n"
+          "  bough usage --by month --prices my-prices.txt\n"
+          "  bough usage SESSION --by branch",
+      .options = std::move(definitions),
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

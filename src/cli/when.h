@@ -1,0 +1,26 @@
+// Times as people type and read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "bough/error.h"
+
+namespace bough::cli {
+
+/// "90d", "12h", "30m", "2w" in milliseconds. InvalidArgument when it is none of these.
+Result<std::uint64_t> parseAge(std::string_view text);
+
+/// A date (2026-11-14, local time), a time (RFC 3339), or an age: so long ago.
+Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t nowMs);
+
+/// "now", "5m ago", "3h ago", "2d ago", and beyond a week the date, local time.
+std::string formatAge(std::uint64_t whenMs, std::uint64_t nowMs);
+
+/// "45s", "12m", "3.5h", "2.1d".
+std::string formatDuration(std::uint64_t ms);
+
+std::uint64_t nowMs();
+
+}  // namespace bough::cli

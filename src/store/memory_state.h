@@ -1,0 +1,78 @@
+// What MemoryBackend holds, shared by its source files.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "log/line.h"
+#include "log/new_line.h"
+#include "store/memory_backend.h"
+
+namespace bough {
+
+struct MemorySession {
+  std::mutex mutex;
+  std::vector<NewLine> lines;
+  std::unordered_map<std::string, std::uint64_t> sequences;
+  std::string headId;
+  std::uint64_t version = 0;  // the store's count of changes when this one changed last
+  std::uint64_t numbering = nextNumbering();
+
+  // Never the same twice: a session may be removed and made again.
+  static std::uint64_t nextNumbering() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
+
+  void add(NewLine line) {
+    sequences.emplace(std::string(line.id()), lines.size());
+    if (line.type() == entry_type::kHead) {
+      headId = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
+    } else if (!isControlType(line.type()) && line.type() != entry_type::kSessionHeader) {
+      headId = line.id();
+    }
+    lines.push_back(std::move(line));
+  }
+};
+
+// Runs `use` on a session under its lock.
+template <typename Use>
+auto with(Result<std::shared_ptr<MemorySession>> session, Use use) -> decltype(use(**session)) {
+  if (!session) return std::unexpected(session.error());
+  const std::lock_guard lock((*session)->mutex);
+  return use(**session);
+}
+
+// Sealed as a file would be, each entry a batch of its own.
+inline Result<void> exportTo(const MemorySession& known, const std::function<bool(std::string_view)>& line) {
+  SealDigits seal;
+  for (const NewLine& stored : known.lines) {
+    std::string text;
+    seal = appendSealedLine(text, stored.text(), seal, 1, 1);
+    text.pop_back();
+    if (!line(text)) break;
+  }
+  return {};
+}
+
+struct MemoryBackend::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t changes = 0;
+  std::map<std::string, std::shared_ptr<MemorySession>> sessions;
+  std::map<std::string, std::string> attachments;
+  struct Trashed {
+    TrashedSession about;
+    std::shared_ptr<MemorySession> session;
+  };
+  std::map<std::string, Trashed> trash;
+};
+
+}  // namespace bough
