@@ -38,6 +38,12 @@ void add(Usage& sum, const Usage& part) {
   sum.reasoningTokens += part.reasoningTokens;
 }
 
+// Empty when the title is taken away; none when the entry does not speak of it.
+std::optional<std::string> titleIn(const Entry& info) {
+  if (const auto value = json::findMember(info.payload, "title")) return json::decodeString(*value).value_or("");
+  return std::nullopt;
+}
+
 TitleSource sourceOf(const Entry& info) {
   const bool generated = json::findString(info.payload, "titleSource") == "generated";
   return generated ? TitleSource::Generated : TitleSource::Given;
@@ -188,7 +194,7 @@ void Intake::applyHeader(const Entry& entry) {
 
 void Intake::applyInfo(const Entry& entry) {
   SessionSummary& facts = row_.facts;
-  if (const auto title = json::findString(entry.payload, "title")) {
+  if (const auto title = titleIn(entry)) {
     const TitleSource source = sourceOf(entry);
     if (title->empty()) {
       titleLost_ = true;
@@ -286,7 +292,7 @@ Result<void> Intake::chooseTitle() {
   std::string messageId;
   auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.taken, [&](std::uint64_t, Entry& entry) {
     if (entry.type == entry_type::kSessionInfo) {
-      const auto title = json::findString(entry.payload, "title");
+      const auto title = titleIn(entry);
       if (title) titles[static_cast<std::size_t>(sourceOf(entry))] = text::excerpt(*title, kGivenGraphemes);
     } else if (entry.type == entry_type::kMessage && messageId.empty() && !isRedacted(entry.id)) {
       const EntryFacts facts = readFacts(entry, false);

@@ -36,9 +36,9 @@ void printJson(const bough::Context& built) {
 }
 
 void printFindings(const bough::Context& built) {
-  printMessage(fmt::format("{} messages for {}, about {} tokens{}", built.parts.size(), toString(built.dialect),
-                           built.tokens, built.turnsLeftOut > 0 ? fmt::format("; {} turns left out", built.turnsLeftOut)
-                                                                : std::string()));
+  printMessage(
+      fmt::format("{} messages for {}, about {} tokens{}", built.parts.size(), toString(built.dialect), built.tokens,
+                  built.turnsLeftOut > 0 ? fmt::format("; {} turns left out", built.turnsLeftOut) : std::string()));
   for (const Finding& finding : built.report.findings) {
     printMessage(fmt::format("  {} {} {}: {}", toString(finding.change), text::printable(finding.entryId),
                              text::printable(finding.field), text::printable(finding.reason)));

@@ -110,8 +110,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   UsageOptions wanted{.sinceMs = filter->sinceMs,
                       .untilMs = filter->untilMs,
                       .agent = filter->agent,
-                      .key = filter->key,
                       .cwd = filter->cwd,
+                      .key = filter->key,
                       .model = options.model,
                       .localTime = !options.utc,
                       .prices = &*prices};
