@@ -1,5 +1,5 @@
-// Any bytes as the stream of each provider, cut anywhere: what comes out is a message that can be stored, or nothing; and
-// how the bytes were cut makes no difference.
+// Any bytes as the stream of each provider, cut anywhere: what comes out is a message that can be stored, or nothing;
+// and how the bytes were cut makes no difference.
 
 #include <cstdint>
 #include <string>
