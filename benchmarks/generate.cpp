@@ -57,7 +57,7 @@ Entry Generator::message(std::size_t payloadBytes) {
 }
 
 GeneratedLog writeSession(const std::string& folder, const std::string& sessionId, std::uint64_t bytes,
-                          std::uint64_t maxEntries) {
+                          std::uint64_t maxEntries, std::size_t payloadBytes) {
   {
     auto store = SessionStore::open(folder);
     require(store.has_value(), "opening a store");
@@ -84,7 +84,7 @@ GeneratedLog writeSession(const std::string& folder, const std::string& sessionI
   add(header);
   std::string parent;
   while (file.size() < bytes && log.entries < maxEntries) {
-    Entry entry = generator.message();
+    Entry entry = generator.message(payloadBytes);
     entry.id = fmt::format("{:08x}-{:04x}-7000-8000-{:012x}", log.entries, log.entries % 65536, log.entries * 7919);
     entry.parentId = parent;
     entry.timestamp = formatTimestamp(kBegin + log.entries * 1000);

@@ -28,8 +28,9 @@ struct GeneratedLog {
   std::uint64_t payloadBytes = 0;
 };
 
-/// Writes a session of about `bytes` into the store at `folder`, as one chain of entries.
+/// Writes a session of about `bytes` into the store at `folder`, as one chain of entries. `payloadBytes`: the size of
+/// each, instead of the mix.
 GeneratedLog writeSession(const std::string& folder, const std::string& sessionId, std::uint64_t bytes,
-                          std::uint64_t maxEntries = UINT64_MAX);
+                          std::uint64_t maxEntries = UINT64_MAX, std::size_t payloadBytes = 0);
 
 }  // namespace bough::bench

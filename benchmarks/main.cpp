@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "harness.h"
+#include "message.h"
 #include "read.h"
 
 namespace {
@@ -33,6 +34,8 @@ void printRow(const Row& row, bool json) {
 int main(int argc, char** argv) {
   std::vector<std::string> names(argv + 1, argv + argc);
   if (names.size() == 4 && names[0] == "--last") return bough::bench::readLastOf(names[1], names[2], names[3]);
+  if (names.size() == 4 && names[0] == "--resume") return bough::bench::resumeAll(names[1], names[2], names[3]);
+  if (names.size() == 2 && names[0] == "--estimate") return bough::bench::estimateFile(names[1]);
   // Freed memory stays with the program, as it does in one that runs for long.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -40,6 +43,9 @@ int main(int argc, char** argv) {
   std::vector<Benchmark> all = bough::bench::appendBenchmarks();
   std::ranges::move(bough::bench::readBenchmarks(), std::back_inserter(all));
   std::ranges::move(bough::bench::treeBenchmarks(), std::back_inserter(all));
+  std::ranges::move(bough::bench::catalogBenchmarks(), std::back_inserter(all));
+  std::ranges::move(bough::bench::messageBenchmarks(), std::back_inserter(all));
+  std::ranges::move(bough::bench::agentBenchmarks(), std::back_inserter(all));
   for (const std::string& name : names) {
     if (std::ranges::find(all, name, &Benchmark::name) == all.end()) {
       fmt::print(stderr, "bench: there is no benchmark {}; there are:", name);

@@ -30,7 +30,7 @@ const kinds = {
   Chinese: read("benchmarks/texts/chinese.txt"),
   Russian: read("benchmarks/texts/russian.txt"),
   code: read("src/message/plan.cpp", "src/store/session_store.cpp", "tests/cli/run.py", "benchmarks/token_error.mjs"),
-  JSON: read("benchmarks/texts/config.json", "tests/golden/format/valid.jsonl").slice(0, 20000),
+  JSON: read("benchmarks/texts/config.json", "tests/golden/format/batches.jsonl"),
   logs: read("benchmarks/texts/log.txt"),
   base64: noise(6000).toString("base64"),
 };

@@ -3,6 +3,7 @@
 
 #include "bough/branches.h"          // IWYU pragma: export
 #include "bough/catalog.h"           // IWYU pragma: export
+#include "bough/context.h"           // IWYU pragma: export
 #include "bough/convert.h"           // IWYU pragma: export
 #include "bough/entry.h"             // IWYU pragma: export
 #include "bough/entry_serializer.h"  // IWYU pragma: export

@@ -63,6 +63,7 @@ struct LoadOptions {
   std::optional<std::size_t> last;    ///< Only the last n of what the other options leave.
   std::optional<std::string> branch;  ///< Only the branch that ends in this entry, root first.
   std::string type;                   ///< Only entries of this type.
+  std::vector<std::string> types;     ///< Only entries of one of these types; on a branch others are not even read.
   bool showRedacted = false;          ///< Return payloads as they were stored, redacted or not: for audits.
 };
 

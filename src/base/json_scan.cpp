@@ -4,55 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 
-#if defined(__aarch64__)
-#include <arm_neon.h>
-#elif defined(__x86_64__)
-#include <emmintrin.h>
-#endif
+#include "base/json_grammar.h"
 
 namespace bough::json {
 namespace {
 
 constexpr std::string_view kSomethingFollows = "something follows the value";
-
-constexpr bool isBlank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-constexpr bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-constexpr bool isPlain(char c) {
-  return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
-}
-
-// Skips bytes that stand for themselves inside a string, sixteen at a time where the processor can.
-std::size_t skipPlain(std::string_view text, std::size_t at) {
-#if defined(__aarch64__)
-  for (; at + 16 <= text.size(); at += 16) {
-    const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(text.data() + at));
-    const uint8x16_t special = vorrq_u8(vorrq_u8(vceqq_u8(bytes, vdupq_n_u8('"')), vceqq_u8(bytes, vdupq_n_u8('\\'))),
-                                        vcltq_u8(bytes, vdupq_n_u8(0x20)));
-    // Four bits a byte: the place of the first one set is the place of the byte.
-    const std::uint64_t mask = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(special), 4)), 0);
-    if (mask != 0) return at + static_cast<std::size_t>(std::countr_zero(mask)) / 4;
-  }
-#elif defined(__x86_64__)
-  for (; at + 16 <= text.size(); at += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
-    const __m128i special = _mm_or_si128(
-        _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))), control);
-    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(special));
-    if (mask != 0) return at + static_cast<std::size_t>(std::countr_zero(mask));
-  }
-#endif
-  while (at < text.size() && isPlain(text[at])) ++at;
-  return at;
-}
 
 class Scanner {
  public:
@@ -77,7 +36,7 @@ class Scanner {
   bool string() {
     if (!take('"', "a string is expected")) return false;
     for (;;) {
-      at_ = skipPlain(text_, at_);
+      at_ = static_cast<std::size_t>(skipPlain(text_.data() + at_, text_.data() + text_.size()) - text_.data());
       if (at_ >= text_.size()) return failWith("a string is not closed");
       if (text_[at_] == '"') {
         ++at_;
@@ -158,7 +117,7 @@ class Scanner {
     if (c != 'u') return failWith("an unknown escape");
     for (std::size_t i = 1; i <= 4; ++i) {
       const char h = at_ + i < text_.size() ? text_[at_ + i] : '\0';
-      if (!isDigit(h) && !(h >= 'a' && h <= 'f') && !(h >= 'A' && h <= 'F')) return failWith("a broken \\u escape");
+      if (!isHexDigit(h)) return failWith("a broken \\u escape");
     }
     at_ += 5;
     return true;
@@ -180,31 +139,11 @@ class Scanner {
     return true;
   }
 
-  bool digits() {
-    const std::size_t begin = at_;
-    while (isDigit(peek())) ++at_;
-    return at_ > begin || failWith("a digit is expected");
-  }
-
   bool number() {
     if (at_ >= text_.size()) return failWith("the text ends too early");
-    if (peek() == '-') ++at_;
-    if (!isDigit(peek())) return failWith("a value is expected");
-    if (peek() == '0') {
-      ++at_;
-    } else if (!digits()) {
-      return false;
-    }
-    if (peek() == '.') {
-      ++at_;
-      if (!digits()) return false;
-    }
-    if (peek() == 'e' || peek() == 'E') {
-      ++at_;
-      if (peek() == '+' || peek() == '-') ++at_;
-      if (!digits()) return false;
-    }
-    return true;
+    const Skipped skipped = skipNumber(text_.data() + at_, text_.data() + text_.size());
+    at_ = static_cast<std::size_t>(skipped.at - text_.data());
+    return skipped.reason.empty() || failWith(skipped.reason);
   }
 
   void setObject(std::size_t depth, bool object) {

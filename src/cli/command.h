@@ -53,6 +53,7 @@ struct Command {
 };
 
 // One a command, each in the file of its name.
+Command chatCommand();
 Command newCommand();
 Command lsCommand();
 Command searchCommand();

@@ -7,8 +7,8 @@ namespace bough::cli {
 std::vector<CommandGroup> commandGroups() {
   return {
       {.title = "Sessions",
-       .commands = {newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(), appendCommand(),
-                    followCommand(), catCommand()}},
+       .commands = {chatCommand(), newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(),
+                    appendCommand(), followCommand(), catCommand()}},
       {.title = "Branches",
        .commands = {treeCommand(), branchesCommand(), switchCommand(), forkCommand(), labelCommand(), labelsCommand(),
                     restoreCommand(), diffCommand(), replayCommand()}},

@@ -50,28 +50,48 @@ void applyLevel(const Entry& entry, Branch& branch) {
   if (const auto level = firstText(entry.payload, {"thinkingLevel", "level"})) branch.thinkingLevel = *level;
 }
 
-// Leaves out what the summary at `place` stands for.
-void applySummary(std::vector<Entry>& entries, std::size_t place, Branch& branch) {
-  branch.summary = std::move(entries[place]);
+constexpr std::string_view kMarks[] = {entry_type::kCompactionSummary, entry_type::kRuntimeInit,
+                                       entry_type::kSystemPromptOverride, entry_type::kModelChange,
+                                       entry_type::kThinkingLevelChange};
+
+std::size_t placeOf(const std::vector<Entry>& entries, std::string_view id) {
+  const auto found = std::ranges::find(entries, id, [](const Entry& entry) -> std::string_view { return entry.id; });
+  return static_cast<std::size_t>(found - entries.begin());
+}
+
+// Leaves out what the summary stands for, as far as it was read. False when what it keeps begins before that.
+bool applySummary(std::vector<Entry>& entries, bool fromRoot, Branch& branch) {
+  const std::size_t place = placeOf(entries, branch.summary->id);
   const auto first = firstText(branch.summary->payload, {"firstKeptEntryId"});
-  std::size_t keptFrom = place;
-  if (first) {
-    const auto kept = std::ranges::find(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(place), *first,
-                                        [](const Entry& entry) -> const std::string& { return entry.id; });
-    keptFrom = static_cast<std::size_t>(kept - entries.begin());
-    if (keptFrom == place && *first != branch.summary->id) {
-      branch.summaryProblem = fmt::format("its firstKeptEntryId {} is not on the branch before it", *first);
-    }
+  const std::size_t kept = first ? placeOf(entries, *first) : place;
+  branch.summarySince = place == entries.size() ? 0 : place;
+  if (place < entries.size()) entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(place));
+  if (kept > place && !fromRoot && first != branch.summary->id) return false;
+  const std::size_t keptFrom = std::min(kept, place);
+  if (kept > place && first != branch.summary->id) {
+    branch.summaryProblem = fmt::format("its firstKeptEntryId {} is not on the branch before it", *first);
   }
-  for (std::size_t i = 0; i < keptFrom; ++i) {
-    if (message::isMessageType(entries[i].type)) ++branch.replacedEntries;
-  }
-  entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(place));
   entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(keptFrom));
-  const auto shifted = [&](std::size_t at) { return at <= keptFrom ? 0 : at - keptFrom - (at > place ? 1 : 0); };
-  branch.systemSince = shifted(branch.systemSince);
-  branch.toolsSince = shifted(branch.toolsSince);
-  branch.summarySince = place - keptFrom;
+  branch.summarySince -= std::min(branch.summarySince, keptFrom);
+  return true;
+}
+
+// Where in the entries that were read something came into force.
+std::size_t sinceOf(const std::vector<Entry>& entries, const std::optional<Recorded>& recorded) {
+  const std::size_t place = recorded ? placeOf(entries, recorded->entryId) : 0;
+  return place == entries.size() ? 0 : place;
+}
+
+// What is in force at the end, and the latest summary, without reading the messages.
+Result<void> readMarks(SessionStore& store, const std::string& sessionId, Branch& branch) {
+  auto marks =
+      store.loadSessionEntries(sessionId, {.branch = branch.headId, .types = {std::begin(kMarks), std::end(kMarks)}});
+  if (!marks) return std::unexpected(marks.error());
+  for (Entry& mark : *marks) {
+    applyState(mark, branch);
+    if (mark.type == entry_type::kCompactionSummary && !mark.redacted) branch.summary = std::move(mark);
+  }
+  return {};
 }
 
 }  // namespace
@@ -85,7 +105,8 @@ void applyState(const Entry& entry, Branch& branch) {
   applySystem(entry, branch);
   applyModel(entry, branch);
   applyLevel(entry, branch);
-  if (const auto tools = firstMember(entry.payload, {"tools"})) {
+  const auto tools = firstMember(entry.payload, {"tools"});
+  if (tools && !(branch.tools && branch.tools->json == *tools)) {
     // Plain: found out from the tools.
     branch.tools = Recorded{
         .entryId = entry.id, .json = std::string(*tools), .dialect = dialectOf(entry).value_or(Dialect::Plain)};
@@ -96,7 +117,8 @@ std::optional<std::string> summaryText(const Entry& entry) {
   return firstText(entry.payload, {"summary", "text", "content"});
 }
 
-Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at) {
+Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at, std::size_t last,
+                          bool mayBreakOff) {
   Branch branch;
   branch.headId = at;
   if (at.empty()) {
@@ -105,21 +127,19 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
     branch.headId = state->headId;
   }
   if (branch.headId.empty()) return branch;
-  auto entries = store.loadSessionEntries(sessionId, {.branch = branch.headId});
-  if (!entries) return std::unexpected(entries.error());
-  std::size_t place = entries->size();
-  for (std::size_t i = 0; i < entries->size(); ++i) {
-    const Entry& entry = (*entries)[i];
-    const std::string system = branch.system ? branch.system->json : "";
-    const std::string tools = branch.tools ? branch.tools->json : "";
-    applyState(entry, branch);
-    if (branch.system && branch.system->json != system) branch.systemSince = i;
-    if (branch.tools && branch.tools->json != tools) branch.toolsSince = i;
-    if (entry.type == entry_type::kCompactionSummary && !entry.redacted) place = i;
+  if (auto done = readMarks(store, sessionId, branch); !done) return std::unexpected(done.error());
+  if (!branch.summary && !mayBreakOff) last = SIZE_MAX;
+  for (;; last *= 4) {
+    auto entries = store.loadSessionEntries(sessionId, {.last = last, .branch = branch.headId});
+    if (!entries) return std::unexpected(entries.error());
+    const bool fromRoot = entries->size() < last;
+    branch.complete = branch.summary ? applySummary(*entries, fromRoot, branch) : fromRoot;
+    if (!branch.complete && !mayBreakOff) continue;
+    branch.entries = std::move(*entries);
+    branch.systemSince = sinceOf(branch.entries, branch.system);
+    branch.toolsSince = sinceOf(branch.entries, branch.tools);
+    return branch;
   }
-  if (place < entries->size()) applySummary(*entries, place, branch);
-  branch.entries = std::move(*entries);
-  return branch;
 }
 
 }  // namespace bough::context

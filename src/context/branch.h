@@ -20,10 +20,10 @@ struct Recorded {
 
 struct Branch {
   std::string headId;
-  std::vector<Entry> entries;         ///< Root first: those the context is made of. Control entries are none of them.
-  std::optional<Entry> summary;       ///< The latest compaction summary.
-  std::string summaryProblem;         ///< Why nothing before it was kept, though it names an entry to keep from.
-  std::uint64_t replacedEntries = 0;  ///< How many messages the summary stands for.
+  std::vector<Entry> entries;    ///< Root first: those the context is made of. Control entries are none of them.
+  std::optional<Entry> summary;  ///< The latest compaction summary.
+  std::string summaryProblem;    ///< Why nothing before it was kept, though it names an entry to keep from.
+  bool complete = true;          ///< Nothing stands before `entries` that the context would be made of.
   std::optional<Recorded> system;
   std::optional<Recorded> tools;
   // The places in `entries` from which on the system prompt, the tools and the summary are the present ones.
@@ -38,7 +38,10 @@ struct Branch {
 /// What an entry puts in force from there on.
 void applyState(const Entry& entry, Branch& branch);
 
-Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at);
+/// `last`: how many entries to read from the end when that is not the whole branch; more are read when the summary
+/// keeps more and there is no `mayBreakOff`.
+Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at,
+                          std::size_t last = SIZE_MAX, bool mayBreakOff = false);
 
 /// The text of a summary entry's payload; none when it has none.
 std::optional<std::string> summaryText(const Entry& entry);

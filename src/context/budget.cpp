@@ -71,13 +71,26 @@ bool saysSomething(const message::Native& native) {
          std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind != BlockKind::ToolResult; });
 }
 
+// The last native with a result whose call is not there; 0 when there is none.
+std::size_t lastOrphan(const message::History& history, const message::Pairing& pairing) {
+  std::size_t last = 0;
+  std::size_t result = 0;
+  for (std::size_t i = 0; i < history.natives.size(); ++i) {
+    if (history.natives[i].section != message::Section::Messages) continue;
+    for (const Block& block : history.natives[i].message.blocks) {
+      if (block.kind == BlockKind::ToolResult && pairing.resultCalls[result++] == message::kOrphan) last = i;
+    }
+  }
+  return last;
+}
+
 }  // namespace
 
 TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed) {
   return Counter(history, first).run(fixed);
 }
 
-Turns findTurns(message::History& history, std::size_t first) {
+Turns findTurns(message::History& history, std::size_t first, bool complete) {
   Turns turns;
   turns.unanswered.assign(history.natives.size(), 0);
   const message::Pairing pairing = message::pairCalls(history);
@@ -91,7 +104,7 @@ Turns findTurns(message::History& history, std::size_t first) {
     std::size_t& mine = reach[static_cast<std::size_t>(call.native)];
     mine = std::max(mine, static_cast<std::size_t>(call.resultNative));
   }
-  std::size_t furthest = 0;
+  std::size_t furthest = complete ? 0 : lastOrphan(history, pairing);
   for (std::size_t i = first; i < history.natives.size(); ++i) {
     if (furthest < i && saysSomething(history.natives[i])) turns.starts.push_back(i);
     furthest = std::max(furthest, reach[i]);

@@ -24,6 +24,7 @@ struct Turns {
   std::vector<std::size_t> starts;
   std::vector<std::uint32_t> unanswered;  ///< Of each native: how many of its calls have no result.
 };
-Turns findTurns(message::History& history, std::size_t first);
+/// `complete`: nothing stands before the history. Otherwise a result without a call may belong to one before it.
+Turns findTurns(message::History& history, std::size_t first, bool complete);
 
 }  // namespace bough::context

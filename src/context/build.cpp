@@ -105,8 +105,7 @@ class Builder {
     if (text) addUserText(entry.id, std::string(kSummaryLead) + *text);
     if (!text) note(Change::Invalid, entry.id, "summary", "the entry has no summary text");
     if (!branch_.summaryProblem.empty()) note(Change::Invalid, entry.id, "firstKeptEntryId", branch_.summaryProblem);
-    note(Change::LeftOut, entry.id, "messages",
-         fmt::format("{} messages before it are replaced by its summary", branch_.replacedEntries));
+    note(Change::LeftOut, entry.id, "messages", "its summary stands for the messages before the first one it keeps");
   }
 
   void addEntry(const Entry& entry) {
@@ -147,9 +146,9 @@ class Builder {
 
   Result<void> applyBudget() {
     const std::uint64_t fixed = countFixed();
-    const bool fromRoot = !branch_.summary;
+    const bool fromRoot = !branch_.summary && branch_.complete;
     counts_ = countTokens(history_, firstTurn_, fromRoot ? &fixed : nullptr);
-    const Turns turns = findTurns(history_, firstTurn_);
+    const Turns turns = findTurns(history_, firstTurn_, branch_.complete);
     for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
       counts_.tokens[i] += turns.unanswered[firstTurn_ + i] * kAddedTokens;
     }
@@ -195,8 +194,9 @@ class Builder {
     const std::string_view first = history_.natives[firstTurn_].entryId;
     const std::string_view last = history_.natives[from - 1].entryId;
     reporter_.note(Change::LeftOut, "", "turns",
-                   fmt::format("{} turns ({} messages, entries {} to {}) do not fit in the budget of {} tokens",
-                               out_.turnsLeftOut, out_.messagesLeftOut, first, last, budget));
+                   fmt::format("{} turns ({} messages, entries {} to {}{}) do not fit in the budget of {} tokens",
+                               out_.turnsLeftOut, out_.messagesLeftOut, first, last,
+                               branch_.complete ? "" : ", and all before them", budget));
     out_.report.findings.back().entryId = first;
     const auto begin = static_cast<std::ptrdiff_t>(firstTurn_);
     const auto end = static_cast<std::ptrdiff_t>(from);
@@ -222,10 +222,10 @@ class Builder {
     out_.tools = std::move(request.tools);
     out_.messages = std::move(request.messages);
     for (const message::Request::Part& part : request.parts) addPart(part);
-    const RequestChanges changes{
-        .system = options_.systemPrompt && branch_.system && branch_.system->json != json::quoted(*options_.systemPrompt),
-        .tools = options_.tools && branch_.tools && branch_.tools->json != *options_.tools,
-        .turnsLeftOut = out_.turnsLeftOut > 0};
+    const RequestChanges changes{.system = options_.systemPrompt && branch_.system &&
+                                           branch_.system->json != json::quoted(*options_.systemPrompt),
+                                 .tools = options_.tools && branch_.tools && branch_.tools->json != *options_.tools,
+                                 .turnsLeftOut = out_.turnsLeftOut > 0};
     reportSignatures(history_, branch_, options_.dialect, changes, reporter_);
     return std::move(out_);
   }
@@ -259,10 +259,20 @@ class Builder {
 }  // namespace
 }  // namespace context
 
+namespace {
+constexpr std::size_t kFirstEntries = 256;
+}
+
 Result<Context> buildContext(SessionStore& store, const std::string& sessionId, const ContextOptions& options) {
-  auto branch = context::readBranch(store, sessionId, options.at);
-  if (!branch) return std::unexpected(branch.error());
-  return context::Builder(options).fromBranch(std::move(*branch), sessionId);
+  // With a budget, the end of the branch is enough as long as something of it is left out.
+  const bool mayBreakOff = options.budgetTokens.has_value();
+  for (std::size_t last = kFirstEntries;; last *= 4) {
+    auto branch = context::readBranch(store, sessionId, options.at, last, mayBreakOff);
+    if (!branch) return std::unexpected(branch.error());
+    const bool complete = branch->complete;
+    auto built = context::Builder(options).fromBranch(std::move(*branch), sessionId);
+    if (complete || (built && built->turnsLeftOut > 0)) return built;
+  }
 }
 
 Result<Context> arrangeMessages(std::string_view messages, Dialect dialect, const ContextOptions& options) {

@@ -1,67 +1,8 @@
 #include "message/json_tree.h"
 
-#include <bit>
-#include <cstring>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#elif defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
+#include "base/json_grammar.h"
 
 namespace bough::json {
-namespace {
-
-bool isBlank(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-bool isDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool isHex(char c) {
-  return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-bool isSpecial(char c) {
-  return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
-}
-
-// The next byte of a string that does not stand for itself.
-const char* skipPlain(const char* at, const char* end) {
-#if defined(__SSE2__)
-  const __m128i quote = _mm_set1_epi8('"');
-  const __m128i backslash = _mm_set1_epi8('\\');
-  const __m128i lastControl = _mm_set1_epi8(0x1F);
-  while (end - at >= 16) {
-    __m128i bytes;
-    std::memcpy(&bytes, at, 16);
-    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, lastControl), bytes);
-    const __m128i special =
-        _mm_or_si128(control, _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
-    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(special));
-    if (mask != 0) return at + std::countr_zero(mask);
-    at += 16;
-  }
-#elif defined(__ARM_NEON)
-  const uint8x16_t quote = vdupq_n_u8('"');
-  const uint8x16_t backslash = vdupq_n_u8('\\');
-  const uint8x16_t firstPlain = vdupq_n_u8(0x20);
-  while (end - at >= 16) {
-    uint8x16_t bytes;
-    std::memcpy(&bytes, at, 16);
-    const uint8x16_t special =
-        vorrq_u8(vcltq_u8(bytes, firstPlain), vorrq_u8(vceqq_u8(bytes, quote), vceqq_u8(bytes, backslash)));
-    // Four bits a byte.
-    const uint8x8_t narrow = vshrn_n_u16(vreinterpretq_u16_u8(special), 4);
-    const std::uint64_t mask = vget_lane_u64(vreinterpret_u64_u8(narrow), 0);
-    if (mask != 0) return at + std::countr_zero(mask) / 4;
-    at += 16;
-  }
-#endif
-  while (at < end && !isSpecial(*at)) ++at;
-  return at;
-}
-
-}  // namespace
 
 class Tree::Parser {
  public:
@@ -204,7 +145,7 @@ class Tree::Parser {
       case 'u': break;
       default: return failWith("an unknown escape");
     }
-    if (end_ - at_ < 6 || !isHex(at_[2]) || !isHex(at_[3]) || !isHex(at_[4]) || !isHex(at_[5])) {
+    if (end_ - at_ < 6 || !isHexDigit(at_[2]) || !isHexDigit(at_[3]) || !isHexDigit(at_[4]) || !isHexDigit(at_[5])) {
       return failWith("a broken \\u escape");
     }
     flags |= kOddEscapes;
@@ -219,30 +160,10 @@ class Tree::Parser {
     return true;
   }
 
-  bool digits() {
-    const char* from = at_;
-    while (isDigit(peek())) ++at_;
-    return at_ > from || failWith("a digit is expected");
-  }
-
   bool number() {
-    if (peek() == '-') ++at_;
-    if (!isDigit(peek())) return failWith("a value is expected");
-    if (peek() == '0') {
-      ++at_;
-    } else if (!digits()) {
-      return false;
-    }
-    if (peek() == '.') {
-      ++at_;
-      if (!digits()) return false;
-    }
-    if (peek() == 'e' || peek() == 'E') {
-      ++at_;
-      if (peek() == '+' || peek() == '-') ++at_;
-      if (!digits()) return false;
-    }
-    return true;
+    const Skipped skipped = skipNumber(at_, end_);
+    at_ = skipped.at;
+    return skipped.reason.empty() || failWith(skipped.reason);
   }
 
   Tree& tree_;

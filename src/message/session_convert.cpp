@@ -106,7 +106,7 @@ SessionConversion convertSession(History& history, Dialect target, std::string_v
       node.end = record.end;
       node.verbatim = record.verbatim;
       node.dialect = record.verbatim ? history.natives[static_cast<std::size_t>(message.native)].dialect : target;
-      node.dialect == Dialect::Anthropic && record.verbatim ? chain.own(record.hash) : chain.foreign();
+      node.dialect == Dialect::Anthropic&& record.verbatim ? chain.own(record.hash) : chain.foreign();
       if (record.verbatim) addNatives(message, -1, node);
       for (std::uint32_t k = 0; k < record.leafCount; ++k) {
         addNatives(message, records.leaves[record.firstLeaf + k].native, node);

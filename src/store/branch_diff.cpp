@@ -54,10 +54,10 @@ Result<BranchDiff> SessionStore::diffBranches(const BranchEnd& left, const Branc
       return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is no part of the conversation", end.entryId),
                   "name a message");
     }
-    auto history = ForkHistory::ofFork(*impl_->backend, end.sessionId);
+    auto history = impl_->historyOf(end.sessionId);
     if (!history) return std::unexpected(history.error());
     return Side{.sessionId = end.sessionId,
-                .history = std::move(*history),
+                .history = **history,
                 .path = leaf == kNoNode ? std::vector<TreeNode>() : tree->path(leaf)};
   };
   auto one = load(left);

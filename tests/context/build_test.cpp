@@ -234,6 +234,37 @@ TEST_F(BuildContext, TheReportSaysWhichSignaturesHoldAndWhatBreaksThem) {
   EXPECT_EQ(build().report.signatures[0].reason, "a summary stands for the messages before it");
 }
 
+TEST_F(BuildContext, OfALongBranchTheEndIsEnoughAndTheSummaryIsFoundHoweverFarBack) {
+  std::vector<Entry> batch;
+  const auto text = [](const std::string& role, int i) {
+    return entryOf(
+        entry_type::kMessage,
+        R"({"dialect":"bough","message":{"role":")" + role + R"(","content":"m)" + std::to_string(i) + R"("}})",
+        "e" + std::to_string(i));
+  };
+  batch.push_back(entryOf(entry_type::kRuntimeInit, R"({"systemPrompt":"far away"})"));
+  for (int i = 0; i < 3000; ++i) {
+    batch.push_back(text(i % 2 == 0 ? "user" : "assistant", i));
+    if (i == 1001) {
+      batch.push_back(entryOf(entry_type::kCompactionSummary, R"({"summary":"old","firstKeptEntryId":"e600"})", "sum"));
+    }
+  }
+  must(store->appendSessionEntries("s", std::move(batch)));
+  const Context whole = build();
+  EXPECT_EQ(whole.parts.size(), 2400U);  // The summary is merged with the first kept message.
+  EXPECT_EQ(whole.firstEntryId, "e600");
+  const Context end = build({.budgetTokens = 200});
+  EXPECT_LE(end.tokens, 200U);
+  EXPECT_GT(end.tokens, 150U);
+  EXPECT_EQ(end.system, R"("far away")");
+  EXPECT_EQ(end.summaryEntryId, "sum");
+  EXPECT_TRUE(end.messages.ends_with(R"({"role":"assistant","content":"m2999"}])"));
+  const Context most = build({.budgetTokens = whole.tokens - 1});
+  EXPECT_GT(most.parts.size(), 2300U);
+  EXPECT_GT(most.turnsLeftOut, 0U);
+  EXPECT_EQ(build({.budgetTokens = whole.tokens}).messages, whole.messages);
+}
+
 TEST_F(BuildContext, PlainEntriesAreRead) {
   add("user", R"({"content":"hi"})");
   add("assistant", R"({"content":"looking"})");

@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
 # Lets the official SDK types and the collected run-time rules judge every sample converted to every dialect.
-# Usage: tests/message/oracles.sh MESSAGE_TEST_PROGRAM FOLDER_OF_THE_ORACLES
+# Usage: tests/message/oracles.sh MESSAGE_TEST_PROGRAM [FOLDER_OF_THE_ORACLES]
+# The folder: the argument, else $BOUGH_ORACLE_SCRIPTS. It holds provider_rules.mjs and provider_types.mjs; the packages
+# they use are in $BOUGH_ORACLES (default ~/.cache/bough-oracles). Exit code 77: they are not installed.
 set -euo pipefail
 program=$1
-oracles=$2
+oracles=${BOUGH_ORACLE_SCRIPTS:-${2:-}}
+packages=${BOUGH_ORACLES:-$HOME/.cache/bough-oracles}/node_modules
+if ! command -v node >/dev/null || [[ ! -f $oracles/provider_rules.mjs || ! -d $packages ]]; then
+  echo "skipped: the oracles are not installed; set BOUGH_ORACLE_SCRIPTS to the folder of provider_rules.mjs"
+  exit 77
+fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 BOUGH_MESSAGE_DUMP=$out "$program" --gtest_filter='Samples.*' --gtest_brief=1
