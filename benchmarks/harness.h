@@ -33,6 +33,7 @@ std::vector<Benchmark> readBenchmarks();
 std::vector<Benchmark> treeBenchmarks();
 std::vector<Benchmark> catalogBenchmarks();
 std::vector<Benchmark> messageBenchmarks();
+std::vector<Benchmark> agentBenchmarks();
 
 /// Seconds that `work` takes.
 double timed(const std::function<void()>& work);

@@ -43,6 +43,7 @@ std::string written(const StreamedBlock& block) {
 class AnthropicReader final : public StreamReader {
  public:
   Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) override {
+    if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
     const std::string type = json::findString(event.data, "type").value_or("");
     if (type == "error") {
       auto error = providerError(event.data);

@@ -18,18 +18,33 @@ namespace {
 
 constexpr std::size_t kShownLosses = 3;
 
-// The last entry of a type on the branch that ends in `headId`.
-Result<std::optional<Entry>> lastOf(SessionStore& store, const StartingPoint& at, std::string_view type) {
-  if (at.headId.empty()) return std::nullopt;
-  auto found = store.loadSessionEntries(at.sessionId, {.last = 1, .branch = at.headId, .type = std::string(type)});
-  if (!found) return std::unexpected(found.error());
-  return found->empty() ? std::nullopt : std::optional(std::move(found->back()));
-}
+// What is in force at the end of a branch, without reading its messages.
+struct Setup {
+  bool begun = false;  // there was a turn
+  std::string model;
+  std::string thinkingLevel;
+};
 
 std::string modelNameIn(const Entry& entry) {
   const std::string provider = json::findString(entry.payload, "provider").value_or("");
   const std::string model = json::findString(entry.payload, "model").value_or("");
   return provider.empty() || model.empty() ? model : provider + "/" + model;
+}
+
+Result<Setup> setupAt(SessionStore& store, const StartingPoint& at) {
+  Setup setup;
+  if (at.headId.empty()) return setup;
+  auto marks = store.loadSessionEntries(
+      at.sessionId, {.branch = at.headId,
+                     .types = {std::string(entry_type::kRuntimeInit), std::string(entry_type::kModelChange),
+                               std::string(entry_type::kThinkingLevelChange)}});
+  if (!marks) return std::unexpected(marks.error());
+  for (const Entry& mark : *marks) {
+    setup.begun = setup.begun || mark.type == entry_type::kRuntimeInit;
+    if (const std::string model = modelNameIn(mark); !model.empty()) setup.model = model;
+    if (auto level = json::findString(mark.payload, "thinkingLevel")) setup.thinkingLevel = std::move(*level);
+  }
+  return setup;
 }
 
 void writeModel(json::Writer& writer, const std::string& name) {
@@ -47,6 +62,16 @@ std::string compatibilityLine(const CompatibilityReport& report) {
   if (report.lossyFields.size() > kShownLosses) out += ", …";
   return fmt::format("it does not see {} in {} of {} messages; all of it stays stored", out, report.lossyMessages,
                      report.messages);
+}
+
+// Whether an entry is something the user said.
+bool isSaid(const Entry& entry) {
+  if (entry.type != entry_type::kMessage || entry.redacted) return false;
+  const auto dialect = parseDialect(json::findString(entry.payload, "dialect").value_or(""));
+  if (!dialect) return false;
+  const auto message = normalize(memberOr(entry.payload, "message"), *dialect);
+  if (!message || message->role != Role::User) return false;
+  return std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::Text; });
 }
 
 bool isLevel(const std::string& level) {
@@ -99,15 +124,10 @@ void Chat::keepModel() {
 
 // The model that was asked for; else the one the session used last, when it can be had; else the default one.
 Result<void> Chat::chooseModel() {
-  auto change = lastOf(store_, at_, entry_type::kModelChange);
-  if (!change) return std::unexpected(change.error());
-  auto begun = lastOf(store_, at_, entry_type::kRuntimeInit);
-  if (!begun) return std::unexpected(begun.error());
-  auto level = lastOf(store_, at_, entry_type::kThinkingLevelChange);
-  if (!level) return std::unexpected(level.error());
-  const std::string recorded = *change ? modelNameIn(**change) : *begun ? modelNameIn(**begun) : std::string();
-  const std::optional<Entry>& levelEntry = *level ? *level : *begun;
-  thinkingLevel_ = levelEntry ? json::findString(levelEntry->payload, "thinkingLevel").value_or("") : "";
+  auto setup = setupAt(store_, at_);
+  if (!setup) return std::unexpected(setup.error());
+  const std::string& recorded = setup->model;
+  thinkingLevel_ = setup->thinkingLevel;
   const std::string wanted = std::exchange(options_.model, {});
   const std::string wantedLevel = std::exchange(options_.thinkingLevel, {});
   const bool asked = !wanted.empty();
@@ -168,9 +188,9 @@ Result<std::string> Chat::appendNow(std::string_view type, std::string payload) 
 // said already.
 // Returns whether this is the first turn.
 Result<bool> Chat::recordSetup() {
-  auto begun = lastOf(store_, at_, entry_type::kRuntimeInit);
-  if (!begun) return std::unexpected(begun.error());
-  if (*begun) return false;
+  auto setup = setupAt(store_, at_);
+  if (!setup) return std::unexpected(setup.error());
+  if (setup->begun) return false;
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject();
@@ -233,7 +253,10 @@ Result<std::string> Chat::setModel(const std::string& name) {
   if (!provider) return std::unexpected(provider.error());
   std::string line = "the conversation begins with it";
   if (!at_.headId.empty()) {
-    auto context = buildContext(store_, at_.sessionId, {.dialect = (*provider)->dialect(), .at = at_.headId});
+    // Judged by what it would be given next.
+    auto context = buildContext(
+        store_, at_.sessionId,
+        {.dialect = (*provider)->dialect(), .at = at_.headId, .budgetTokens = limitsOf((*provider)->name()).window});
     if (!context) return std::unexpected(context.error());
     line = compatibilityLine(context->report);
     std::string payload;
@@ -279,17 +302,18 @@ Result<void> Chat::moveHead(const std::string& entryId) {
 
 Result<std::string> Chat::findBack(std::size_t turns) {
   if (at_.headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
-  auto entries = store_.loadSessionEntries(at_.sessionId, {.branch = at_.headId});
-  if (!entries) return std::unexpected(entries.error());
-  for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
-    if (entry->type != entry_type::kMessage || entry->redacted) continue;
-    const auto dialect = parseDialect(json::findString(entry->payload, "dialect").value_or(""));
-    if (!dialect) continue;
-    const auto message = normalize(memberOr(entry->payload, "message"), *dialect);
-    if (!message || message->role != Role::User) continue;
-    const bool said = std::ranges::any_of(message->blocks, [](const Block& b) { return b.kind == BlockKind::Text; });
-    if (said && --turns == 0) return entry->parentId.value_or("");
-  }
+  std::string place;
+  std::size_t left = turns;
+  const auto enough = [&](const std::vector<Entry>& entries) {
+    left = turns;
+    for (auto entry = entries.rbegin(); entry != entries.rend() && left > 0; ++entry) {
+      if (!isSaid(*entry) || --left > 0) continue;
+      place = entry->parentId.value_or("");
+    }
+    return left == 0;
+  };
+  if (auto read = loadBack(store_, at_.sessionId, at_.headId, enough); !read) return std::unexpected(read.error());
+  if (left == 0) return place;
   return fail(ErrorCode::NotFound, "there are not so many turns on this branch");
 }
 

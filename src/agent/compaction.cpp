@@ -63,20 +63,25 @@ std::optional<Piece> pieceOf(const Entry& entry) {
 
 // The pieces since the last summary, that summary included.
 Result<std::vector<Piece>> readPieces(const Agent& agent, const Journal& journal) {
-  auto entries = agent.store.loadSessionEntries(journal.sessionId(), {.branch = journal.parentId()});
+  if (journal.parentId().empty()) return std::vector<Piece>{};
+  auto summaries = agent.store.loadSessionEntries(
+      journal.sessionId(),
+      {.last = 1, .branch = journal.parentId(), .types = {std::string(entry_type::kCompactionSummary)}});
+  if (!summaries) return std::unexpected(summaries.error());
+  const std::string first =
+      summaries->empty() ? "" : json::findString(summaries->back().payload, "firstKeptEntryId").value_or("");
+  const auto isFirst = [&](const Entry& entry) { return entry.id == first; };
+  auto entries = loadBack(agent.store, journal.sessionId(), journal.parentId(), [&](const std::vector<Entry>& read) {
+    return !first.empty() && std::ranges::any_of(read, isFirst);
+  });
   if (!entries) return std::unexpected(entries.error());
   std::vector<Piece> pieces;
-  for (const Entry& entry : *entries) {
-    auto piece = pieceOf(entry);
-    if (!piece) continue;
-    if (entry.type == entry_type::kCompactionSummary) {
-      const std::string first = json::findString(entry.payload, "firstKeptEntryId").value_or("");
-      const auto kept = std::ranges::find(pieces, first, &Piece::entryId);
-      pieces.erase(pieces.begin(), kept);
-      pieces.insert(pieces.begin(), std::move(*piece));
-    } else {
-      pieces.push_back(std::move(*piece));
-    }
+  if (!summaries->empty()) pieces.push_back(*pieceOf(summaries->back()));
+  auto from = first.empty() ? entries->begin() : std::ranges::find_if(*entries, isFirst);
+  if (from == entries->end()) from = entries->begin();
+  for (; from != entries->end(); ++from) {
+    if (from->type == entry_type::kCompactionSummary) continue;
+    if (auto piece = pieceOf(*from)) pieces.push_back(std::move(*piece));
   }
   return pieces;
 }

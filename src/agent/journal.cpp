@@ -110,6 +110,15 @@ Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judg
   return fail(ErrorCode::Busy, fmt::format("others keep appending to session {}", sessionId_), "try again");
 }
 
+Result<std::vector<Entry>> loadBack(SessionStore& store, const std::string& sessionId, const std::string& headId,
+                                    const std::function<bool(const std::vector<Entry>&)>& enough) {
+  constexpr std::size_t kFirst = 256;
+  for (std::size_t count = kFirst;; count *= 4) {
+    auto entries = store.loadSessionEntries(sessionId, {.last = count, .branch = headId});
+    if (!entries || enough(*entries) || entries->size() < count) return entries;
+  }
+}
+
 std::string messagePayload(Dialect dialect, std::string_view message) {
   std::string payload;
   json::Writer writer(payload);

@@ -55,6 +55,10 @@ class Journal {
   std::string tailId_;
 };
 
+/// The end of a branch, root first: as much of it as makes `enough` true, or all of it.
+Result<std::vector<Entry>> loadBack(SessionStore& store, const std::string& sessionId, const std::string& headId,
+                                    const std::function<bool(const std::vector<Entry>&)>& enough);
+
 /// {"dialect":…,"message":…}
 std::string messagePayload(Dialect dialect, std::string_view message);
 /// A message no provider has written: typed text.

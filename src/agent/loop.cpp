@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "agent/compaction.h"
@@ -17,6 +18,9 @@ namespace bough::agent {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+
+// What is left over right after a compaction is kept on purpose; another one would change nothing.
+constexpr std::size_t kStepsBetweenCompactions = 5;
 
 std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
   return static_cast<std::uint64_t>(
@@ -132,18 +136,17 @@ class Turn {
     return store(*answer, millisecondsSince(begin));
   }
 
+  // The context, compacted when it has grown too large; also when not even the newest turn fits any more.
   Result<Context> readContext() {
-    const ModelLimits limits = limitsOf(agent_.provider.name());
-    const std::uint64_t window = agent_.options.windowTokens > 0 ? agent_.options.windowTokens : limits.window;
-    auto context = contextAt(journal_.parentId(), window);
-    if (!context) return context;
-    report_.contextTokens = context->tokens;
+    auto context = contextAt(journal_.parentId());
     const double share = agent_.options.compactShare;
-    const bool tooLarge =
-        context->turnsLeftOut > 0 || static_cast<double>(context->tokens) > share * static_cast<double>(window);
-    if (share <= 0 || !tooLarge || compacted_) return context;
-    compacted_ = true;  // once a turn: what is left over then is the newest turn itself
-    auto summary = compact(agent_, journal_, window);
+    const double limit = share * static_cast<double>(window());
+    const bool tooLarge = context ? context->turnsLeftOut > 0 || static_cast<double>(context->tokens) > limit
+                                  : context.error().code == ErrorCode::InvalidArgument;
+    if (context) report_.contextTokens = context->tokens;
+    if (share <= 0 || ++stepsSinceCompaction_ < kStepsBetweenCompactions || !tooLarge) return context;
+    stepsSinceCompaction_ = 0;
+    auto summary = compact(agent_, journal_, window());
     if (!summary) {
       agent_.listener.onEvent(
           {.kind = EventKind::Notice, .text = "the conversation could not be compacted: " + summary.error().message});
@@ -152,11 +155,19 @@ class Turn {
     if (!*summary) return context;
     agent_.listener.onEvent({.kind = EventKind::Notice,
                              .text = fmt::format("compacted: {} messages are now a summary", (*summary)->messages)});
-    return contextAt(journal_.parentId(), window);
+    context = contextAt(journal_.parentId());
+    if (context) report_.contextTokens = context->tokens;
+    return context;
   }
 
-  Result<Context> contextAt(const std::string& headId, std::uint64_t window) {
-    ContextOptions options{.dialect = agent_.provider.dialect(), .at = headId, .budgetTokens = window};
+  [[nodiscard]] std::uint64_t window() const {
+    return agent_.options.windowTokens > 0 ? agent_.options.windowTokens : limitsOf(agent_.provider.name()).window;
+  }
+
+  Result<Context> contextAt(const std::string& headId) {
+    // What the model writes has to fit into the window as well.
+    const std::uint64_t answer = std::min(limitsOf(agent_.provider.name()).maxOutput, window() / 4);
+    ContextOptions options{.dialect = agent_.provider.dialect(), .at = headId, .budgetTokens = window() - answer};
     if (agent_.options.systemPrompt) {
       options.systemPrompt = agent_.options.systemPrompt;
       options.tools = toolDefinitions(agent_.tools);
@@ -252,7 +263,7 @@ class Turn {
   TurnReport report_;
   SteadyClock::time_point begin_ = SteadyClock::now();
   bool done_ = false;
-  bool compacted_ = false;
+  std::size_t stepsSinceCompaction_ = kStepsBetweenCompactions;
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ SessionLog::SessionLog(LogFolders folders, std::string sessionId, const EntrySer
                        Environment& environment, Options options)
     : folders_(std::move(folders)),
       sessionId_(std::move(sessionId)),
+      plainPath_(folders_.sessions->path() + "/" + logName(sessionId_)),
       serializer_(serializer),
       environment_(environment),
       options_(options),

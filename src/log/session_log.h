@@ -229,6 +229,7 @@ class SessionLog {
 
   const LogFolders folders_;
   const std::string sessionId_;
+  const std::string plainPath_;  // of the log when it is not archived, for messages
   const EntrySerializer& serializer_;
   Environment& environment_;
   const Options options_;

@@ -102,8 +102,9 @@ Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mu
                   "check who owns the file and its permissions");
     }
     std::shared_ptr<File> file = log_.file;
+    const LockOrder order = nextOrder();
     lock.unlock();
-    auto locked = lockWithin(*file, LockKind::Exclusive, options_.lockTimeoutMs, sessionId_, nextOrder());
+    auto locked = lockWithin(*file, LockKind::Exclusive, options_.lockTimeoutMs, plainPath_, order);
     lock.lock();
     if (!locked) return std::unexpected(locked.error());
     const auto info = log_.folder->info(log_.name);

@@ -293,12 +293,6 @@ Result<AppendResult> FileBackend::append(AppendRequest& request) {
   return work.take();
 }
 
-Result<std::uint64_t> FileBackend::numbering(const std::string& sessionId) {
-  auto session = log(sessionId);
-  if (!session) return std::unexpected(session.error());
-  return (*session)->freshGeneration();
-}
-
 Result<std::optional<std::uint64_t>> FileBackend::sequenceOf(const std::string& sessionId, std::string_view entryId) {
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());

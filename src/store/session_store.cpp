@@ -169,7 +169,17 @@ Result<void> SessionStore::Impl::findShared(AppendRequest& request) {
   request.shared = nullptr;
   if (!request.origin) return {};
   auto history = historyOf(request.sessionId, request.origin);
-  if (!history) return std::unexpected(history.error());
+  if (!history) {
+    // The origin may have been read from a file that was replaced since: the session is detached by now.
+    if (auto looked = backend->numbering(request.sessionId); !looked) return std::unexpected(looked.error());
+    auto now = backend->origin(request.sessionId);
+    if (!now) return std::unexpected(now.error());
+    if (*now == request.origin) return std::unexpected(history.error());
+    request.origin = std::move(*now);
+    if (!request.origin) return {};
+    history = historyOf(request.sessionId, request.origin);
+    if (!history) return std::unexpected(history.error());
+  }
   request.shared = [this, shared = std::move(*history)](std::string_view id) -> Result<std::optional<Entry>> {
     return retryWhenChanged([&]() -> Result<std::optional<Entry>> {
       auto place = shared->find(*backend, id);

@@ -58,7 +58,8 @@ TEST_F(StoreTest, TypesThatMayNotBeAppendedAreMigratedAsTheyAre) {
   spill(logPath("d"), draft);
   const auto before = must(store->loadSessionEntries("d"));
   must(store->migrateSession("d"));
-  for (const auto& reopened : {store.get(), open().get()}) {
+  const auto fresh = open();
+  for (SessionStore* reopened : {store.get(), fresh.get()}) {
     const auto after = must(reopened->loadSessionEntries("d"));
     ASSERT_EQ(after.size(), before.size());
     for (std::size_t i = 1; i < after.size(); ++i) {
