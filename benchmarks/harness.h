@@ -30,7 +30,10 @@ struct Benchmark {
 /// All benchmarks, in the order of the table.
 std::vector<Benchmark> appendBenchmarks();
 std::vector<Benchmark> readBenchmarks();
+std::vector<Benchmark> treeBenchmarks();
+std::vector<Benchmark> catalogBenchmarks();
 std::vector<Benchmark> messageBenchmarks();
+std::vector<Benchmark> agentBenchmarks();
 
 /// Seconds that `work` takes.
 double timed(const std::function<void()>& work);

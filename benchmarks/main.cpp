@@ -42,7 +42,10 @@ int main(int argc, char** argv) {
   const bool json = std::erase(names, "--json") > 0;
   std::vector<Benchmark> all = bough::bench::appendBenchmarks();
   std::ranges::move(bough::bench::readBenchmarks(), std::back_inserter(all));
+  std::ranges::move(bough::bench::treeBenchmarks(), std::back_inserter(all));
+  std::ranges::move(bough::bench::catalogBenchmarks(), std::back_inserter(all));
   std::ranges::move(bough::bench::messageBenchmarks(), std::back_inserter(all));
+  std::ranges::move(bough::bench::agentBenchmarks(), std::back_inserter(all));
   for (const std::string& name : names) {
     if (std::ranges::find(all, name, &Benchmark::name) == all.end()) {
       fmt::print(stderr, "bench: there is no benchmark {}; there are:", name);

@@ -63,6 +63,12 @@ std::string answers(SessionLog& log) {
   if (!ordinals || !heads || !controls) return "failed";
   say(*heads);
   say(*controls);
+  const auto outline = log.outline();
+  const auto ids = log.findIds("e1", 50);
+  if (!outline || !ids) return "failed";
+  say(outline->parents);
+  for (const EntryKind kind : outline->kinds) all.append(std::to_string(static_cast<int>(kind))).append(" ");
+  for (const std::string& id : *ids) all.append(id).append(" ");
   const auto lines = log.read(*ordinals);
   if (!lines) return "failed";
   for (const std::string& line : *lines) all.append(line).append("\n");

@@ -87,6 +87,7 @@ struct Entry {
 struct ForkOrigin {
   std::string sessionId;
   std::string entryId;
+  bool operator==(const ForkOrigin&) const = default;
 };
 
 }  // namespace bough

@@ -41,7 +41,9 @@ struct AppendRequest {
   std::string sessionId;
   std::vector<Entry> entries;
   std::optional<std::string> expectedTail;
-  SharedHistory shared;  ///< Empty when the session is no fork.
+  /// What origin() said, and the history that it leads to; none when the session is no fork.
+  std::optional<ForkOrigin> origin;
+  SharedHistory shared;
 };
 
 struct AppendResult {
@@ -135,9 +137,12 @@ class StorageBackend {
   virtual Result<Entry> header(const std::string& sessionId) = 0;
   /// Where a fork continues from; none when the session is no fork. Asked before every append, so it should be cheap.
   virtual Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) = 0;
-  /// Appends a batch durably, all or nothing: when this returns success it survives a loss of power.
-  virtual Result<AppendResult> append(AppendRequest request) = 0;
+  /// Appends a batch durably, all or nothing: when this returns success it survives a loss of power. Leaves `request`
+  /// as it is. A retryable Damaged means that the session's origin is another one by now: ask for it again.
+  virtual Result<AppendResult> append(AppendRequest& request) = 0;
 
+  /// A number that is another one when sequences may mean other entries than before: after a rewrite or a repair.
+  virtual Result<std::uint64_t> numbering(const std::string& sessionId) = 0;
   virtual Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) = 0;
   virtual Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) = 0;
   /// The sequences of all control entries, ascending.

@@ -82,6 +82,20 @@ struct BranchSummary {
   std::string summary;
 };
 
+/// A branch, by the entry it ends in.
+struct BranchEnd {
+  std::string sessionId;
+  std::string entryId;  ///< Empty: the head.
+};
+
+/// Two branches, of one session or of two: what both begin with, and where each goes from there, root first.
+struct BranchDiff {
+  std::vector<TreeNode> common;  ///< Sequences in the left session.
+  std::size_t sameEntries = 0;   ///< So many of them are the very same entries; the others are equal in content.
+  std::vector<TreeNode> left;    ///< Sequences in the left session.
+  std::vector<TreeNode> right;   ///< Sequences in the right session.
+};
+
 struct DeleteOptions {
   bool detachForks = false;  ///< First give each fork its own copy of what it shares.
 };
@@ -176,6 +190,9 @@ class SessionStore {
                                                 std::size_t limit);
   /// The conversation from its root to an entry, without control entries; to the head when `entryId` is left out.
   Result<std::vector<Entry>> buildConversationHistory(const std::string& sessionId, const std::string& entryId = {});
+
+  /// Compares two branches, entry by entry. Entries are equal when type and payload are, byte for byte.
+  Result<BranchDiff> diffBranches(const BranchEnd& left, const BranchEnd& right);
 
   /// Gives an entry a name, durably; a label of that name moves. Names are 1 to 128 bytes of printable text that
   /// neither begins with `@` nor holds `~`. A fork also has the labels of the history it shares.

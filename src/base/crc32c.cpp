@@ -3,15 +3,12 @@
 #include <array>
 #include <cstring>
 
+#include "base/byte_block.h"
+#include "base/crc32c_step.h"
+
 #if defined(__aarch64__)
-#include <arm_acle.h>
-#include <arm_neon.h>
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
-#define BOUGH_CRC_TARGET __attribute__((target("+crc")))
-#elif defined(__x86_64__)
-#include <immintrin.h>
-#define BOUGH_CRC_TARGET __attribute__((target("sse4.2")))
 #endif
 
 namespace bough {
@@ -43,20 +40,10 @@ LineSweep sweepPortable(std::string_view text, std::uint32_t& /*state*/) {
 
 #ifdef BOUGH_CRC_TARGET
 
-BOUGH_CRC_TARGET inline std::uint32_t step8(std::uint32_t state, const char* p) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, p, 8);
-#if defined(__aarch64__)
-  return __crc32cd(state, word);
-#else
-  return static_cast<std::uint32_t>(_mm_crc32_u64(state, word));
-#endif
-}
-
 BOUGH_CRC_TARGET std::uint32_t addHardware(std::uint32_t state, std::string_view bytes) {
   const char* p = bytes.data();
   std::size_t left = bytes.size();
-  for (; left >= 8; left -= 8, p += 8) state = step8(state, p);
+  for (; left >= 8; left -= 8, p += 8) state = crc32cStep8(state, p);
   for (; left > 0; --left, ++p) {
 #if defined(__aarch64__)
     state = __crc32cb(state, static_cast<std::uint8_t>(*p));
@@ -69,32 +56,24 @@ BOUGH_CRC_TARGET std::uint32_t addHardware(std::uint32_t state, std::string_view
 
 // Whether one of the 64 bytes at p is a line end.
 BOUGH_CRC_TARGET inline bool hasLineEnd(const char* p) {
-#if defined(__aarch64__)
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(p);
-  const uint8x16_t end = vdupq_n_u8('\n');
-  const uint8x16_t low = vorrq_u8(vceqq_u8(vld1q_u8(bytes), end), vceqq_u8(vld1q_u8(bytes + 16), end));
-  const uint8x16_t high = vorrq_u8(vceqq_u8(vld1q_u8(bytes + 32), end), vceqq_u8(vld1q_u8(bytes + 48), end));
-  return vmaxvq_u8(vorrq_u8(low, high)) != 0;
-#else
-  const auto* blocks = reinterpret_cast<const __m128i*>(p);
-  const __m128i end = _mm_set1_epi8('\n');
-  __m128i found = _mm_setzero_si128();
-  for (int i = 0; i < 4; ++i) found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(blocks + i), end));
-  return _mm_movemask_epi8(found) != 0;
-#endif
+  const ByteBlock block(p);
+  const Bytes end = fillBytes('\n');
+  return any(
+      either(either(equal(block.a, end), equal(block.b, end)), either(equal(block.c, end), equal(block.d, end))));
 }
 
 // The sum follows one block behind the search: a block is added once the next one is known to hold no line end, so a
 // line's last 64 bytes, where its seal stands, are never in the sum.
 BOUGH_CRC_TARGET LineSweep sweepHardware(std::string_view text, std::uint32_t& state) {
   constexpr std::size_t kBlock = LineSweep::kHeldBack;
+  static_assert(kBlock == ByteBlock::kSize);
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const char* p = begin;
   std::uint32_t sum = state;  // in a register: the text might alias `state`
   if (end - p >= static_cast<std::ptrdiff_t>(2 * kBlock) && !hasLineEnd(p)) {
     while (end - p >= static_cast<std::ptrdiff_t>(2 * kBlock) && !hasLineEnd(p + kBlock)) {
-      for (std::size_t i = 0; i < kBlock; i += 8) sum = step8(sum, p + i);
+      sum = crc32cStep64(sum, p);
       p += kBlock;
     }
   }
@@ -129,6 +108,10 @@ bool detectHardware() {
 const bool kHasHardware = detectHardware();
 
 }  // namespace
+
+bool hasCrc32cInstruction() {
+  return kHasHardware;
+}
 
 void Crc32c::add(std::string_view bytes) {
   state_ = kHasHardware ? addHardware(state_, bytes) : addPortable(state_, bytes);

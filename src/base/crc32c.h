@@ -13,6 +13,10 @@ class Crc32c {
   void add(std::string_view bytes);
   [[nodiscard]] std::uint32_t value() const { return ~state_; }
 
+  /// The register itself, for loops that sum on their own; see crc32c_step.h.
+  [[nodiscard]] std::uint32_t state() const { return state_; }
+  void setState(std::uint32_t state) { state_ = state; }
+
  private:
   friend struct LineSweep;
   std::uint32_t state_ = 0xFFFFFFFF;

@@ -1,9 +1,13 @@
 #include "base/environment.h"
 
+#include <pthread.h>
 #include <sys/random.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <random>
+#include <utility>
 
 #include "base/file_system.h"
 
@@ -18,14 +22,33 @@ class SystemClock final : public Clock {
   }
 };
 
+// Asks the system for some bits at a time. A child of fork() must not go on with what its parent has in store.
 class SystemRandom final : public Random {
  public:
-  std::uint64_t next() override {
-    std::uint64_t bits = 0;
-    if (getrandom(&bits, sizeof bits, 0) == sizeof bits) return bits;
-    thread_local std::random_device fallback;
-    return std::uint64_t{fallback()} << 32 | fallback();
+  SystemRandom() {
+    (void)pthread_atfork(nullptr, nullptr, [] { ++forks_; });
   }
+
+  std::uint64_t next() override {
+    thread_local Stock stock;
+    if (stock.left == 0 || stock.forks != forks_) {
+      if (getrandom(stock.bits.data(), sizeof stock.bits, 0) != sizeof stock.bits) {
+        thread_local std::random_device fallback;
+        return std::uint64_t{fallback()} << 32 | fallback();
+      }
+      stock.left = stock.bits.size();
+      stock.forks = forks_;
+    }
+    return std::exchange(stock.bits[--stock.left], 0);
+  }
+
+ private:
+  struct Stock {
+    std::array<std::uint64_t, 16> bits{};
+    std::size_t left = 0;
+    unsigned forks = 0;
+  };
+  static inline std::atomic<unsigned> forks_ = 0;
 };
 
 }  // namespace

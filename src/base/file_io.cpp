@@ -46,7 +46,7 @@ Error systemError(int number, std::string_view what, std::string_view path) {
       error.code = ErrorCode::Busy;
       error.retryable = true;
       break;
-    default: break;
+    default: error.hint = "check the disk and how it is mounted; nothing that was acknowledged is lost"; break;
   }
   return error;
 }
@@ -86,22 +86,59 @@ SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes) {
   return bytes;
 }
 
-Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_view path) {
+namespace {
+
+// The place at the head of the queue for a file's lock.
+class Turn {
+ public:
+  explicit Turn(File& file) : file_(file) {}
+  ~Turn() {
+    if (held_) (void)file_.leaveTurn();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  // False while another one has it. A file system that knows no turns has no queue.
+  bool take() {
+    if (held_) return true;
+    const auto taken = file_.tryTakeTurn();
+    held_ = taken.has_value();
+    return held_ || (taken.error() != EWOULDBLOCK && taken.error() != EACCES && taken.error() != EINTR);
+  }
+
+ private:
+  File& file_;
+  bool held_ = false;
+};
+
+}  // namespace
+
+Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_view path, LockOrder order) {
   using namespace std::chrono;
-  const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
-  auto pause = microseconds(20);
-  for (;;) {
+  const auto tryLock = [&]() -> Result<bool> {
     const auto locked = file.tryLock(kind);
-    if (locked) return {};
-    if (locked.error() != EWOULDBLOCK && locked.error() != EINTR) {
-      return std::unexpected(systemError(locked.error(), "lock", path));
+    if (locked) return true;
+    if (locked.error() == EWOULDBLOCK || locked.error() == EINTR) return false;
+    return std::unexpected(systemError(locked.error(), "lock", path));
+  };
+  if (order == LockOrder::AtOnce) {
+    const auto locked = tryLock();
+    if (!locked) return std::unexpected(locked.error());
+    if (*locked) return {};
+  }
+  const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
+  Turn turn(file);
+  for (auto pause = microseconds(20);; pause = std::min(pause * 2, microseconds(1000))) {
+    if (turn.take()) {
+      const auto locked = tryLock();
+      if (!locked) return std::unexpected(locked.error());
+      if (*locked) return {};
     }
     if (steady_clock::now() >= deadline) {
       return fail(ErrorCode::Busy, fmt::format("{} stayed locked for {} ms", path, timeoutMs),
                   "another process is writing to it and does not finish; find it with `fuser`, or try again");
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, microseconds(2000));
   }
 }
 

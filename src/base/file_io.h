@@ -37,8 +37,13 @@ SysResult<void> writeFully(File& file, std::uint64_t offset, std::string_view by
 /// Reads a whole file of at most `limitBytes`; EFBIG when it is larger.
 SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes);
 
-/// Waits for the lock, ever longer between tries; Busy after `timeoutMs`.
-Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_view path);
+/// How to ask for a lock: at once, or behind whoever waits for it already.
+enum class LockOrder : std::uint8_t { AtOnce, InTurn };
+
+/// Waits for the lock, ever longer between tries; Busy after `timeoutMs`. Whoever waits holds the file's turn, so who
+/// takes the lock again and again must now and then ask for it InTurn: then it comes behind those who wait.
+Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_view path,
+                        LockOrder order = LockOrder::AtOnce);
 
 /// Holds a file's lock for a scope.
 class FileLock {

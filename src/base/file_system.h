@@ -53,6 +53,10 @@ class File {
   /// when the process dies.
   virtual SysResult<void> tryLock(LockKind kind) = 0;
   virtual SysResult<void> unlock() = 0;
+  /// A second lock beside that one, without waiting: EWOULDBLOCK when another open file holds it. Whoever waits for
+  /// the lock holds the turn meanwhile; see lockWithin.
+  virtual SysResult<void> tryTakeTurn() = 0;
+  virtual SysResult<void> leaveTurn() = 0;
 };
 
 enum class OpenMode : std::uint8_t {

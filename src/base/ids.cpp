@@ -24,7 +24,10 @@ constexpr auto kSessionIdBytes = allowedBytes("._-");
 
 bool allIn(const std::array<unsigned char, 256>& allowed, std::string_view text) {
   unsigned all = 1;
-  for (const char c : text) all &= allowed[static_cast<unsigned char>(c)];
+  const auto at = [&](std::size_t i) -> unsigned { return allowed[static_cast<unsigned char>(text[i])]; };
+  std::size_t i = 0;
+  for (; i + 4 <= text.size(); i += 4) all &= at(i) & at(i + 1) & at(i + 2) & at(i + 3);
+  for (; i < text.size(); ++i) all &= at(i);
   return all != 0;
 }
 
@@ -45,22 +48,30 @@ bool isSessionKey(std::string_view key) {
 }
 
 std::string IdGenerator::next() {
-  return make(random_.next());
+  std::string id;
+  next(id);
+  return id;
 }
 
-std::string IdGenerator::Batch::next() {
-  // One draw for all, spread by the finalizer of splitmix64.
-  if (count_ == 0) seed_ = generator_.random_.next();
+void IdGenerator::next(std::string& id) {
+  make(clock_.nowMs(), random_.next(), id);
+}
+
+void IdGenerator::Batch::next(std::string& id) {
+  // One time and one draw for all, spread by the finalizer of splitmix64.
+  if (count_ == 0) {
+    nowMs_ = generator_.clock_.nowMs();
+    seed_ = generator_.random_.next();
+  }
   std::uint64_t bits = seed_ + count_++ * 0x9E3779B97F4A7C15;
   bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9;
   bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;
-  return generator_.make(bits ^ bits >> 31);
+  generator_.make(nowMs_, bits ^ bits >> 31, id);
 }
 
-std::string IdGenerator::make(std::uint64_t randomBits) {
+void IdGenerator::make(std::uint64_t now, std::uint64_t randomBits, std::string& id) {
   constexpr std::uint32_t kCounterEnd = 1U << 12;
   const std::lock_guard lock(mutex_);
-  const std::uint64_t now = clock_.nowMs();
   if (now > lastMs_) {
     lastMs_ = now;
     counter_ = 0;
@@ -72,7 +83,7 @@ std::string IdGenerator::make(std::uint64_t randomBits) {
   const std::uint64_t low = (randomBits >> 2) | std::uint64_t{1} << 63;
 
   static constexpr char kHex[] = "0123456789abcdef";
-  std::string id(36, '-');
+  id.assign(36, '-');
   const auto put = [&](std::size_t at, std::uint64_t word, int firstBit, std::size_t digits) {
     for (std::size_t i = 0; i < digits; ++i, firstBit -= 4) id[at + i] = kHex[word >> firstBit & 15];
   };
@@ -81,7 +92,6 @@ std::string IdGenerator::make(std::uint64_t randomBits) {
   put(14, high, 12, 4);
   put(19, low, 60, 4);
   put(24, low, 44, 12);
-  return id;
 }
 
 }  // namespace bough

@@ -27,21 +27,24 @@ class IdGenerator {
   IdGenerator(Clock& clock, Random& random) : clock_(clock), random_(random) {}
 
   std::string next();
+  /// The same into a string that may have room for it.
+  void next(std::string& id);
 
-  /// The ids of one batch: as next(), with one draw of randomness for all.
+  /// The ids of one batch: as next(), with one look at the clock and one draw of randomness for all.
   class Batch {
    public:
     explicit Batch(IdGenerator& generator) : generator_(generator) {}
-    std::string next();
+    void next(std::string& id);
 
    private:
     IdGenerator& generator_;
+    std::uint64_t nowMs_ = 0;
     std::uint64_t seed_ = 0;
     std::uint64_t count_ = 0;
   };
 
  private:
-  std::string make(std::uint64_t randomBits);
+  void make(std::uint64_t now, std::uint64_t randomBits, std::string& id);
 
   std::mutex mutex_;
   Clock& clock_;

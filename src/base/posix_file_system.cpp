@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -86,11 +87,22 @@ class PosixFile final : public File {
     return done(::flock(fd_.get(), (kind == LockKind::Shared ? LOCK_SH : LOCK_EX) | LOCK_NB));
   }
   SysResult<void> unlock() override { return done(::flock(fd_.get(), LOCK_UN)); }
+  SysResult<void> tryTakeTurn() override { return setTurn(F_WRLCK); }
+  SysResult<void> leaveTurn() override { return setTurn(F_UNLCK); }
 
  private:
   static SysResult<void> done(int status) {
     if (status != 0) return lastError();
     return {};
+  }
+  // A record lock of this open file on a byte that no file reaches; it and flock know nothing of each other.
+  SysResult<void> setTurn(short type) {
+    struct flock turn{};
+    turn.l_type = type;
+    turn.l_whence = SEEK_SET;
+    turn.l_start = std::numeric_limits<off_t>::max() - 1;
+    turn.l_len = 1;
+    return done(::fcntl(fd_.get(), F_OFD_SETLK, &turn));
   }
 
   Descriptor fd_;

@@ -30,6 +30,7 @@ constexpr std::uint64_t kTransactionSessions = 5000;
 struct Plan {
   std::vector<std::string> sessions;
   bool looksAtAll = false;
+  bool due = false;  // everything is looked at because it was long ago
   std::string token;
 };
 
@@ -49,25 +50,37 @@ void Catalog::State::setMeta(const char* name, Blob value) {
   Query(*database, "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", name, value).run();
 }
 
+void Catalog::State::take(catalog::OpenedCatalog opened) {
+  database = std::move(opened.database);
+  memory = opened.memory;
+  readOnly = opened.readOnly;
+  quiet = opened.quiet;
+  std::ranges::move(opened.notes, std::back_inserter(notes));
+}
+
+Result<void> Catalog::State::makeWritable() {
+  if (!quiet) return {};
+  auto opened = catalog::openCatalog(store.folder(), options, false);
+  if (!opened) return std::unexpected(opened.error());
+  take(std::move(*opened));
+  return {};
+}
+
 Result<void> Catalog::State::replaceDamaged() {
   database.reset();
   auto note = catalog::setAside(store.folder());
   if (!note) return std::unexpected(note.error());
-  auto opened = catalog::openCatalog(store.folder(), options);
+  auto opened = catalog::openCatalog(store.folder(), options, false);
   if (!opened) return std::unexpected(opened.error());
-  database = std::move(opened->database);
-  memory = opened->memory;
-  readOnly = opened->readOnly;
+  take(std::move(*opened));
   notes.push_back(std::move(*note));
   return {};
 }
 
 Result<void> Catalog::State::moveToMemory() {
-  auto opened = catalog::openCatalog({}, options);
+  auto opened = catalog::openCatalog({}, options, false);
   if (!opened) return std::unexpected(opened.error());
-  database = std::move(opened->database);
-  memory = true;
-  readOnly = false;
+  take(std::move(*opened));
   notes.push_back(fmt::format("{}/catalog.db cannot be written to and is out of date: it is put together in memory",
                               store.folder()));
   return {};
@@ -80,11 +93,11 @@ Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const Ca
                       const std::string& token, std::uint64_t lookedAtAllMs, std::uint64_t nowMs) {
   auto changes = store.changesSince(token);
   if (!changes) return std::unexpected(changes.error());
-  Plan plan{.sessions = {}, .looksAtAll = false, .token = changes->token};
+  Plan plan{.sessions = {}, .looksAtAll = false, .due = false, .token = changes->token};
   bool many = false;
   if (Query beyond(database, "SELECT 1 FROM session LIMIT 1 OFFSET ?", kAlwaysLookedAt); beyond.next()) many = true;
-  const bool due = nowMs < lookedAtAllMs || nowMs - lookedAtAllMs > kLookAtAllMs;
-  plan.looksAtAll = changes->all || options.everything || !many || due;
+  plan.due = many && (nowMs < lookedAtAllMs || nowMs - lookedAtAllMs > kLookAtAllMs);
+  plan.looksAtAll = changes->all || options.everything || !many || plan.due;
   std::unordered_set<std::string> chosen;
   if (plan.looksAtAll || changes->names) {
     auto listed = store.listSessions();
@@ -135,6 +148,7 @@ Result<void> dropUnchanged(SessionStore& store, catalog::Database& database, boo
 
 Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   CatchUpReport report;
+  searched = searched || wanted.search;
   const std::uint64_t nowMs = systemEnvironment().clock.nowMs();
   const std::string token = meta("token");
   const std::string lookedAtAll = meta("lookedAtAllMs");
@@ -144,6 +158,11 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   if (!plan) return std::unexpected(plan.error());
   if (auto dropped = dropUnchanged(store, *database, wanted.search, plan->sessions); !dropped) {
     return std::unexpected(dropped.error());
+  }
+  const bool tokenMoved = plan->token != token;
+  const bool worthKeeping = tokenMoved || plan->due;
+  if (quiet && (!plan->sessions.empty() || worthKeeping)) {
+    if (auto opened = makeWritable(); !opened) return std::unexpected(opened.error());
   }
   if (readOnly && !plan->sessions.empty()) {
     if (auto moved = moveToMemory(); !moved) return std::unexpected(moved.error());
@@ -181,8 +200,6 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     }
     if (auto committed = transaction.commit(); !committed) return std::unexpected(committed.error());
   }
-  const bool tokenMoved = plan->token != token && (plan->looksAtAll || !plan->token.empty());
-  const bool worthKeeping = tokenMoved || (plan->looksAtAll && nowMs - lookedAtAllMs > kLookAtAllMs);
   if (complete && worthKeeping && !readOnly) {
     Transaction transaction(*database);
     setMeta("token", Blob{plan->token});
@@ -201,14 +218,10 @@ const std::vector<std::string>& Catalog::notes() const {
 }
 
 Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const CatalogOptions& options) {
-  auto opened = catalog::openCatalog(store.folder(), options);
+  auto opened = catalog::openCatalog(store.folder(), options, true);
   if (!opened) return std::unexpected(opened.error());
-  auto state = std::unique_ptr<State>(new State{.store = store,
-                                                .options = options,
-                                                .database = std::move(opened->database),
-                                                .memory = opened->memory,
-                                                .readOnly = opened->readOnly,
-                                                .notes = std::move(opened->notes)});
+  auto state = std::unique_ptr<State>(new State{.store = store, .options = options});
+  state->take(std::move(*opened));
   return std::unique_ptr<Catalog>(new Catalog(std::move(state)));
 }
 
@@ -222,6 +235,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
     return fail(ErrorCode::ReadOnly, fmt::format("the catalog in {} cannot be written to", state.store.folder()),
                 "ask its owner, or work on a copy of the store");
   }
+  if (auto opened = state.makeWritable(); !opened) return std::unexpected(opened.error());
   auto emptied = state.guarded([&]() -> Result<void> {
     Transaction transaction(*state.database);
     catalog::resetSchema(*state.database);

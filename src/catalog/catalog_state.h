@@ -19,11 +19,16 @@ struct Catalog::State {
   std::unique_ptr<catalog::Database> database;
   bool memory = false;
   bool readOnly = false;
+  std::optional<catalog::FileState> quiet;  ///< See OpenedCatalog.
   std::vector<std::string> notes;
+  bool searched = false;  ///< The text was taken in for search.
 
   [[nodiscard]] std::string meta(const char* name);
   void setMeta(const char* name, catalog::Blob value);
 
+  void take(catalog::OpenedCatalog opened);
+  /// Before anything is written: opens the file for that.
+  Result<void> makeWritable();
   /// Opens the file anew after it turned out to be damaged.
   Result<void> replaceDamaged();
   /// Goes on in memory, because the file is out of date and cannot be written.
@@ -39,9 +44,14 @@ struct Catalog::State {
 template <typename Operation>
 auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
   auto result = operation();
+  if (quiet && (!result || catalog::fileStateOf(store.folder()) != quiet)) {
+    // Somebody wrote to it meanwhile, or seems to have.
+    if (auto opened = makeWritable(); !opened) return std::unexpected(opened.error());
+    result = operation();
+  }
   if (result || result.error().code != ErrorCode::Damaged || memory || readOnly) return result;
   if (auto replaced = replaceDamaged(); !replaced) return std::unexpected(replaced.error());
-  if (auto taken = catchUp({}); !taken) return std::unexpected(taken.error());
+  if (auto taken = catchUp({.search = searched}); !taken) return std::unexpected(taken.error());
   return operation();
 }
 

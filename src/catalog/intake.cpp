@@ -38,6 +38,12 @@ void add(Usage& sum, const Usage& part) {
   sum.reasoningTokens += part.reasoningTokens;
 }
 
+// Empty when the title is taken away; none when the entry does not speak of it.
+std::optional<std::string> titleIn(const Entry& info) {
+  if (const auto value = json::findMember(info.payload, "title")) return json::decodeString(*value).value_or("");
+  return std::nullopt;
+}
+
 TitleSource sourceOf(const Entry& info) {
   const bool generated = json::findString(info.payload, "titleSource") == "generated";
   return generated ? TitleSource::Generated : TitleSource::Given;
@@ -72,31 +78,31 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId) {
   if (known && known->stamp == *stamp && (!search_ || known->indexed == known->taken)) return Outcome::Unchanged;
   if (known) row_ = std::move(*known);
   row_.facts.sessionId = sessionId;
-  row_.stamp = std::move(*stamp);
   before_ = row_;
+  row_.stamp = std::move(*stamp);
   auto state = store_.sessionState(sessionId);
   if (!state) {
-    const Error& error = state.error();
-    if (error.code == ErrorCode::NotFound) return Outcome::Unchanged;  // the next look finds it gone
-    if (error.code != ErrorCode::Damaged && error.code != ErrorCode::NewerFormat) return std::unexpected(error);
-    saveDamaged(error);
-    return Outcome::Taken;
+    if (state.error().code == ErrorCode::NotFound) return Outcome::Unchanged;  // the next look finds it gone
+    return saveDamaged(state.error());
   }
-  if (auto read = readLog(*state); !read) {
-    if (read.error().code != ErrorCode::Damaged || read.error().retryable) return std::unexpected(read.error());
-    saveDamaged(read.error());
-  }
+  if (auto read = readLog(*state); !read) return saveDamaged(read.error());
   return Outcome::Taken;
 }
 
 // What was known before stays; what was read of the rest is not counted.
-void Intake::saveDamaged(const Error& error) {
-  before_.stamp = row_.stamp;
+Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
+  if (error.retryable) return std::unexpected(error);
+  // What the system refuses, it may allow later without a change of the file: such a session is tried each time.
+  const bool sure = error.code == ErrorCode::Damaged || error.code == ErrorCode::NewerFormat;
+  const std::string stamp = sure ? row_.stamp : "?" + row_.stamp;
+  if (before_.stamp == stamp && before_.facts.problem == error.message) return Outcome::Unchanged;
+  before_.stamp = stamp;
   if (before_.id != 0) forgetTexts(database_, before_.id, before_.indexed);
   row_ = std::move(before_);
   row_.facts.condition = SessionCondition::Damaged;
   row_.facts.problem = error.message;
   saveRow(database_, row_, store_.changeGroup(row_.facts.sessionId));
+  return Outcome::Taken;
 }
 
 Result<void> Intake::readLog(const SessionState& state) {
@@ -188,7 +194,7 @@ void Intake::applyHeader(const Entry& entry) {
 
 void Intake::applyInfo(const Entry& entry) {
   SessionSummary& facts = row_.facts;
-  if (const auto title = json::findString(entry.payload, "title")) {
+  if (const auto title = titleIn(entry)) {
     const TitleSource source = sourceOf(entry);
     if (title->empty()) {
       titleLost_ = true;
@@ -286,7 +292,7 @@ Result<void> Intake::chooseTitle() {
   std::string messageId;
   auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.taken, [&](std::uint64_t, Entry& entry) {
     if (entry.type == entry_type::kSessionInfo) {
-      const auto title = json::findString(entry.payload, "title");
+      const auto title = titleIn(entry);
       if (title) titles[static_cast<std::size_t>(sourceOf(entry))] = text::excerpt(*title, kGivenGraphemes);
     } else if (entry.type == entry_type::kMessage && messageId.empty() && !isRedacted(entry.id)) {
       const EntryFacts facts = readFacts(entry, false);

@@ -52,7 +52,7 @@ class Intake {
   void loadBranches();
   void saveBranches();
   void saveUsage();
-  void saveDamaged(const Error& error);
+  Result<Outcome> saveDamaged(const Error& error);
   void apply(std::uint64_t sequence, Entry& entry);
   void applyHeader(const Entry& entry);
   void applyInfo(const Entry& entry);

@@ -153,6 +153,7 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
   };
   return state_->guarded([&]() -> Result<NameMatch> {
     const std::string text(name);
+    match = {};
     look(NameMatch::Kind::Id, "sessionId = ?", {text}, kNewestFirst, 1);
     look(NameMatch::Kind::Key, "key = ? AND key <> ''", {text}, "createdMs DESC, sessionId DESC", 1);
     // Ids are ASCII: everything that begins with the name lies between it and it with the greatest letter behind.
@@ -168,7 +169,9 @@ Result<void> Catalog::rememberListing(const std::vector<std::string>& sessionIds
   if (state.memory || state.readOnly) return {};
   std::string lines;
   for (const std::string& id : sessionIds) lines += id + "\n";
-  if (state.meta("listing") != lines) state.setMeta("listing", Blob{lines});
+  if (state.meta("listing") == lines) return state.database->take();
+  if (auto opened = state.makeWritable(); !opened) return opened;
+  state.setMeta("listing", Blob{lines});
   return state.database->take();
 }
 

@@ -67,7 +67,7 @@ Result<OpenedCatalog> inMemory(const CatalogOptions& options, std::string note) 
   if (!database) return std::unexpected(database.error());
   if (auto ready = prepareSearch(**database); !ready) return std::unexpected(ready.error());
   if (auto made = makeTables(**database, true); !made) return std::unexpected(made.error());
-  OpenedCatalog opened{.database = std::move(*database), .memory = true, .readOnly = false, .notes = {}};
+  OpenedCatalog opened{.database = std::move(*database), .memory = true, .readOnly = false, .quiet = {}, .notes = {}};
   if (!note.empty()) opened.notes.push_back(std::move(note));
   return opened;
 }
@@ -83,11 +83,34 @@ Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root,
     if (!database || !prepareSearch(**database)) continue;
     const int version = versionOf(**database);
     if (!(*database)->take() || version != kSchemaVersion) continue;
-    return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = true, .notes = {}};
+    return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = true, .quiet = {}, .notes = {}};
   }
   return inMemory(options, fmt::format("{} cannot be written to and holds no catalog that can be used: it is put "
                                        "together in memory each time",
                                        folder));
+}
+
+std::optional<FileState> stateIn(Directory& root) {
+  const auto info = root.info(kFileName);
+  if (!info || !info->isRegular) return std::nullopt;
+  return FileState{.inode = info->identity.inode, .sizeBytes = info->sizeBytes, .modifiedNs = info->modifiedNs};
+}
+
+// While SQLite's log is missing, the file itself holds everything and nobody has it open for writing. Who writes to it
+// later changes its time, provided that the clock of the file system has moved on since it was last written.
+std::optional<OpenedCatalog> openQuietly(const std::string& folder, Directory& root, const CatalogOptions& options) {
+  constexpr std::uint64_t kTickNs = 20'000'000;
+  const auto log = root.info("catalog.db-wal");
+  if (log || log.error() != ENOENT) return std::nullopt;
+  const auto state = stateIn(root);
+  const std::uint64_t nowNs = systemEnvironment().clock.nowMs() * 1'000'000;
+  if (!state || state->modifiedNs + kTickNs > nowNs) return std::nullopt;
+  auto database = Database::open(folder + "/" + kFileName, OpenAs::Immutable, options.busyTimeoutMs);
+  if (!database || !prepareSearch(**database)) return std::nullopt;
+  const int version = versionOf(**database);
+  if (!(*database)->take() || version != kSchemaVersion) return std::nullopt;
+  return OpenedCatalog{
+      .database = std::move(*database), .memory = false, .readOnly = false, .quiet = state, .notes = {}};
 }
 
 Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptions& options) {
@@ -105,7 +128,7 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
   if (version < kSchemaVersion) {
     if (auto made = makeTables(**database, false); !made) return std::unexpected(made.error());
   }
-  return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = false, .notes = {}};
+  return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = false, .quiet = {}, .notes = {}};
 }
 
 }  // namespace
@@ -132,10 +155,19 @@ Result<std::string> setAside(const std::string& folder) {
                      kept);
 }
 
-Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options) {
+std::optional<FileState> fileStateOf(const std::string& folder) {
+  auto root = systemEnvironment().files.openRoot(folder, false);
+  if (!root) return std::nullopt;
+  return stateIn(**root);
+}
+
+Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet) {
   if (folder.empty() || options.inMemory) return inMemory(options, {});
   auto root = systemEnvironment().files.openRoot(folder, false);
   if (!root) return std::unexpected(systemError(root.error(), "open", folder));
+  if (mayBeQuiet) {
+    if (auto quiet = openQuietly(folder, **root, options)) return std::move(*quiet);
+  }
   const std::string path = folder + "/" + kFileName;
   // Made here, so that nobody else can read it and no link leads out of the store.
   auto file = (*root)->open(kFileName, OpenMode::OpenOrCreate);

@@ -1,7 +1,9 @@
 // The tables of catalog.db, and how the file is opened whatever state it is in.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,15 +16,29 @@ namespace bough::catalog {
 inline constexpr int kSchemaVersion = 1;
 inline constexpr const char* kFileName = "catalog.db";
 
+/// Tells whether the file was changed meanwhile.
+struct FileState {
+  std::uint64_t inode = 0;
+  std::uint64_t sizeBytes = 0;
+  std::uint64_t modifiedNs = 0;
+  bool operator==(const FileState&) const = default;
+};
+
 struct OpenedCatalog {
   std::unique_ptr<Database> database;
   bool memory = false;    ///< In memory: everything has to be taken in first.
   bool readOnly = false;  ///< The file can be read, not written.
+  /// Set when the file is opened as one that nobody changes, without a lock or a file beside it: what was read counts
+  /// only if the file is still in this state afterwards.
+  std::optional<FileState> quiet;
   std::vector<std::string> notes;
 };
 
-/// Opens the catalog in `folder`; in memory when that is empty or the file cannot be used.
-Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options);
+/// Opens the catalog in `folder`; in memory when that is empty or the file cannot be used. With `mayBeQuiet` a file
+/// that nobody is writing to is opened so that reading it writes nothing at all.
+Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet);
+
+std::optional<FileState> fileStateOf(const std::string& folder);
 
 /// Moves a damaged file aside, so that the next openCatalog makes a new one. Returns a note about it.
 Result<std::string> setAside(const std::string& folder);

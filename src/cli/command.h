@@ -53,6 +53,7 @@ struct Command {
 };
 
 // One a command, each in the file of its name.
+Command chatCommand();
 Command newCommand();
 Command lsCommand();
 Command searchCommand();
@@ -61,7 +62,15 @@ Command appendCommand();
 Command showCommand();
 Command followCommand();
 Command catCommand();
+Command treeCommand();
+Command branchesCommand();
 Command switchCommand();
+Command forkCommand();
+Command labelCommand();
+Command labelsCommand();
+Command restoreCommand();
+Command diffCommand();
+Command replayCommand();
 Command convertCommand();
 Command contextCommand();
 Command compatCommand();

@@ -7,9 +7,11 @@ namespace bough::cli {
 std::vector<CommandGroup> commandGroups() {
   return {
       {.title = "Sessions",
-       .commands = {newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(), appendCommand(),
-                    followCommand(), catCommand()}},
-      {.title = "Branches", .commands = {switchCommand()}},
+       .commands = {chatCommand(), newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(),
+                    appendCommand(), followCommand(), catCommand()}},
+      {.title = "Branches",
+       .commands = {treeCommand(), branchesCommand(), switchCommand(), forkCommand(), labelCommand(), labelsCommand(),
+                    restoreCommand(), diffCommand(), replayCommand()}},
       {.title = "Messages",
        .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
       {.title = "Care",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/json_write.h"

@@ -8,9 +8,13 @@
 
 namespace bough::cli {
 
-inline constexpr const char* kEntryHelp = "An entry: its id, or @head";
+inline constexpr const char* kEntryHelp =
+    "An entry: its id, the beginning of one when that is unique, a label, @head or @root; with ~N behind it, the entry "
+    "N "
+    "steps before";
 
-/// The id of the entry that `name` means.
+/// The id of the entry that `name` means. NotFound when there is none; InvalidArgument, with the candidates, when there
+/// are several.
 Result<std::string> resolveEntry(SessionStore& store, const std::string& sessionId, const std::string& name);
 
 }  // namespace bough::cli

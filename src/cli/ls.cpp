@@ -69,6 +69,19 @@ void printTable(const std::vector<SessionSummary>& rows) {
   table.print();
 }
 
+// So that @N means what was shown. A list without anything changes nothing.
+void remember(const Context& context, Catalog& catalog, const std::vector<SessionSummary>& rows) {
+  constexpr std::size_t kMost = 1000;
+  std::vector<std::string> shown;
+  for (const SessionSummary& row : rows) {
+    if (shown.size() < kMost) shown.push_back(row.sessionId);
+  }
+  if (shown.empty()) return;
+  if (auto kept = catalog.rememberListing(shown); !kept && !context.json) {
+    printMessage(fmt::format("note: @N will not mean this list: {}", kept.error().message));
+  }
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
   auto filter = options.filter.filter();
   if (!filter) return std::unexpected(filter.error());
@@ -79,35 +92,28 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   auto view = openCatalogView(context);
   if (!view) return std::unexpected(view.error());
-  ListOptions wanted{.filter = std::move(*filter), .limit = static_cast<std::size_t>(options.limit)};
-  if (options.all) wanted.limit = SIZE_MAX;
-  auto rows = view->catalog->list(wanted);
+  // One more than is shown says whether there are more; counting them all would take longer than the list.
+  const std::size_t limit = options.all ? SIZE_MAX - 1 : static_cast<std::size_t>(options.limit);
+  auto rows = view->catalog->list({.filter = *filter, .limit = limit + 1});
   if (!rows) return std::unexpected(rows.error());
-  std::vector<std::string> shown;
-  for (const SessionSummary& row : *rows) shown.push_back(row.sessionId);
-  if (shown.size() > 1000) shown.resize(1000);
-  if (auto kept = view->catalog->rememberListing(shown); !kept && !context.json) {
-    printMessage(fmt::format("note: @N will not mean this list: {}", kept.error().message));
-  }
-  std::uint64_t total = rows->size();
-  if (rows->size() == wanted.limit || context.json) {
-    auto counted = view->catalog->count(wanted.filter);
-    if (!counted) return std::unexpected(counted.error());
-    total = *counted;
-  }
+  const bool more = rows->size() > limit;
+  if (more) rows->pop_back();
+  remember(context, *view->catalog, *rows);
   if (context.json) {
-    printJson(context.resolvedLocation(), total, *rows);
+    auto total = view->catalog->count(*filter);
+    if (!total) return std::unexpected(total.error());
+    printJson(context.resolvedLocation(), *total, *rows);
     return kDone;
   }
   if (rows->empty()) {
-    printMessage("no sessions; `bough new` makes one");
+    auto any = view->catalog->count();
+    if (!any) return std::unexpected(any.error());
+    printMessage(*any > 0 ? "no session is like that; `bough ls` lists them all"
+                          : "no sessions; `bough new` makes one");
     return kDone;
   }
   printTable(*rows);
-  if (total > rows->size()) {
-    printMessage(
-        fmt::format("the newest {} of {}; --all shows every one, --limit N another number", rows->size(), total));
-  }
+  if (more) printMessage(fmt::format("the newest {}; --all shows every one, --limit N another number", limit));
   return kDone;
 }
 

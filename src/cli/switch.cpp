@@ -2,6 +2,7 @@
 
 #include "base/json_write.h"
 #include "cli/command.h"
+#include "cli/entry_name.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
 
@@ -14,18 +15,26 @@ struct Options {
 };
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto session = openSession(context, options.session);
-  if (!session) return std::unexpected(session.error());
-  auto moved = session->store->moveHead(session->sessionId, options.entry == "@start" ? "" : options.entry);
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
+  std::string entryId;
+  if (options.entry != "@start") {
+    auto entry = resolveEntry(store, session, options.entry);
+    if (!entry) return std::unexpected(entry.error());
+    entryId = std::move(*entry);
+  }
+  auto moved = store.moveHead(session, entryId);
   if (!moved) return std::unexpected(moved.error());
   if (!context.json) {
-    printMessage(fmt::format("the head of {} is now {}", session->sessionId, options.entry));
+    printMessage(fmt::format("the head of {} is now {}", session, entryId.empty() ? "@start" : entryId));
     return kDone;
   }
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session->sessionId).key("headId");
-  options.entry == "@start" ? writer.null() : writer.string(options.entry);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session).key("headId");
+  entryId.empty() ? writer.null() : writer.string(entryId);
   writer.endObject();
   printLine(out);
   return kDone;
@@ -41,10 +50,10 @@ Command switchCommand() {
       .details = "Nothing is removed: the entries behind it stay, as another branch.",
       .examples =
           "  bough switch SESSION ENTRY\n"
+          "  bough switch SESSION @head~2     take the last two entries back\n"
           "  bough switch SESSION @start      before the first entry",
-      .options =
-          {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
-           {.name = "ENTRY", .help = "The id of an entry, or @start", .target = &options->entry, .required = true}},
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

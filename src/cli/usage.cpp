@@ -84,10 +84,13 @@ void printTable(const std::string& by, const UsageReport& report) {
                {"cache read", Table::Align::Right},
                {"cache write", Table::Align::Right},
                {"cost", Table::Align::Right},
-               {by == "session" ? "title" : "models", Table::Align::Left}});
+               {by == "session" ? "title"
+                : by == "model" ? ""
+                                : "models",
+                Table::Align::Left}});
   const auto add = [&](const UsageRow& row) {
     std::string last = row.title;
-    if (by != "session") {
+    if (by != "session" && by != "model") {
       for (const std::string& model : row.models) last += (last.empty() ? "" : ", ") + model;
     }
     table.add({row.name.empty() ? "(none)" : row.name, grouped(row.messages), grouped(row.tokens.inputTokens),
@@ -110,8 +113,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   UsageOptions wanted{.sinceMs = filter->sinceMs,
                       .untilMs = filter->untilMs,
                       .agent = filter->agent,
-                      .key = filter->key,
                       .cwd = filter->cwd,
+                      .key = filter->key,
                       .model = options.model,
                       .localTime = !options.utc,
                       .prices = &*prices};

@@ -10,13 +10,11 @@
 #include "base/json_write.h"
 #include "base/timestamp.h"
 #include "bough/entry_serializer.h"
-#include "log/line.h"
 
 namespace bough {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-constexpr std::size_t kMaxTypeBytes = 64;
 constexpr std::size_t kMaxRunIdBytes = 256;
 
 std::unexpected<Error> invalid(const Entry& entry, std::string_view what) {
@@ -53,15 +51,26 @@ Result<void> checkObject(const Entry& entry, std::string_view name, std::string_
   return {};
 }
 
+// Of the entries of a batch most have the same time.
+bool isTimestamp(const std::string& text) {
+  thread_local std::string lastGood;
+  if (text == lastGood && !text.empty()) return true;
+  if (!parseTimestamp(text)) return false;
+  constexpr std::size_t kUsualBytes = 40;
+  if (text.size() <= kUsualBytes) lastGood = text;
+  return true;
+}
+
 Result<void> checkEntry(const Entry& entry) {
   if (!isEntryId(entry.id)) return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]");
   if (entry.parentId && !entry.parentId->empty() && !isEntryId(*entry.parentId)) {
     return invalid(entry, "parentId is not a valid id");
   }
-  if (entry.type.size() > kMaxTypeBytes || !isEntryId(entry.type)) {
-    return invalid(entry, "the type is not 1 to 64 of [A-Za-z0-9._:-]");
+  // What may be appended is narrower (append_rules.h); but what other writers have stored is kept.
+  if (!isEntryId(entry.type) && (entry.type.empty() || !json::check(json::quoted(entry.type)))) {
+    return invalid(entry, "the type is empty or not UTF-8");
   }
-  if (!parseTimestamp(entry.timestamp)) return invalid(entry, "the timestamp is not RFC 3339");
+  if (!isTimestamp(entry.timestamp)) return invalid(entry, "the timestamp is not RFC 3339");
   if (entry.runId.size() > kMaxRunIdBytes || (!entry.runId.empty() && !json::check(json::quoted(entry.runId)))) {
     return invalid(entry, "runId is longer than 256 bytes or not UTF-8");
   }
@@ -98,6 +107,9 @@ bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member)
     return text.has_value();
   };
   const auto takeObject = [&](std::string& target) {
+    // With room behind it that parsers ask for, so that they need no copy of their own.
+    constexpr std::size_t kPaddingBytes = 64;
+    target.reserve(member.value.size() + kPaddingBytes);
     target = member.value;
     return json::kindOf(member.value) == json::Kind::Object;
   };
@@ -117,46 +129,6 @@ bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member)
   return true;
 }
 
-// Takes `prefix` and the text up to the next quote from the front.
-bool takeMember(std::string_view& text, std::string_view prefix, std::string& value) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  const std::size_t end = text.find('"');
-  if (end == std::string_view::npos || text.substr(0, end).contains('\\')) return false;
-  value = text.substr(0, end);
-  text.remove_prefix(end + 1);
-  return true;
-}
-
-// Most lines: sealed, members where format 1 puts them, and nothing behind the payload. One look through the payload
-// shows where it ends. False when the line is another one.
-bool decodeSealed(std::string_view text, Entry& entry) {
-  const auto seal = findSeal(text);
-  if (!seal) return false;
-  text = text.substr(0, seal->bodyLength);
-  entry.parentId.emplace();
-  if (!takeMember(text, R"({"id":")", entry.id)) return false;
-  constexpr std::string_view kRoot = R"(,"parentId":null)";
-  if (text.starts_with(kRoot)) {
-    text.remove_prefix(kRoot.size());
-  } else if (!takeMember(text, R"(,"parentId":")", *entry.parentId)) {
-    return false;
-  }
-  if (!takeMember(text, R"(,"type":")", entry.type)) return false;
-  if (!takeMember(text, R"(,"timestamp":")", entry.timestamp)) return false;
-  if (text.starts_with(R"(,"runId":")") && !takeMember(text, R"(,"runId":")", entry.runId)) return false;
-  constexpr std::string_view kPayloadKey = R"(,"payload":)";
-  if (!text.starts_with(kPayloadKey)) return false;
-  text.remove_prefix(kPayloadKey.size());
-  const auto end = json::skipValue(text, 0);
-  if (!text.starts_with('{') || !end || *end != text.size()) return false;
-  // With room behind it that parsers ask for, so that they need no copy of their own.
-  constexpr std::size_t kPaddingBytes = 64;
-  entry.payload.reserve(text.size() + kPaddingBytes);
-  entry.payload = text;
-  return true;
-}
-
 class JsonEntrySerializer final : public EntrySerializer {
  public:
   [[nodiscard]] int schemaVersion() const override { return kSchemaVersion; }
@@ -165,11 +137,12 @@ class JsonEntrySerializer final : public EntrySerializer {
     if (auto ok = checkEntry(entry); !ok) return ok;
     out.append(R"({"id":")").append(entry.id);
     if (entry.parentId.value_or("").empty()) {
-      out.append(R"(","parentId":null,"type":")");
+      out.append(R"(","parentId":null,"type":)");
     } else {
-      out.append(R"(","parentId":")").append(*entry.parentId).append(R"(","type":")");
+      out.append(R"(","parentId":")").append(*entry.parentId).append(R"(","type":)");
     }
-    out.append(entry.type).append(R"(","timestamp":")").append(entry.timestamp).append("\"");
+    json::appendQuoted(out, entry.type);
+    out.append(R"(,"timestamp":")").append(entry.timestamp).append("\"");
     if (!entry.runId.empty()) {
       out.append(R"(,"runId":)");
       json::appendQuoted(out, entry.runId);
@@ -190,8 +163,6 @@ class JsonEntrySerializer final : public EntrySerializer {
 
   [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
     Entry entry;
-    if (decodeSealed(text, entry)) return entry;
-    entry = Entry();
     json::ObjectReader members(text);
     unsigned seen = 0;
     while (const auto member = members.next()) {

@@ -34,14 +34,11 @@ class GroupCommit {
     self.turn.wait(Turn::Wait);
     if (self.turn == Turn::Done) return;
 
-    const std::vector<Waiter*> group = takeGroup();
-    std::vector<Work*> works;
-    works.reserve(group.size());
-    for (const Waiter* waiter : group) works.push_back(waiter->work);
-    commit_(works);
+    takeGroup();
+    commit_(works_);
 
     // Whoever is told that it is done may be gone at once, so each is looked at for the last time here.
-    for (Waiter* waiter : group) {
+    for (Waiter* waiter : group_) {
       if (waiter != &self) tell(*waiter, Turn::Done);
     }
     const std::lock_guard lock(mutex_);
@@ -62,16 +59,17 @@ class GroupCommit {
     waiter.turn.notify_one();
   }
 
-  std::vector<Waiter*> takeGroup() {
+  void takeGroup() {
     const std::lock_guard lock(mutex_);
-    std::vector<Waiter*> group;
+    group_.clear();
+    works_.clear();
     std::size_t weight = 0;
-    while (!queue_.empty() && (group.empty() || weight + queue_.front()->weight <= weightLimit_)) {
+    while (!queue_.empty() && (group_.empty() || weight + queue_.front()->weight <= weightLimit_)) {
       weight += queue_.front()->weight;
-      group.push_back(queue_.front());
+      group_.push_back(queue_.front());
+      works_.push_back(queue_.front()->work);
       queue_.pop_front();
     }
-    return group;
   }
 
   Commit commit_;
@@ -79,6 +77,9 @@ class GroupCommit {
   std::mutex mutex_;
   std::deque<Waiter*> queue_;
   bool leading_ = false;
+  // The leader's alone; kept from group to group, so that they need no memory.
+  std::vector<Waiter*> group_;
+  std::vector<Work*> works_;
 };
 
 }  // namespace bough

@@ -94,6 +94,12 @@ std::optional<LineKeys> readCanonicalKeys(std::string_view line) {
   return keys;
 }
 
+std::string_view peekId(std::string_view text) {
+  if (!takePrefix(text, R"({"id":")")) return {};
+  const std::size_t end = text.substr(0, 64).find('"');
+  return end == std::string_view::npos ? std::string_view() : text.substr(0, end);
+}
+
 std::optional<LineKeys> readAnyKeys(std::string_view line, std::string& storage, std::string_view& reason) {
   if (const auto whole = json::check(line); !whole) {
     reason = whole.error().reason;

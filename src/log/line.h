@@ -48,6 +48,9 @@ struct LineKeys {
 /// Reads the keys of a line that begins as format 1 says, without looking at the rest; none otherwise.
 std::optional<LineKeys> readCanonicalKeys(std::string_view line);
 
+/// The id with which a line seems to begin; empty when that cannot be seen from here.
+std::string_view peekId(std::string_view text);
+
 /// Reads the keys of any JSON object, in any order, and checks all of it. `reason` says why there are none.
 std::optional<LineKeys> readAnyKeys(std::string_view line, std::string& storage, std::string_view& reason);
 

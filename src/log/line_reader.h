@@ -27,11 +27,14 @@ class LineReader {
   /// The next line, the last one without its end included; none at the end of the source.
   SysResult<std::optional<Line>> next(Crc32c begin);
 
+  /// What is at hand of the next line and what follows it, without reading on.
+  [[nodiscard]] std::string_view upcoming() const { return {buffer_.get() + begin_, end_ - begin_}; }
+
  private:
   SysResult<bool> fill();
   SysResult<Line> skipLongLine();
 
-  static constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;  // stays in the processor's cache
   static constexpr std::size_t kSmallestBytes = std::size_t{4} << 10;
   static constexpr std::size_t kKeptBytes = 512;  // of a line that is too long
 

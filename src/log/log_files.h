@@ -36,6 +36,7 @@ struct OpenLog {
   FileInfo info;  ///< When it was opened.
   bool writable = false;
 
+  /// For messages.
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }
 };
 

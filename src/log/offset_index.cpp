@@ -91,7 +91,10 @@ void OffsetIndex::forEachRecord(const std::function<void(std::span<const IndexRe
 }
 
 std::optional<Ordinal> OffsetIndex::find(std::string_view id, const ConfirmId& confirm) {
-  const std::uint64_t hash = hashId(id, seed_);
+  return find(id, hashId(id, seed_), confirm);
+}
+
+std::optional<Ordinal> OffsetIndex::find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm) {
   if (!table_.empty()) {
     const std::size_t mask = table_.size() - 1;
     for (std::size_t slot = hash & mask; table_[slot] != kNoOrdinal; slot = (slot + 1) & mask) {
@@ -141,6 +144,10 @@ bool OffsetIndex::extendFile() {
   return file_->extend(std::span(fresh_).subspan(file_->known() - fileCount_), summary_);
 }
 
+void OffsetIndex::prepareFor(std::string_view id) const {
+  if (!table_.empty()) __builtin_prefetch(&table_[hashId(id, seed_) & (table_.size() - 1)], 1);
+}
+
 void OffsetIndex::reserve(std::size_t entries) {
   constexpr std::size_t kMost = std::size_t{1} << 22;
   entries = std::min(entries, kMost);
@@ -150,10 +157,11 @@ void OffsetIndex::reserve(std::size_t entries) {
 
 bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId) {
   const LineKeys& keys = line.keys;
-  if (find(keys.id, confirm) || summary_.count >= kElsewhere) return false;
+  const std::uint64_t hash = hashId(keys.id, seed_);
+  if (find(keys.id, hash, confirm) || summary_.count >= kElsewhere) return false;
   const Ordinal ordinal = summary_.count;
   IndexRecord record{.offset = line.offset,
-                     .idHash = hashId(keys.id, seed_),
+                     .idHash = hash,
                      .length = line.length,
                      .parent = kNoOrdinal,
                      .previousControl = summary_.lastControl,

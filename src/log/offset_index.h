@@ -99,6 +99,8 @@ class OffsetIndex {
   /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false. `lastId` is the id of
   /// the entry added last, if it is known: most entries are its children, and need not be looked up.
   bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {});
+  /// Fetches the place where an id would be found, so that it is at hand when the entry is added.
+  void prepareFor(std::string_view id) const;
   /// Makes room for so many entries at once.
   void reserve(std::size_t entries);
   void addProblem() { ++summary_.problemCount; }
@@ -117,6 +119,7 @@ class OffsetIndex {
   bool extendFile();
 
  private:
+  std::optional<Ordinal> find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm);
   void insertFresh(Ordinal ordinal, std::uint64_t hash);
   void growTable(std::size_t entries = 0);
   void moveHead(const ScannedLine& line, const ConfirmId& confirm);

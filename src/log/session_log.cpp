@@ -11,6 +11,7 @@
 #include "base/file_io.h"
 #include "base/json_scan.h"
 #include "log/index_file.h"
+#include "log/sealed_entry.h"
 
 namespace bough {
 namespace {
@@ -41,6 +42,7 @@ SessionLog::SessionLog(LogFolders folders, std::string sessionId, const EntrySer
                        Environment& environment, Options options)
     : folders_(std::move(folders)),
       sessionId_(std::move(sessionId)),
+      plainPath_(folders_.sessions->path() + "/" + logName(sessionId_)),
       serializer_(serializer),
       environment_(environment),
       options_(options),
@@ -116,64 +118,70 @@ bool SessionLog::confirm(const IndexRecord& record, std::string_view id) {
   return keys && keys->id == id;
 }
 
-// Room for one read, used again for the next.
-struct SessionLog::ReadRoom {
-  std::unique_ptr<char[]> bytes;
-  std::size_t capacity = 0;
-
-  void reserve(std::size_t size) {
-    if (size <= capacity) return;
-    bytes = std::make_unique_for_overwrite<char[]>(size);
-    capacity = size;
+// At least `size` bytes for one read. What is usual is kept for the next: memory that was used a moment ago is in the
+// processor's cache.
+std::span<char> SessionLog::ReadRoom::take(std::size_t size) {
+  if (size > kUsualBytes) {
+    large = std::make_unique_for_overwrite<char[]>(size);
+    return {large.get(), size};
   }
-};
+  if (!usual) usual = std::make_unique_for_overwrite<char[]>(kUsualBytes);
+  return {usual.get(), size};
+}
 
 // Reads the records first…last, which lie close together, with one read, and checks each line's seal.
 Result<void> SessionLog::readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last,
-                                 ReadRoom& room, const UseLine& use) {
+                                 const UseLine& use) {
   const std::uint64_t lead = std::min<std::uint64_t>(records[first].offset, kSealTailBytes);
   const std::uint64_t begin = records[first].offset - lead;
   const std::uint64_t end = records[last].offset + records[last].length;
   const auto size = static_cast<std::size_t>(end - begin);
-  room.reserve(size);
-  const auto got = readFully(*log_.source, begin, {room.bytes.get(), size});
+  const std::span<char> room = room_.take(size);
+  const auto got = readFully(*log_.source, begin, room);
   if (!got) return std::unexpected(ioError(got.error(), "read"));
   readMismatch_ = readMismatch_ || *got != size;
   if (readMismatch_) return {};
-  const std::string_view bytes(room.bytes.get(), size);
-  for (std::size_t i = first; i <= last; ++i) {
+  const std::string_view bytes(room.data(), size);
+  for (std::size_t i = first; i <= last && !readMismatch_; ++i) {
     const std::size_t at = static_cast<std::size_t>(records[i].offset - begin);
-    const std::string_view line = bareLine(bytes.substr(at, records[i].length));
-    if (records[i].chained != 0) {
+    StoredLine line{
+        .text = bareLine(bytes.substr(at, records[i].length)), .chained = records[i].chained != 0, .previous = {}};
+    if (line.chained) {
       const SealDigits previous = sealBefore(bytes.substr(0, at));
-      const auto seal = findSeal(line);
-      const bool checkable = previous || records[i].offset == 0;
-      readMismatch_ =
-          readMismatch_ || !seal ||
-          (checkable && sealDigits(previous, line.substr(0, seal->bodyLength), seal->placeText) != seal->digits);
+      if (previous || records[i].offset == 0) line.previous = previous;
     }
-    use(line);
+    readMismatch_ = !use(line);
   }
   return {};
+}
+
+// Whether the line is what its seal says, as far as that can be known.
+bool SessionLog::StoredLine::holds() const {
+  if (!chained) return true;
+  const auto seal = findSeal(text);
+  if (!seal) return false;
+  return !previous || sealDigits(*previous, text.substr(0, seal->bodyLength), seal->placeText) == seal->digits;
 }
 
 Result<std::vector<std::string>> SessionLog::fetch(const std::vector<Ordinal>& ordinals) {
   std::vector<std::string> lines;
   lines.reserve(ordinals.size());
-  auto done = forEachLine(ordinals, [&](std::string_view line) { lines.emplace_back(line); });
+  auto done = forEachLine(ordinals, [&](const StoredLine& line) {
+    lines.emplace_back(line.text);
+    return line.holds();
+  });
   if (!done) return std::unexpected(done.error());
   return lines;
 }
 
 // Gives each line to `use`, which must not keep it. Some are missing when readMismatch_ is set or the index is damaged.
 Result<void> SessionLog::forEachLine(const std::vector<Ordinal>& ordinals, const UseLine& use) {
-  constexpr std::uint64_t kRunBytes = std::uint64_t{256} << 10;  // stays in the processor's cache
+  constexpr std::uint64_t kRunBytes = ReadRoom::kUsualBytes - kSealTailBytes;
   constexpr std::uint64_t kGapBytes = std::uint64_t{16} << 10;
   std::vector<IndexRecord> records;
   records.reserve(ordinals.size());
   for (const Ordinal ordinal : ordinals) records.push_back(index_.record(ordinal));
   if (index_.damaged()) return {};
-  ReadRoom room;
   for (std::size_t first = 0; first < records.size();) {
     std::size_t last = first;
     while (last + 1 < records.size() && records[last + 1].offset > records[last].offset &&
@@ -181,10 +189,11 @@ Result<void> SessionLog::forEachLine(const std::vector<Ordinal>& ordinals, const
            records[last + 1].offset + records[last + 1].length - records[first].offset < kRunBytes) {
       ++last;
     }
-    if (auto run = readRun(records, first, last, room, use); !run) return run;
+    if (auto run = readRun(records, first, last, use); !run) return run;
     if (readMismatch_) break;
     first = last + 1;
   }
+  room_.large.reset();
   return {};
 }
 
@@ -201,19 +210,23 @@ Result<std::string> SessionLog::idOf(Ordinal ordinal) {
 }
 
 // The head's id: of an entry here, or the one that the last head entry or a fork's header names.
-Result<std::string> SessionLog::headOf() {
+Result<void> SessionLog::loadHead() {
   const IndexSummary& summary = index_.summary();
-  if (summary.head == kNoOrdinal) return std::string();
+  if (!headId_.empty() || summary.head == kNoOrdinal) return {};
   if (summary.head != kElsewhere) {
-    return summary.head + 1 == summary.count && !tailId_.empty() ? tailId_ : idOf(summary.head);
+    auto id = summary.head + 1 == summary.count && !tailId_.empty() ? tailId_ : idOf(summary.head);
+    if (!id) return std::unexpected(id.error());
+    headId_ = std::move(*id);
+    return {};
   }
   const bool moved = summary.headEntry != kNoOrdinal;
   auto lines = fetch({moved ? summary.headEntry : Ordinal{0}});
   if (!lines) return std::unexpected(lines.error());
-  if (lines->empty()) return std::string();
+  if (lines->empty()) return {};
   auto payload = json::findMember(lines->front(), "payload").value_or("");
   if (!moved) payload = json::findMember(payload, "parentSession").value_or("");
-  return json::findString(payload, "entryId").value_or("");
+  headId_ = json::findString(payload, "entryId").value_or("");
+  return {};
 }
 
 Result<LogSummary> SessionLog::summary() {
@@ -223,11 +236,7 @@ Result<LogSummary> SessionLog::summary() {
     if (known.count > 0) {
       if (auto tail = loadTail(); !tail) return std::unexpected(tail.error());
     }
-    if (headId_.empty()) {
-      auto head = headOf();
-      if (!head) return std::unexpected(head.error());
-      headId_ = std::move(*head);
-    }
+    if (auto head = loadHead(); !head) return std::unexpected(head.error());
     const auto size = log_.source->size();
     if (!size) return std::unexpected(ioError(size.error(), "look at"));
     return LogSummary{.count = known.count,
@@ -240,9 +249,9 @@ Result<LogSummary> SessionLog::summary() {
   });
 }
 
-Result<std::string> SessionLog::headerText() {
+Result<SessionLog::Header> SessionLog::header() {
   const std::lock_guard lock(mutex_);
-  return withIndex([&]() -> Result<std::string> {
+  return withIndex([&]() -> Result<Header> {
     if (index_.summary().count == 0) {
       return fail(ErrorCode::Damaged, fmt::format("{} holds no entry", log_.path()),
                   "it is empty or no session file; move it out of the store, or see `bough verify`");
@@ -252,7 +261,7 @@ Result<std::string> SessionLog::headerText() {
       if (!lines) return std::unexpected(lines.error());
       if (!lines->empty()) header_ = std::move(lines->front());
     }
-    return header_;
+    return Header{.text = header_, .generation = generation_};
   });
 }
 
@@ -327,12 +336,47 @@ Result<LogPath> SessionLog::branch(Ordinal leaf, std::size_t limit) {
 Result<std::vector<std::string>> SessionLog::read(const std::vector<Ordinal>& ordinals) {
   std::vector<std::string> lines;
   lines.reserve(ordinals.size());
-  auto done = read(ordinals, [&](std::string_view line) { lines.emplace_back(line); });
+  auto done = readLines(ordinals, [&](const StoredLine& line) {
+    lines.emplace_back(line.text);
+    return line.holds();
+  });
   if (!done) return std::unexpected(done.error());
   return lines;
 }
 
-Result<void> SessionLog::read(const std::vector<Ordinal>& ordinals, const UseLine& use) {
+Result<std::vector<Entry>> SessionLog::readEntries(const std::vector<Ordinal>& ordinals) {
+  std::vector<Entry> entries;
+  entries.reserve(ordinals.size());
+  std::optional<Error> damage;
+  auto done = readLines(ordinals, [&](const StoredLine& line) {
+    bool holds = true;
+    auto decoded = decodeLine(line, entries, holds);
+    if (!decoded && !damage) damage = std::move(decoded.error());
+    return holds;
+  });
+  if (!done) return std::unexpected(done.error());
+  if (damage) return std::unexpected(std::move(*damage));
+  return entries;
+}
+
+// Adds the entry of a line, or sets `holds` to false.
+Result<void> SessionLog::decodeLine(const StoredLine& line, std::vector<Entry>& entries, bool& holds) {
+  if (line.previous && &serializer_ == &jsonEntrySerializer()) {
+    const SealedRead read = readSealedEntry(line.text, *line.previous, entries.emplace_back());
+    if (read == SealedRead::Good) return {};
+    entries.pop_back();
+    holds = read != SealedRead::WrongSeal;
+    if (!holds) return {};
+  }
+  holds = line.holds();
+  if (!holds) return {};
+  auto entry = serializer_.decode(line.text);
+  if (!entry) return std::unexpected(entry.error());
+  entries.push_back(std::move(*entry));
+  return {};
+}
+
+Result<void> SessionLog::readLines(const std::vector<Ordinal>& ordinals, const UseLine& use) {
   const std::lock_guard lock(mutex_);
   if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
   const auto known = [&](Ordinal ordinal) { return ordinal < index_.summary().count; };

@@ -7,24 +7,28 @@
 // Appending. Under an exclusive lock on the file, which the kernel drops when the process dies:
 //   1. catch up with what others appended; move torn bytes aside (nobody is writing: we hold the lock);
 //   2. sync what others wrote and the name of the file, unless they are known to be synced: a batch is written only
-//      behind durable bytes, so a crash can tear the last batch and no other;
+//      behind durable bytes, so a crash can tear the last batch and no other. The last one is written anew before
+//      that, as it stands: a sync that failed in another process may have left it in memory only;
 //   3. let the waiting appends check themselves against the log as it is now, and seal all their entries as one batch;
 //   4. one write, one sync; then they are acknowledged.
 // A write that fails is cut off again. A sync that fails poisons this object: what the disk holds is unknown, so
 // nothing more is acknowledged until the session is opened again.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/environment.h"
+#include "base/file_io.h"
 #include "bough/entry_serializer.h"
 #include "bough/error.h"
 #include "bough/outline.h"
@@ -43,9 +47,11 @@ class LogView {
   /// The text of the entry, sealed or not; none when the log has no such entry.
   virtual Result<std::optional<std::string>> textOf(std::string_view id) = 0;
   virtual Result<bool> contains(std::string_view id) = 0;
-  [[nodiscard]] virtual const std::string& tailId() const = 0;
+  [[nodiscard]] virtual std::string_view tailId() const = 0;
   /// Empty before the first entry.
-  [[nodiscard]] virtual const std::string& headId() const = 0;
+  [[nodiscard]] virtual std::string_view headId() const = 0;
+  /// As SessionLog::generation.
+  [[nodiscard]] virtual std::uint64_t generation() const { return 0; }
 };
 
 /// One caller's append.
@@ -93,8 +99,16 @@ class SessionLog {
   [[nodiscard]] const std::string& sessionId() const { return sessionId_; }
 
   Result<LogSummary> summary();
-  /// The first line.
-  Result<std::string> headerText();
+  /// Another number when the log's lines may be others than before, not only more: its file was replaced or changed.
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
+  /// The same after a look at the file.
+  Result<std::uint64_t> freshGeneration();
+  /// The first line, and the generation that has it.
+  struct Header {
+    std::string text;
+    std::uint64_t generation = 0;
+  };
+  Result<Header> header();
 
   Result<std::optional<Ordinal>> find(std::string_view id);
   /// Ordinals from `from` on, upwards or (`newestFirst`) downwards from the end, of one kind when `kind` is set.
@@ -110,10 +124,8 @@ class SessionLog {
   /// The lines at these ordinals. Fails with a retryable Damaged when the log turned out to be changed, so that
   /// ordinals mean other entries now: ask for them again.
   Result<std::vector<std::string>> read(const std::vector<Ordinal>& ordinals);
-  /// The same without a copy of each: `use` is called for every line in turn and must not keep it. After an error it
-  /// may have seen some.
-  using UseLine = std::function<void(std::string_view)>;
-  Result<void> read(const std::vector<Ordinal>& ordinals, const UseLine& use);
+  /// The same, decoded.
+  Result<std::vector<Entry>> readEntries(const std::vector<Ordinal>& ordinals);
 
   /// Appends, together with whoever else does at this moment. The work is finished when this returns.
   void append(AppendWork& work, std::size_t weightBytes);
@@ -130,7 +142,21 @@ class SessionLog {
  private:
   class View;
   class IndexSink;
-  struct ReadRoom;
+  struct ReadRoom {
+    static constexpr std::size_t kUsualBytes = std::size_t{128} << 10;
+    std::unique_ptr<char[]> usual;
+    std::unique_ptr<char[]> large;
+    std::span<char> take(std::size_t size);
+  };
+  // A line as it stands in the file, with what is needed to check it. It is gone after the call.
+  struct StoredLine {
+    std::string_view text;
+    bool chained;                        // it has a seal that must hold
+    std::optional<SealDigits> previous;  // none: what it follows from is not known
+    [[nodiscard]] bool holds() const;
+  };
+  /// Called for every line in turn; false when it is not what its seal says.
+  using UseLine = std::function<bool(const StoredLine&)>;
   static constexpr std::size_t kEdgeBytes = 4096;
   static constexpr std::uint64_t kUnseen = UINT64_MAX;
   // A log shorter than this needs no index file; a longer rest is added to it.
@@ -138,6 +164,9 @@ class SessionLog {
 
   SessionLog(LogFolders folders, std::string sessionId, const EntrySerializer& serializer, Environment& environment,
              Options options);
+
+  // Never the same twice in a process, whichever log asks.
+  static std::uint64_t nextGeneration();
 
   // All below need mutex_.
   Result<void> reopen();
@@ -152,12 +181,14 @@ class SessionLog {
   void sumEdge();
   Result<std::string> edgeBefore(std::uint64_t offset);
   Result<std::string> idOf(Ordinal ordinal);
-  Result<std::string> headOf();
+  Result<void> loadHead();
   bool confirm(const IndexRecord& record, std::string_view id);
   OffsetIndex::ConfirmId confirmer();
   Result<std::vector<std::string>> fetch(const std::vector<Ordinal>& ordinals);
   Result<void> forEachLine(const std::vector<Ordinal>& ordinals, const UseLine& use);
-  Result<void> readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last, ReadRoom& room,
+  Result<void> readLines(const std::vector<Ordinal>& ordinals, const UseLine& use);
+  Result<void> decodeLine(const StoredLine& line, std::vector<Entry>& entries, bool& holds);
+  Result<void> readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last,
                        const UseLine& use);
   Error ioError(int number, std::string_view what);
   Error changingError();
@@ -179,18 +210,26 @@ class SessionLog {
   Result<std::shared_ptr<File>> lockForAppend(std::unique_lock<std::mutex>& lock);
   Result<void> checkHeader();
   Result<void> settle(std::uint64_t* movedBytes);
+  Result<void> renewLastBatch(std::uint64_t covered);
+  LockOrder nextOrder();
+  Error appendError(int number, std::uint64_t offset);
   Result<void> syncFile();
   [[nodiscard]] Error syncError(int number) const;
   Result<void> moveTornAside(std::uint64_t begin, std::uint64_t end);
   Result<void> loadTail();
   Result<void> prepareGroup(View& view, const std::vector<AppendWork*>& group, std::vector<Result<void>>& outcomes);
-  std::string sealGroup(const std::vector<NewLine>& lines);
-  Result<void> writeGroup(File& file, const std::string& bytes, std::uint64_t offset);
-  void indexGroup(const std::vector<NewLine>& lines, const std::string& bytes, std::uint64_t offset);
-  Result<void> commitLines(const std::vector<NewLine>& lines, File& file, std::unique_lock<std::mutex>& lock);
+  void sealGroup(const std::vector<NewLine>& lines);
+  struct Written {
+    int error = 0;
+    bool atSync = false;
+  };
+  static Written writeGroup(File& file, const std::string& bytes, std::uint64_t offset);
+  void indexGroup(const View& view, std::uint64_t offset);
+  Result<void> commitLines(const View& view, File& file, std::unique_lock<std::mutex>& lock);
 
   const LogFolders folders_;
   const std::string sessionId_;
+  const std::string plainPath_;  // of the log when it is not archived, for messages
   const EntrySerializer& serializer_;
   Environment& environment_;
   const Options options_;
@@ -198,7 +237,7 @@ class SessionLog {
   std::mutex mutex_;
   OpenLog log_;
   OffsetIndex index_;
-  std::string edge_;  // the last 4 KiB that the index covers
+  std::string edge_;  // the last bytes that the index covers, at least 4 KiB of them
   std::string tailId_;
   std::uint64_t tailOffset_ = 0;
   std::string headId_;
@@ -209,7 +248,15 @@ class SessionLog {
   bool nameSynced_ = false;        // the file's name is on the disk too
   bool readMismatch_ = false;      // a line was not what the index says
   bool headerChecked_ = false;     // options_.mayAppend has said yes to this file
+  std::atomic<std::uint64_t> generation_ = nextGeneration();
   std::optional<Error> poison_;
+  ReadRoom room_;
+  unsigned appendsSinceTurn_ = 0;
+  std::uint64_t bytesSinceTurn_ = 0;
+  // Of the group that is being written; kept from one to the next, so that they need no memory.
+  std::string groupBytes_;
+  std::vector<std::size_t> lineEnds_;
+  SealDigits groupSeal_;
 
   GroupCommit<AppendWork> commits_;
 };

@@ -19,10 +19,10 @@ namespace bough {
 // The log as an append sees it: what is stored, and the lines of the group that stand before it.
 class SessionLog::View final : public LogView {
  public:
-  View(SessionLog& log, std::string headId) : log_(log), headId_(std::move(headId)) {}
+  explicit View(SessionLog& log) : log_(log), headId_(log.headId_) {}
 
   Result<std::optional<std::string>> textOf(std::string_view id) override {
-    if (const auto pending = finder_.find(lines_, id)) return lines_[*pending].text;
+    if (const auto pending = finder_.find(lines_, id)) return lines_[*pending].text();
     const auto ordinal = log_.index_.find(id, log_.confirmer());
     if (!ordinal) return std::nullopt;
     auto lines = log_.fetch({*ordinal});
@@ -35,16 +35,24 @@ class SessionLog::View final : public LogView {
     return id == tailId() || finder_.find(lines_, id) || log_.index_.find(id, log_.confirmer()).has_value();
   }
 
-  [[nodiscard]] const std::string& tailId() const override { return lines_.empty() ? log_.tailId_ : lines_.back().id; }
-  [[nodiscard]] const std::string& headId() const override { return headId_; }
+  [[nodiscard]] std::string_view tailId() const override {
+    return lines_.empty() ? std::string_view(log_.tailId_) : lines_.back().id();
+  }
+  [[nodiscard]] std::string_view headId() const override { return headId_; }
+  [[nodiscard]] std::uint64_t generation() const override { return log_.generation_; }
+  /// Whether the head is another one than that of the log.
+  [[nodiscard]] bool headMoved() const { return headMoved_; }
   [[nodiscard]] const std::vector<NewLine>& lines() const { return lines_; }
 
   void accept(std::vector<NewLine> fresh) {
     for (const NewLine& line : fresh) {
-      if (line.type == entry_type::kHead) {
-        headId_ = json::findString(json::findMember(line.text, "payload").value_or(""), "entryId").value_or("");
-      } else if (!isControlType(line.type)) {
-        headId_ = line.id;
+      if (isControlType(line.type()) && line.type() != entry_type::kHead) continue;
+      headMoved_ = true;
+      if (line.type() == entry_type::kHead) {
+        movedHead_ = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
+        headId_ = movedHead_;
+      } else {
+        headId_ = line.id();
       }
     }
     if (lines_.empty()) {
@@ -56,13 +64,26 @@ class SessionLog::View final : public LogView {
 
  private:
   SessionLog& log_;
-  std::string headId_;
+  std::string_view headId_;
+  std::string movedHead_;
+  bool headMoved_ = false;
   std::vector<NewLine> lines_;
   NewLineFinder finder_;
 };
 
 void SessionLog::append(AppendWork& work, std::size_t weightBytes) {
   commits_.run(work, weightBytes);
+}
+
+// An append without a pause behind the one before it would leave other processes no gap. So now and then we ask for the
+// lock behind those who wait for it; not each time, since that costs two calls.
+LockOrder SessionLog::nextOrder() {
+  constexpr unsigned kAppends = 16;
+  constexpr std::uint64_t kBytes = std::uint64_t{4} << 20;
+  if (++appendsSinceTurn_ < kAppends && bytesSinceTurn_ < kBytes) return LockOrder::AtOnce;
+  appendsSinceTurn_ = 0;
+  bytesSinceTurn_ = 0;
+  return LockOrder::InTurn;
 }
 
 // Locks the file that has the session's name now: between opening it and locking it another process may have archived
@@ -81,8 +102,9 @@ Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mu
                   "check who owns the file and its permissions");
     }
     std::shared_ptr<File> file = log_.file;
+    const LockOrder order = nextOrder();
     lock.unlock();
-    auto locked = lockWithin(*file, LockKind::Exclusive, options_.lockTimeoutMs, sessionId_);
+    auto locked = lockWithin(*file, LockKind::Exclusive, options_.lockTimeoutMs, plainPath_, order);
     lock.lock();
     if (!locked) return std::unexpected(locked.error());
     const auto info = log_.folder->info(log_.name);
@@ -102,8 +124,8 @@ Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mu
 
 Error SessionLog::syncError(int number) const {
   return {.code = ErrorCode::Poisoned,
-          .message = fmt::format("session {} could not be synced ({}), so it is unknown what the disk holds",
-                                 sessionId_, std::strerror(number)),
+          .message = fmt::format("{} could not be synced ({}), so it is unknown what the disk holds", log_.path(),
+                                 std::strerror(number)),
           .hint = "check the disk, then open the store again; what was acknowledged before stands",
           .retryable = false,
           .actualTail = {}};
@@ -129,6 +151,7 @@ Result<void> SessionLog::settle(std::uint64_t* movedBytes) {
     syncedBytes_ = 0;
   }
   if (syncedBytes_ < covered) {
+    if (auto renewed = renewLastBatch(covered); !renewed) return renewed;
     if (auto synced = syncFile(); !synced) return synced;
     syncedBytes_ = covered;
   }
@@ -140,6 +163,32 @@ Result<void> SessionLog::settle(std::uint64_t* movedBytes) {
     nameSynced_ = true;
   }
   return {};
+}
+
+// Writes the last batch once more, as it stands, before it is synced. Its writer may have died over a sync that failed:
+// the system then takes its pages for clean though the disk never got them, and no later sync would write them. The
+// batches before it are durable, since a writer syncs what is there before it adds to it.
+Result<void> SessionLog::renewLastBatch(std::uint64_t covered) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  const Ordinal last = index_.summary().count - 1;
+  auto line = fetch({last});
+  if (!line) return std::unexpected(line.error());
+  if (line->empty()) return {};  // the index misled us; what is written behind it finds out
+  const auto seal = findSeal(line->front());
+  const Ordinal before = seal ? std::min<Ordinal>(seal->place - 1, last) : 0;
+  std::string piece;
+  for (std::uint64_t at = index_.record(last - before).offset; at < covered; at += piece.size()) {
+    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, covered - at)));
+    const auto got = readFully(*log_.source, at, piece);
+    if (!got) return std::unexpected(ioError(got.error(), "read"));
+    if (*got != piece.size()) return {};  // it shrinks; the next look finds out
+    if (const auto put = writeFully(*log_.file, at, piece); !put) return std::unexpected(appendError(put.error(), at));
+  }
+  return {};
+}
+
+Error SessionLog::appendError(int number, std::uint64_t offset) {
+  return ioError(number, fmt::format("append at byte {} to", offset));
 }
 
 // Copies the bytes to <session>.torn, each time under a line that says where they stood, and only then cuts them off.
@@ -177,63 +226,65 @@ Result<void> SessionLog::moveTornAside(std::uint64_t begin, std::uint64_t end) {
   return syncFile();
 }
 
-std::string SessionLog::sealGroup(const std::vector<NewLine>& lines) {
+// Makes groupBytes_ of the lines, and notes where each one ends.
+void SessionLog::sealGroup(const std::vector<NewLine>& lines) {
+  constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
   std::size_t total = 1;
-  for (const NewLine& line : lines) total += line.text.size() + 48;
-  std::string bytes;
-  bytes.reserve(total);
+  for (const NewLine& line : lines) total += line.text().size() + 48;
+  if (groupBytes_.capacity() > kKeptBytes && total < kKeptBytes) groupBytes_ = std::string();
+  groupBytes_.clear();
+  groupBytes_.reserve(total);
+  lineEnds_.clear();
   const ScanState state = index_.scanState();
-  if (state.lacksLineEnd) bytes += '\n';
-  SealDigits previous = state.lastSeal;
+  if (state.lacksLineEnd) groupBytes_ += '\n';
+  groupSeal_ = state.lastSeal;
   const auto count = static_cast<std::uint32_t>(lines.size());
-  for (std::uint32_t i = 0; i < count; ++i) previous = appendSealedLine(bytes, lines[i].text, previous, i + 1, count);
-  return bytes;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    groupSeal_ = appendSealedLine(groupBytes_, lines[i].text(), groupSeal_, i + 1, count);
+    lineEnds_.push_back(groupBytes_.size() - 1);
+  }
 }
 
 // Without mutex_, so that readers go on: only the holder of the file's lock comes here.
-Result<void> SessionLog::writeGroup(File& file, const std::string& bytes, std::uint64_t offset) {
+SessionLog::Written SessionLog::writeGroup(File& file, const std::string& bytes, std::uint64_t offset) {
   if (const auto written = writeFully(file, offset, bytes); !written) {
     // Nothing of this was acknowledged. What is left when cutting fails too is moved aside by the next append.
     (void)file.truncate(offset);
-    return std::unexpected(systemError(written.error(), "append to", sessionId_));
+    return {.error = written.error(), .atSync = false};
   }
   if (const auto synced = file.sync(); !synced) {
     (void)file.truncate(offset);
-    return std::unexpected(syncError(synced.error()));
+    return {.error = synced.error(), .atSync = true};
   }
   return {};
 }
 
 // Adds the written lines to the index without reading them back.
-void SessionLog::indexGroup(const std::vector<NewLine>& lines, const std::string& bytes, std::uint64_t offset) {
-  std::string_view rest = bytes;
-  std::uint64_t at = offset;
-  if (rest.starts_with('\n')) {
-    rest.remove_prefix(1);
-    ++at;
-  }
-  SealDigits last;
-  for (const NewLine& line : lines) {
-    const std::size_t length = rest.find('\n', line.text.size());
-    ScannedLine scanned{.offset = at,
-                        .length = static_cast<std::uint32_t>(length),
+void SessionLog::indexGroup(const View& view, std::uint64_t offset) {
+  const std::string_view bytes = groupBytes_;
+  std::size_t begin = bytes.starts_with('\n') ? 1 : 0;
+  const OffsetIndex::ConfirmId confirmId = confirmer();
+  for (std::size_t i = 0; i < view.lines().size(); ++i) {
+    const NewLine& line = view.lines()[i];
+    ScannedLine scanned{.offset = offset + begin,
+                        .length = static_cast<std::uint32_t>(lineEnds_[i] - begin),
                         .keys = {},
                         .chained = true,
-                        .text = rest.substr(0, length)};
-    scanned.keys.id = line.id;
-    if (line.parentId && !line.parentId->empty()) scanned.keys.parentId = *line.parentId;
-    scanned.keys.type = line.type;
-    last = findSeal(scanned.text)->digits;
-    BOUGH_CHECK(index_.add(scanned, confirmer(), tailId_));
-    tailId_ = line.id;
-    tailOffset_ = at;
-    rest.remove_prefix(length + 1);
-    at += length + 1;
+                        .text = bytes.substr(begin, lineEnds_[i] - begin)};
+    scanned.keys.id = line.id();
+    if (!line.parentId().empty()) scanned.keys.parentId = line.parentId();
+    scanned.keys.type = line.type();
+    BOUGH_CHECK(index_.add(scanned, confirmId, tailId_));
+    tailId_ = line.id();
+    tailOffset_ = scanned.offset;
+    begin = lineEnds_[i] + 1;
   }
-  headId_.clear();
-  edge_.append(std::string_view(bytes).substr(bytes.size() - std::min(bytes.size(), kEdgeBytes)));
-  if (edge_.size() > kEdgeBytes) edge_.erase(0, edge_.size() - kEdgeBytes);
-  index_.setScanState({.offset = at, .lastSeal = last, .lacksLineEnd = false});
+  // A reader that came by while we wrote may have dropped the head; it is found again when it is asked for.
+  if (view.headMoved()) headId_ = view.headId();
+  edge_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kEdgeBytes)));
+  // Not for each append: moving what is kept to the front costs more than the rest of this.
+  if (edge_.size() > 4 * kEdgeBytes) edge_.erase(0, edge_.size() - kEdgeBytes);
+  index_.setScanState({.offset = offset + bytes.size(), .lastSeal = groupSeal_, .lacksLineEnd = false});
   const bool trusted = options_.writeIndex && !readMismatch_ && !index_.damaged();
   if (trusted && index_.hasFile() && index_.unsavedBytes() > kExtendAfterBytes) {
     sumEdge();
@@ -242,25 +293,26 @@ void SessionLog::indexGroup(const std::vector<NewLine>& lines, const std::string
 }
 
 // Writes what the group wants to add. `lock` is open during the write and the sync.
-Result<void> SessionLog::commitLines(const std::vector<NewLine>& lines, File& file,
-                                     std::unique_lock<std::mutex>& lock) {
-  if (lines.empty()) return {};
+Result<void> SessionLog::commitLines(const View& view, File& file, std::unique_lock<std::mutex>& lock) {
+  if (view.lines().empty()) return {};
   if (log_.file.get() != &file) {
     return fail(ErrorCode::Io, fmt::format("{} was replaced while it was appended to", log_.path()),
                 "look what replaced it; then append again");
   }
   const std::uint64_t offset = index_.summary().coveredBytes;
-  const std::string bytes = sealGroup(lines);
+  sealGroup(view.lines());
   lock.unlock();
-  auto written = writeGroup(file, bytes, offset);
+  const Written written = writeGroup(file, groupBytes_, offset);
   lock.lock();
-  if (!written) {
-    if (written.error().code == ErrorCode::Poisoned) poison_ = written.error();
-    return written;
+  if (written.error != 0) {
+    if (!written.atSync) return std::unexpected(appendError(written.error, offset));
+    poison_ = syncError(written.error);
+    return std::unexpected(*poison_);
   }
-  syncedBytes_ = offset + bytes.size();
+  bytesSinceTurn_ += groupBytes_.size();
+  syncedBytes_ = offset + groupBytes_.size();
   // A reader of this process may have found the lines while we waited for the disk.
-  if (index_.summary().coveredBytes == offset) indexGroup(lines, bytes, offset);
+  if (index_.summary().coveredBytes == offset) indexGroup(view, offset);
   const auto info = log_.folder->info(log_.name);
   if (!info && info.error() != ENOENT) return {};  // the batch is durable; only its file could not be looked at
   if (!info || info->identity != log_.info.identity) {
@@ -316,9 +368,8 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
     if (auto may = checkHeader(); !may) return failAll(may.error());
     if (auto settled = settle(nullptr); !settled) return failAll(settled.error());
     if (auto tail = loadTail(); !tail) return failAll(tail.error());
-    auto head = headOf();
-    if (!head) return failAll(head.error());
-    View view(*this, std::move(*head));
+    if (auto head = loadHead(); !head) return failAll(head.error());
+    View view(*this);
     std::vector<Result<void>> outcomes;
     auto prepared = prepareGroup(view, group, outcomes);
     if (!prepared && retried) return failAll(prepared.error());
@@ -328,7 +379,7 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
       if (auto fresh = refresh(); !fresh) return failAll(fresh.error());
       continue;
     }
-    const auto written = commitLines(view.lines(), **file, lock);
+    const auto written = commitLines(view, **file, lock);
     for (std::size_t i = 0; i < group.size(); ++i) {
       group[i]->finish(outcomes[i] && !written ? written : std::move(outcomes[i]));
     }

@@ -1,5 +1,6 @@
 // How a session's log and its index keep up with the file, whoever writes to it.
 
+#include <algorithm>
 #include <cerrno>
 
 #include "log/index_file.h"
@@ -25,6 +26,7 @@ class SessionLog::IndexSink final : public ScanSink {
     log_.tailId_ = line.keys.id;
     log_.tailOffset_ = line.offset;
   }
+  void onUpcoming(std::string_view id) override { log_.index_.prepareFor(id); }
   void onProblem(ProblemKind kind, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
                  std::string_view /*message*/) override {
     if (!isNote(kind)) log_.index_.addProblem();
@@ -34,6 +36,17 @@ class SessionLog::IndexSink final : public ScanSink {
   SessionLog& log_;
 };
 
+std::uint64_t SessionLog::nextGeneration() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+Result<std::uint64_t> SessionLog::freshGeneration() {
+  const std::lock_guard lock(mutex_);
+  if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
+  return generation_;
+}
+
 // Opens the log wherever it lies now and begins with the index file, if that fits.
 Result<void> SessionLog::reopen() {
   auto log = openLog(folders_, sessionId_);
@@ -41,6 +54,7 @@ Result<void> SessionLog::reopen() {
   log_ = std::move(*log);
   headerChecked_ = false;
   header_.clear();
+  generation_ = nextGeneration();
   syncedBytes_ = 0;
   nameSynced_ = false;
   index_ = OffsetIndex(environment_.random.next());
@@ -106,7 +120,7 @@ Result<void> SessionLog::catchUp() {
   if (covered > 0) {
     const auto edge = edgeBefore(covered);
     if (!edge) return std::unexpected(edge.error());
-    if (*edge != edge_) return rebuild();
+    if (!edge_.ends_with(*edge)) return rebuild();
   }
   if (*size == covered) return {};
   return scanFresh();
@@ -126,6 +140,7 @@ void SessionLog::forgetIndex() {
   readMismatch_ = false;
   headerChecked_ = false;
   header_.clear();
+  generation_ = nextGeneration();
   seenSize_ = kUnseen;
 }
 
@@ -133,7 +148,7 @@ void SessionLog::forgetIndex() {
 Result<void> SessionLog::scanFresh() {
   ScanState state = index_.scanState();
   IndexSink sink(*this);
-  constexpr std::uint64_t kUsualBytes = 2048;  // an entry
+  constexpr std::uint64_t kUsualBytes = 4096;  // an entry
   if (const auto size = log_.source->size(); size && *size > state.offset) {
     index_.reserve(static_cast<std::size_t>((*size - state.offset) / kUsualBytes));
   }
@@ -159,19 +174,20 @@ Result<void> SessionLog::scanFresh() {
   return {};
 }
 
-// What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
 // The index file says what the log's last covered bytes are. They are summed when it is written, not for each append.
 void SessionLog::sumEdge() {
+  const std::string_view edge = edge_;
   Crc32c crc;
-  crc.add(edge_);
+  crc.add(edge.substr(edge.size() - std::min(edge.size(), kEdgeBytes)));
   index_.setEdgeSum(crc.value());
 }
 
+// What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
 void SessionLog::saveIndex() {
   if (!options_.writeIndex || !log_.writable || readMismatch_) return;
   if (log_.form == LogForm::Plain && syncedBytes_ < index_.summary().coveredBytes) {
+    // Not noted as synced: the next append still has to make the last batch safe.
     if (poison_ || !syncFile()) return;
-    syncedBytes_ = index_.summary().coveredBytes;
   }
   sumEdge();
   if (!IndexFile::write(*folders_.sessions, indexName(sessionId_), index_, environment_.random.next())) return;

@@ -36,19 +36,27 @@ class BatchRules {
         ids_(ids),
         clock_(clock),
         lines_(lines),
-        head_(log.headId()) {}
+        head_(log.headId()) {
+    lines_.reserve(request.entries.size());
+  }
 
   Result<AppendResult> run() {
-    AppendResult result{.sessionId = request_.sessionId, .lastAppendedEntryId = {}};
     if (request_.entries.empty()) return fail(ErrorCode::InvalidArgument, "a batch without entries");
+    AppendResult result{.sessionId = request_.sessionId, .lastAppendedEntryId = {}};
+    std::string_view last;
     for (Entry& entry : request_.entries) {
-      auto known = entry.id.empty() ? Result<std::optional<Entry>>(std::nullopt) : stored(entry.id);
-      if (!known) return std::unexpected(known.error());
-      auto accepted = *known ? duplicate(entry, **known) : fresh(entry);
+      std::optional<Entry> known;
+      if (!entry.id.empty()) {
+        auto found = stored(entry.id);
+        if (!found) return std::unexpected(found.error());
+        known = std::move(*found);
+      }
+      const auto accepted = known ? duplicate(entry, *known) : fresh(entry);
       if (!accepted) return std::unexpected(accepted.error());
-      ++(*known ? result.duplicateCount : result.appendedCount);
-      result.lastAppendedEntryId = *accepted;
+      ++(known ? result.duplicateCount : result.appendedCount);
+      last = known ? std::string_view(entry.id) : lines_.back().id();
     }
+    result.lastAppendedEntryId = last;
     // A repeated batch is recognized even though its first delivery moved the tail.
     if (result.appendedCount > 0 && request_.expectedTail && *request_.expectedTail != log_.tailId()) {
       return conflict();
@@ -63,7 +71,7 @@ class BatchRules {
 
   // The entry of that id, wherever the session has it.
   Result<std::optional<Entry>> stored(const std::string& id) {
-    if (const auto mine = batch_.find(lines_, id)) return decoded(lines_[*mine].text);
+    if (const auto mine = batch_.find(lines_, id)) return decoded(lines_[*mine].text());
     auto text = log_.textOf(id);
     if (!text) return std::unexpected(text.error());
     if (*text) return decoded(**text);
@@ -86,7 +94,7 @@ class BatchRules {
   }
 
   // An entry of this id is stored: the same in everything the caller has said, or a conflict.
-  Result<std::string> duplicate(const Entry& entry, const Entry& known) {
+  Result<void> duplicate(const Entry& entry, const Entry& known) {
     Entry claimed = entry;
     if (!claimed.parentId) claimed.parentId = known.parentId;
     if (claimed.timestamp.empty()) claimed.timestamp = known.timestamp;
@@ -101,58 +109,88 @@ class BatchRules {
                               entry.id),
                   "entries are never changed: append under another id, or leave the id out");
     }
-    advanceHead(known);
-    return entry.id;
+    advanceHead(known, entry.id);
+    return {};
   }
 
-  // Of the entries of a batch most are made in the same millisecond.
+  // The entries of a batch are made at one time.
   const std::string& now() {
-    const std::uint64_t ms = clock_.nowMs();
-    if (ms != nowMs_ || now_.empty()) {
-      nowMs_ = ms;
-      now_ = formatTimestamp(ms);
-    }
+    if (now_.empty()) now_ = formatTimestamp(clock_.nowMs());
     return now_;
   }
 
-  // What the caller left out of an entry is filled in for as long as this lives, so that the entry need not be copied.
+  // What the caller left out of an entry is filled in for as long as this lives, so that the entry need not be copied;
+  // with strings that are kept, so that they need no memory.
   class Completed {
    public:
     Completed(Entry& entry, BatchRules& rules)
         : entry_(entry), noId_(entry.id.empty()), noTime_(entry.timestamp.empty()), noParent_(!entry.parentId) {
-      if (noId_) entry.id = rules.ids_.next();
-      if (noTime_) entry.timestamp = rules.now();
-      if (noParent_) entry.parentId = rules.head_;
+      if (noId_) {
+        entry.id.swap(kept().id);
+        rules.ids_.next(entry.id);
+      }
+      if (noTime_) {
+        entry.timestamp.swap(kept().timestamp);
+        entry.timestamp = rules.now();
+      }
+      if (noParent_) {
+        entry.parentId.swap(kept().parentId);
+        if (!entry.parentId) entry.parentId.emplace();
+        *entry.parentId = rules.head_;
+      }
     }
     ~Completed() {
-      if (noId_) entry_.id.clear();
-      if (noTime_) entry_.timestamp.clear();
-      if (noParent_) entry_.parentId.reset();
+      if (noId_) {
+        entry_.id.swap(kept().id);
+        entry_.id.clear();
+      }
+      if (noTime_) {
+        entry_.timestamp.swap(kept().timestamp);
+        entry_.timestamp.clear();
+      }
+      if (noParent_) {
+        entry_.parentId.swap(kept().parentId);
+        entry_.parentId.reset();
+      }
     }
     Completed(const Completed&) = delete;
     Completed& operator=(const Completed&) = delete;
 
    private:
+    struct Kept {
+      std::string id;
+      std::string timestamp;
+      std::optional<std::string> parentId;
+    };
+    static Kept& kept() {
+      thread_local Kept strings;
+      return strings;
+    }
+
     Entry& entry_;
     bool noId_;
     bool noTime_;
     bool noParent_;
   };
 
-  Result<std::string> fresh(Entry& entry) {
+  Result<void> fresh(Entry& entry) {
     if (entry.type == entry_type::kSessionHeader) return invalid(entry, "a session has one header, its first entry");
+    constexpr std::size_t kMaxTypeBytes = 64;
+    if (entry.type.size() > kMaxTypeBytes || !isEntryId(entry.type)) {
+      return invalid(entry, "the type is not 1 to 64 of [A-Za-z0-9._:-]");
+    }
     const Completed completed(entry, *this);
-    if (auto known = checkParent(entry); !known) return std::unexpected(known.error());
-    NewLine line{.id = entry.id, .parentId = entry.parentId, .type = entry.type, .text = {}};
-    line.text.reserve(entry.payload.size() + entry.meta.size() + entry.extra.size() + kEnvelopeBytes);
-    if (auto encoded = serializer_.encode(entry, line.text); !encoded) return std::unexpected(encoded.error());
-    if (line.text.size() + 64 > kMaxLineBytes) {
+    if (auto known = checkParent(entry); !known) return known;
+    std::string text;
+    text.reserve(entry.payload.size() + entry.meta.size() + entry.extra.size() + kEnvelopeBytes);
+    if (auto encoded = serializer_.encode(entry, text); !encoded) return encoded;
+    if (text.size() + 64 > kMaxLineBytes) {
       return invalid(entry, "the entry is larger than 128 MiB", "store large data as an attachment");
     }
-    if (auto checked = checkPayload(entry); !checked) return std::unexpected(checked.error());
-    advanceHead(entry);
-    lines_.push_back(std::move(line));
-    return lines_.back().id;
+    if (auto checked = checkPayload(entry); !checked) return checked;
+    lines_.emplace_back(std::move(text), entry);
+    advanceHead(entry, lines_.back().id());
+    return {};
   }
 
   Result<void> checkParent(const Entry& entry) {
@@ -200,11 +238,13 @@ class BatchRules {
                 "`bough cat` prints all entries of a session");
   }
 
-  void advanceHead(const Entry& entry) {
+  // `id` is the entry's, and stays.
+  void advanceHead(const Entry& entry, std::string_view id) {
     if (entry.type == entry_type::kHead) {
-      head_ = json::findString(entry.payload, "entryId").value_or("");
+      movedHead_ = json::findString(entry.payload, "entryId").value_or("");
+      head_ = movedHead_;
     } else if (!isControlType(entry.type)) {
-      head_ = entry.id;
+      head_ = id;
     }
   }
 
@@ -215,8 +255,8 @@ class BatchRules {
   Clock& clock_;
   std::vector<NewLine>& lines_;
   NewLineFinder batch_;
-  std::string head_;
-  std::uint64_t nowMs_ = 0;
+  std::string_view head_;
+  std::string movedHead_;
   std::string now_;
 };
 
@@ -243,9 +283,9 @@ Result<std::vector<NewLine>> prepareFirstBatch(const std::vector<Entry>& entries
   }
   std::vector<NewLine> lines;
   for (const Entry& entry : entries) {
-    NewLine line{.id = entry.id, .parentId = entry.parentId, .type = entry.type, .text = {}};
-    if (auto encoded = serializer.encode(entry, line.text); !encoded) return std::unexpected(encoded.error());
-    lines.push_back(std::move(line));
+    std::string text;
+    if (auto encoded = serializer.encode(entry, text); !encoded) return std::unexpected(encoded.error());
+    lines.emplace_back(std::move(text), entry);
   }
   return lines;
 }

@@ -64,7 +64,7 @@ class ChangeMark {
 
  private:
   ChangeMap& map_;
-  std::string sessionId_;
+  std::string_view sessionId_;  // the caller's, which lives longer
   ChangeKind kind_;
 };
 

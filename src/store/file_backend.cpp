@@ -14,37 +14,13 @@
 #include "store/append_rules.h"
 #include "store/header.h"
 #include "store/migration.h"
+#include "store/rules_work.h"
 #include "store/verification.h"
 
 namespace bough {
 namespace {
 
 constexpr std::size_t kMaxOpenLogs = 128;
-
-// One append on its way through a session's group commit.
-class RulesWork final : public AppendWork {
- public:
-  RulesWork(AppendRequest& request, const EntrySerializer& serializer, IdGenerator& ids, Clock& clock)
-      : request_(request), serializer_(serializer), ids_(ids), clock_(clock) {}
-
-  Result<void> prepare(LogView& log, std::vector<NewLine>& lines) override {
-    auto prepared = prepareBatch(log, request_, serializer_, ids_, clock_, lines);
-    if (!prepared) return std::unexpected(prepared.error());
-    result_ = std::move(*prepared);
-    return {};
-  }
-  void finish(Result<void> outcome) override {
-    if (!outcome) result_ = std::unexpected(outcome.error());
-  }
-  Result<AppendResult> take() { return std::move(result_); }
-
- private:
-  AppendRequest& request_;
-  const EntrySerializer& serializer_;
-  IdGenerator& ids_;
-  Clock& clock_;
-  Result<AppendResult> result_;
-};
 
 class FileWatcher final : public ChangeWatcher {
  public:
@@ -212,7 +188,7 @@ Result<void> FileBackend::createSession(const std::string& sessionId, const std:
   std::string bytes;
   SealDigits seal;
   const auto count = static_cast<std::uint32_t>(lines->size());
-  for (std::uint32_t i = 0; i < count; ++i) seal = appendSealedLine(bytes, (*lines)[i].text, seal, i + 1, count);
+  for (std::uint32_t i = 0; i < count; ++i) seal = appendSealedLine(bytes, (*lines)[i].text(), seal, i + 1, count);
 
   const ChangeMark mark(changes_, sessionId, ChangeKind::Names);
   // Two that make the same session at once each write their own file; the name goes to the first.
@@ -230,30 +206,42 @@ Result<void> FileBackend::createSession(const std::string& sessionId, const std:
 Result<Entry> FileBackend::header(const std::string& sessionId) {
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());
-  auto text = (*session)->headerText();
-  if (!text) return std::unexpected(text.error());
-  return serializer_.decode(*text);
+  auto first = (*session)->header();
+  if (!first) return std::unexpected(first.error());
+  return serializer_.decode(first->text);
 }
 
+// Without a look at the file when nothing hints that it is another one: an append finds out under its lock.
 Result<std::optional<ForkOrigin>> FileBackend::origin(const std::string& sessionId) {
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());
-  auto text = (*session)->headerText();
-  if (!text) return std::unexpected(text.error());
   {
     const std::lock_guard lock(mutex_);
     const auto cached = logs_.find(sessionId);
-    if (cached != logs_.end() && cached->second.header == *text) return cached->second.origin;
+    if (cached != logs_.end() && cached->second.originGeneration == (*session)->generation()) {
+      return cached->second.origin;
+    }
   }
-  auto first = serializer_.decode(*text);
+  auto first = (*session)->header();
   if (!first) return std::unexpected(first.error());
-  std::optional<ForkOrigin> origin = readHeader(*first).origin;
+  auto entry = serializer_.decode(first->text);
+  if (!entry) return std::unexpected(entry.error());
+  std::optional<ForkOrigin> origin = readHeader(*entry).origin;
   const std::lock_guard lock(mutex_);
-  if (const auto cached = logs_.find(sessionId); cached != logs_.end()) {
-    cached->second.header = std::move(*text);
+  if (const auto cached = logs_.find(sessionId); cached != logs_.end() && cached->second.log == *session) {
+    cached->second.originGeneration = first->generation;
     cached->second.origin = origin;
   }
   return origin;
+}
+
+// The generation of the log whose origin is the one that a request was made for; 0 when that is not known.
+std::uint64_t FileBackend::generationFor(const AppendRequest& request, const SessionLog& log) {
+  const std::lock_guard lock(mutex_);
+  const auto cached = logs_.find(request.sessionId);
+  const bool same =
+      cached != logs_.end() && cached->second.log.get() == &log && cached->second.origin == request.origin;
+  return same ? cached->second.originGeneration : 0;
 }
 
 Result<SessionState> FileBackend::state(const std::string& sessionId) {
@@ -295,12 +283,12 @@ Result<void> FileBackend::checkFormat(const std::string& sessionId, std::string_
               fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
 }
 
-Result<AppendResult> FileBackend::append(AppendRequest request) {
+Result<AppendResult> FileBackend::append(AppendRequest& request) {
   auto session = log(request.sessionId);
   if (!session) return std::unexpected(session.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
   const ChangeMark mark(changes_, request.sessionId);
-  RulesWork work(request, serializer_, ids_, environment_.clock);
+  RulesWork work(request, generationFor(request, **session), serializer_, ids_, environment_.clock);
   (*session)->append(work, weightOf(request.entries));
   return work.take();
 }
@@ -358,20 +346,7 @@ Result<std::vector<Entry>> FileBackend::read(const std::string& sessionId, std::
   std::vector<Ordinal> ordinals;
   ordinals.reserve(sequences.size());
   for (const std::uint64_t sequence : sequences) ordinals.push_back(static_cast<Ordinal>(sequence));
-  std::vector<Entry> entries;
-  entries.reserve(ordinals.size());
-  std::optional<Error> damage;
-  auto done = (*session)->read(ordinals, [&](std::string_view line) {
-    auto entry = serializer_.decode(line);
-    if (entry) {
-      entries.push_back(std::move(*entry));
-    } else if (!damage) {
-      damage = entry.error();
-    }
-  });
-  if (!done) return std::unexpected(done.error());
-  if (damage) return std::unexpected(*damage);
-  return entries;
+  return (*session)->readEntries(ordinals);
 }
 
 Result<void> exportLog(SessionLog& log, const std::function<bool(std::string_view)>& line) {

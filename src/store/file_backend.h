@@ -55,7 +55,8 @@ class FileBackend : public StorageBackend {
   Result<SessionState> state(const std::string& sessionId) override;
   Result<Entry> header(const std::string& sessionId) override;
   Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) override;
-  Result<AppendResult> append(AppendRequest request) override;
+  Result<AppendResult> append(AppendRequest& request) override;
+  Result<std::uint64_t> numbering(const std::string& sessionId) override;
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
   Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) override;
   Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) override;
@@ -99,6 +100,7 @@ class FileBackend : public StorageBackend {
  private:
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
   Result<void> checkFormat(const std::string& sessionId, std::string_view header);
+  std::uint64_t generationFor(const AppendRequest& request, const SessionLog& log);
   void forget(const std::string& sessionId);
   [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
   Result<std::shared_ptr<Directory>> trashFolder(bool create);
@@ -121,7 +123,7 @@ class FileBackend : public StorageBackend {
   struct CachedLog {
     std::shared_ptr<SessionLog> log;
     std::list<std::string>::iterator place;
-    std::string header;  // what `origin` was read from
+    std::uint64_t originGeneration = 0;  // of the log, when `origin` was read from it
     std::optional<ForkOrigin> origin;
   };
   std::unordered_map<std::string, CachedLog> logs_;

@@ -4,6 +4,12 @@
 
 namespace bough {
 
+Result<std::uint64_t> FileBackend::numbering(const std::string& sessionId) {
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  return (*session)->freshGeneration();
+}
+
 Result<SessionOutline> FileBackend::outline(const std::string& sessionId) {
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());

@@ -221,9 +221,9 @@ Result<std::shared_ptr<SessionLog>> FileBackend::trashedLog(const std::string& t
 Result<Entry> FileBackend::trashedHeader(const std::string& trashId) {
   auto log = trashedLog(trashId);
   if (!log) return std::unexpected(log.error());
-  auto text = (*log)->headerText();
-  if (!text) return std::unexpected(text.error());
-  return serializer_.decode(*text);
+  auto first = (*log)->header();
+  if (!first) return std::unexpected(first.error());
+  return serializer_.decode(first->text);
 }
 
 Result<void> FileBackend::exportTrashedLines(const std::string& trashId,

@@ -20,6 +20,8 @@ Result<ForkHistory> ForkHistory::ofBranch(StorageBackend& backend, const std::st
       return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", session),
                   "correct parentSession in its header");
     }
+    const auto numbering = backend.numbering(session);
+    if (!numbering) return std::unexpected(numbering.error());
     auto sequence = backend.sequenceOf(session, leaf);
     if (!sequence) return std::unexpected(sequence.error());
     std::string next = leaf;
@@ -28,12 +30,13 @@ Result<ForkHistory> ForkHistory::ofBranch(StorageBackend& backend, const std::st
       if (!part) return std::unexpected(part.error());
       if (!part->sequences.empty() && part->sequences.front() == 0) part->sequences.erase(part->sequences.begin());
       history.size_ += part->sequences.size();
-      history.parts_.push_back({.sessionId = session, .sequences = std::move(part->sequences)});
+      history.parts_.push_back(
+          {.sessionId = session, .numbering = *numbering, .sequences = std::move(part->sequences)});
       next = part->continuesAt;
       if (next.empty()) break;
     }
     // A session on the way without an entry of the branch still has its say on it: its redactions hold.
-    if (!*sequence) history.parts_.push_back({.sessionId = session, .sequences = {}});
+    if (!*sequence) history.parts_.push_back({.sessionId = session, .numbering = *numbering, .sequences = {}});
     auto header = backend.header(session);
     if (!header) return std::unexpected(header.error());
     const auto origin = readHeader(*header).origin;
@@ -68,10 +71,8 @@ Result<void> ForkHistory::keepTypes(StorageBackend& backend, const std::vector<s
   return {};
 }
 
-Result<ForkHistory> ForkHistory::ofFork(StorageBackend& backend, const std::string& sessionId) {
-  auto header = backend.header(sessionId);
-  if (!header) return std::unexpected(header.error());
-  const auto origin = readHeader(*header).origin;
+Result<ForkHistory> ForkHistory::ofFork(StorageBackend& backend, const std::string& sessionId,
+                                        const std::optional<ForkOrigin>& origin) {
   if (!origin) return ForkHistory();
   auto history = ofBranch(backend, origin->sessionId, origin->entryId, SIZE_MAX);
   const auto isSelf = [&](const Part& part) { return part.sessionId == sessionId; };
@@ -96,7 +97,11 @@ Result<std::vector<Entry>> ForkHistory::read(StorageBackend& backend, std::size_
     const std::size_t count = std::min(part.sequences.size() - from, limit - entries.size());
     auto read = backend.read(part.sessionId, std::span(part.sequences).subspan(from, count));
     if (!read) return std::unexpected(read.error());
-    std::ranges::move(*read, std::back_inserter(entries));
+    if (entries.empty()) {
+      entries = std::move(*read);
+    } else {
+      std::ranges::move(*read, std::back_inserter(entries));
+    }
     from = 0;
     if (entries.size() == limit) break;
   }
@@ -137,6 +142,13 @@ Result<std::optional<std::size_t>> ForkHistory::find(StorageBackend& backend, st
     before += part.sequences.size();
   }
   return std::nullopt;
+}
+
+bool ForkHistory::isCurrent(StorageBackend& backend) const {
+  return std::ranges::all_of(parts_, [&](const Part& part) {
+    const auto numbering = backend.numbering(part.sessionId);
+    return numbering && *numbering == part.numbering;
+  });
 }
 
 std::vector<std::string> ForkHistory::sessions() const {

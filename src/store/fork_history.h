@@ -21,8 +21,12 @@ class ForkHistory {
   /// Follows the branch that ends in `leafId` of `sessionId`: its last `limit` entries.
   static Result<ForkHistory> ofBranch(StorageBackend& backend, const std::string& sessionId, const std::string& leafId,
                                       std::size_t limit);
-  /// What the session shares; empty when it is no fork.
-  static Result<ForkHistory> ofFork(StorageBackend& backend, const std::string& sessionId);
+  /// What a session with this origin shares; empty when it is no fork.
+  static Result<ForkHistory> ofFork(StorageBackend& backend, const std::string& sessionId,
+                                    const std::optional<ForkOrigin>& origin);
+
+  /// Whether it is what it would be if it were made now: none of its sessions was rewritten.
+  [[nodiscard]] bool isCurrent(StorageBackend& backend) const;
 
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Forgets the entries that are of none of these types.
@@ -34,6 +38,7 @@ class ForkHistory {
   /// What each session on the way has of it, root first: for each place the sequence there.
   struct Part {
     std::string sessionId;
+    std::uint64_t numbering = 0;
     std::vector<std::uint64_t> sequences;  ///< Ascending.
   };
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }

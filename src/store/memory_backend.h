@@ -26,7 +26,8 @@ class MemoryBackend final : public StorageBackend {
   Result<SessionState> state(const std::string& sessionId) override;
   Result<Entry> header(const std::string& sessionId) override;
   Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) override;
-  Result<AppendResult> append(AppendRequest request) override;
+  Result<AppendResult> append(AppendRequest& request) override;
+  Result<std::uint64_t> numbering(const std::string& sessionId) override;
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
   Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) override;
   Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) override;

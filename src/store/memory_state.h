@@ -1,6 +1,7 @@
 // What MemoryBackend holds, shared by its source files.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -22,13 +23,20 @@ struct MemorySession {
   std::unordered_map<std::string, std::uint64_t> sequences;
   std::string headId;
   std::uint64_t version = 0;  // the store's count of changes when this one changed last
+  std::uint64_t numbering = nextNumbering();
+
+  // Never the same twice: a session may be removed and made again.
+  static std::uint64_t nextNumbering() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
 
   void add(NewLine line) {
-    sequences.emplace(line.id, lines.size());
-    if (line.type == entry_type::kHead) {
-      headId = json::findString(json::findMember(line.text, "payload").value_or(""), "entryId").value_or("");
-    } else if (!isControlType(line.type) && line.type != entry_type::kSessionHeader) {
-      headId = line.id;
+    sequences.emplace(std::string(line.id()), lines.size());
+    if (line.type() == entry_type::kHead) {
+      headId = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
+    } else if (!isControlType(line.type()) && line.type() != entry_type::kSessionHeader) {
+      headId = line.id();
     }
     lines.push_back(std::move(line));
   }
@@ -47,7 +55,7 @@ inline Result<void> exportTo(const MemorySession& known, const std::function<boo
   SealDigits seal;
   for (const NewLine& stored : known.lines) {
     std::string text;
-    seal = appendSealedLine(text, stored.text, seal, 1, 1);
+    seal = appendSealedLine(text, stored.text(), seal, 1, 1);
     text.pop_back();
     if (!line(text)) break;
   }

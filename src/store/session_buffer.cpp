@@ -34,7 +34,7 @@ std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::of(const std::string& ses
 Result<void> SessionBuffer::write(const Write& write, const std::string& sessionId, Waiting& waiting) {
   if (waiting.entries.empty()) return {};
   AppendRequest request{
-      .sessionId = sessionId, .entries = std::move(waiting.entries), .expectedTail = {}, .shared = {}};
+      .sessionId = sessionId, .entries = std::move(waiting.entries), .expectedTail = {}, .origin = {}, .shared = {}};
   const std::size_t count = request.entries.size();
   waiting.entries.clear();
   auto written = write(std::move(request));

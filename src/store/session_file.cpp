@@ -36,7 +36,7 @@ class SessionFile final : public FileBackend {
   Result<void> probe() override { return onlyRead(path_); }
   Result<std::vector<std::string>> listSessions() override { return std::vector{sessionId_}; }
   Result<void> createSession(const std::string&, const std::vector<Entry>&) override { return onlyRead(path_); }
-  Result<AppendResult> append(AppendRequest) override { return onlyRead(path_); }
+  Result<AppendResult> append(AppendRequest&) override { return onlyRead(path_); }
   Result<RepairReport> repair(const std::string&) override { return onlyRead(path_); }
   Result<MigrationResult> migrate(const std::string&) override { return onlyRead(path_); }
   Result<ArchiveSizes> archive(const std::string&) override { return onlyRead(path_); }

@@ -19,7 +19,7 @@ Result<void> checkLabel(const std::string& name) {
                       name.front() != ' ' && name.back() != ' ';
   if (shaped && text::printable(name) == name && !name.contains("\uFFFD")) return {};
   return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be a label", text::excerpt(name, 40)),
-              "labels are 1 to 128 bytes of printable text without ~ and without @ or a blank at the ends");
+              "labels are 1 to 128 bytes of printable text without ~, and begin with neither @ nor a blank");
 }
 
 std::string labelPayload(std::string_view name, std::string_view entryId) {
@@ -43,9 +43,9 @@ Entry makeEntry(std::string_view type, std::string payload) {
 // In each session the last entry of a name counts. A fork has the labels that the sessions before it give to what it
 // shares, unless it says otherwise itself.
 Result<std::vector<SessionLabel>> SessionStore::Impl::labels(const std::string& sessionId) {
-  auto history = ForkHistory::ofFork(*backend, sessionId);
+  auto history = historyOf(sessionId);
   if (!history) return std::unexpected(history.error());
-  std::vector<std::string> sessions = history->sessions();
+  std::vector<std::string> sessions = (*history)->sessions();
   sessions.push_back(sessionId);
   std::map<std::string, SessionLabel> byName;
   for (const std::string& session : sessions) {
@@ -54,7 +54,7 @@ Result<std::vector<SessionLabel>> SessionStore::Impl::labels(const std::string& 
     for (auto& [name, label] : *given) {
       bool known = !label.entryId.empty();
       if (known && session != sessionId) {
-        auto place = history->find(*backend, label.entryId);
+        auto place = (*history)->find(*backend, label.entryId);
         if (!place) return std::unexpected(place.error());
         known = place->has_value();
       }

@@ -51,9 +51,9 @@ std::vector<std::uint64_t> range(std::uint64_t from, std::uint64_t end) {
 // By the id of what each hides: those of the session and of every one whose history it shares.
 Result<std::map<std::string, Entry>> SessionStore::Impl::redactions(const std::string& sessionId) {
   std::map<std::string, Entry> found;
-  auto history = ForkHistory::ofFork(*backend, sessionId);
+  auto history = historyOf(sessionId);
   if (!history) return std::unexpected(history.error());
-  std::vector<std::string> sessions = history->sessions();
+  std::vector<std::string> sessions = (*history)->sessions();
   sessions.push_back(sessionId);
   for (const std::string& session : sessions) {
     auto sequences = backend->controls(session);
@@ -97,7 +97,7 @@ Result<void> SessionStore::Impl::complete(const std::string& sessionId, std::vec
 
 Result<std::vector<Entry>> SessionStore::Impl::entriesFrom(const std::string& sessionId, std::uint64_t from,
                                                            std::size_t limit) {
-  auto history = ForkHistory::ofFork(*backend, sessionId);
+  auto history = historyOf(sessionId);
   if (!history) return std::unexpected(history.error());
   std::vector<Entry> entries;
   const auto add = [&](Result<std::vector<Entry>> part) -> Result<void> {
@@ -110,13 +110,13 @@ Result<std::vector<Entry>> SessionStore::Impl::entriesFrom(const std::string& se
     if (!sequences) return std::unexpected(sequences.error());
     return backend->read(sessionId, *sequences);
   };
-  const std::uint64_t shared = history->size();
+  const std::uint64_t shared = (*history)->size();
   if (from == 0 && limit > 0) {
     if (auto done = add(own(0, 1)); !done) return std::unexpected(done.error());
   }
   if (from <= shared && entries.size() < limit && shared > 0) {
     const std::size_t skip = from == 0 ? 0 : static_cast<std::size_t>(from - 1);
-    if (auto done = add(history->read(*backend, skip, limit - entries.size())); !done) {
+    if (auto done = add((*history)->read(*backend, skip, limit - entries.size())); !done) {
       return std::unexpected(done.error());
     }
   }
@@ -132,12 +132,12 @@ Result<std::vector<Entry>> SessionStore::Impl::entriesFrom(const std::string& se
 // The place behind the entry that a stored position names.
 Result<std::uint64_t> SessionStore::Impl::placeBehind(const std::string& sessionId, const std::string& position) {
   if (position.empty()) return 0;
-  auto history = ForkHistory::ofFork(*backend, sessionId);
+  auto history = historyOf(sessionId);
   if (!history) return std::unexpected(history.error());
   auto own = backend->sequenceOf(sessionId, position);
   if (!own) return std::unexpected(own.error());
-  if (*own) return **own == 0 ? 1 : **own + history->size() + 1;
-  auto place = history->find(*backend, position);
+  if (*own) return **own == 0 ? 1 : **own + (*history)->size() + 1;
+  auto place = (*history)->find(*backend, position);
   if (!place) return std::unexpected(place.error());
   if (*place) return **place + 2;
   return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {} to continue from", sessionId, position),
@@ -212,15 +212,15 @@ Result<Entry> SessionStore::Impl::storedEntry(const std::string& sessionId, cons
     if (!own) return std::unexpected(own.error());
     return std::move(own->front());
   }
-  auto history = ForkHistory::ofFork(*backend, sessionId);
+  auto history = historyOf(sessionId);
   if (!history) return std::unexpected(history.error());
-  auto place = history->find(*backend, entryId);
+  auto place = (*history)->find(*backend, entryId);
   if (!place) return std::unexpected(place.error());
   if (!*place) {
     return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
                 "`bough cat` prints all entries of a session");
   }
-  auto shared = history->read(*backend, **place, 1);
+  auto shared = (*history)->read(*backend, **place, 1);
   if (!shared) return std::unexpected(shared.error());
   return std::move(shared->front());
 }
@@ -307,11 +307,11 @@ Result<std::vector<Entry>> SessionCursor::next(std::size_t count) {
 Result<bool> SessionCursor::hasMore() const {
   const State& state = *state_;
   if (auto ready = state.store->readyToRead(state.sessionId); !ready) return std::unexpected(ready.error());
-  auto history = ForkHistory::ofFork(*state.store->backend, state.sessionId);
+  auto history = state.store->historyOf(state.sessionId);
   if (!history) return std::unexpected(history.error());
   auto known = state.store->backend->state(state.sessionId);
   if (!known) return std::unexpected(known.error());
-  return state.place < known->entryCount + history->size();
+  return state.place < known->entryCount + (*history)->size();
 }
 
 void SessionCursor::reset() {

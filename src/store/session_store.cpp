@@ -133,14 +133,54 @@ Result<std::unique_ptr<Hold>> SessionStore::Impl::storeAttachments(std::vector<E
   return hold;
 }
 
-Result<SharedHistory> SessionStore::Impl::sharedHistory(const std::string& sessionId) {
+Result<std::shared_ptr<const ForkHistory>> SessionStore::Impl::historyOf(const std::string& sessionId,
+                                                                         const std::optional<ForkOrigin>& origin) {
+  if (!origin) return std::make_shared<const ForkHistory>();
+  {
+    std::unique_lock lock(historiesMutex);
+    const auto known = histories.find(sessionId);
+    if (known != histories.end() && known->second.origin == *origin) {
+      const auto history = known->second.history;
+      lock.unlock();
+      if (history->isCurrent(*backend)) return history;
+    }
+  }
+  auto made = ForkHistory::ofFork(*backend, sessionId, origin);
+  if (!made) return std::unexpected(made.error());
+  auto history = std::make_shared<const ForkHistory>(std::move(*made));
+  const std::lock_guard lock(historiesMutex);
+  if (histories.size() >= kMaxKnownHistories) histories.clear();
+  histories.insert_or_assign(sessionId, KnownHistory{.origin = *origin, .history = history});
+  return history;
+}
+
+Result<std::shared_ptr<const ForkHistory>> SessionStore::Impl::historyOf(const std::string& sessionId) {
+  // After a look at the session, its origin is not one that was read from a file that is gone.
+  if (auto looked = backend->numbering(sessionId); !looked) return std::unexpected(looked.error());
   auto origin = backend->origin(sessionId);
   if (!origin) return std::unexpected(origin.error());
-  if (!*origin) return SharedHistory();
-  auto history = ForkHistory::ofFork(*backend, sessionId);
-  if (!history) return std::unexpected(history.error());
-  return SharedHistory([this, shared = std::make_shared<ForkHistory>(std::move(*history))](
-                           std::string_view id) -> Result<std::optional<Entry>> {
+  return historyOf(sessionId, *origin);
+}
+
+Result<void> SessionStore::Impl::findShared(AppendRequest& request) {
+  auto origin = backend->origin(request.sessionId);
+  if (!origin) return std::unexpected(origin.error());
+  request.origin = std::move(*origin);
+  request.shared = nullptr;
+  if (!request.origin) return {};
+  auto history = historyOf(request.sessionId, request.origin);
+  if (!history) {
+    // The origin may have been read from a file that was replaced since: the session is detached by now.
+    if (auto looked = backend->numbering(request.sessionId); !looked) return std::unexpected(looked.error());
+    auto now = backend->origin(request.sessionId);
+    if (!now) return std::unexpected(now.error());
+    if (*now == request.origin) return std::unexpected(history.error());
+    request.origin = std::move(*now);
+    if (!request.origin) return {};
+    history = historyOf(request.sessionId, request.origin);
+    if (!history) return std::unexpected(history.error());
+  }
+  request.shared = [this, shared = std::move(*history)](std::string_view id) -> Result<std::optional<Entry>> {
     return retryWhenChanged([&]() -> Result<std::optional<Entry>> {
       auto place = shared->find(*backend, id);
       if (!place) return std::unexpected(place.error());
@@ -149,7 +189,8 @@ Result<SharedHistory> SessionStore::Impl::sharedHistory(const std::string& sessi
       if (!entries) return std::unexpected(entries.error());
       return std::move(entries->front());
     });
-  });
+  };
+  return {};
 }
 
 namespace {
@@ -192,8 +233,8 @@ class BufferedView final : public LogView {
     if (!sequence) return std::unexpected(sequence.error());
     return sequence->has_value();
   }
-  [[nodiscard]] const std::string& tailId() const override { return tailId_; }
-  [[nodiscard]] const std::string& headId() const override { return headId_; }
+  [[nodiscard]] std::string_view tailId() const override { return tailId_; }
+  [[nodiscard]] std::string_view headId() const override { return headId_; }
 
  private:
   [[nodiscard]] Result<std::optional<std::string>> encoded(const Entry& entry) const {
@@ -213,10 +254,13 @@ class BufferedView final : public LogView {
 }  // namespace
 
 Result<AppendResult> SessionStore::Impl::write(AppendRequest request) {
-  auto shared = sharedHistory(request.sessionId);
-  if (!shared) return std::unexpected(shared.error());
-  request.shared = std::move(*shared);
-  return backend->append(std::move(request));
+  constexpr int kTries = 8;
+  for (int tries = 1;; ++tries) {
+    if (auto known = findShared(request); !known) return std::unexpected(known.error());
+    auto written = backend->append(request);
+    const bool changed = !written && written.error().code == ErrorCode::Damaged && written.error().retryable;
+    if (!changed || tries == kTries) return written;
+  }
 }
 
 Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durability durability) {
@@ -228,9 +272,7 @@ Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durabilit
     if (auto flushed = readyToRead(request.sessionId); !flushed) return std::unexpected(flushed.error());
     return write(std::move(request));
   }
-  auto shared = sharedHistory(request.sessionId);
-  if (!shared) return std::unexpected(shared.error());
-  request.shared = std::move(*shared);
+  if (auto known = findShared(request); !known) return std::unexpected(known.error());
   return buffer.accept(request.sessionId, [&](std::vector<Entry>& waiting) -> Result<AppendResult> {
     auto state = backend->state(request.sessionId);
     if (!state) return std::unexpected(state.error());
@@ -240,7 +282,7 @@ Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durabilit
     auto prepared = prepareBatch(view, request, jsonEntrySerializer(), ids, environment.clock, lines);
     if (!prepared) return prepared;
     for (const NewLine& line : lines) {
-      auto entry = jsonEntrySerializer().decode(line.text);
+      auto entry = jsonEntrySerializer().decode(line.text());
       if (!entry) return std::unexpected(entry.error());
       waiting.push_back(std::move(*entry));
     }
@@ -255,9 +297,12 @@ Result<AppendResult> SessionStore::appendSessionEntries(const std::string& sessi
   if (durability == Durability::Sync || options.expectedTail) {
     if (auto flushed = impl_->readyToRead(sessionId); !flushed) return std::unexpected(flushed.error());
   }
-  return impl_->append(
-      {.sessionId = sessionId, .entries = std::move(entries), .expectedTail = options.expectedTail, .shared = {}},
-      durability);
+  return impl_->append({.sessionId = sessionId,
+                        .entries = std::move(entries),
+                        .expectedTail = options.expectedTail,
+                        .origin = {},
+                        .shared = {}},
+                       durability);
 }
 
 Result<AppendResult> SessionStore::moveHead(const std::string& sessionId, const std::string& entryId) {

@@ -32,7 +32,13 @@ struct SessionStore::Impl {
   Result<SessionHandle> create(NewSession session, const std::optional<ForkOrigin>& origin);
   /// Stores large payloads apart and leaves references in `entries`. The hold lasts until the append is done.
   Result<std::unique_ptr<Hold>> storeAttachments(std::vector<Entry>& entries);
-  Result<SharedHistory> sharedHistory(const std::string& sessionId);
+  /// Sets what a batch must be checked against beyond the session's own log.
+  Result<void> findShared(AppendRequest& request);
+  /// What a session with this origin shares. It is kept, so that it is not walked again for every append and read.
+  Result<std::shared_ptr<const ForkHistory>> historyOf(const std::string& sessionId,
+                                                       const std::optional<ForkOrigin>& origin);
+  /// The same for the session as it is now.
+  Result<std::shared_ptr<const ForkHistory>> historyOf(const std::string& sessionId);
   Result<AppendResult> append(AppendRequest request, Durability durability);
   /// Appends a batch whose attachments are stored, durably.
   Result<AppendResult> write(AppendRequest request);
@@ -66,6 +72,14 @@ struct SessionStore::Impl {
   IdGenerator ids;
   SessionBuffer buffer;
   std::atomic<bool> closed = false;
+
+  struct KnownHistory {
+    ForkOrigin origin;
+    std::shared_ptr<const ForkHistory> history;
+  };
+  static constexpr std::size_t kMaxKnownHistories = 16;
+  std::mutex historiesMutex;
+  std::map<std::string, KnownHistory> histories;
 };
 
 /// Runs an operation that asks for sequences and then reads them; once more when the log changed in between.

@@ -121,12 +121,12 @@ class OutlineJoin {
 }  // namespace
 
 Result<std::uint64_t> SessionStore::Impl::placeOf(const std::string& sessionId, const std::string& entryId) {
-  auto history = ForkHistory::ofFork(*backend, sessionId);
+  auto history = historyOf(sessionId);
   if (!history) return std::unexpected(history.error());
   auto own = backend->sequenceOf(sessionId, entryId);
   if (!own) return std::unexpected(own.error());
-  if (*own) return **own == 0 ? 0 : **own + history->size();
-  auto place = history->find(*backend, entryId);
+  if (*own) return **own == 0 ? 0 : **own + (*history)->size();
+  auto place = (*history)->find(*backend, entryId);
   if (!place) return std::unexpected(place.error());
   if (*place) return **place + 1;
   return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
@@ -135,39 +135,39 @@ Result<std::uint64_t> SessionStore::Impl::placeOf(const std::string& sessionId, 
 
 Result<std::vector<Entry>> SessionStore::Impl::entriesAt(const std::string& sessionId,
                                                          std::span<const std::uint64_t> places) {
-  auto history = ForkHistory::ofFork(*backend, sessionId);
+  auto history = historyOf(sessionId);
   if (!history) return std::unexpected(history.error());
   std::vector<std::uint64_t> own;
   std::vector<std::size_t> shared;
   for (const std::uint64_t place : places) {
-    if (place == 0 || place > history->size()) {
-      own.push_back(place == 0 ? 0 : place - history->size());
+    if (place == 0 || place > (*history)->size()) {
+      own.push_back(place == 0 ? 0 : place - (*history)->size());
     } else {
       shared.push_back(static_cast<std::size_t>(place - 1));
     }
   }
   auto mine = backend->read(sessionId, own);
   if (!mine || shared.empty()) return mine;
-  auto theirs = history->readAt(*backend, shared);
+  auto theirs = (*history)->readAt(*backend, shared);
   if (!theirs) return theirs;
   std::vector<Entry> entries;
   entries.reserve(places.size());
   auto nextOwn = mine->begin();
   auto nextShared = theirs->begin();
   for (const std::uint64_t place : places) {
-    entries.push_back(std::move(place == 0 || place > history->size() ? *nextOwn++ : *nextShared++));
+    entries.push_back(std::move(place == 0 || place > (*history)->size() ? *nextOwn++ : *nextShared++));
   }
   return entries;
 }
 
 Result<SessionTree> SessionStore::Impl::tree(const std::string& sessionId) {
-  auto history = ForkHistory::ofFork(*backend, sessionId);
+  auto history = historyOf(sessionId);
   if (!history) return std::unexpected(history.error());
-  OutlineJoin join(*backend, sessionId, *history);
+  OutlineJoin join(*backend, sessionId, **history);
   auto outline = join.run();
   if (!outline) return std::unexpected(outline.error());
   std::vector<TreeLabel> named;
-  if (history->size() > 0 || std::ranges::find(outline->kinds, EntryKind::Label) != outline->kinds.end()) {
+  if ((*history)->size() > 0 || std::ranges::find(outline->kinds, EntryKind::Label) != outline->kinds.end()) {
     auto known = labels(sessionId);
     if (!known) return std::unexpected(known.error());
     for (SessionLabel& label : *known) {
@@ -206,15 +206,15 @@ Result<TreeNode> SessionStore::sequenceOf(const std::string& sessionId, const st
 Result<std::vector<std::string>> SessionStore::findEntryIds(const std::string& sessionId, const std::string& prefix,
                                                             std::size_t limit) {
   if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
-  auto history = ForkHistory::ofFork(*impl_->backend, sessionId);
+  auto history = impl_->historyOf(sessionId);
   if (!history) return std::unexpected(history.error());
   std::vector<std::string> found;
   // Other sessions may have more of that beginning than the branch that is shared.
-  for (const ForkHistory::Part& part : history->parts()) {
+  for (const ForkHistory::Part& part : (*history)->parts()) {
     auto ids = impl_->backend->findIds(part.sessionId, prefix, SIZE_MAX);
     if (!ids) return ids;
     for (std::string& id : *ids) {
-      auto place = history->find(*impl_->backend, id);
+      auto place = (*history)->find(*impl_->backend, id);
       if (!place) return std::unexpected(place.error());
       if (*place && found.size() < limit) found.push_back(std::move(id));
     }

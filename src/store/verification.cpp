@@ -68,7 +68,8 @@ class VerifySink final : public ScanSink {
 // Parents that are not in the log must be in the history a fork shares.
 void checkParents(VerifySink& sink, StorageBackend& backend, const std::string& sessionId) {
   if (sink.elsewhere().empty()) return;
-  const auto shared = ForkHistory::ofFork(backend, sessionId);
+  const auto origin = backend.origin(sessionId);
+  const auto shared = ForkHistory::ofFork(backend, sessionId, origin ? *origin : std::nullopt);
   for (const auto& entry : sink.elsewhere()) {
     const auto found =
         shared ? shared->find(backend, entry.parentId) : Result<std::optional<std::size_t>>(std::nullopt);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <thread>
 
@@ -107,6 +108,37 @@ TEST_F(FileIo, LocksDespiteInterruptionsButNotDespiteErrors) {
   EXPECT_TRUE(lockWithin(*file_, LockKind::Exclusive, 60'000, "a"));
   sim_.failOperation(nextCall(), ENOLCK);
   EXPECT_EQ(lockWithin(*file_, LockKind::Exclusive, 60'000, "a").error().code, ErrorCode::Io);
+}
+
+// Without turns, whoever takes the lock again and again may leave no gap in which another one's try falls.
+TEST_F(FileIo, WhoAsksInTurnComesBehindWhoWaits) {
+  auto busy = root_->open("a", OpenMode::ReadWrite).value();
+  auto witness = root_->open("a", OpenMode::ReadWrite).value();
+  ASSERT_TRUE(lockWithin(*busy, LockKind::Exclusive, 60'000, "a"));
+  std::atomic<bool> waiterHadIt = false;
+  std::thread waiter([&] {
+    ASSERT_TRUE(lockWithin(*file_, LockKind::Exclusive, 60'000, "a"));
+    waiterHadIt = true;
+    ASSERT_TRUE(file_->unlock());
+  });
+  while (witness->tryTakeTurn()) ASSERT_TRUE(witness->leaveTurn());
+  ASSERT_TRUE(busy->unlock());
+  ASSERT_TRUE(lockWithin(*busy, LockKind::Exclusive, 60'000, "a", LockOrder::InTurn));
+  EXPECT_TRUE(waiterHadIt);
+  waiter.join();
+  EXPECT_TRUE(witness->tryTakeTurn()) << "nobody waits any more";
+}
+
+TEST_F(FileIo, TheTurnIsLeftWhenTheLockIsNotGot) {
+  auto other = root_->open("a", OpenMode::ReadWrite).value();
+  ASSERT_TRUE(other->tryLock(LockKind::Exclusive));
+  EXPECT_FALSE(lockWithin(*file_, LockKind::Exclusive, 1, "a"));
+  EXPECT_TRUE(other->tryTakeTurn());
+}
+
+TEST_F(FileIo, LocksWhereTheFileSystemKnowsNoTurns) {
+  sim_.failOperation(nextCall(), EINVAL);
+  EXPECT_TRUE(lockWithin(*file_, LockKind::Exclusive, 1, "a", LockOrder::InTurn));
 }
 
 TEST_F(FileIo, ALockEndsWithItsScope) {

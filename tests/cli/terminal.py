@@ -119,4 +119,5 @@ def main():
             print(re.sub("_", " ", test.__name__), "ok")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -46,6 +46,29 @@ TEST_F(StoreTest, DuplicatesAreFoundInSharedHistory) {
   EXPECT_EQ(refused(store->appendSessionEntries("f", {message("other", "e1")})).code, ErrorCode::IdConflict);
 }
 
+// What a fork shares is remembered between appends; a session on the way there that is rewritten numbers its entries
+// anew.
+TEST_F(StoreTest, AForkKnowsItsHistoryThoughItIsRewrittenMeanwhile) {
+  fill("a", 3);
+  must(store->branchFromEntry("a", "e3", {.sessionId = "b"}));
+  must(store->appendSessionEntries("b", {message("b", "b1"), message("b", "b2")}));
+  must(store->branchFromEntry("b", "b1", {.sessionId = "c"}));
+  must(store->appendSessionEntries("c", {message("c", "c1")}));
+  EXPECT_EQ(must(store->appendSessionEntries("c", {message("m2", "e2"), message("b", "b1")})).duplicateCount, 2U);
+  for (const bool elsewhere : {false, true}) {
+    auto other = open();
+    if (elsewhere) {
+      must(other->deleteSession("b", {.detachForks = true}));
+    } else {
+      must(store->deleteSession("a", {.detachForks = true}));
+    }
+    EXPECT_EQ(must(store->appendSessionEntries("c", {message("m2", "e2"), message("b", "b1")})).duplicateCount, 2U);
+    EXPECT_EQ(refused(store->appendSessionEntries("c", {message("x", "x", "b2")})).code, ErrorCode::InvalidArgument);
+    must(store->appendSessionEntries("c", {message("y", elsewhere ? "y1" : "y2", "e1")}));
+    EXPECT_EQ(idsOf(*store, "c", {.branch = "c1"}), (Ids{"e1", "e2", "e3", "b1", "c1"}));
+  }
+}
+
 TEST_F(StoreTest, ForksOfForksReachAllTheWay) {
   fill("a", 2);
   must(store->branchFromEntry("a", "e2", {.sessionId = "b"}));

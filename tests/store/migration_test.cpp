@@ -47,6 +47,34 @@ TEST_F(StoreTest, ADraftIsReadAsItIsAndWrittenOnlyAfterMigration) {
   EXPECT_EQ(idsOf(*open(), "d"), (Ids{"a", "b", "c"}));
 }
 
+TEST_F(StoreTest, TypesThatMayNotBeAppendedAreMigratedAsTheyAre) {
+  const std::string types[] = {R"(my type/é)", R"(a \"quoted\" \\ one)", R"(tab\tand\u0001)", std::string(300, 't')};
+  std::string draft = R"({"type":"session_header","id":"h","timestamp":"2025-01-01T00:00:00Z","payload":{}})"
+                      "\n";
+  for (std::size_t i = 0; i < std::size(types); ++i) {
+    draft += R"({"id":"e)" + std::to_string(i) + R"(","parentId":null,"type":")" + types[i] +
+             R"(","timestamp":"2025-01-01T00:00:00Z","payload":{"i":1}})" + "\n";
+  }
+  spill(logPath("d"), draft);
+  const auto before = must(store->loadSessionEntries("d"));
+  must(store->migrateSession("d"));
+  const auto fresh = open();
+  for (SessionStore* reopened : {store.get(), fresh.get()}) {
+    const auto after = must(reopened->loadSessionEntries("d"));
+    ASSERT_EQ(after.size(), before.size());
+    for (std::size_t i = 1; i < after.size(); ++i) {
+      EXPECT_EQ(after[i].type, before[i].type);
+      EXPECT_EQ(after[i].payload, before[i].payload);
+      EXPECT_EQ(must(reopened->loadSessionEntries("d", {.type = before[i].type})).size(), 1U) << before[i].type;
+    }
+  }
+  EXPECT_EQ(must(store->verifySession("d")).problemCount, 0U);
+  must(store->appendSessionEntries("d", {message("x", "c")}));
+  Entry odd = message("x");
+  odd.type = "my type";
+  EXPECT_EQ(refused(store->appendSessionEntries("d", {odd})).code, ErrorCode::InvalidArgument);
+}
+
 TEST_F(StoreTest, MigratingTwiceDoesNothingTheSecondTime) {
   spill(logPath("d"), kDraft);
   must(store->migrateSession("d"));

@@ -23,6 +23,7 @@ SimFile::SimFile(std::shared_ptr<SimFileSystem::State> state, std::uint64_t inod
 SimFile::~SimFile() {
   const std::lock_guard guard(state_->mutex);
   state_->unlock(inode_, this, label_);
+  std::erase_if(state_->turns, [this](const auto& item) { return item.second == this; });
 }
 
 SysResult<FileInfo> SimFile::info() {
@@ -128,6 +129,26 @@ SysResult<void> SimFile::unlock() {
     return std::unexpected(verdict.error);
   }
   state_->unlock(inode_, this, label_);
+  return {};
+}
+
+SysResult<void> SimFile::tryTakeTurn() {
+  const std::lock_guard guard(state_->mutex);
+  if (const auto verdict = state_->enter("turn " + label_, true); verdict.error != 0) {
+    return std::unexpected(verdict.error);
+  }
+  const auto [holder, taken] = state_->turns.emplace(inode_, this);
+  if (!taken && holder->second != this) return std::unexpected(EWOULDBLOCK);
+  return {};
+}
+
+SysResult<void> SimFile::leaveTurn() {
+  const std::lock_guard guard(state_->mutex);
+  if (const auto verdict = state_->enter("leave turn " + label_, true); verdict.error != 0) {
+    return std::unexpected(verdict.error);
+  }
+  const auto held = state_->turns.find(inode_);
+  if (held != state_->turns.end() && held->second == this) state_->turns.erase(held);
   return {};
 }
 

@@ -38,6 +38,8 @@ struct SimFileSystem::State {
 
   /// By file, by open file.
   std::map<std::uint64_t, std::map<const File*, LockKind>> locks;
+  /// By file: the open file that waits first for its lock.
+  std::map<std::uint64_t, const File*> turns;
 
   /// Counts a call and says how it must go. A traced call that must fail is traced here.
   Verdict enter(std::string text, bool traced);

@@ -1,0 +1,179 @@
+// The catalog against what does the same work without one: sqlite3, ripgrep, FTS5 alone, ccusage.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "bough/catalog.h"
+#include "conversation.h"
+#include "harness.h"
+
+extern char** environ;
+
+namespace bough::bench {
+namespace {
+
+std::uint64_t sizeMegabytes() {
+  const char* wanted = std::getenv("BOUGH_BENCH_CATALOG_MB");
+  return wanted == nullptr ? 1000 : std::strtoull(wanted, nullptr, 10);
+}
+
+std::string pathOf(const std::string& program) {
+  std::string found;
+  FILE* which = ::popen(("command -v " + program + " 2>/dev/null").c_str(), "r");
+  char text[4096] = {};
+  if (which != nullptr && std::fgets(text, sizeof text, which) != nullptr) found = text;
+  if (which != nullptr) ::pclose(which);
+  while (found.ends_with('\n')) found.pop_back();
+  return found;
+}
+
+// A whole process, its output thrown away.
+void runProcess(std::vector<std::string> words, const std::vector<int>& accepted = {0}) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  require(::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ) == 0, words[0]);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  bool fine = false;
+  for (const int code : accepted) fine = fine || (WIFEXITED(status) && WEXITSTATUS(status) == code);
+  require(fine, words[0] + " " + words[1]);
+}
+
+Row skipped(const std::string& name, const std::string& why) {
+  return {.name = fmt::format("{}: skipped, {}", name, why), .unit = ""};
+}
+
+std::vector<Row> listRows() {
+  const std::string name = "`bough ls`, newest 50 of 100,000 sessions, whole process / sqlite3 doing the same select";
+  const std::string sqlite = pathOf("sqlite3");
+  if (sqlite.empty()) return {skipped(name, "there is no sqlite3")};
+  const std::string store = workFolder() + "/many";
+  writeManySessions(store, 100'000);
+  runProcess({BOUGH_COMMAND, "--store", store, "reindex", "--no-search"});
+  runProcess({BOUGH_COMMAND, "--store", store, "ls"});
+  const auto times = interleaved(
+      21, {[&] { runProcess({BOUGH_COMMAND, "--store", store, "ls"}); },
+           [&] {
+             runProcess(
+                 {sqlite, store + "/catalog.db",
+                  "SELECT sessionId, key, agent, cwd, title, createdMs, activeMs, users, assistants, tools, systems, "
+                  "calls, failures, input, output, cacheRead, cacheWrite, bytes, branches, condition FROM session "
+                  "ORDER BY activeMs DESC, sessionId DESC LIMIT 50"});
+           }});
+  return {{.name = name, .ours = times[0] * 1e3, .floor = times[1] * 1e3, .unit = "ms", .bound = 2.0}};
+}
+
+// FTS5 as it comes, fed with the same texts from a file.
+double insertAlone(const std::string& texts, const std::string& path) {
+  sqlite3* database = nullptr;
+  require(sqlite3_open(path.c_str(), &database) == SQLITE_OK, path);
+  return timed([&] {
+    sqlite3_exec(database, "PRAGMA journal_mode = WAL; CREATE VIRTUAL TABLE t USING fts5(body); BEGIN", nullptr,
+                 nullptr, nullptr);
+    sqlite3_stmt* insert = nullptr;
+    require(sqlite3_prepare_v2(database, "INSERT INTO t(body) VALUES(?)", -1, &insert, nullptr) == SQLITE_OK, "FTS5");
+    std::ifstream file(texts, std::ios::binary);
+    std::string text;
+    for (std::uint64_t size = 0; file.read(reinterpret_cast<char*>(&size), sizeof size);) {
+      text.resize(size);
+      file.read(text.data(), static_cast<std::streamsize>(size));
+      sqlite3_bind_text64(insert, 1, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+      require(sqlite3_step(insert) == SQLITE_DONE, "inserting");
+      sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    require(sqlite3_exec(database, "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK, "committing");
+    sqlite3_close(database);
+  });
+}
+
+const Conversations& conversations() {
+  static const Conversations made = writeConversations(workFolder() + "/talk", sizeMegabytes() << 20);
+  return made;
+}
+
+// Whoever comes first makes the index, and takes the time.
+double indexSeconds() {
+  static const double seconds = [] {
+    auto store = SessionStore::open(conversations().store);
+    require(store.has_value(), "opening the store");
+    return timed([&] {
+      auto catalog = Catalog::open(**store);
+      require(catalog && (*catalog)->catchUp({.search = true}).has_value(), "indexing");
+    });
+  }();
+  return seconds;
+}
+
+std::vector<Row> indexRows() {
+  const double ours = indexSeconds();
+  const double alone = insertAlone(conversations().texts, workFolder() + "/alone.db");
+  std::filesystem::remove(workFolder() + "/alone.db");
+  return {{.name = fmt::format("first indexing of {} MB for search / FTS5 inserting the same text", sizeMegabytes()),
+           .ours = ours,
+           .floor = alone,
+           .unit = "s",
+           .bound = 1.3}};
+}
+
+std::vector<Row> searchRows() {
+  const std::string name =
+      fmt::format("search in {} MB, 20 hits, whole process / rg over the same files", sizeMegabytes());
+  const std::string rg = pathOf("rg");
+  if (rg.empty()) return {skipped(name, "there is no rg")};
+  indexSeconds();
+  const Conversations& made = conversations();
+  runProcess({BOUGH_COMMAND, "--store", made.store, "search", made.rareWord});
+  const auto times =
+      interleaved(7, {[&] { runProcess({BOUGH_COMMAND, "--store", made.store, "search", made.rareWord}); },
+                      [&] { runProcess({rg, "-c", made.rareWord, made.store + "/sessions"}, {0, 1}); }});
+  return {{.name = name + " (times faster)",
+           .ours = times[1] * 1e3,
+           .floor = times[0] * 1e3,
+           .unit = "ms",
+           .bound = 10.0,
+           .atLeast = true}};
+}
+
+std::vector<Row> usageRows() {
+  const std::string name = fmt::format("`bough usage` / ccusage over the same {} MB", sizeMegabytes());
+  const std::string ccusage = pathOf("ccusage");
+  if (ccusage.empty()) return {skipped(name, "there is no ccusage (npm install -g ccusage)")};
+  const Conversations& made = conversations();
+  ::setenv("CLAUDE_CONFIG_DIR", made.claude.c_str(), 1);
+  runProcess({BOUGH_COMMAND, "--store", made.store, "ls"});
+  runProcess({BOUGH_COMMAND, "--store", made.store, "usage", "--by", "day"});
+  const auto times =
+      interleaved(5, {[&] { runProcess({BOUGH_COMMAND, "--store", made.store, "usage", "--by", "day"}); },
+                      [&] { runProcess({ccusage, "daily", "--json", "--offline"}); }});
+  return {{.name = name + " (times faster)",
+           .ours = times[1] * 1e3,
+           .floor = times[0] * 1e3,
+           .unit = "ms",
+           .bound = 100.0,
+           .atLeast = true}};
+}
+
+}  // namespace
+
+std::vector<Benchmark> catalogBenchmarks() {
+  return {{"ls", listRows}, {"index", indexRows}, {"search", searchRows}, {"usage", usageRows}};
+}
+
+}  // namespace bough::bench

@@ -1,0 +1,143 @@
+// Small pieces of work on JSON text that the readers of all providers share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "bough/error.h"
+
+namespace bough::agent {
+
+/// The part of a raw string between its quotes; empty when it is no string.
+inline std::string_view stringBody(std::string_view raw) {
+  return raw.size() >= 2 && raw.front() == '"' ? raw.substr(1, raw.size() - 2) : std::string_view();
+}
+
+inline std::string_view memberOr(std::string_view object, std::string_view name, std::string_view otherwise = {}) {
+  return json::findMember(object, name).value_or(otherwise);
+}
+
+inline std::string decoded(std::string_view body) {
+  std::string out;
+  json::appendDecoded(out, body);
+  return out;
+}
+
+/// A raw string from a body that is escaped already.
+inline std::string requoted(std::string_view body) {
+  return '"' + std::string(body) + '"';
+}
+
+inline bool isObject(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != std::string_view::npos && text[begin] == '{' && json::check(text).has_value();
+}
+
+/// An object whose members can be replaced; the others keep their bytes and their order.
+class MemberList {
+ public:
+  explicit MemberList(std::string_view object = "{}") {
+    json::ObjectReader reader(object);
+    while (const auto member = reader.next()) members_.emplace_back(member->key, member->value);
+  }
+
+  /// Replaces a member, or adds it at the end. `key` must need no escapes.
+  void set(std::string_view key, std::string value) {
+    for (auto& [name, old] : members_) {
+      if (name == key) {
+        old = std::move(value);
+        return;
+      }
+    }
+    members_.emplace_back(key, std::move(value));
+  }
+
+  [[nodiscard]] const std::string* find(std::string_view key) const {
+    for (const auto& [name, value] : members_) {
+      if (name == key) return &value;
+    }
+    return nullptr;
+  }
+
+  /// Adds to a string member, which is made when it is missing. `body` is escaped already.
+  void appendToString(std::string_view key, std::string_view body) {
+    for (auto& [name, value] : members_) {
+      if (name != key) continue;
+      if (value.size() >= 2 && value.back() == '"') {
+        value.pop_back();
+        value.append(body).push_back('"');
+      } else {
+        value = requoted(body);
+      }
+      return;
+    }
+    members_.emplace_back(key, requoted(body));
+  }
+
+  /// Takes over every member of another object.
+  void merge(std::string_view object) {
+    json::ObjectReader reader(object);
+    while (const auto member = reader.next()) set(member->key, std::string(member->value));
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::string out = "{";
+    for (const auto& [name, value] : members_) {
+      if (out.size() > 1) out += ',';
+      out.append("\"").append(name).append("\":").append(value);
+    }
+    return out + "}";
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> members_;
+};
+
+/// What never became part of a message: reasoning without signature, and calls that never run.
+class PartialParts {
+ public:
+  void addThinking(std::string_view body) { thinking_ += body; }
+  void addCall(std::string_view name, std::string_view arguments) {
+    json::Writer writer(calls_.emplace_back());
+    writer.beginObject().member("name", name).member("arguments", arguments).endObject();
+  }
+  /// Empty when there is nothing.
+  [[nodiscard]] std::string text() const {
+    if (thinking_.empty() && calls_.empty()) return {};
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject();
+    if (!thinking_.empty()) writer.key("thinking").raw(requoted(thinking_));
+    if (!calls_.empty()) {
+      writer.key("toolCalls").beginArray();
+      for (const std::string& call : calls_) writer.raw(call);
+      writer.endArray();
+    }
+    writer.endObject();
+    return out;
+  }
+
+ private:
+  std::string thinking_;  // escaped
+  std::vector<std::string> calls_;
+};
+
+/// Arguments as an object: what is none stands in one, as conversion does it.
+inline std::string argumentsObject(std::string_view text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return "{}";
+  if (isObject(text)) return std::string(text);
+  return "{\"arguments\":" + json::quoted(text) + "}";
+}
+
+/// The error a provider reports as {"error":{"message":…,"type" or "code" or "status":…}}, if `text` is one.
+std::optional<Error> providerError(std::string_view text);
+
+/// The endpoint's base URL and a path, with one slash between them.
+std::string joinUrl(std::string_view base, std::string_view path);
+
+}  // namespace bough::agent

@@ -1,0 +1,302 @@
+#include "agent/loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "agent/compaction.h"
+#include "agent/models.h"
+#include "agent/prompts.h"
+#include "agent/tool_runner.h"
+#include "base/environment.h"
+#include "base/ids.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+
+namespace bough::agent {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// What is left over right after a compaction is kept on purpose; another one would change nothing.
+constexpr std::size_t kStepsBetweenCompactions = 5;
+
+std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - begin).count());
+}
+
+// What is read off an answer before it is stored.
+struct AnswerParts {
+  std::vector<ToolCall> calls;
+  std::string text;
+  std::string stopReason;
+  Usage usage;
+};
+
+Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
+  auto message = normalize(answer.message, dialect);
+  if (!message) return std::unexpected(message.error());
+  AnswerParts parts;
+  for (const Block& block : message->blocks) {
+    if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) parts.text += block.text.decode();
+    if (block.kind != BlockKind::ToolCall) continue;
+    parts.calls.push_back({.id = block.id.decode(), .name = block.name.decode(), .arguments = argumentsOf(block)});
+  }
+  parts.stopReason = message->stopReason.decode();
+  parts.usage = message->usage.value_or(Usage{});
+  return parts;
+}
+
+void add(Usage& sum, const Usage& usage) {
+  sum.inputTokens += usage.inputTokens;
+  sum.outputTokens += usage.outputTokens;
+  sum.cacheReadTokens += usage.cacheReadTokens;
+  sum.cacheWriteTokens += usage.cacheWriteTokens;
+  sum.reasoningTokens += usage.reasoningTokens;
+}
+
+// What stands beside a stored answer: which model gave it, how long it took, and how it broke off.
+std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs) {
+  std::string meta;
+  json::Writer writer(meta);
+  writer.beginObject().member("model", model).member("durationMs", durationMs);
+  if (answer.aborted) writer.member("aborted", true);
+  if (answer.error) writer.member("error", answer.error->message);
+  if (!answer.partial.empty()) writer.key("partial").raw(answer.partial);
+  writer.endObject();
+  return meta;
+}
+
+std::string totalsPayload(const TurnTotals& totals) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("kind", kTurnKind).member("model", totals.model);
+  writer.member("stopReason", totals.stopReason).member("durationMs", totals.durationMs);
+  writer.member("toolCount", totals.toolCount).endObject();
+  return payload;
+}
+
+class Turn {
+ public:
+  Turn(const Agent& agent, const StartingPoint& start)
+      : agent_(agent),
+        journal_(agent.store, start.sessionId, start.headId, start.tailId, newId()),
+        report_{.end = start, .totals = {.model = agent.provider.name()}} {}
+
+  Result<TurnReport> run(const std::string& userText) {
+    auto stored = journal_.begin(entry_type::kMessage, userPayload(userText), agent_.options.onConflict);
+    if (!stored) return std::unexpected(stored.error());
+    agent_.listener.onEvent({.kind = EventKind::UserMessage, .text = userText, .entryId = *stored});
+    return goOn();
+  }
+
+  Result<TurnReport> resume() {
+    auto interrupted = isInterrupted(agent_.store, report_.end);
+    if (!interrupted) return std::unexpected(interrupted.error());
+    if (!*interrupted) return std::move(report_);
+    auto recovered = recoverCalls(agent_, journal_);
+    if (!recovered) return std::unexpected(recovered.error());
+    report_.totals.toolCount += *recovered;
+    return goOn();
+  }
+
+ private:
+  static std::string newId() {
+    static IdGenerator generator(systemEnvironment().clock, systemEnvironment().random);
+    return generator.next();
+  }
+
+  Result<TurnReport> goOn() {
+    for (std::size_t step = 0; !done_; ++step) {
+      if (step == agent_.options.maxSteps) return stop(fmt::format("stopped after {} answers", step));
+      if (agent_.cancel.requested()) return stop("stopped");
+      auto taken = takeStep();
+      if (!taken) return std::unexpected(taken.error());
+    }
+    return finish();
+  }
+
+  Result<void> takeStep() {
+    auto context = readContext();
+    if (!context) return std::unexpected(context.error());
+    const auto begin = SteadyClock::now();
+    auto answer = agent_.provider.stream(
+        {.context = context->requestJson(),
+         .thinkingLevel = agent_.options.thinkingLevel,
+         .maxOutputTokens = limitsOf(agent_.provider.name()).maxOutput},
+        {.onDelta = [this](const Delta& delta) { passOn(delta); },
+         .onRetry =
+             [this](const RetryNotice& retry) {
+               agent_.listener.onEvent({.kind = EventKind::Retry, .text = retry.reason, .waitMs = retry.waitMs});
+             }},
+        agent_.cancel);
+    if (!answer) return std::unexpected(answer.error());
+    return store(*answer, millisecondsSince(begin));
+  }
+
+  // The context, compacted when it has grown too large; also when not even the newest turn fits any more.
+  Result<Context> readContext() {
+    auto context = contextAt(journal_.parentId());
+    const double share = agent_.options.compactShare;
+    const double limit = share * static_cast<double>(window());
+    const bool tooLarge = context ? context->turnsLeftOut > 0 || static_cast<double>(context->tokens) > limit
+                                  : context.error().code == ErrorCode::InvalidArgument;
+    if (context) report_.contextTokens = context->tokens;
+    if (share <= 0 || ++stepsSinceCompaction_ < kStepsBetweenCompactions || !tooLarge) return context;
+    stepsSinceCompaction_ = 0;
+    auto summary = compact(agent_, journal_, window());
+    if (!summary) {
+      agent_.listener.onEvent(
+          {.kind = EventKind::Notice, .text = "the conversation could not be compacted: " + summary.error().message});
+      return context;
+    }
+    if (!*summary) return context;
+    agent_.listener.onEvent({.kind = EventKind::Notice,
+                             .text = fmt::format("compacted: {} messages are now a summary", (*summary)->messages)});
+    context = contextAt(journal_.parentId());
+    if (context) report_.contextTokens = context->tokens;
+    return context;
+  }
+
+  [[nodiscard]] std::uint64_t window() const {
+    return agent_.options.windowTokens > 0 ? agent_.options.windowTokens : limitsOf(agent_.provider.name()).window;
+  }
+
+  Result<Context> contextAt(const std::string& headId) {
+    // What the model writes has to fit into the window as well.
+    const std::uint64_t answer = std::min(limitsOf(agent_.provider.name()).maxOutput, window() / 4);
+    ContextOptions options{.dialect = agent_.provider.dialect(), .at = headId, .budgetTokens = window() - answer};
+    if (agent_.options.systemPrompt) {
+      options.systemPrompt = agent_.options.systemPrompt;
+      options.tools = toolDefinitions(agent_.tools);
+    }
+    return buildContext(agent_.store, journal_.sessionId(), options);
+  }
+
+  void passOn(const Delta& delta) {
+    if (delta.kind == DeltaKind::ToolCall) {
+      if (!delta.text.empty()) agent_.listener.onEvent({.kind = EventKind::ToolCall, .name = std::string(delta.text)});
+      return;
+    }
+    agent_.listener.onEvent({.kind = delta.kind == DeltaKind::Text ? EventKind::Text : EventKind::Thinking,
+                             .text = std::string(delta.text)});
+  }
+
+  // The answer is stored before any of its tools runs; when it ends the turn, together with what the turn took.
+  Result<void> store(const Answer& answer, std::uint64_t durationMs) {
+    if (answer.message.empty()) return storeNothing(answer);
+    auto parts = partsOf(answer, agent_.provider.dialect());
+    if (!parts) return std::unexpected(parts.error());
+    add(report_.totals.usage, parts->usage);
+    report_.text = parts->text;
+    report_.totals.stopReason = parts->stopReason;
+    std::vector<Entry> batch;
+    batch.push_back(journal_.makeEntry(entry_type::kMessage, messagePayload(agent_.provider.dialect(), answer.message),
+                                       answerMeta(answer, agent_.provider.name(), durationMs)));
+    batch.back().id = newId();
+    const std::string entryId = batch.back().id;
+    done_ = parts->calls.empty() || answer.aborted;
+    if (done_) batch.push_back(lastEntry(answer));
+    auto stored = journal_.append(std::move(batch));
+    if (!stored) return std::unexpected(stored.error());
+    agent_.listener.onEvent({.kind = EventKind::AssistantMessage,
+                             .text = parts->text,
+                             .entryId = entryId,
+                             .usage = parts->usage,
+                             .durationMs = durationMs});
+    if (answer.aborted) return sayAborted(answer);
+    if (done_) return {};
+    report_.totals.toolCount += parts->calls.size();
+    return runCalls(agent_, journal_, parts->calls);
+  }
+
+  Result<void> storeNothing(const Answer& answer) {
+    if (!answer.aborted) return fail(ErrorCode::Io, "the provider's answer was empty", "say it again");
+    done_ = true;
+    std::vector<Entry> batch;
+    batch.push_back(lastEntry(answer));
+    auto stored = journal_.append(std::move(batch));
+    if (!stored) return std::unexpected(stored.error());
+    return sayAborted(answer);
+  }
+
+  Result<void> sayAborted(const Answer& answer) {
+    report_.aborted = true;
+    agent_.listener.onEvent(
+        {.kind = EventKind::Aborted, .text = answer.error ? answer.error->message : std::string("stopped")});
+    if (answer.error) return std::unexpected(*answer.error);
+    return {};
+  }
+
+  Entry lastEntry(const Answer& answer) {
+    report_.totals.durationMs = millisecondsSince(begin_);
+    if (!answer.aborted) return journal_.makeEntry(entry_type::kCustom, totalsPayload(report_.totals));
+    return journal_.makeEntry(entry_type::kCustom,
+                              abortedPayload(answer.error ? answer.error->message : "stopped by the user",
+                                             answer.message.empty() ? answer.partial : std::string()));
+  }
+
+  Result<TurnReport> stop(const std::string& why) {
+    auto stored = journal_.append(entry_type::kCustom, abortedPayload(why));
+    if (!stored) return std::unexpected(stored.error());
+    report_.aborted = true;
+    agent_.listener.onEvent({.kind = EventKind::Aborted, .text = why});
+    return finish();
+  }
+
+  Result<TurnReport> finish() {
+    report_.end = {.sessionId = journal_.sessionId(), .headId = journal_.parentId(), .tailId = journal_.tailId()};
+    report_.totals.durationMs = millisecondsSince(begin_);
+    agent_.listener.onEvent({.kind = EventKind::TurnEnd,
+                             .entryId = report_.end.headId,
+                             .usage = report_.totals.usage,
+                             .durationMs = report_.totals.durationMs,
+                             .toolCount = report_.totals.toolCount,
+                             .contextTokens = report_.contextTokens});
+    return std::move(report_);
+  }
+
+  const Agent& agent_;
+  Journal journal_;
+  TurnReport report_;
+  SteadyClock::time_point begin_ = SteadyClock::now();
+  bool done_ = false;
+  std::size_t stepsSinceCompaction_ = kStepsBetweenCompactions;
+};
+
+}  // namespace
+
+std::string_view toString(EventKind kind) {
+  switch (kind) {
+    case EventKind::UserMessage: return "user_message";
+    case EventKind::Thinking: return "thinking";
+    case EventKind::Text: return "text";
+    case EventKind::ToolCall: return "tool_call";
+    case EventKind::AssistantMessage: return "assistant_message";
+    case EventKind::ToolStart: return "tool_start";
+    case EventKind::ToolResult: return "tool_result";
+    case EventKind::Retry: return "retry";
+    case EventKind::Notice: return "notice";
+    case EventKind::Aborted: return "aborted";
+    case EventKind::TurnEnd: return "turn_end";
+  }
+  return "";
+}
+
+Result<StartingPoint> startingPoint(SessionStore& store, const std::string& sessionId) {
+  auto state = store.sessionState(sessionId);
+  if (!state) return std::unexpected(state.error());
+  return StartingPoint{.sessionId = sessionId, .headId = state->headId, .tailId = state->tailId};
+}
+
+Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const std::string& userText) {
+  return Turn(agent, start).run(userText);
+}
+
+Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start) {
+  return Turn(agent, start).resume();
+}
+
+}  // namespace bough::agent

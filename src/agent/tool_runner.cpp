@@ -1,0 +1,199 @@
+#include "agent/tool_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "agent/json_parts.h"
+#include "agent/prompts.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::size_t kThreads = 8;
+constexpr std::size_t kLookedAt = 64;  // entries at the end of a branch that tell how its last turn ended
+
+// Stores results and says so, one at a time.
+class Results {
+ public:
+  Results(const Agent& agent, Journal& journal) : agent_(agent), journal_(journal) {}
+
+  Result<void> start(const ToolCall& call) {
+    auto stored = journal_.startTool(call.id, call.name);
+    if (!stored) return std::unexpected(stored.error());
+    tell({.kind = EventKind::ToolStart,
+          .text = call.arguments,
+          .entryId = *stored,
+          .toolCallId = call.id,
+          .name = call.name});
+    return {};
+  }
+
+  Result<void> add(const ToolCall& call, const ToolOutcome& outcome) {
+    auto stored =
+        journal_.append(entry_type::kMessage, resultPayload(call.id, call.name, outcome.text, outcome.isError));
+    if (!stored) return std::unexpected(stored.error());
+    tell({.kind = EventKind::ToolResult,
+          .text = outcome.text,
+          .entryId = *stored,
+          .toolCallId = call.id,
+          .name = call.name,
+          .isError = outcome.isError});
+    return {};
+  }
+
+  Result<void> refuse(const ToolCall& call, std::string_view why) {
+    return add(call, {.text = std::string(why), .isError = true});
+  }
+
+ private:
+  void tell(const AgentEvent& event) {
+    const std::lock_guard lock(mutex_);
+    agent_.listener.onEvent(event);
+  }
+
+  const Agent& agent_;
+  Journal& journal_;
+  std::mutex mutex_;
+};
+
+// Why a call must not run; empty when it may.
+std::string_view obstacle(const Agent& agent, const ToolCall& call) {
+  if (agent.cancel.requested()) return kStopped;
+  const Tool* tool = findTool(agent.tools, call.name);
+  if (agent.options.askNothing || tool == nullptr || !isObject(call.arguments)) return {};
+  const auto question = tool->question(call.arguments, agent.environment);
+  if (!question) return {};
+  const auto allowed = agent.listener.allow(call, *question);
+  if (!allowed) return kNobodyToAsk;
+  return *allowed ? std::string_view() : kDenied;
+}
+
+Result<void> runOne(const Agent& agent, Results& results, const ToolCall& call) {
+  if (agent.cancel.requested()) return results.refuse(call, kStopped);
+  if (auto started = results.start(call); !started) return started;
+  return results.add(call, runTool(agent.tools, call, agent.environment, agent.cancel));
+}
+
+Result<void> runAll(const Agent& agent, Results& results, const std::vector<ToolCall>& calls) {
+  if (calls.size() == 1) return runOne(agent, results, calls.front());
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  Result<void> first;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < calls.size(); i = next++) {
+      auto ran = runOne(agent, results, calls[i]);
+      const std::lock_guard lock(mutex);
+      if (!ran && first) first = std::move(ran);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < std::min(kThreads, calls.size()); ++i) threads.emplace_back(work);
+  threads.clear();
+  return first;
+}
+
+bool isKind(const Entry& entry, std::string_view kind) {
+  return entry.type == entry_type::kCustom && json::findString(entry.payload, "kind") == kind;
+}
+
+Result<void> applyChoice(const RecoveryChoice& choice, Results& results, const ToolCall& call,
+                         std::vector<ToolCall>& runnable) {
+  switch (choice.action) {
+    case RecoveryChoice::Action::RunAgain: runnable.push_back(call); return {};
+    case RecoveryChoice::Action::Skip: return results.refuse(call, kSkipped);
+    case RecoveryChoice::Action::GiveResult: return results.add(call, {.text = choice.text});
+    case RecoveryChoice::Action::Unknown: break;
+  }
+  return results.refuse(call, kOutcomeUnknown);
+}
+
+}  // namespace
+
+std::string abortedPayload(std::string_view reason, std::string_view partial) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("kind", kAbortedKind).member("reason", reason);
+  if (!partial.empty()) writer.key("partial").raw(partial);
+  writer.endObject();
+  return payload;
+}
+
+std::string argumentsOf(const Block& block) {
+  if (block.freeform) return json::quoted(block.text.decode());
+  if (block.input.starts_with('"')) {
+    const std::string text = decoded(stringBody(block.input));
+    return text.find_first_not_of(" \t\r\n") == std::string::npos ? "{}" : text;
+  }
+  return block.input.empty() ? "{}" : std::string(block.input);
+}
+
+std::string toolDefinitions(const std::vector<Tool>& tools) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginArray();
+  for (const Tool& tool : tools) {
+    writer.beginObject().member("name", tool.name).member("description", tool.description);
+    writer.key("input_schema").raw(tool.parameters).endObject();
+  }
+  writer.endArray();
+  return out;
+}
+
+Result<void> runCalls(const Agent& agent, Journal& journal, const std::vector<ToolCall>& calls) {
+  Results results(agent, journal);
+  std::vector<ToolCall> runnable;
+  for (const ToolCall& call : calls) {
+    const std::string_view why = obstacle(agent, call);
+    if (why.empty()) {
+      runnable.push_back(call);
+    } else if (auto refused = results.refuse(call, why); !refused) {
+      return refused;
+    }
+  }
+  return runnable.empty() ? Result<void>() : runAll(agent, results, runnable);
+}
+
+Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal) {
+  auto open = unfinishedToolCalls(agent.store, journal.sessionId(), journal.parentId());
+  if (!open) return std::unexpected(open.error());
+  Results results(agent, journal);
+  std::vector<ToolCall> runnable;
+  for (const UnfinishedToolCall& each : *open) {
+    const bool quoted = each.input.starts_with('"');
+    const ToolCall call{
+        .id = each.toolCallId, .name = each.name, .arguments = quoted ? decoded(stringBody(each.input)) : each.input};
+    const Tool* tool = findTool(agent.tools, each.name);
+    if (!each.started || (tool != nullptr && tool->safeToRepeat)) {
+      runnable.push_back(call);
+      continue;
+    }
+    if (auto applied = applyChoice(agent.listener.recover(each), results, call, runnable); !applied) {
+      return std::unexpected(applied.error());
+    }
+  }
+  if (auto ran = runCalls(agent, journal, runnable); !ran) return std::unexpected(ran.error());
+  return open->size();
+}
+
+Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start) {
+  if (start.headId.empty()) return false;
+  auto entries = store.loadSessionEntries(start.sessionId, {.last = kLookedAt, .branch = start.headId});
+  if (!entries) return std::unexpected(entries.error());
+  for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
+    if (isKind(*entry, kTurnKind) || isKind(*entry, kAbortedKind)) return false;
+    if (entry->type == entry_type::kToolStart) return true;
+    if (entry->type != entry_type::kMessage || entry->redacted) continue;
+    const auto dialect = parseDialect(json::findString(entry->payload, "dialect").value_or(""));
+    const auto message = dialect ? normalize(memberOr(entry->payload, "message"), *dialect)
+                                 : Result<Message>(std::unexpected(dialect.error()));
+    if (!message) return false;
+    if (message->role == Role::User || message->role == Role::Tool) return true;
+    return std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });
+  }
+  return false;
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "agent/chat.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "bough/catalog.h"
+#include "cli/chat_listener.h"
+#include "cli/chat_session.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/repl.h"
+#include "cli/session_name.h"
+#include "cli/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  agent::ChatOptions chat;
+  std::string session;
+  std::string prompt;
+  std::string onConflict = "refuse";
+  std::string compactAt = "80";
+  bool fresh = false;
+  bool resumeOnly = false;
+};
+
+Result<void> applyTexts(Options& options, const Context& context) {
+  options.chat.onConflict = options.onConflict == "branch" ? agent::OnConflict::Branch : agent::OnConflict::Refuse;
+  if (!context.backend) options.chat.storeFolder = context.resolvedLocation();
+  char* end = nullptr;
+  const double percent = std::strtod(options.compactAt.c_str(), &end);
+  if (end == options.compactAt.c_str() || *end != '\0' || !(percent >= 0) || percent > 100) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("--compact-at {} is no number from 0 to 100", options.compactAt),
+                "it is a percentage of the model's window; 0: never");
+  }
+  options.chat.compactShare = percent / 100;
+  return {};
+}
+
+void printOpened(const OpenedChat& opened, bool json) {
+  if (json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("event", "session");
+    writer.member("sessionId", opened.chat->sessionId()).member("model", opened.chat->model());
+    writer.member("restoredTurns", opened.restoredTurns).endObject();
+    printLine(out);
+  } else if (opened.restoredTurns > 0) {
+    printMessage(fmt::format("Restored: {} turn{}", opened.restoredTurns, opened.restoredTurns == 1 ? "" : "s"));
+  }
+}
+
+// Asks on the terminal, if there is one, though the answer goes elsewhere.
+std::optional<std::string> askOnTerminal(const std::string& question) {
+  if (!stdinIsTerminal()) return std::nullopt;
+  printMessage(question);
+  std::string line;
+  if (!std::getline(std::cin, line)) return std::nullopt;
+  return line;
+}
+
+Result<ExitCode> runPrompts(const Context& context, Options& options) {
+  JsonListener jsonListener;
+  TextListener textListener(askOnTerminal);
+  agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
+  const CancelOnSignal signals;
+  auto opened = openChat(context, options.chat, options.session, options.fresh, listener, signals.token());
+  if (!opened) return std::unexpected(opened.error());
+  printOpened(*opened, context.json);
+  auto resumed = opened->chat->resume();
+  if (!resumed) return std::unexpected(resumed.error());
+  if (resumed->aborted) return kProblem;
+  if (options.resumeOnly) return kDone;
+  if (!options.prompt.empty()) {
+    auto report = opened->chat->say(options.prompt);
+    if (!report) return std::unexpected(report.error());
+    return report->aborted ? kProblem : kDone;
+  }
+  ExitCode code = kDone;
+  for (std::string line; std::getline(std::cin, line) && code == kDone;) {
+    while (line.ends_with('\\')) {
+      line.back() = '\n';
+      std::string more;
+      if (!std::getline(std::cin, more)) break;
+      line += more;
+    }
+    if (line.find_first_not_of(" \t\r\n") == std::string::npos) continue;
+    auto report = opened->chat->say(line);
+    if (!report) return std::unexpected(report.error());
+    if (report->aborted) code = kProblem;
+  }
+  return code;
+}
+
+Result<ExitCode> run(const Context& context, Options& options) {
+  if (auto applied = applyTexts(options, context); !applied) return std::unexpected(applied.error());
+  const bool interactive =
+      options.prompt.empty() && !options.resumeOnly && !context.json && stdinIsTerminal() && stdoutIsTerminal();
+  if (interactive) return runRepl(context, options.chat, options.session, options.fresh);
+  return runPrompts(context, options);
+}
+
+}  // namespace
+
+Command chatCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "chat",
+      .summary = "Talk with a model that can use tools, in a session that survives anything",
+      .details =
+          "Continues the current session of a key, or makes one. Everything is stored before it has consequences: a "
+          "turn\n"
+          "that was interrupted, however, is finished on the next start. The model is PROVIDER/MODEL; keys come from "
+          "the\n"
+          "usual variables (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY). Without a key the\n"
+          "built-in offline/echo answers, which needs neither key nor network.\n"
+          "On a terminal this is a REPL; /help lists its commands. Otherwise every line of stdin is a prompt.",
+      .examples =
+          "  bough chat\n"
+          "  bough chat -p \"What is in this folder?\" --yes\n"
+          "  bough chat --model anthropic/claude-sonnet-4-5 --key work:cli:me\n"
+          "  bough chat -p \"hello\" --json",
+      .options =
+          {{.name = "-p,--prompt",
+            .help = "Say this, print the answer, and end",
+            .target = &options->prompt,
+            .value = "TEXT"},
+           {.name = "--model",
+            .help = "PROVIDER/MODEL; default: the session's, else $BOUGH_MODEL, else what a key is there for",
+            .target = &options->chat.model,
+            .value = "NAME"},
+           {.name = "--key",
+            .help = "Whose current session to continue; default: main:cli:user",
+            .target = &options->chat.key,
+            .value = "KEY"},
+           {.name = "--session", .help = kSessionHelp, .target = &options->session, .value = "SESSION"},
+           {.name = "--new", .help = "Begin a new session under the key", .target = &options->fresh},
+           {.name = "--continue", .help = "Only finish a turn that was interrupted", .target = &options->resumeOnly},
+           {.name = "--folder",
+            .help = "Where the tools work; default: the current folder",
+            .target = &options->chat.folder,
+            .value = "FOLDER"},
+           {.name = "--yes", .help = "Ask nothing: tools may do everything", .target = &options->chat.askNothing},
+           {.name = "--allow",
+            .help = "A command that bash may run without asking, as `git status`; may be repeated",
+            .target = &options->chat.allowedCommands,
+            .value = "COMMAND"},
+           {.name = "--thinking",
+            .help = "How much the model thinks before it answers",
+            .target = &options->chat.thinkingLevel,
+            .choices = {"off", "low", "medium", "high"}},
+           {.name = "--on-conflict",
+            .help = "When another chat has continued the session meanwhile",
+            .target = &options->onConflict,
+            .choices = {"refuse", "branch"}},
+           {.name = "--compact-at",
+            .help = "Compact when the context passes so many percent of the model's window; default: 80, 0: never",
+            .target = &options->compactAt,
+            .value = "PERCENT"},
+           {.name = "--window",
+            .help = "The model's window in tokens; default: as its name says",
+            .target = &options->chat.windowTokens,
+            .value = "N"}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

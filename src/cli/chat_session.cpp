@@ -1,0 +1,88 @@
+#include "cli/chat_session.h"
+
+#include <csignal>
+#include <filesystem>
+
+#include "cli/session_name.h"
+#include "cli/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+agent::CancelToken theToken;
+std::atomic<bool> theEnd{false};
+
+void onSignal(int number) {
+  theToken.request();
+  if (number != SIGINT) theEnd.store(true);
+}
+
+Result<void> catchUp(Catalog& catalog) {
+  Progress progress("looking at sessions", 0);
+  auto done = catalog.catchUp({.progress = [&](const CatchUpProgress& state) {
+    progress.setTotal(state.totalSessions);
+    progress.update(state.doneSessions);
+    return true;
+  }});
+  // Another process may be at it: what is known is enough then.
+  if (!done && done.error().code != ErrorCode::Busy) return std::unexpected(done.error());
+  return {};
+}
+
+}  // namespace
+
+CancelOnSignal::CancelOnSignal() {
+  theToken.reset();
+  theEnd.store(false);
+  struct sigaction action{};
+  action.sa_handler = onSignal;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) (void)::sigaction(number, &action, nullptr);
+}
+
+CancelOnSignal::~CancelOnSignal() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(number, SIG_DFL);
+}
+
+agent::CancelToken& CancelOnSignal::token() const {
+  return theToken;
+}
+
+bool CancelOnSignal::terminating() {
+  return theEnd.load();
+}
+
+std::uint64_t countTurns(Catalog& catalog, const std::string& sessionId) {
+  const auto row = catalog.session(sessionId);
+  return row ? row->userMessages : 0;
+}
+
+Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const std::string& session,
+                            bool fresh, agent::Listener& listener, const agent::CancelToken& cancel) {
+  OpenedChat out;
+  auto store = context.openStore(/*create=*/true);
+  if (!store) return std::unexpected(store.error());
+  out.store = std::move(*store);
+  auto chat = agent::Chat::make(*out.store, listener, cancel, options);
+  if (!chat) return std::unexpected(chat.error());
+  out.chat = std::move(*chat);
+  auto catalog = Catalog::open(*out.store);
+  if (!catalog) return std::unexpected(catalog.error());
+  out.catalog = std::move(*catalog);
+  if (auto caughtUp = catchUp(*out.catalog); !caughtUp) return std::unexpected(caughtUp.error());
+  std::string id;
+  if (!session.empty()) {
+    auto found = resolveSession(*out.store, session);
+    if (!found) return std::unexpected(found.error());
+    id = *found;
+  } else if (!fresh) {
+    auto current = out.catalog->currentSession(options.key);
+    if (!current) return std::unexpected(current.error());
+    id = current->value_or("");
+  }
+  const auto begun = id.empty() ? out.chat->startNew() : out.chat->open(id);
+  if (!begun) return std::unexpected(begun.error());
+  if (!id.empty()) out.restoredTurns = countTurns(*out.catalog, id);
+  return out;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,42 @@
+// A line of input on a terminal, edited: history, completion, wide characters, several lines (libedit).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bough::cli {
+
+/// What may stand at the end of a line, and how much of the line each would replace.
+struct Completion {
+  std::size_t replacedBytes = 0;
+  std::vector<std::string> candidates;
+};
+/// Given the line up to the cursor.
+using Complete = std::function<Completion(std::string_view line)>;
+
+/// One at a time in a program: it holds the terminal while it reads.
+class LineEditor {
+ public:
+  /// `historyFile` keeps what was typed between runs; empty: it is forgotten.
+  LineEditor(std::string historyFile, Complete complete);
+  ~LineEditor();
+  LineEditor(const LineEditor&) = delete;
+  LineEditor& operator=(const LineEditor&) = delete;
+
+  enum class Outcome { Line, Interrupted, End };
+  struct Input {
+    Outcome outcome = Outcome::End;
+    std::string text;  ///< Without the line end. Holds line ends when several lines were typed.
+  };
+  /// A line that ends in a backslash goes on in the next one; so does Alt-Enter. Ctrl-C: Interrupted, Ctrl-D: End.
+  Input read(const std::string& prompt);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace bough::cli

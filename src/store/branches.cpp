@@ -1,0 +1,75 @@
+#include "bough/branches.h"
+
+#include <algorithm>
+
+namespace bough {
+namespace {
+
+constexpr std::size_t kPart = 256;  // branches at a time
+
+// The last message on the way up from a leaf; kNoNode when there is none.
+TreeNode lastMessage(const SessionTree& tree, TreeNode leaf) {
+  TreeNode at = leaf;
+  while (at != kNoNode && tree.kind(at) != EntryKind::Message) at = tree.parent(at);
+  return at;
+}
+
+}  // namespace
+
+Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId) {
+  auto tree = store.loadTree(sessionId);
+  if (!tree) return std::unexpected(tree.error());
+  return listBranches(store, sessionId, *tree);
+}
+
+Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId,
+                                                const SessionTree& tree) {
+  const auto branches = tree.branches();
+  std::vector<BranchListing> listed;
+  listed.reserve(branches.size());
+  for (std::size_t from = 0; from < branches.size(); from += kPart) {
+    const std::size_t end = std::min(branches.size(), from + kPart);
+    // Of each branch: its leaf, its first own entry, its last message (or the leaf again).
+    std::vector<TreeNode> wanted;
+    for (std::size_t i = from; i < end; ++i) {
+      const TreeNode message = lastMessage(tree, branches[i].leaf);
+      wanted.insert(wanted.end(),
+                    {branches[i].leaf, branches[i].firstOwn, message == kNoNode ? branches[i].leaf : message});
+    }
+    auto entries = store.loadEntriesAt(sessionId, wanted);
+    if (!entries) return std::unexpected(entries.error());
+    for (std::size_t i = from; i < end; ++i) {
+      const TreeBranch& branch = branches[i];
+      const Entry* found = &(*entries)[(i - from) * 3];
+      BranchListing row{.leafId = found[0].id,
+                        .firstOwnId = found[1].id,
+                        .length = branch.length,
+                        .ownLength = branch.ownLength,
+                        .timestamp = found[0].timestamp,
+                        .speaker = {},
+                        .lastMessage = {},
+                        .names = {},
+                        .isHead = branch.isHead,
+                        .isOrphan = branch.isOrphan};
+      for (const std::string_view name : tree.labelsOf(branch.leaf)) row.names.emplace_back(name);
+      EntrySummary summary = summarizeEntry(found[2], kLastMessageGraphemes);
+      if (found[2].type == entry_type::kMessage) row.speaker = std::move(summary.speaker);
+      row.lastMessage = std::move(summary.text);
+      listed.push_back(std::move(row));
+    }
+  }
+  return listed;
+}
+
+DescribeEntries describeEntries(SessionStore& store, const std::string& sessionId, std::size_t graphemes) {
+  return [&store, sessionId, graphemes](const std::vector<TreeNode>& nodes) -> Result<std::vector<EntrySummary>> {
+    auto entries = store.loadEntriesAt(sessionId, nodes);
+    if (!entries) return std::unexpected(entries.error());
+    std::vector<EntrySummary> summaries;
+    summaries.reserve(entries->size());
+    for (const Entry& entry : *entries) summaries.push_back(summarizeEntry(entry, graphemes));
+    return summaries;
+  };
+}
+
+}  // namespace bough

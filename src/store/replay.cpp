@@ -1,0 +1,93 @@
+#include "bough/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/timestamp.h"
+#include "bough/entry_summary.h"
+
+namespace bough {
+namespace {
+
+constexpr std::size_t kPart = 64;  // entries in memory at a time
+
+std::uint64_t between(const std::optional<std::uint64_t>& from, const std::optional<std::uint64_t>& to) {
+  return from && to && *to > *from ? *to - *from : 0;
+}
+
+}  // namespace
+
+SessionReplay::SessionReplay(SessionStore& store, std::string sessionId, std::vector<TreeNode> path)
+    : store_(&store), sessionId_(std::move(sessionId)), path_(std::move(path)) {}
+
+Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string& sessionId,
+                                          const ReplayOptions& options) {
+  auto tree = store.loadTree(sessionId);
+  if (!tree) return std::unexpected(tree.error());
+  TreeNode leaf = tree->head();
+  if (!options.to.empty()) {
+    auto named = store.sequenceOf(sessionId, options.to);
+    if (!named) return std::unexpected(named.error());
+    leaf = *named;
+  }
+  const auto notOn = [&](const std::string& entry) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is not on the branch that is replayed", entry),
+                "`bough tree` shows which branch it is on; --to names another branch");
+  };
+  if (!options.to.empty() && !tree->isNode(leaf)) return notOn(options.to);
+  SessionReplay replay(store, sessionId, leaf == kNoNode ? std::vector<TreeNode>() : tree->path(leaf));
+  if (!replay.path_.empty()) {
+    auto first = store.loadEntriesAt(sessionId, {replay.path_.front()});
+    if (!first) return std::unexpected(first.error());
+    replay.startMs_ = parseTimestamp(first->front().timestamp);
+    replay.previousMs_ = replay.startMs_;
+  }
+  if (options.after.empty()) return replay;
+  auto after = store.loadEntry(sessionId, options.after);
+  if (!after) return std::unexpected(after.error());
+  auto place = store.sequenceOf(sessionId, options.after);
+  if (!place) return std::unexpected(place.error());
+  const auto found = std::ranges::find(replay.path_, *place);
+  if (found == replay.path_.end()) return notOn(options.after);
+  replay.place_ = static_cast<std::size_t>(found - replay.path_.begin()) + 1;
+  replay.previousMs_ = parseTimestamp(after->timestamp);
+  return replay;
+}
+
+Result<void> SessionReplay::load() {
+  if (place_ >= loadedFrom_ && place_ - loadedFrom_ < loaded_.size()) return {};
+  const std::size_t end = std::min(path_.size(), place_ + kPart);
+  auto entries = store_->loadEntriesAt(sessionId_, {path_.begin() + static_cast<std::ptrdiff_t>(place_),
+                                                    path_.begin() + static_cast<std::ptrdiff_t>(end)});
+  if (!entries) return std::unexpected(entries.error());
+  loaded_ = std::move(*entries);
+  loadedFrom_ = place_;
+  return {};
+}
+
+Result<std::optional<ReplayStep>> SessionReplay::next() {
+  if (place_ >= path_.size()) return std::nullopt;
+  if (auto there = load(); !there) return std::unexpected(there.error());
+  ReplayStep step{.entry = std::move(loaded_[place_ - loadedFrom_]), .place = place_ + 1};
+  const auto now = parseTimestamp(step.entry.timestamp);
+  step.sinceStartMs = between(startMs_, now);
+  step.sincePreviousMs = between(previousMs_, now);
+  step.failed = hasFailedResult(step.entry);
+  if (now) previousMs_ = now;
+  ++place_;
+  return step;
+}
+
+Result<std::vector<ReplayStep>> SessionReplay::nextFailure() {
+  std::vector<ReplayStep> steps;
+  for (;;) {
+    auto step = next();
+    if (!step) return std::unexpected(step.error());
+    if (!*step) return steps;
+    steps.push_back(std::move(**step));
+    if (steps.back().failed) return steps;
+  }
+}
+
+}  // namespace bough

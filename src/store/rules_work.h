@@ -1,0 +1,52 @@
+// A batch on its way through a session's group commit: it checks itself by the rules of an append when its turn comes.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/ids.h"
+#include "bough/entry_serializer.h"
+#include "bough/storage_backend.h"
+#include "log/session_log.h"
+#include "store/append_rules.h"
+
+namespace bough {
+
+class RulesWork final : public AppendWork {
+ public:
+  /// `generation`: of the log, when the request's origin was read from it.
+  RulesWork(AppendRequest& request, std::uint64_t generation, const EntrySerializer& serializer, IdGenerator& ids,
+            Clock& clock)
+      : request_(request), generation_(generation), serializer_(serializer), ids_(ids), clock_(clock) {}
+
+  Result<void> prepare(LogView& log, std::vector<NewLine>& lines) override {
+    if (log.generation() != generation_) {
+      auto changed =
+          fail(ErrorCode::Damaged, fmt::format("session {} was replaced by another", request_.sessionId), "try again");
+      changed.error().retryable = true;
+      return changed;
+    }
+    auto prepared = prepareBatch(log, request_, serializer_, ids_, clock_, lines);
+    if (!prepared) return std::unexpected(prepared.error());
+    result_ = std::move(*prepared);
+    return {};
+  }
+  void finish(Result<void> outcome) override {
+    if (!outcome) result_ = std::unexpected(outcome.error());
+  }
+  Result<AppendResult> take() { return std::move(result_); }
+
+ private:
+  AppendRequest& request_;
+  std::uint64_t generation_;
+  const EntrySerializer& serializer_;
+  IdGenerator& ids_;
+  Clock& clock_;
+  Result<AppendResult> result_;
+};
+
+}  // namespace bough

@@ -1,0 +1,353 @@
+// The loop: what is stored when, what is left after an interruption, and two chats on one session.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "agent/chat.h"
+#include "agent/http_provider.h"
+#include "agent/json_parts.h"
+#include "agent/offline.h"
+#include "agent/scenario.h"
+#include "support/temp_folder.h"
+
+namespace bough::agent {
+namespace {
+
+class LoopTest : public ::testing::Test {
+ protected:
+  LoopTest() {
+    std::filesystem::create_directories(work());
+    store_ = std::move(*SessionStore::open(folder_ / "store"));
+    sessionId_ = store_->createSession({.key = "main:cli:user"})->sessionId;
+    environment_ = std::make_unique<ToolEnvironment>(
+        ToolEnvironment{.folder = *WorkingFolder::open(work()), .limits = {}, .secrets = {}, .allowedCommands = {}});
+  }
+
+  [[nodiscard]] std::string work() const { return folder_ / "work"; }
+  [[nodiscard]] std::string get(const std::string& name) const {
+    std::ifstream file(work() + "/" + name, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  Agent agent(Listener& listener) {
+    return {.store = *store_,
+            .provider = *provider_,
+            .tools = tools_,
+            .environment = *environment_,
+            .listener = listener,
+            .cancel = cancel_,
+            .options = options_};
+  }
+  Agent agent() { return agent(listener_); }
+  StartingPoint here() { return *startingPoint(*store_, sessionId_); }
+  std::vector<Entry> entries() { return *store_->loadSessionEntries(sessionId_); }
+  std::string append(const std::string& type, const std::string& payload) {
+    Entry entry;
+    entry.type = type;
+    entry.payload = payload;
+    return store_->appendSessionEntries(sessionId_, {entry})->lastAppendedEntryId;
+  }
+  // An answer of the model with these calls, stored as a crash would have left it.
+  void appendCalls(const std::string& calls) {
+    append("message", userPayload("do it"));
+    append("message", messagePayload(Dialect::Bough, R"({"role":"assistant","content":[)" + calls + "]}"));
+  }
+  std::vector<std::string> typesOf() {
+    std::vector<std::string> types;
+    for (const Entry& entry : entries()) types.push_back(entry.type);
+    return types;
+  }
+
+  TempFolder folder_;
+  std::unique_ptr<SessionStore> store_;
+  std::string sessionId_;
+  std::unique_ptr<ToolEnvironment> environment_;
+  std::unique_ptr<Provider> provider_ = makeOfflineProvider();
+  std::vector<Tool> tools_ = builtInTools();
+  RecordingListener listener_;
+  CancelToken cancel_;
+  LoopOptions options_{.systemPrompt = "Be brief."};
+};
+
+TEST_F(LoopTest, EverythingIsStoredBeforeItHasConsequences) {
+  std::vector<std::string> seen;
+  for (Tool& tool : tools_) {
+    tool.run = [this, &seen, run = tool.run](const std::string& arguments, const ToolEnvironment& environment,
+                                             const CancelToken& cancel) {
+      seen.push_back(typesOf().back());
+      return run(arguments, environment, cancel);
+    };
+  }
+  const auto report = runTurn(agent(), here(), "write a.txt: hello\nthen bash cat a.txt");
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(seen, (std::vector<std::string>{"tool_start", "tool_start"}));
+  EXPECT_EQ(typesOf(), (std::vector<std::string>{"session_header", "message", "message", "tool_start", "message",
+                                                 "message", "tool_start", "message", "message", "custom"}));
+  EXPECT_EQ(report->totals.toolCount, 2U);
+  EXPECT_EQ(report->end.headId, entries().back().id);
+  EXPECT_NE(report->text.find("hello"), std::string::npos);
+  EXPECT_FALSE(*isInterrupted(*store_, here()));
+}
+
+TEST_F(LoopTest, CallsThatWereNotStartedRunOnceAndTheTurnGoesOn) {
+  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}},)"
+              R"({"type":"tool_call","id":"c2","name":"ls","input":{}})");
+  ASSERT_TRUE(*isInterrupted(*store_, here()));
+  const auto report = resumeTurn(agent(), here());
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(get("n.txt"), "x\n");
+  EXPECT_TRUE(listener_.recovered.empty());
+  EXPECT_FALSE(*isInterrupted(*store_, here()));
+  const auto again = resumeTurn(agent(), here());
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(get("n.txt"), "x\n");
+}
+
+TEST_F(LoopTest, StartedCallsRunAgainOnlyWhenThatIsSafe) {
+  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}},)"
+              R"({"type":"tool_call","id":"c2","name":"write","input":{"path":"w.txt","content":"w"}})");
+  append("tool_start", R"({"toolCallId":"c1","name":"bash"})");
+  append("tool_start", R"({"toolCallId":"c2","name":"write"})");
+  const auto report = resumeTurn(agent(), here());
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(get("n.txt"), "");
+  EXPECT_EQ(get("w.txt"), "w");
+  ASSERT_EQ(listener_.recovered.size(), 1U);
+  EXPECT_EQ(listener_.recovered[0].toolCallId, "c1");
+  EXPECT_NE(report->text.find("The outcome is unknown"), std::string::npos) << report->text;
+}
+
+TEST_F(LoopTest, UserDecidesAboutAStartedCall) {
+  using Action = RecoveryChoice::Action;
+  struct Case {
+    RecoveryChoice choice;
+    std::string says;
+    std::string file;
+  };
+  std::size_t number = 0;
+  for (const Case& each : {Case{{.action = Action::RunAgain}, "[no output]", "x\n"},
+                           Case{{.action = Action::Skip}, "the user skipped it", ""},
+                           Case{{.action = Action::GiveResult, .text = "it worked"}, "it worked", ""}}) {
+    sessionId_ = store_->createSession()->sessionId;
+    const std::string name = "n" + std::to_string(++number);
+    appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> )" + name + R"("}})");
+    append("tool_start", R"({"toolCallId":"c1","name":"bash"})");
+    listener_.choice = each.choice;
+    const auto report = resumeTurn(agent(), here());
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_NE(report->text.find(each.says), std::string::npos) << report->text;
+    EXPECT_EQ(get(name), each.file);
+  }
+}
+
+TEST_F(LoopTest, MessageWithoutAnAnswerIsAnswered) {
+  append("message", userPayload("are you there?"));
+  ASSERT_TRUE(*isInterrupted(*store_, here()));
+  const auto report = resumeTurn(agent(), here());
+  ASSERT_TRUE(report.has_value());
+  EXPECT_NE(report->text.find("are you there?"), std::string::npos);
+}
+
+TEST_F(LoopTest, StoppedTurnKeepsWhatCameMarkedAndIsNotResumed) {
+  class Stopper final : public Listener {
+   public:
+    explicit Stopper(CancelToken& token) : token_(token) {}
+    void onEvent(const AgentEvent& event) override {
+      if (event.kind == EventKind::Text && ++count_ == 3) token_.request();
+    }
+    std::optional<bool> allow(const ToolCall&, const std::string&) override { return true; }
+    RecoveryChoice recover(const UnfinishedToolCall&) override { return {}; }
+
+   private:
+    CancelToken& token_;
+    int count_ = 0;
+  } stopper(cancel_);
+  const auto report = runTurn(agent(stopper), here(), "count to 100");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->aborted);
+  EXPECT_EQ(report->text, "1 2 3 ");
+  const auto all = entries();
+  EXPECT_EQ(all.back().type, "custom");
+  EXPECT_EQ(json::findString(all.back().payload, "kind"), "turn_aborted");
+  EXPECT_NE(all[all.size() - 2].meta.find("\"aborted\":true"), std::string::npos);
+  EXPECT_FALSE(*isInterrupted(*store_, here()));
+  cancel_.reset();
+  ASSERT_TRUE(runTurn(agent(), here(), "hello").has_value());
+}
+
+TEST_F(LoopTest, StoppedToolsGetResultsThatSaySo) {
+  class Stopper final : public Listener {
+   public:
+    explicit Stopper(CancelToken& token) : token_(token) {}
+    void onEvent(const AgentEvent& event) override {
+      if (event.kind == EventKind::AssistantMessage) token_.request();
+      if (event.kind == EventKind::ToolResult) results.push_back(event.text);
+    }
+    std::optional<bool> allow(const ToolCall&, const std::string&) override { return true; }
+    RecoveryChoice recover(const UnfinishedToolCall&) override { return {}; }
+    std::vector<std::string> results;
+
+   private:
+    CancelToken& token_;
+  } stopper(cancel_);
+  const auto report = runTurn(agent(stopper), here(), "bash echo x >> n.txt\nls");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->aborted);
+  EXPECT_EQ(stopper.results.size(), 2U);
+  EXPECT_EQ(get("n.txt"), "");
+  EXPECT_FALSE(*isInterrupted(*store_, here()));
+}
+
+TEST_F(LoopTest, SecondChatIsRefusedOrBranchesAndNobodyLosesAWord) {
+  const StartingPoint seen = here();
+  ASSERT_TRUE(runTurn(agent(), seen, "first").has_value());
+  const auto refused = runTurn(agent(), seen, "second");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::Conflict);
+  EXPECT_FALSE(refused.error().hint.empty());
+  options_.onConflict = OnConflict::Branch;
+  const auto branched = runTurn(agent(), seen, "second");
+  ASSERT_TRUE(branched.has_value()) << branched.error().message;
+  const auto branch = store_->loadSessionEntries(sessionId_, {.branch = branched->end.headId});
+  for (const Entry& entry : *branch) EXPECT_EQ(entry.payload.find("first"), std::string::npos);
+  std::size_t found = 0;
+  for (const Entry& entry : entries()) found += entry.payload.find("You said: first") != std::string::npos ? 1U : 0U;
+  EXPECT_EQ(found, 1U);
+}
+
+TEST_F(LoopTest, LabelsOfOthersAreNoConflict) {
+  ASSERT_TRUE(runTurn(agent(), here(), "first").has_value());
+  const StartingPoint seen = here();
+  append("label", R"({"entryId":")" + seen.headId + R"(","name":"here"})");
+  EXPECT_TRUE(runTurn(agent(), seen, "second").has_value());
+}
+
+TEST_F(LoopTest, OthersWhoAppendInTheMiddleOfATurnStayBeside) {
+  class Intruder final : public Listener {
+   public:
+    explicit Intruder(std::function<void()> act) : act_(std::move(act)) {}
+    void onEvent(const AgentEvent& event) override {
+      if (event.kind == EventKind::ToolStart) act_();
+    }
+    std::optional<bool> allow(const ToolCall&, const std::string&) override { return true; }
+    RecoveryChoice recover(const UnfinishedToolCall&) override { return {}; }
+
+   private:
+    std::function<void()> act_;
+  } intruder([&] { append("message", userPayload("intruder")); });
+  const auto report = runTurn(agent(intruder), here(), "ls");
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const auto branch = store_->loadSessionEntries(sessionId_, {.branch = report->end.headId});
+  for (const Entry& entry : *branch) {
+    EXPECT_EQ(entry.payload.find("intruder"), std::string::npos);
+  }
+}
+
+TEST_F(LoopTest, CallThatAnotherProcessHasStartedIsNotRunHere) {
+  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}})");
+  const StartingPoint seen = here();
+  append("tool_start", R"({"toolCallId":"c1","name":"bash"})");
+  const auto report = resumeTurn(agent(), seen);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, ErrorCode::Conflict);
+  EXPECT_EQ(get("n.txt"), "");
+}
+
+TEST_F(LoopTest, TurnLockKeepsOtherProcessesOut) {
+  const auto first = TurnLock::take(folder_ / "store", sessionId_);
+  ASSERT_TRUE(first.has_value());
+  const auto second = TurnLock::take(folder_ / "store", sessionId_);
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().code, ErrorCode::Busy);
+  EXPECT_TRUE(TurnLock::take(folder_ / "store", "another").has_value());
+  EXPECT_TRUE(TurnLock::take("memory:", sessionId_).has_value());
+}
+
+TEST_F(LoopTest, LongConversationIsCompactedAndNothingIsRemoved) {
+  options_.windowTokens = 6'000;
+  options_.compactShare = 0.5;
+  StartingPoint at = here();
+  const std::string padding(600, 'x');
+  for (int i = 0; i < 20; ++i) {
+    const auto report = runTurn(agent(), at, "message " + std::to_string(i) + " " + padding);
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    at = report->end;
+    EXPECT_LT(report->contextTokens, 6'000U);
+  }
+  std::size_t summaries = 0;
+  std::size_t said = 0;
+  std::string firstKept;
+  for (const Entry& entry : entries()) {
+    summaries += entry.type == "compaction_summary" ? 1U : 0U;
+    if (entry.type == "compaction_summary")
+      firstKept = json::findString(entry.payload, "firstKeptEntryId").value_or("");
+    said += entry.payload.find("\"text\":\"message ") != std::string::npos ? 1U : 0U;
+  }
+  EXPECT_GT(summaries, 0U);
+  EXPECT_EQ(said, 20U);
+  EXPECT_TRUE(store_->loadEntry(sessionId_, firstKept).has_value());
+  const auto context = buildContext(*store_, sessionId_, {.dialect = Dialect::Bough});
+  ASSERT_TRUE(context.has_value());
+  EXPECT_FALSE(context->summaryEntryId.empty());
+  EXPECT_NE(context->messages.find("message 19"), std::string::npos);
+  EXPECT_EQ(context->messages.find("message 1 "), std::string::npos);
+}
+
+TEST_F(LoopTest, ModelThatNeverStopsIsStopped) {
+  options_.maxSteps = 3;
+  std::string prompt = "ls";
+  for (int i = 0; i < 10; ++i) prompt += "\nthen ls";
+  const auto report = runTurn(agent(), here(), prompt);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->aborted);
+  EXPECT_EQ(listener_.of(EventKind::Aborted).at(0).text, "stopped after 3 answers");
+}
+
+TEST_F(LoopTest, ProviderThatFailsLeavesAValidSessionThatGoesOn) {
+  Endpoint endpoint{
+      .provider = "x", .model = "m", .dialect = Dialect::Anthropic, .baseUrl = "http://127.0.0.1:1", .key = "k"};
+  provider_ = makeHttpProvider(endpoint, {}, {.attempts = 1});
+  ASSERT_FALSE(runTurn(agent(), here(), "hello").has_value());
+  EXPECT_TRUE(store_->verifySession(sessionId_)->problems.empty());
+  provider_ = makeOfflineProvider();
+  const auto report = resumeTurn(agent(), here());
+  ASSERT_TRUE(report.has_value());
+  EXPECT_NE(report->text.find("hello"), std::string::npos);
+}
+
+TEST_F(LoopTest, ChatRecordsItsSetupAndSwitchesModelsInTheMiddle) {
+  auto chat = Chat::make(*store_, listener_, cancel_, {.model = "offline/echo", .folder = work()});
+  ASSERT_TRUE(chat.has_value());
+  ASSERT_TRUE((*chat)->open(sessionId_).has_value());
+  ASSERT_TRUE((*chat)->say("hello").has_value());
+  ::setenv("ANTHROPIC_API_KEY", "k", 1);
+  const auto line = (*chat)->setModel("anthropic/claude-sonnet-4-5");
+  ASSERT_TRUE(line.has_value()) << line.error().message;
+  EXPECT_NE(line->find("anthropic/claude-sonnet-4-5: "), std::string::npos);
+  ASSERT_TRUE((*chat)->setThinkingLevel("high").has_value());
+  EXPECT_FALSE((*chat)->setThinkingLevel("huge").has_value());
+  auto again = Chat::make(*store_, listener_, cancel_, {.folder = work()});
+  ASSERT_TRUE((*again)->open(sessionId_).has_value());
+  EXPECT_EQ((*again)->model(), "anthropic/claude-sonnet-4-5");
+  EXPECT_EQ((*again)->thinkingLevel(), "high");
+  ::unsetenv("ANTHROPIC_API_KEY");
+  // Without the key the conversation goes on with what there is, and says so.
+  ASSERT_TRUE((*again)->open(sessionId_).has_value());
+  EXPECT_EQ((*again)->model(), "offline/echo");
+  EXPECT_FALSE(listener_.of(EventKind::Notice).empty());
+  const auto types = typesOf();
+  EXPECT_EQ(types[1], "runtime_init");
+  EXPECT_EQ(std::ranges::count(types, "model_change"), 2);
+  EXPECT_EQ(std::ranges::count(types, "thinking_level_change"), 1);
+  const auto back = (*again)->findBack(1);
+  ASSERT_TRUE(back.has_value());
+  ASSERT_TRUE((*again)->moveHead(*back).has_value());
+  EXPECT_FALSE((*again)->findBack(1).has_value());
+}
+
+}  // namespace
+}  // namespace bough::agent

@@ -1,0 +1,336 @@
+// Providers over HTTP: what they do when the server is slow, refuses, breaks off or talks nonsense.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <map>
+
+#include "agent/http.h"
+#include "agent/http_provider.h"
+#include "agent/models.h"
+#include "agent/provider_error.h"
+#include "agent/scenario.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr const char* kRequest = R"({"messages":[{"role":"user","content":"Hi"}]})";
+const ScriptedAnswer kHello{.thinking = "", .text = "Hello, żółć 🧑🏽‍💻!", .calls = {}};
+
+struct Tried {
+  Result<Answer> answer;
+  std::string text;
+  std::vector<RetryNotice> retries;
+};
+
+Tried tryOn(const LoopbackServer& server, Dialect dialect, HttpProviderOptions options = {},
+            const std::function<void(const Delta&, CancelToken&)>& onDelta = {}) {
+  options.idleTimeoutMs = std::min(options.idleTimeoutMs, 20'000);
+  const auto provider = makeHttpProvider(loopbackEndpoint(server, dialect), {}, options);
+  CancelToken cancel;
+  Tried out;
+  out.answer = provider->stream({.context = kRequest, .thinkingLevel = {}},
+                                {.onDelta =
+                                     [&](const Delta& delta) {
+                                       if (delta.kind == DeltaKind::Text) out.text += delta.text;
+                                       if (onDelta) onDelta(delta, cancel);
+                                     },
+                                 .onRetry = [&](const RetryNotice& retry) { out.retries.push_back(retry); }},
+                                cancel);
+  return out;
+}
+
+constexpr Dialect kDialects[] = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini};
+
+TEST(Provider, AnswersByteByByte) {
+  for (const Dialect dialect : kDialects) {
+    LoopbackServer server([&](const HttpIn& request, Reply& reply) {
+      reply.stream(streamOf(dialectOfPath(request.path), kHello, 1), 1);
+    });
+    const Tried tried = tryOn(server, dialect);
+    ASSERT_TRUE(tried.answer.has_value()) << tried.answer.error().message;
+    EXPECT_EQ(tried.text, kHello.text);
+    EXPECT_FALSE(tried.answer->aborted);
+    const HttpIn request = server.requests().at(0);
+    EXPECT_NE(request.headers.find("secret-key-0123456789"), std::string::npos);
+    EXPECT_EQ(request.body.find("secret-key"), std::string::npos);
+    EXPECT_EQ(request.path.find("secret-key"), std::string::npos);
+  }
+}
+
+// The first answers of a server are refusals; then it is well.
+LoopbackServer::Handler refuseFirst(int times, int status, std::string body, std::vector<std::string> headers = {}) {
+  auto left = std::make_shared<std::atomic<int>>(times);
+  return [=](const HttpIn& request, Reply& reply) {
+    if ((*left)-- > 0) {
+      reply.answer(status, "application/json", body, headers);
+    } else {
+      reply.stream(streamOf(dialectOfPath(request.path), kHello, 1));
+    }
+  };
+}
+
+TEST(Provider, WaitsAsLongAsItIsToldAndTriesAgain) {
+  LoopbackServer server(
+      refuseFirst(2, 429, R"({"error":{"type":"rate_limit_error","message":"slow down"}})", {"retry-after: 0.15"}));
+  const Tried tried = tryOn(server, Dialect::Anthropic);
+  ASSERT_TRUE(tried.answer.has_value()) << tried.answer.error().message;
+  ASSERT_EQ(tried.retries.size(), 2U);
+  EXPECT_GE(tried.retries[0].waitMs, 150U);
+  EXPECT_LT(tried.retries[0].waitMs, 300U);
+  EXPECT_NE(tried.retries[0].reason.find("slow down"), std::string::npos);
+  EXPECT_EQ(server.requests().size(), 3U);
+}
+
+TEST(Provider, ReadsHowLongToWaitFromTheBody) {
+  LoopbackServer server(refuseFirst(
+      1, 429,
+      R"({"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"x.RetryInfo","retryDelay":"0.1s"}]}})"));
+  const Tried tried = tryOn(server, Dialect::Gemini);
+  ASSERT_TRUE(tried.answer.has_value());
+  EXPECT_GE(tried.retries.at(0).waitMs, 100U);
+}
+
+TEST(Provider, DoesNotWaitForHours) {
+  LoopbackServer server(refuseFirst(1, 429, "{}", {"Retry-After: 7200"}));
+  const Tried tried = tryOn(server, Dialect::OpenaiChat);
+  ASSERT_FALSE(tried.answer.has_value());
+  EXPECT_NE(tried.answer.error().hint.find("7200"), std::string::npos) << tried.answer.error().hint;
+}
+
+TEST(Provider, NeverAsksAgainWhenThatCannotHelp) {
+  struct Case {
+    int status;
+    std::string body;
+    std::vector<std::string> headers;
+    std::string says;
+  };
+  const Case cases[] = {
+      {400,
+       R"({"error":{"message":"bad request","type":"invalid_request_error"}})",
+       {"x-should-retry: true"},
+       "bad request"},
+      {401, R"({"error":{"message":"invalid x-api-key secret-key-0123456789"}})", {}, "invalid x-api-key [key]"},
+      {403, R"({"error":{"message":"forbidden"}})", {}, "forbidden"},
+      {404, R"({"error":{"message":"no such model"}})", {}, "no such model"},
+      {429,
+       R"({"type":"error","error":{"type":"rate_limit_error","message":"limit","details":{"error_code":"enforced_spend_limit_reached"}}})",
+       {},
+       "limit"},
+      {429,
+       R"({"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}})",
+       {"retry-after: 1"},
+       "quota"},
+      {500, R"({"error":{"message":"broken"}})", {"x-should-retry: false"}, "broken"},
+  };
+  for (const Case& each : cases) {
+    LoopbackServer server(refuseFirst(1, each.status, each.body, each.headers));
+    const Tried tried = tryOn(server, Dialect::Anthropic);
+    ASSERT_FALSE(tried.answer.has_value()) << each.body;
+    EXPECT_EQ(server.requests().size(), 1U) << each.body;
+    EXPECT_NE(tried.answer.error().message.find(each.says), std::string::npos) << tried.answer.error().message;
+    EXPECT_FALSE(tried.answer.error().hint.empty());
+  }
+}
+
+TEST(Provider, GivesUpAfterSomeAttempts) {
+  LoopbackServer server(refuseFirst(100, 503, "busy", {"retry-after-ms: 1"}));
+  const Tried tried = tryOn(server, Dialect::OpenaiResponses, {.attempts = 3});
+  ASSERT_FALSE(tried.answer.has_value());
+  EXPECT_EQ(server.requests().size(), 3U);
+  EXPECT_TRUE(tried.answer.error().retryable);
+}
+
+TEST(Provider, ErrorBeforeTheFirstWordIsTriedAgainAndLaterKeepsWhatCame) {
+  std::atomic<int> count{0};
+  LoopbackServer server([&](const HttpIn&, Reply& reply) {
+    const std::string whole = streamOf(Dialect::Anthropic, kHello, 1);
+    const std::string error =
+        "event: error\ndata: "
+        "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
+    const std::size_t start = whole.find("event: content_block_start");
+    const std::size_t middle = whole.find("event: content_block_delta", whole.find("event: content_block_delta") + 5);
+    reply.stream(whole.substr(0, ++count == 1 ? start : middle) + error, 13);
+  });
+  const Tried tried = tryOn(server, Dialect::Anthropic);
+  EXPECT_EQ(tried.retries.size(), 1U);
+  ASSERT_TRUE(tried.answer.has_value());
+  EXPECT_TRUE(tried.answer->aborted);
+  ASSERT_TRUE(tried.answer->error.has_value());
+  EXPECT_NE(tried.answer->error->message.find("Overloaded"), std::string::npos);
+  EXPECT_FALSE(tried.text.empty());
+  const auto message = normalize(tried.answer->message, Dialect::Anthropic);
+  ASSERT_TRUE(message.has_value());
+  EXPECT_EQ(message->blocks.at(0).text.decode(), tried.text);
+}
+
+TEST(Provider, CutOffInTheMiddleKeepsWhatCame) {
+  for (const Dialect dialect : kDialects) {
+    LoopbackServer server([&](const HttpIn&, Reply& reply) {
+      const std::string whole = streamOf(dialect, kHello, 1);
+      reply.stream(whole.substr(0, whole.find("🧑🏽‍💻") + 4), 5);
+    });
+    const Tried tried = tryOn(server, dialect, {.attempts = 1});
+    ASSERT_TRUE(tried.answer.has_value()) << toString(dialect) << tried.answer.error().message;
+    EXPECT_TRUE(tried.answer->aborted);
+    EXPECT_TRUE(tried.answer->error.has_value());
+    EXPECT_NE(tried.answer->message.find("Hello"), std::string::npos);
+  }
+}
+
+TEST(Provider, CancellingStopsTheStreamAndKeepsWhatCame) {
+  for (const Dialect dialect : kDialects) {
+    LoopbackServer server([&](const HttpIn&, Reply& reply) {
+      const std::string whole = streamOf(dialect, kHello, 1);
+      reply.begin(200, "text/event-stream");
+      reply.send(whole.substr(0, whole.find("🧑🏽‍💻")));
+      reply.waitForClose();
+    });
+    const Tried tried = tryOn(server, dialect, {}, [](const Delta&, CancelToken& cancel) { cancel.request(); });
+    ASSERT_TRUE(tried.answer.has_value()) << tried.answer.error().message;
+    EXPECT_TRUE(tried.answer->aborted);
+    EXPECT_FALSE(tried.answer->error.has_value());
+    EXPECT_NE(tried.answer->message.find("Hello"), std::string::npos) << tried.answer->message;
+  }
+}
+
+TEST(Provider, CancellingStopsTheWaitForAnotherTry) {
+  LoopbackServer server(refuseFirst(100, 503, "busy", {"retry-after: 100"}));
+  const auto provider = makeHttpProvider(loopbackEndpoint(server, Dialect::OpenaiChat), {});
+  CancelToken cancel;
+  const auto answer =
+      provider->stream({.context = kRequest, .thinkingLevel = {}},
+                       {.onDelta = {}, .onRetry = [&](const RetryNotice&) { cancel.request(); }}, cancel);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_TRUE(answer->aborted);
+  EXPECT_TRUE(answer->message.empty());
+}
+
+TEST(Provider, SilentServerIsGivenUp) {
+  LoopbackServer server([&](const HttpIn&, Reply& reply) {
+    reply.begin(200, "text/event-stream");
+    reply.waitForClose();
+  });
+  const Tried tried = tryOn(server, Dialect::Anthropic, {.attempts = 1, .idleTimeoutMs = 100});
+  ASSERT_FALSE(tried.answer.has_value());
+  EXPECT_TRUE(tried.answer.error().retryable);
+}
+
+TEST(Provider, NonsenseIsNamedAndNotRetriedForEver) {
+  struct Case {
+    std::string type;
+    std::string body;
+    std::string says;
+  };
+  const Case cases[] = {
+      {"text/html", "<html><h1>It works!</h1></html>", "text/html"},
+      {"application/json", R"({"choices":[{"message")", "application/json"},
+      {"application/json", R"({"error":{"message":"stream is not supported"}})", "stream is not supported"},
+      {"text/event-stream", "data: {\"type\":\"mess\n\n", ""},
+      {"text/event-stream", "", "without a single event"},
+      {"text/plain", "hello", "without a single event"},
+  };
+  for (const Case& each : cases) {
+    for (const Dialect dialect : kDialects) {
+      LoopbackServer server([&](const HttpIn&, Reply& reply) { reply.answer(200, each.type, each.body); });
+      const Tried tried = tryOn(server, dialect, {.attempts = 1});
+      ASSERT_FALSE(tried.answer.has_value()) << each.body;
+      EXPECT_NE(tried.answer.error().message.find(each.says), std::string::npos) << tried.answer.error().message;
+      EXPECT_FALSE(tried.answer.error().hint.empty()) << each.body;
+    }
+  }
+}
+
+TEST(Provider, EndlessLineEndsWithAnError) {
+  LoopbackServer server([&](const HttpIn&, Reply& reply) {
+    reply.begin(200, "text/event-stream");
+    const std::string piece(1 << 20, 'x');
+    for (int i = 0; i < 200 && reply.send(piece); ++i) {
+    }
+  });
+  const Tried tried = tryOn(server, Dialect::Anthropic, {.attempts = 1});
+  ASSERT_FALSE(tried.answer.has_value());
+  EXPECT_NE(tried.answer.error().message.find("MB"), std::string::npos) << tried.answer.error().message;
+}
+
+TEST(Provider, NobodyThereSaysSo) {
+  Endpoint endpoint{
+      .provider = "ollama", .model = "m", .dialect = Dialect::OpenaiChat, .baseUrl = "http://127.0.0.1:1/v1"};
+  const auto provider = makeHttpProvider(endpoint, {}, {.attempts = 1});
+  CancelToken cancel;
+  const auto answer = provider->stream({.context = kRequest, .thinkingLevel = {}}, {}, cancel);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_NE(answer.error().message.find("127.0.0.1:1"), std::string::npos);
+  EXPECT_TRUE(answer.error().retryable);
+}
+
+TEST(Provider, ProxyOfTheEnvironmentIsUsed) {
+  LoopbackServer proxy([&](const HttpIn&, Reply& reply) { reply.stream(streamOf(Dialect::OpenaiChat, kHello, 1)); });
+  ::setenv("http_proxy", proxy.url().c_str(), 1);
+  Endpoint endpoint{
+      .provider = "x", .model = "m", .dialect = Dialect::OpenaiChat, .baseUrl = "http://models.invalid/v1"};
+  const auto provider = makeHttpProvider(endpoint, {}, {.attempts = 1});
+  CancelToken cancel;
+  const auto answer = provider->stream({.context = kRequest, .thinkingLevel = {}}, {}, cancel);
+  ::unsetenv("http_proxy");
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(proxy.requests().at(0).path, "http://models.invalid/v1/chat/completions");
+}
+
+TEST(Models, NamesLeadToEndpoints) {
+  const std::map<std::string, std::string> values = {{"ANTHROPIC_API_KEY", "ka"},
+                                                     {"OPENAI_API_KEY", "ko"},
+                                                     {"OPENAI_BASE_URL", "http://vllm:8000/v1"},
+                                                     {"GOOGLE_API_KEY", "kg"},
+                                                     {"OLLAMA_HOST", "box"}};
+  const Variables variables = [&](const std::string& name) {
+    const auto found = values.find(name);
+    return found == values.end() ? std::string() : found->second;
+  };
+  EXPECT_EQ(findEndpoint("anthropic/claude-x", variables)->baseUrl, "https://api.anthropic.com");
+  EXPECT_EQ(findEndpoint("anthropic/claude-x", variables)->key, "ka");
+  EXPECT_EQ(findEndpoint("openai/gpt-5", variables)->dialect, Dialect::OpenaiResponses);
+  EXPECT_EQ(findEndpoint("openai-chat/llama", variables)->baseUrl, "http://vllm:8000/v1");
+  EXPECT_EQ(findEndpoint("gemini/gemini-3", variables)->key, "kg");
+  EXPECT_EQ(findEndpoint("ollama/llama3", variables)->baseUrl, "http://box:11434/v1");
+  EXPECT_EQ(findEndpoint("openrouter/a/b", [](const std::string&) { return "k"; })->model, "a/b");
+  EXPECT_FALSE(findEndpoint("openrouter/a/b", variables).has_value());
+  for (const char* bad : {"", "anthropic", "anthropic/", "nobody/x", "anthropic/x y", "anthropic/x\r\nh: v"}) {
+    EXPECT_EQ(findEndpoint(bad, variables).error().code, ErrorCode::InvalidArgument) << bad;
+  }
+  EXPECT_EQ(defaultModel(variables).substr(0, 10), "anthropic/");
+  EXPECT_EQ(defaultModel([](const std::string&) { return ""; }), "offline/echo");
+  const auto broken = findEndpoint(
+      "anthropic/x", [](const std::string& name) { return name == "ANTHROPIC_API_KEY" ? "secret\nkey" : ""; });
+  ASSERT_FALSE(broken.has_value());
+  EXPECT_EQ(broken.error().message.find("secret"), std::string::npos);
+}
+
+TEST(Secrets, NeitherTheKeyNorItsBeginningGetsThrough) {
+  Secrets secrets;
+  secrets.add("sk-ant-0123456789abcdef");
+  EXPECT_EQ(secrets.redact("key sk-ant-0123456789abcdef!"), "key [key]!");
+  EXPECT_EQ(secrets.redact("Incorrect key: sk-ant-01234***"), "Incorrect key: [key]***");
+  EXPECT_EQ(secrets.redact("sk-ant is a prefix"), "sk-ant is a prefix");
+}
+
+TEST(RetryAfter, IsSecondsOrADate) {
+  EXPECT_EQ(parseRetryAfterMs("2", 0), 2'000U);
+  EXPECT_EQ(parseRetryAfterMs("0.5", 0), 500U);
+  EXPECT_EQ(parseRetryAfterMs("Thu, 01 Jan 1970 00:01:00 GMT", 10'000), 50'000U);
+  EXPECT_EQ(parseRetryAfterMs("Thu, 01 Jan 1970 00:01:00 GMT", 100'000), 0U);
+  EXPECT_FALSE(parseRetryAfterMs("-1", 0).has_value());
+  EXPECT_FALSE(parseRetryAfterMs("soon", 0).has_value());
+}
+
+TEST(BackOff, GrowsWithChanceAndHasAnEnd) {
+  for (int attempt = 1; attempt < 20; ++attempt) {
+    const std::uint64_t low = backOffMs(attempt, {}, 0);
+    EXPECT_GE(low, 250U);
+    EXPECT_LE(backOffMs(attempt, {}, UINT64_MAX), 16'000U);
+    EXPECT_GE(backOffMs(attempt + 1, {}, 0), low);
+  }
+}
+
+}  // namespace
+}  // namespace bough::agent

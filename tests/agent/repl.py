@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""The REPL in a real terminal (tmux): repl.py BOUGH. On the offline model, which counts slowly when it is asked to."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from terminal import Terminal, check  # noqa: E402
+
+PROMPT = "›"
+
+
+class Chat(Terminal):
+    """A chat in a terminal."""
+
+    def __init__(self, folder, bough, command="bough chat", **environment):
+        super().__init__(folder, bough, width=100, height=40, **environment)
+        self.type(f"mkdir -p {folder}/work; cd {folder}/work; clear; {command}")
+        self.ready()
+
+    def ready(self):
+        """The screen, once the REPL waits for a line."""
+        return self.wait(lambda screen: self.last(screen) == PROMPT)
+
+    @staticmethod
+    def last(screen):
+        lines = [line for line in screen.splitlines() if line.strip()]
+        return lines[-1].strip() if lines else ""
+
+    def key(self, name):
+        self.tmux("send-keys", name)
+
+    def say(self, text):
+        self.type(text)
+        return self.ready()
+
+
+def test_typing_and_editing_chinese_text(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("你好世界 abc", enter=False)
+    chat.wait(lambda screen: "你好世界 abc" in screen)
+    for _ in range(4):
+        chat.key("Left")
+    chat.key("BSpace")  # 界 goes
+    chat.type("人", enter=False)
+    screen = chat.wait(lambda screen: "你好世人" in screen)
+    check(f"{PROMPT} 你好世人 abc" in screen, "wide characters are edited in place", screen)
+    chat.key("Home")
+    chat.key("Delete")
+    chat.wait(lambda screen: f"{PROMPT} 好世人 abc" in screen)
+    chat.key("Enter")
+    screen = chat.ready()
+    check("You said: 好世人 abc" in screen, "what was edited is what is said", screen)
+    chat.key("Up")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} 好世人 abc")
+    chat.key("C-u")
+    chat.type("one \\")
+    chat.wait(lambda screen: chat.last(screen) == "…")
+    chat.type("two")
+    screen = chat.ready()
+    check(re.search(r"You said: one *\n *two", screen) is not None, "a backslash goes on in the next line", screen)
+    chat.close()
+
+
+def test_ctrl_c_stops_the_model_and_not_the_chat(folder, bough):
+    chat = Chat(folder, bough, "bough chat --new")
+    chat.type("count to 100000")
+    chat.wait(lambda screen: " 10 11 " in screen)
+    chat.key("C-c")
+    screen = chat.ready()
+    check("stopped" in screen, "a stopped turn says so", screen)
+    screen = chat.say("still there?")
+    check("You said: still there?" in screen, "the chat goes on", screen)
+    chat.type("half a line", enter=False)
+    chat.wait(lambda screen: "half a line" in screen)
+    chat.key("C-c")
+    chat.ready()
+    screen = chat.say("/history 2")
+    check("half a line" not in screen.split("/history")[-1], "Ctrl-C at the prompt says nothing", screen)
+    chat.close()
+
+
+def test_tools_are_asked_for(folder, bough):
+    chat = Chat(folder, bough, "bough chat --new")
+    chat.type("bash echo ran-$((1+1))")
+    chat.wait(lambda screen: "allow it?" in screen)
+    chat.type("n")
+    screen = chat.ready()
+    check("did not allow it" in screen and "ran-2" not in screen, "no means no", screen)
+    chat.type("bash echo ran-$((1+1))")
+    chat.wait(lambda screen: screen.count("allow it?") == 2)
+    chat.type("y")
+    screen = chat.ready()
+    check("ran-2" in screen, "yes means yes", screen)
+    screen = chat.say("write d.txt: one")
+    screen = chat.say("edit d.txt: one => two")
+    check("-one" in screen and "+two" in screen, "a change is shown as a diff", screen)
+    chat.close()
+
+
+def test_switching_in_a_running_turn_stops_it_and_empties_the_queue(folder, bough):
+    chat = Chat(folder, bough, "bough chat --key a:b:first")
+    chat.say("the first session")
+    chat.close()
+    chat = Chat(folder, bough, "bough chat --key a:b:second")
+    chat.say("the second session")
+    chat.type("count to 100000")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.type("this waits in the queue")
+    chat.type("/switch a:b:first")
+    screen = chat.ready()
+    check("stopped" in screen and "Restored: 1 turn" in screen, "the other session is loaded", screen)
+    check("You said: this waits" not in screen, "the queue is empty", screen)
+    screen = chat.say("/history")
+    check("the first session" in screen.split("/history")[-1], "it is the other session", screen)
+    chat.say("/switch a:b:second")
+    screen = chat.say("/history 3")
+    check("1 2 3 4 5" in screen.split("/history")[-1], "what came before the stop is kept", screen)
+    chat.close()
+
+
+def test_lines_typed_during_a_turn_wait(folder, bough):
+    chat = Chat(folder, bough, "bough chat --new")
+    chat.type("count to 20")
+    chat.wait(lambda screen: " 3 4 " in screen)
+    chat.type("and then this")
+    screen = chat.wait(lambda screen: "You said: and then this" in screen and chat.last(screen) == PROMPT)
+    check("19 20." in screen, "the turn before it was finished", screen)
+    chat.close()
+
+
+def test_conversation_is_restored_and_commands_move_about(folder, bough):
+    chat = Chat(folder, bough, "bough chat --key r:e:s")
+    chat.say("remember me")
+    chat.key("C-d")
+    chat.wait(lambda screen: "ready>" in screen.splitlines()[-1] or "ready>" in chat.last(screen))
+    chat.type("clear; bough chat --key r:e:s")
+    screen = chat.ready()
+    check("Restored: 1 turn" in screen, "a restart restores", screen)
+    chat.say("second thing")
+    screen = chat.say("/back")
+    check("back 1 turn" in screen, "one can go back", screen)
+    chat.say("another way")
+    screen = chat.say("/tree")
+    drawn = screen.split("/tree")[-1]
+    check("second thing" in drawn and "another way" in drawn, "both ways are in the tree", screen)
+    chat.say("/fork")
+    screen = chat.say("/model offline/echo")
+    check("offline/echo: " in screen, "the model changes with a line about it", screen)
+    chat.say("/label here")
+    chat.say("/compact")
+    screen = chat.say("/export out.md")
+    check("messages in out.md" in screen, "the conversation is exported", screen)
+    check("remember me" in pathlib.Path(f"{folder}/work/out.md").read_text(), "all of it", screen)
+    screen = chat.say("/nonsense")
+    check("there is no command /nonsense" in screen, "wrong commands are named", screen)
+    chat.type("/sess", enter=False)
+    chat.key("Tab")
+    chat.wait(lambda screen: chat.last(screen).startswith(f"{PROMPT} /sessions"))
+    chat.key("Enter")
+    screen = chat.ready()
+    check("remember me" in screen.split("/sessions")[-1], "sessions are listed by title", screen)
+    chat.type("read ou", enter=False)
+    chat.key("Tab")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} read out.md")
+    chat.close()
+
+
+def test_killed_chat_finishes_its_turn_after_the_restart(folder, bough):
+    chat = Chat(folder, bough, "bough chat --key k:i:l --yes")
+    chat.type("bash echo $PPID > pid; sleep 1000")
+    chat.wait(lambda screen: "● bash" in screen)
+    path = pathlib.Path(f"{folder}/work/pid")
+    chat.wait(lambda screen: path.exists() and path.read_text().strip())
+    os.kill(int(path.read_text()), signal.SIGKILL)
+    chat.wait(lambda screen: "Killed" in screen)
+    chat.close()
+    chat = Terminal(folder, bough, width=100, height=40)
+    chat.type(f"cd {folder}/work; clear; bough chat --key k:i:l")
+    screen = chat.wait(lambda screen: "[r]un it again" in screen)
+    check("was interrupted" in screen, "an interrupted turn is noticed", screen)
+    chat.type("s")
+    screen = chat.wait(lambda screen: Chat.last(screen) == PROMPT)
+    check("the user skipped it" in screen, "the user decides", screen)
+    chat.close()
+
+
+def main():
+    if not shutil.which("tmux"):
+        print("repl: tmux is missing, so nothing is tested")
+        sys.exit(77)
+    bough = str(pathlib.Path(sys.argv[1]).resolve())
+    wanted = sys.argv[2:]
+    for name, test in list(globals().items()):
+        if not name.startswith("test_") or (wanted and not any(word in name for word in wanted)):
+            continue
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            test(folder, bough)
+            print(re.sub("_", " ", name), "ok")
+
+
+if __name__ == "__main__":
+    main()

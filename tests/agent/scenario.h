@@ -1,0 +1,73 @@
+// A scripted model that any provider's API can play: thirty answers, one behind the other, which use every tool in
+// every way. Which one comes next follows from the request alone, as with a real model.
+#pragma once
+
+#include <bough/message.h>
+
+#include <string>
+#include <vector>
+
+#include "agent/loop.h"
+#include "agent/loopback.h"
+#include "agent/stream_reader.h"
+
+namespace bough::agent {
+
+struct ScriptedCall {
+  std::string name;
+  std::string arguments;  ///< Text that should be a JSON object.
+};
+
+struct ScriptedAnswer {
+  std::string thinking;
+  std::string text;
+  std::vector<ScriptedCall> calls;
+};
+
+/// The thirty answers, and what the user says; an answer without calls ends a turn.
+const std::vector<ScriptedAnswer>& scenarioAnswers();
+const std::vector<std::string>& scenarioPrompts();
+
+/// One answer as the provider's stream; `number` (from 1) marks text and calls.
+std::string streamOf(Dialect dialect, const ScriptedAnswer& answer, std::size_t number);
+
+/// The number of the last answer that a request holds; 0 when it holds none.
+std::size_t lastAnswerIn(const std::string& body);
+
+/// The dialect whose API a request was sent to.
+Dialect dialectOfPath(const std::string& path);
+
+/// Plays the scenario: answers every request of any dialect with the next answer, in pieces of changing size.
+LoopbackServer::Handler playScenario(const std::vector<ScriptedAnswer>& answers);
+
+/// An endpoint of the loopback server.
+Endpoint loopbackEndpoint(const LoopbackServer& server, Dialect dialect);
+
+/// Records what happens, allows what it is told to allow.
+class RecordingListener final : public Listener {
+ public:
+  void onEvent(const AgentEvent& event) override { events.push_back(event); }
+  std::optional<bool> allow(const ToolCall& call, const std::string& question) override {
+    questions.push_back(question);
+    return call.name == "bash" ? allowBash : std::optional<bool>();
+  }
+  RecoveryChoice recover(const UnfinishedToolCall& call) override {
+    recovered.push_back(call);
+    return choice;
+  }
+  [[nodiscard]] std::vector<AgentEvent> of(EventKind kind) const {
+    std::vector<AgentEvent> out;
+    for (const AgentEvent& event : events) {
+      if (event.kind == kind) out.push_back(event);
+    }
+    return out;
+  }
+
+  std::vector<AgentEvent> events;
+  std::vector<std::string> questions;
+  std::vector<UnfinishedToolCall> recovered;
+  std::optional<bool> allowBash = true;
+  RecoveryChoice choice;
+};
+
+}  // namespace bough::agent

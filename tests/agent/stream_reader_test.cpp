@@ -1,0 +1,229 @@
+#include <bough/message.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "agent/loopback.h"
+#include "agent/stream_reader.h"
+#include "base/json_scan.h"
+
+namespace bough::agent {
+namespace {
+
+struct Read {
+  Answer answer;
+  std::string text;
+  std::string thinking;
+  std::vector<std::string> calls;
+  std::optional<Error> error;
+  bool complete = false;
+};
+
+Read read(std::unique_ptr<StreamReader> reader, std::string_view stream, std::size_t pieceBytes, bool aborted = false) {
+  Read out;
+  SseParser parser;
+  const auto onDelta = [&](const Delta& delta) {
+    if (delta.kind == DeltaKind::Text) out.text += delta.text;
+    if (delta.kind == DeltaKind::Thinking) out.thinking += delta.text;
+    if (delta.kind == DeltaKind::ToolCall && !delta.text.empty()) out.calls.emplace_back(delta.text);
+  };
+  const auto onEvent = [&](const SseEvent& event) {
+    auto taken = reader->take(event, onDelta);
+    if (!taken) out.error = taken.error();
+    return taken.has_value();
+  };
+  for (std::size_t at = 0; at < stream.size(); at += pieceBytes) {
+    EXPECT_TRUE(parser.feed(stream.substr(at, pieceBytes), onEvent).has_value());
+  }
+  EXPECT_TRUE(parser.finish(onEvent).has_value());
+  out.complete = reader->complete();
+  out.answer = reader->finish(aborted);
+  return out;
+}
+
+struct Sample {
+  std::string file;
+  Dialect dialect;
+  std::unique_ptr<StreamReader> (*make)();
+  std::string text;
+  std::string message;
+};
+
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> kSamples = {
+      {"anthropic.sse", Dialect::Anthropic, makeAnthropicReader, "Checking żółć 🧑🏽‍💻.",
+       R"({"id":"msg_01XYZ","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[)"
+       R"({"type":"thinking","thinking":"Need both cities.","signature":"EqQBCkYIBxgC"},)"
+       R"({"type":"text","text":"Checking żółć 🧑🏽‍💻."},)"
+       R"({"type":"tool_use","id":"toolu_01A","name":"get_weather","input":{"city": "Paris"}},)"
+       R"({"type":"tool_use","id":"toolu_01B","name":"noargs","input":{}}],)"
+       R"("stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":25,"cache_creation_input_tokens":0,)"
+       R"("cache_read_input_tokens":0,"output_tokens":89,"service_tier":"standard"}})"},
+      {"openai-chat.sse", Dialect::OpenaiChat, makeOpenaiChatReader, "Checking both.",
+       R"({"id":"chatcmpl-123","created":1700000000,"model":"gpt-4o","system_fingerprint":"fp_1",)"
+       R"("usage":{"prompt_tokens":20,"completion_tokens":30,"total_tokens":50},"object":"chat.completion",)"
+       R"("choices":[{"index":0,"message":{"role":"assistant","content":"Checking both.","tool_calls":[)"
+       R"({"id":"call_A","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Paris\"}"}},)"
+       R"({"id":"call_B","type":"function","function":{"name":"noargs","arguments":"{}"}}]},)"
+       R"("finish_reason":"tool_calls"}]})"},
+      {"openai-responses.sse", Dialect::OpenaiResponses, makeOpenaiResponsesReader, "Checking both.",
+       R"({"id":"resp_1","object":"response","created_at":1700000000,"status":"completed","model":"gpt-5","output":[)"
+       R"({"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"Need both"}],)"
+       R"("encrypted_content":"gAAAAABo"},{"id":"msg_1","type":"message","role":"assistant","status":"completed",)"
+       R"("content":[{"type":"output_text","text":"Checking both.","annotations":[]}]},)"
+       R"({"id":"fc_1","type":"function_call","status":"completed","call_id":"call_A","name":"get_weather",)"
+       R"("arguments":"{\"city\":\"Paris\"}"}],"usage":{"input_tokens":10,"input_tokens_details":{"cached_tokens":0},)"
+       R"("output_tokens":20,"output_tokens_details":{"reasoning_tokens":5},"total_tokens":30}})"},
+      {"gemini.sse", Dialect::Gemini, makeGeminiReader, "Checking both.",
+       R"({"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15},)"
+       R"("modelVersion":"gemini-3-pro","responseId":"r1","candidates":[{"index":0,"finishReason":"STOP",)"
+       R"("content":{"role":"model","parts":[{"text":"Need both","thought":true},{"text":"Checking both."},)"
+       R"({"functionCall":{"name":"get_weather","args":{"city":"Paris"},"id":"fc-a"},"thoughtSignature":"CiQBcsja"},)"
+       R"({"functionCall":{"name":"noargs","args":{},"id":"fc-b"}}]}}]})"},
+  };
+  return kSamples;
+}
+
+TEST(StreamReader, MessageIsWhatTheProviderWouldHaveSentWholeHoweverTheBytesAreCut) {
+  for (const Sample& each : samples()) {
+    const std::string stream = sample(each.file);
+    ASSERT_FALSE(stream.empty());
+    for (const std::size_t pieceBytes : {1UL, 2UL, 3UL, 5UL, 7UL, 64UL, 1000UL, 1000000UL}) {
+      const Read got = read(each.make(), stream, pieceBytes);
+      EXPECT_FALSE(got.error.has_value());
+      EXPECT_TRUE(got.complete);
+      EXPECT_EQ(got.answer.message, each.message) << each.file << " in pieces of " << pieceBytes;
+      EXPECT_EQ(got.text, each.text);
+      EXPECT_FALSE(got.thinking.empty() && each.dialect != Dialect::OpenaiChat);
+      EXPECT_EQ(got.calls.front(), "get_weather");
+    }
+    const auto message = normalize(each.message, each.dialect);
+    ASSERT_TRUE(message.has_value()) << each.file << ": " << message.error().message;
+    EXPECT_EQ(message->role, Role::Assistant);
+    EXPECT_GT(message->usage.value_or(Usage{}).outputTokens, 0U);
+  }
+}
+
+// Whatever is cut off, what stays is a message without calls that the provider takes back, or none at all.
+TEST(StreamReader, CutOffAnywhereKeepsWhatCameAndNoCall) {
+  for (const Sample& each : samples()) {
+    const std::string stream = sample(each.file);
+    std::string longest;
+    for (std::size_t length = 0; length < stream.size(); length += 11) {
+      const Read got = read(each.make(), std::string_view(stream).substr(0, length), 4'096, true);
+      if (got.error) continue;  // the cut went through the JSON of an event
+      if (got.answer.message.empty()) {
+        EXPECT_EQ(got.text, "") << each.file << " cut at " << length;
+        continue;
+      }
+      const auto message = normalize(got.answer.message, each.dialect);
+      ASSERT_TRUE(message.has_value()) << got.answer.message;
+      std::string text;
+      for (const Block& block : message->blocks) {
+        EXPECT_NE(block.kind, BlockKind::ToolCall) << got.answer.message;
+        EXPECT_NE(block.kind, BlockKind::Unknown) << got.answer.message;
+        if (block.kind == BlockKind::Text) text += block.text.decode();
+      }
+      EXPECT_EQ(text, got.text) << each.file << " cut at " << length;
+      EXPECT_EQ(message->blocks.back().kind, BlockKind::Text);
+      EXPECT_TRUE(got.answer.partial.empty() || json::check(got.answer.partial).has_value()) << got.answer.partial;
+      longest = std::max(longest, text, [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    }
+    EXPECT_EQ(longest, each.text);
+  }
+}
+
+TEST(StreamReader, ErrorInsideAStreamSaysWhatTheProviderSaid) {
+  const Read anthropic = read(makeAnthropicReader(),
+                              "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{}}\n\n"
+                              "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\","
+                              "\"message\":\"Overloaded\"}}\n\n",
+                              10);
+  ASSERT_TRUE(anthropic.error.has_value());
+  EXPECT_EQ(anthropic.error->message, "Overloaded (overloaded_error)");
+  EXPECT_TRUE(anthropic.error->retryable);
+  const Read chat = read(makeOpenaiChatReader(), "data: {\"error\":{\"message\":\"no\",\"code\":\"bad\"}}\n\n", 10);
+  ASSERT_TRUE(chat.error.has_value());
+  EXPECT_EQ(chat.error->message, "no (bad)");
+  EXPECT_FALSE(chat.error->retryable);
+  const Read responses = read(makeOpenaiResponsesReader(),
+                              "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\","
+                              "\"message\":\"broken\"}}}\n\n",
+                              10);
+  ASSERT_TRUE(responses.error.has_value());
+  EXPECT_EQ(responses.error->message, "broken (server_error)");
+  const Read gemini = read(
+      makeGeminiReader(), "data: [{\"error\":{\"code\":503,\"message\":\"busy\",\"status\":\"UNAVAILABLE\"}}]\n\n", 10);
+  ASSERT_TRUE(gemini.error.has_value());
+  EXPECT_EQ(gemini.error->message, "busy (UNAVAILABLE)");
+  EXPECT_TRUE(gemini.error->retryable);
+}
+
+TEST(StreamReader, HalfJsonIsAnErrorAndNoCrash) {
+  for (const Sample& each : samples()) {
+    for (const char* data : {"{", "{\"type\":\"content_block_delta\",\"index\":99999999999}", "null", "[]", "\"x\"",
+                             "{\"type\":\"response.output_text.delta\",\"output_index\":-1}", "{\"candidates\":7}",
+                             "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":123456789}]}}]}", "<html>"}) {
+      const Read got = read(each.make(), std::string("data: ") + data + "\n\n", 4);
+      EXPECT_FALSE(got.complete);
+      EXPECT_TRUE(got.answer.message.empty() || json::check(got.answer.message).has_value()) << got.answer.message;
+    }
+  }
+}
+
+TEST(StreamReader, ArgumentsThatAreNoJsonStandInAnObject) {
+  const Read got = read(makeAnthropicReader(),
+                        "data: {\"type\":\"message_start\",\"message\":{\"role\":\"assistant\",\"content\":[]}}\n\n"
+                        "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\","
+                        "\"id\":\"a\",\"name\":\"read\",\"input\":{}}}\n\n"
+                        "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\","
+                        "\"partial_json\":\"{\\\"path\\\": \\\"a\"}}\n\n"
+                        "data: {\"type\":\"message_stop\"}\n\n",
+                        1'000);
+  EXPECT_TRUE(got.complete);
+  EXPECT_NE(got.answer.message.find(R"("input":{"arguments":"{\"path\": \"a"})"), std::string::npos)
+      << got.answer.message;
+}
+
+TEST(StreamReader, SurrogatesSplitBetweenDeltasStayWhole) {
+  const Read got = read(makeOpenaiChatReader(),
+                        "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\\ud83d\"}}]}\n\n"
+                        "data: {\"choices\":[{\"delta\":{\"content\":\"\\ude00\"},\"finish_reason\":\"stop\"}]}\n\n",
+                        1'000);
+  const auto message = normalize(got.answer.message, Dialect::OpenaiChat);
+  ASSERT_TRUE(message.has_value());
+  EXPECT_EQ(message->blocks.at(0).text.decode(), "😀");
+}
+
+TEST(StreamReader, GeminiCallsWithoutIdsGetOne) {
+  const Read got = read(makeGeminiReader(),
+                        "data: {\"responseId\":\"r\",\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":["
+                        "{\"functionCall\":{\"name\":\"ls\",\"args\":{}}},{\"functionCall\":{\"name\":\"ls\","
+                        "\"args\":{}}}]},\"finishReason\":\"STOP\"}]}\n\n",
+                        1'000);
+  const auto message = normalize(got.answer.message, Dialect::Gemini);
+  ASSERT_TRUE(message.has_value());
+  ASSERT_EQ(message->blocks.size(), 2U);
+  EXPECT_FALSE(message->blocks[0].id.empty());
+  EXPECT_NE(message->blocks[0].id.decode(), message->blocks[1].id.decode());
+}
+
+TEST(StreamReader, ReasoningOfCompatibleServersIsKept) {
+  const Read got = read(makeOpenaiChatReader(),
+                        "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"reasoning_content\":\"Let \"}}]}\n\n"
+                        "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"me\",\"reasoning_details\":[{\"type\":"
+                        "\"reasoning.text\",\"text\":\"Let \",\"index\":0}]}}]}\n\n"
+                        "data: {\"choices\":[{\"delta\":{\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":"
+                        "\"me\",\"signature\":\"s\",\"index\":0}]}}]}\n\n"
+                        "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n"
+                        "data: [DONE]\n\n",
+                        9);
+  EXPECT_EQ(got.thinking, "Let me");
+  EXPECT_NE(got.answer.message.find(R"("reasoning_content":"Let me")"), std::string::npos);
+  EXPECT_NE(got.answer.message.find(R"([{"type":"reasoning.text","text":"Let me","index":0,"signature":"s"}])"),
+            std::string::npos)
+      << got.answer.message;
+}
+
+}  // namespace
+}  // namespace bough::agent

@@ -1,0 +1,307 @@
+// However a catalog came to where it is, it says what one that was made from nothing says.
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "catalog_support.h"
+
+namespace bough {
+namespace {
+
+std::string describe(const SessionSummary& s) {
+  std::string text =
+      s.sessionId + "|" + s.key + "|" + s.agent + "|" + s.title + "|" + std::string(toString(s.titleSource));
+  for (const std::uint64_t n :
+       {s.createdMs, s.activeMs, s.durationMs, s.userMessages, s.assistantMessages, s.toolMessages, s.systemMessages,
+        s.toolCalls, s.toolFailures, s.tokens.inputTokens, s.tokens.outputTokens, s.entries, s.bytes, s.branches}) {
+    text += "|" + std::to_string(n);
+  }
+  return text + "|" + std::string(toString(s.condition)) + "|" + s.headId + (s.pinned ? "|pinned" : "");
+}
+
+// Everything that a catalog says.
+std::string sayAll(Catalog& catalog) {
+  std::string text;
+  for (const SessionSummary& each : must(catalog.list({.limit = 10'000}))) text += describe(each) + "\n";
+  const auto usage = must(catalog.usage({.by = UsageBy::Session}));
+  for (const UsageRow& row : usage.rows) {
+    text += row.name + " " + std::to_string(row.messages) + " " + std::to_string(row.tokens.inputTokens) + "\n";
+  }
+  for (const char* word : {"alpha", "beta", "春", "gamma*"}) {
+    std::vector<std::string> hits;
+    for (const SearchHit& hit : must(catalog.search(word, {.limit = 10'000})))
+      hits.push_back(hit.sessionId + "/" + hit.entryId);
+    std::ranges::sort(hits);
+    text += word;
+    for (const std::string& hit : hits) text += " " + hit;
+    text += "\n";
+  }
+  return text;
+}
+
+class CatchUpTest : public CatalogTest {
+ protected:
+  /// What a catalog says that is made from nothing, in memory.
+  std::string truth() {
+    auto catalog = must(Catalog::open(*store, {.inMemory = true}));
+    must(catalog->catchUp({.search = true}));
+    return sayAll(*catalog);
+  }
+  std::string path() { return folder / "catalog.db"; }
+};
+
+TEST_F(CatchUpTest, StepByStepIsTheSameAsFromNothing) {
+  std::mt19937_64 random(20261115);
+  const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  const char* kWords[] = {"alpha", "beta", "春天", "gammaray", "delta"};
+  std::vector<std::string> sessions;
+  std::map<std::string, std::vector<std::string>> entries;
+  int made = 0;
+  const auto newEntry = [&](const std::string& session) {
+    Entry entry;
+    const std::string id = "e" + std::to_string(++made);
+    const std::string text = std::string(kWords[pick(5)]) + " " + kWords[pick(5)];
+    switch (pick(5)) {
+      case 0: entry = answered(textBlock(text), id, "msg" + std::to_string(pick(50))); break;
+      case 1: entry = answered(callBlock("t" + id, text), id); break;
+      case 2:
+        entry = resulted("t" + (entries[session].empty() ? id : entries[session].back()), text, pick(2) == 0, id);
+        break;
+      default: entry = said(pick(4) == 0 ? "system" : "user", text, id);
+    }
+    if (!entries[session].empty() && pick(4) == 0) entry.parentId = entries[session][pick(entries[session].size())];
+    entries[session].push_back(id);
+    return entry;
+  };
+  auto catalog = must(Catalog::open(*store));
+  for (int step = 0; step < 250; ++step) {
+    const std::size_t what = pick(20);
+    if (sessions.empty() || what < 2) {
+      const std::string id = "s" + std::to_string(sessions.size()) + "-" + std::to_string(step);
+      make({.sessionId = id, .key = "agent:a" + std::to_string(pick(3)) + ":cli:dm:x"});
+      sessions.push_back(id);
+      continue;
+    }
+    const std::string session = sessions[pick(sessions.size())];
+    auto& own = entries[session];
+    if (what < 12) {
+      append(session, {newEntry(session), newEntry(session)});
+    } else if (what < 14 && !own.empty()) {
+      must(store->redactEntry(session, own[pick(own.size())], "test", "random"));
+    } else if (what == 14 && !own.empty()) {
+      must(store->moveHead(session, own[pick(own.size())]));
+    } else if (what == 15) {
+      must(store->archiveSession(session));
+    } else if (what == 16 && !own.empty()) {
+      const std::string id = "f" + std::to_string(step);
+      must(store->branchFromEntry(session, own.back(), {.sessionId = id}));
+      sessions.push_back(id);
+      append(id, {newEntry(id)});
+    } else if (what == 17) {
+      must(appendSessionInfo(*store, session,
+                             {.title = pick(3) == 0 ? "" : kWords[pick(5)],
+                              .titleSource = pick(2) == 0 ? TitleSource::Given : TitleSource::Generated,
+                              .pinned = pick(2) == 0}));
+    } else if (what == 18) {
+      if (store->deleteSession(session, {.detachForks = pick(2) == 0})) {
+        std::erase(sessions, session);
+        entries.erase(session);
+      }
+    }
+    if (pick(4) == 0) must(catalog->catchUp({.search = pick(2) == 0}));
+    if (step % 50 == 49) {
+      must(catalog->catchUp({.search = true}));
+      ASSERT_EQ(sayAll(*catalog), truth()) << "after step " << step;
+    }
+  }
+  must(catalog->rebuild({.search = true}));
+  EXPECT_EQ(sayAll(*catalog), truth());
+}
+
+TEST_F(CatchUpTest, ASessionThatWasReplacedIsReadAnew) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1"), said("user", "beta", "e2")});
+  auto catalog = open(true);
+  must(store->deleteSession("a"));
+  make({.sessionId = "a"}, {said("user", "gamma", "e1"), said("user", "alpha", "e2"), said("user", "alpha", "e3")});
+  must(catalog->catchUp({.search = true}));
+  EXPECT_EQ(sayAll(*catalog), truth());
+}
+
+TEST_F(CatchUpTest, ASecondLookReadsNothing) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  EXPECT_EQ(must(must(Catalog::open(*store))->catchUp()).sessions, 1u);
+  EXPECT_EQ(must(must(Catalog::open(*store))->catchUp()).sessions, 0u);
+  append("a", {said("user", "beta", "e2")});
+  const CatchUpReport report = must(must(Catalog::open(*store))->catchUp());
+  EXPECT_EQ(report.sessions, 1u);
+  EXPECT_EQ(report.entries, 1u);
+}
+
+TEST_F(CatchUpTest, ADeletedCatalogLosesNothing) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  const std::string before = sayAll(*open(true));
+  std::filesystem::remove(path());
+  EXPECT_EQ(sayAll(*open(true)), before);
+}
+
+TEST_F(CatchUpTest, ADamagedCatalogIsSetAsideAndMadeAnew) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  const std::string before = sayAll(*open(true));
+  for (const std::size_t at : {std::size_t{0}, std::size_t{100}, std::size_t{4096}}) {
+    {
+      std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(static_cast<std::streamoff>(at));
+      file << std::string(3000, 'Z');
+    }
+    auto catalog = must(Catalog::open(*store));
+    must(catalog->catchUp({.search = true}));
+    EXPECT_EQ(sayAll(*catalog), before) << at;
+  }
+  EXPECT_TRUE(std::filesystem::exists(path() + ".damaged"));
+}
+
+TEST_F(CatchUpTest, ATruncatedOrForeignFileIsSetAside) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  const std::string before = sayAll(*open(true));
+  std::filesystem::resize_file(path(), 5000);
+  EXPECT_EQ(sayAll(*open(true)), before);
+  std::ofstream(path()) << "this is no database, but it is longer than a header would be, so it is looked into";
+  auto catalog = open(true);
+  EXPECT_EQ(sayAll(*catalog), before);
+}
+
+TEST_F(CatchUpTest, ACatalogOfANewerVersionIsLeftAlone) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  const std::string before = sayAll(*open(true));
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+  sqlite3_exec(database, "PRAGMA user_version = 999", nullptr, nullptr, nullptr);
+  sqlite3_close(database);
+  auto catalog = open(true);
+  EXPECT_EQ(sayAll(*catalog), before);
+  ASSERT_EQ(catalog->notes().size(), 1u);
+  EXPECT_NE(catalog->notes()[0].find("newer bough"), std::string::npos);
+}
+
+TEST_F(CatchUpTest, ALockedCatalogStillAnswers) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  open(true);
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  make({.sessionId = "b"});  // an append never waits for it
+  auto catalog = must(Catalog::open(*store, {.busyTimeoutMs = 20}));
+  EXPECT_EQ(refused(catalog->catchUp()).code, ErrorCode::Busy);
+  EXPECT_EQ(must(catalog->count()), 1u);
+  sqlite3_exec(other, "COMMIT", nullptr, nullptr, nullptr);
+  sqlite3_close(other);
+  must(catalog->catchUp());
+  EXPECT_EQ(must(catalog->count()), 2u);
+}
+
+TEST_F(CatchUpTest, NobodyElseCanReadIt) {
+  make({.sessionId = "a"});
+  open(true);
+  struct stat info{};
+  ASSERT_EQ(::stat(path().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(CatchUpTest, DamagedAndForeignFilesDoNotHideTheOthers) {
+  make({.sessionId = "good"}, {said("user", "alpha", "e1")});
+  std::ofstream(folder / "sessions/bad.jsonl") << std::string(5000, '\0');
+  std::ofstream(folder / "sessions/empty.jsonl");
+  std::ofstream(folder / "sessions/notes.txt") << "not a session";
+  std::filesystem::create_directory(folder / "sessions/folder.jsonl");
+  auto catalog = must(Catalog::open(*store));
+  const CatchUpReport report = must(catalog->catchUp({.search = true}));
+  EXPECT_EQ(must(catalog->session("good")).userMessages, 1u);
+  EXPECT_EQ(must(catalog->session("bad")).condition, SessionCondition::Damaged);
+  EXPECT_EQ(must(catalog->search("alpha")).size(), 1u);
+}
+
+TEST_F(CatchUpTest, ALineDestroyedLaterMakesTheSessionDamaged) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  append("a", {said("user", "beta", "e2")});
+  open(true);
+  const std::string file = folder / "sessions/a.jsonl";
+  std::fstream log(file, std::ios::in | std::ios::out | std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(log)), {});
+  log.seekp(static_cast<std::streamoff>(text.find("alpha")));
+  log << "XXXXX";
+  log.close();
+  EXPECT_EQ(row("a").condition, SessionCondition::Damaged);
+}
+
+TEST_F(CatchUpTest, AReadOnlyStoreIsListedAllTheSame) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  auto catalog = open(true);
+  EXPECT_EQ(must(catalog->count()), 1u);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+}
+
+// A child that takes in and is killed at any moment leaves a catalog from which the next one goes on.
+TEST_F(CatchUpTest, KilledInTheMiddleItGoesOn) {
+  for (int i = 0; i < 30; ++i) {
+    std::vector<Entry> entries;
+    for (int k = 0; k < 20; ++k) entries.push_back(said("user", "alpha beta " + std::to_string(k)));
+    make({.sessionId = "s" + std::to_string(i)}, std::move(entries));
+  }
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 12; ++round) {
+    if (round % 4 == 0) {
+      for (const char* name : {"catalog.db", "catalog.db-wal", "catalog.db-shm"})
+        std::filesystem::remove(folder / name);
+    }
+    append("s" + std::to_string(round), {said("user", "gamma春")});
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto mine = SessionStore::open(folder.path().string());
+      auto catalog = Catalog::open(**mine);
+      (void)(*catalog)->catchUp({.search = true});
+      ::_exit(0);
+    }
+    ::usleep(static_cast<useconds_t>(random() % 30'000));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_EQ(sayAll(*open(true)), truth()) << "round " << round;
+  }
+}
+
+TEST_F(CatchUpTest, SeveralProcessesMayCatchUpAtOnce) {
+  for (int i = 0; i < 20; ++i) make({.sessionId = "s" + std::to_string(i)}, {said("user", "alpha beta", "e1")});
+  std::vector<pid_t> children;
+  for (int i = 0; i < 4; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto mine = SessionStore::open(folder.path().string());
+      int failures = 0;
+      for (int k = 0; k < 10; ++k) {
+        (void)(*mine)->appendSessionEntries("s" + std::to_string((i * 5 + k) % 20), {said("user", "gamma")});
+        auto catalog = Catalog::open(**mine, {.busyTimeoutMs = 20'000});
+        if (!catalog || !(*catalog)->catchUp({.search = k % 2 == 0})) ++failures;
+      }
+      ::_exit(failures == 0 ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(sayAll(*open(true)), truth());
+}
+
+}  // namespace
+}  // namespace bough

@@ -1,0 +1,120 @@
+// What is thrown away can be brought back, and nothing that it needs goes before it.
+#include "store_support.h"
+
+namespace bough {
+namespace {
+
+class TrashTest : public StoreTest {};
+
+TEST_F(TrashTest, ASessionComesBackAsItWas) {
+  fill("a", 3);
+  const std::string before = slurp(logPath("a"));
+  const TrashedSession moved = must(store->trashSession("a"));
+  EXPECT_EQ(moved.bytes, before.size());
+  EXPECT_TRUE(must(store->listSessions()).empty());
+  EXPECT_EQ(refused(store->loadSessionEntries("a")).code, ErrorCode::NotFound);
+  ASSERT_EQ(must(store->listTrash()).size(), 1u);
+  EXPECT_EQ(must(store->listTrash())[0].sessionId, "a");
+  must(store->restoreSession(moved.trashId));
+  EXPECT_EQ(slurp(logPath("a")), before);
+  EXPECT_TRUE(must(store->listTrash()).empty());
+  must(store->appendSessionEntries("a", {message("4", "e4")}));
+  EXPECT_EQ(idsOf(*store, "a"), (Ids{"e1", "e2", "e3", "e4"}));
+}
+
+TEST_F(TrashTest, AnArchivedSessionComesBackArchived) {
+  fill("a", 3);
+  must(store->archiveSession("a"));
+  const TrashedSession moved = must(store->trashSession("a"));
+  must(store->restoreSession(moved.trashId));
+  EXPECT_TRUE(must(store->sessionState("a")).archived);
+  EXPECT_EQ(idsOf(*store, "a"), (Ids{"e1", "e2", "e3"}));
+}
+
+TEST_F(TrashTest, TornBytesGoAlongAndComeBack) {
+  fill("a", 1);
+  spill(folder / "sessions/a.torn", "torn");
+  const TrashedSession moved = must(store->trashSession("a"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "sessions/a.torn"));
+  must(store->restoreSession(moved.trashId));
+  EXPECT_EQ(slurp(folder / "sessions/a.torn"), "torn");
+}
+
+TEST_F(TrashTest, TwoOfOneIdLieSideBySide) {
+  fill("a", 1);
+  const TrashedSession first = must(store->trashSession("a"));
+  fill("a", 2);
+  EXPECT_EQ(refused(store->restoreSession(first.trashId)).code, ErrorCode::AlreadyExists);
+  EXPECT_EQ(idsOf(*store, "a").size(), 2u);
+  const TrashedSession second = must(store->trashSession("a"));
+  EXPECT_NE(first.trashId, second.trashId);
+  EXPECT_EQ(must(store->listTrash()).size(), 2u);
+  must(store->restoreSession(first.trashId));
+  EXPECT_EQ(idsOf(*store, "a").size(), 1u);
+}
+
+TEST_F(TrashTest, EmptyingRemovesOnlyWhatIsNamed) {
+  fill("a", 1);
+  fill("b", 1);
+  const TrashedSession a = must(store->trashSession("a"));
+  const TrashedSession b = must(store->trashSession("b"));
+  EXPECT_EQ(must(store->emptyTrash({a.trashId})), a.bytes);
+  ASSERT_EQ(must(store->listTrash()).size(), 1u);
+  EXPECT_EQ(refused(store->restoreSession(a.trashId)).code, ErrorCode::NotFound);
+  must(store->restoreSession(b.trashId));
+}
+
+TEST_F(TrashTest, ASessionWithForksStaysUnlessTheyAreDetached) {
+  fill("a", 2);
+  must(store->branchFromEntry("a", "e2", {.sessionId = "f"}));
+  const Error error = refused(store->trashSession("a"));
+  EXPECT_EQ(error.code, ErrorCode::HasForks);
+  EXPECT_NE(error.message.find("f"), std::string::npos);
+  must(store->trashSession("a", {.detachForks = true}));
+  EXPECT_EQ(idsOf(*store, "f", {.type = "message"}), (Ids{"e1", "e2"}));
+}
+
+TEST_F(TrashTest, AForkInTheTrashKeepsWhatItShares) {
+  fill("a", 2);
+  must(store->branchFromEntry("a", "e2", {.sessionId = "f"}));
+  const TrashedSession fork = must(store->trashSession("f"));
+  EXPECT_EQ(refused(store->deleteSession("a")).code, ErrorCode::HasForks);
+  const TrashedSession parent = must(store->trashSession("a"));
+  EXPECT_EQ(refused(store->restoreSession(fork.trashId)).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(store->emptyTrash({parent.trashId})).code, ErrorCode::HasForks);
+  EXPECT_EQ(must(store->listTrash()).size(), 2u);
+  must(store->restoreSession(parent.trashId));
+  must(store->restoreSession(fork.trashId));
+  EXPECT_EQ(idsOf(*store, "f"), (Ids{"e1", "e2"}));
+}
+
+TEST_F(TrashTest, AttachmentsOfWhatLiesInTheTrashAreInUse) {
+  must(store->createSession({.sessionId = "a"}));
+  must(store->appendSessionEntries("a", {message(std::string(400'000, 'x'), "big")}));
+  const TrashedSession moved = must(store->trashSession("a"));
+  EXPECT_TRUE(must(store->findUnusedAttachments()).empty());
+  must(store->restoreSession(moved.trashId));
+  EXPECT_GT(must(store->loadEntry("a", "big")).payload.size(), 400'000u);
+  must(store->emptyTrash({must(store->trashSession("a")).trashId}));
+  EXPECT_EQ(must(store->findUnusedAttachments()).size(), 1u);
+}
+
+TEST_F(TrashTest, NamesThatAreNoneAreRefused) {
+  for (const std::string name : {"", "a", "../a~1", "a~", "a~x", "~1", "a~1/../b"}) {
+    EXPECT_EQ(refused(store->restoreSession(name)).code, ErrorCode::NotFound) << name;
+  }
+}
+
+TEST_F(TrashTest, AStoreInMemoryHasOneToo) {
+  store = must(SessionStore::open("memory:"));
+  fill("a", 2);
+  const TrashedSession moved = must(store->trashSession("a"));
+  EXPECT_TRUE(must(store->listSessions()).empty());
+  must(store->restoreSession(moved.trashId));
+  EXPECT_EQ(idsOf(*store, "a").size(), 2u);
+  must(store->emptyTrash({must(store->trashSession("a")).trashId}));
+  EXPECT_TRUE(must(store->listTrash()).empty());
+}
+
+}  // namespace
+}  // namespace bough

@@ -1,0 +1,201 @@
+#include "bough/tree_drawing.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "base/text.h"
+
+namespace bough {
+namespace {
+
+constexpr TreeNode kNone = kNoNode;
+
+SessionOutline outlineOf(const std::vector<TreeNode>& parents) {
+  SessionOutline outline{.parents = {kNone}, .kinds = {EntryKind::SessionHeader}};
+  outline.parents.insert(outline.parents.end(), parents.begin(), parents.end());
+  outline.kinds.resize(outline.parents.size(), EntryKind::Message);
+  outline.head = static_cast<TreeNode>(parents.size());
+  return outline;
+}
+
+SessionOutline chain(TreeNode length) {
+  std::vector<TreeNode> parents(length);
+  std::iota(parents.begin(), parents.end(), 0u);
+  parents[0] = kNone;
+  return outlineOf(parents);
+}
+
+// Entry n says "entry n".
+Result<std::vector<EntrySummary>> describe(const std::vector<TreeNode>& nodes) {
+  std::vector<EntrySummary> summaries;
+  for (const TreeNode node : nodes) {
+    summaries.push_back({.entryId = "id" + std::to_string(node),
+                         .speaker = node % 2 == 1 ? "user" : "assistant",
+                         .text = "entry " + std::to_string(node)});
+  }
+  return summaries;
+}
+
+std::string drawn(const SessionTree& tree, const DrawOptions& options = {}, const DescribeEntries& texts = describe) {
+  std::string out = "\n";
+  const auto done = drawTree(tree, texts, options, [&](std::string_view line) {
+    out.append(line).append("\n");
+    return true;
+  });
+  EXPECT_TRUE(done.has_value());
+  return out;
+}
+
+TEST(TreeDrawing, DrawsTheSpecificationsExample) {
+  const std::string texts[] = {"",
+                               "Hello, how are you?",
+                               "I am doing well, thank you!",
+                               "Can you help me with a task?",
+                               "Of course! What do you need?",
+                               "Tell me a joke instead",
+                               "Why did the chicken cross the road?"};
+  const auto say = [&](const std::vector<TreeNode>& nodes) {
+    auto summaries = describe(nodes);
+    for (std::size_t i = 0; i < nodes.size(); ++i) (*summaries)[i].text = texts[nodes[i]];
+    return summaries;
+  };
+  EXPECT_EQ(drawn(SessionTree(outlineOf({kNone, 1, 2, 3, 2, 5})), {}, say), R"(
+└── [user] Hello, how are you?
+    └── [assistant] I am doing well, thank you!
+        ├── [user] Can you help me with a task?
+        │   └── [assistant] Of course! What do you need?
+        └── [user] Tell me a joke instead
+            └── [assistant] Why did the chicken cross the road?   ← head
+)");
+}
+
+TEST(TreeDrawing, DrawsSeveralRootsAndMarks) {
+  auto outline = outlineOf({kNone, 1, SessionOutline::kElsewhere, 3, kNone, 6});
+  outline.head = 1;
+  EXPECT_EQ(drawn(SessionTree(std::move(outline), {{"start", 1}, {"try-2", 2}, {"also", 2}}), {.ids = true}), R"(
+├── [user] entry 1   ← head, label start   id1
+│   └── [assistant] entry 2   ← branch also, branch try-2   id2
+├── [user] entry 3   ← orphan: its parent is missing   id3
+│   └── [assistant] entry 4   id4
+├── [user] entry 5   id5
+└── [assistant] entry 6   ← cycle: its parent comes from itself   id6
+)");
+}
+
+TEST(TreeDrawing, FoldsLongStretches) {
+  std::vector<TreeNode> parents = {kNone};
+  for (TreeNode i = 1; i < 30; ++i) parents.push_back(i);
+  parents.push_back(20);  // 31: a branch in the middle
+  EXPECT_EQ(drawn(SessionTree(outlineOf(parents))), R"(
+└── [user] entry 1
+    └── [assistant] entry 2
+        └── [user] entry 3
+            └── … 13 entries …
+                └── [user] entry 17
+                    └── [assistant] entry 18
+                        └── [user] entry 19
+                            └── [assistant] entry 20
+                                ├── [user] entry 21
+                                │   └── [assistant] entry 22
+                                │       └── [user] entry 23
+                                │           └── [assistant] entry 24
+                                │               └── [user] entry 25
+                                │                   └── [assistant] entry 26
+                                │                       └── [user] entry 27
+                                │                           └── [assistant] entry 28
+                                │                               └── [user] entry 29
+                                │                                   └── [assistant] entry 30
+                                └── [user] entry 31   ← head
+)");
+}
+
+TEST(TreeDrawing, FoldsNothingThatMatters) {
+  auto outline = chain(60);
+  outline.kinds[20] = EntryKind::BranchSummary;
+  outline.head = 40;
+  const std::string text = drawn(SessionTree(std::move(outline), {{"here", 30}}));
+  for (const std::string shown : {"entry 20\n", "entry 30   ← label here\n", "entry 40   ← head\n", "entry 60\n"}) {
+    EXPECT_TRUE(text.contains(shown)) << shown << text;
+  }
+  EXPECT_TRUE(text.contains("… 13 entries …"));
+  EXPECT_FALSE(drawn(SessionTree(chain(60)), {.all = true}).contains("…"));
+}
+
+TEST(TreeDrawing, KeepsToTheWidthHoweverDeep) {
+  const auto say = [](const std::vector<TreeNode>& nodes) {
+    auto summaries = describe(nodes);
+    for (EntrySummary& summary : *summaries) summary.text = "你好世界, this is a rather long message about everything";
+    return summaries;
+  };
+  std::size_t lines = 0;
+  const auto done = drawTree(SessionTree(chain(100'000), {{"near the end", 99'990}}), say, {.width = 60, .all = true},
+                             [&](std::string_view line) {
+                               ++lines;
+                               EXPECT_LE(text::displayWidth(line), 60u) << line;
+                               return !testing::Test::HasFailure();
+                             });
+  EXPECT_TRUE(done.has_value());
+  EXPECT_EQ(lines, 100'000u);
+}
+
+TEST(TreeDrawing, AMillionEntriesFoldIntoAFewLines) {
+  std::size_t asked = 0;
+  const auto count = [&](const std::vector<TreeNode>& nodes) {
+    asked += nodes.size();
+    return describe(nodes);
+  };
+  const std::string text = drawn(SessionTree(chain(1'000'000)), {}, count);
+  EXPECT_TRUE(text.contains("… 999993 entries …")) << text;
+  EXPECT_EQ(asked, 7u) << "no more texts are read than are shown";
+}
+
+TEST(TreeDrawing, StopsWhenNobodyReads) {
+  int lines = 0;
+  EXPECT_TRUE(drawTree(SessionTree(chain(1000)), describe, {.all = true}, [&](std::string_view) {
+                return ++lines < 3;
+              }).has_value());
+  EXPECT_EQ(lines, 3);
+}
+
+TEST(TreeDrawing, ColoursPartsAndNothingElse) {
+  const DrawOptions options{.paint = [](TreePart part, std::string_view text) {
+    return std::string(1, "lstmf"[static_cast<int>(part)]) + "<" + std::string(text) + ">";
+  }};
+  EXPECT_EQ(drawn(SessionTree(chain(1)), options), "\nl<└── >s<[user]> t<entry 1>m<   ← head>\n");
+}
+
+TEST(TreeDrawing, MakesAGraph) {
+  const auto say = [](const std::vector<TreeNode>& nodes) {
+    auto summaries = describe(nodes);
+    for (EntrySummary& summary : *summaries) summary.text = R"(a "quoted" \ text)";
+    summaries->front().failed = true;
+    return summaries;
+  };
+  std::string out = "\n";
+  const auto done = drawTreeAsDot(SessionTree(outlineOf({kNone, 1, 1})), say, {}, [&](std::string_view line) {
+    out.append(line).append("\n");
+    return true;
+  });
+  EXPECT_TRUE(done.has_value());
+  EXPECT_EQ(out, R"(
+digraph session {
+  node [shape=box, fontname="sans-serif"];
+  n1 [label="[user] a \"quoted\" \\ text", color=red];
+  n2 [label="[assistant] a \"quoted\" \\ text"];
+  n1 -> n2;
+  n3 [label="[user] a \"quoted\" \\ text ← head", style=bold];
+  n1 -> n3;
+}
+)");
+}
+
+TEST(TreeDrawing, FailsWhenTextsCannotBeRead) {
+  const auto broken = [](const std::vector<TreeNode>&) -> Result<std::vector<EntrySummary>> {
+    return fail(ErrorCode::Damaged, "gone");
+  };
+  EXPECT_FALSE(drawTree(SessionTree(chain(2)), broken, {}, [](std::string_view) { return true; }).has_value());
+}
+
+}  // namespace
+}  // namespace bough
