@@ -83,8 +83,8 @@ Result<ExitCode> printText(SessionStore& store, const BranchEnd& left, const Bra
     return forEachEntry(store, end.sessionId, nodes,
                         [&](const Entry& entry) { printEntry(mark, style, entry, options); });
   };
-  if (auto shown = side('<', Style::Red, left, diff.left); !shown) return std::unexpected(shown.error());
-  if (auto shown = side('>', Style::Green, right, diff.right); !shown) return std::unexpected(shown.error());
+  if (auto shown = side('-', Style::Red, left, diff.left); !shown) return std::unexpected(shown.error());
+  if (auto shown = side('+', Style::Green, right, diff.right); !shown) return std::unexpected(shown.error());
   return kDone;
 }
 

@@ -91,7 +91,8 @@ class OffsetIndex {
   /// empty and damaged() holds.
   IndexRecord record(Ordinal ordinal);
 
-  /// All records, in order and in parts; some are missing when damaged() holds afterwards.
+  /// All records, in order and in parts; some are missing when damaged() holds afterwards. Unlike those that record()
+  /// gives they need not be plausible.
   void forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use);
 
   std::optional<Ordinal> find(std::string_view id, const ConfirmId& confirm);

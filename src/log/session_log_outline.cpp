@@ -13,14 +13,23 @@ Result<SessionOutline> SessionLog::outline() {
   const std::lock_guard lock(mutex_);
   return withIndex([&]() -> Result<SessionOutline> {
     SessionOutline outline;
-    outline.parents.reserve(index_.summary().count);
-    outline.kinds.reserve(index_.summary().count);
+    outline.parents.resize(index_.summary().count);
+    outline.kinds.resize(index_.summary().count);
+    Ordinal* parents = outline.parents.data();
+    EntryKind* kinds = outline.kinds.data();
+    Ordinal next = 0;
+    bool forward = false;  // no index of ours has a parent behind its child
     index_.forEachRecord([&](std::span<const IndexRecord> records) {
+      Ordinal ordinal = next;
+      if (records.size() > outline.parents.size() - ordinal) return;
       for (const IndexRecord& record : records) {
-        outline.parents.push_back(record.parent);
-        outline.kinds.push_back(record.kind);
+        forward |= (record.parent >= ordinal) & (record.parent < kElsewhere);
+        parents[ordinal] = record.parent;
+        kinds[ordinal++] = record.kind;
       }
+      next = ordinal;
     });
+    readMismatch_ = readMismatch_ || forward || next != outline.parents.size();
     outline.head = index_.summary().head;
     return outline;
   });

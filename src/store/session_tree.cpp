@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/json_scan.h"
 #include "store/session_store_impl.h"
@@ -93,10 +94,11 @@ class OutlineJoin {
   Result<void> findParents() {
     constexpr std::size_t kPart = 256;
     std::vector<std::uint64_t> sequences;
-    const auto count = static_cast<TreeNode>(joined_.parents.size());
-    for (TreeNode i = 0; i < count; ++i) {
-      const bool own = i == 0 || i > shared_;
-      if (own && joined_.parents[i] == kElsewhere) sequences.push_back(i == 0 ? 0 : i - shared_);
+    const auto begin = joined_.parents.begin();
+    const auto end = joined_.parents.end();
+    for (auto at = std::find(begin, end, kElsewhere); at != end; at = std::find(at + 1, end, kElsewhere)) {
+      const auto place = static_cast<TreeNode>(at - begin);
+      if (place == 0 || place > shared_) sequences.push_back(place == 0 ? 0 : place - shared_);
     }
     for (std::size_t from = 0; from < sequences.size(); from += kPart) {
       const auto part = std::span(sequences).subspan(from, std::min(kPart, sequences.size() - from));
@@ -167,7 +169,9 @@ Result<SessionTree> SessionStore::Impl::tree(const std::string& sessionId) {
   auto outline = join.run();
   if (!outline) return std::unexpected(outline.error());
   std::vector<TreeLabel> named;
-  if ((*history)->size() > 0 || std::ranges::find(outline->kinds, EntryKind::Label) != outline->kinds.end()) {
+  const bool labelled =
+      std::memchr(outline->kinds.data(), static_cast<int>(EntryKind::Label), outline->kinds.size()) != nullptr;
+  if ((*history)->size() > 0 || labelled) {
     auto known = labels(sessionId);
     if (!known) return std::unexpected(known.error());
     for (SessionLabel& label : *known) {

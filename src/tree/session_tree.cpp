@@ -29,32 +29,38 @@ SessionTree::SessionTree(SessionOutline outline, std::vector<TreeLabel> labels)
 // Points every parent at a node or at none, and finds depths and problems. Entries that are no nodes keep their nearest
 // node as parent, so that what hangs under them is found; an unknown one stays unknown for their children.
 void SessionTree::linkParents() {
-  constexpr std::uint32_t kElsewhere = SessionOutline::kElsewhere;
-  depths_.resize(kinds_.size());
-  std::vector<bool> inCycle;
   const auto count = static_cast<TreeNode>(kinds_.size());
-  // A parent behind its child is damage, and may lead back to the child.
-  for (TreeNode i = 0; i < count && inCycle.empty(); ++i) {
-    if (parents_[i] >= i && parents_[i] < count) inCycle = findCycles();
-  }
+  depths_.resize(count);
+  std::optional<std::vector<bool>> inCycle;
+  std::size_t nodes = 0;
   for (TreeNode i = 0; i < count; ++i) {
     TreeNode parent = parents_[i];
-    const bool backwards = parent < i;
-    if (backwards && !isConversation(kinds_[parent])) parent = parents_[parent];
-    const bool unknown = parent != kNoNode && (parent >= i || parent == kElsewhere);
-    if (!isConversation(kinds_[i])) {
-      parents_[i] = unknown ? kElsewhere : parent;
+    const bool isNode = isConversation(kinds_[i]);
+    nodes += isNode ? 1 : 0;
+    // Nearly always: a message under an earlier one.
+    if (parent < i && isNode && isConversation(kinds_[parent])) {
+      depths_[i] = depths_[parent] + 1;
       continue;
     }
-    ++nodeCount_;
+    const bool backwards = parent < i;
+    if (backwards && !isConversation(kinds_[parent])) parent = parents_[parent];
+    const bool unknown = parent != kNoNode && parent >= i;
+    // A parent behind its child is damage, and may lead back to the child. What stands before the first such entry
+    // points backwards only, so it does not matter that it has been linked.
+    if (unknown && !backwards && parent < count && !inCycle) inCycle = findCycles();
+    if (!isNode) {
+      parents_[i] = unknown ? SessionOutline::kElsewhere : parent;
+      continue;
+    }
     if (unknown) {
-      const bool cycle = !backwards && !inCycle.empty() && inCycle[i];
+      const bool cycle = !backwards && inCycle && (*inCycle)[i];
       problems_.push_back({.kind = cycle ? TreeProblemKind::Cycle : TreeProblemKind::Orphan, .node = i});
       parent = kNoNode;
     }
     parents_[i] = parent;
-    depths_[i] = parent == kNoNode ? 0 : depths_[parent] + 1;
+    if (parent != kNoNode) depths_[i] = depths_[parent] + 1;
   }
+  nodeCount_ = nodes;
 }
 
 // Which entries lie on a circle of parents. Follows each unvisited entry upwards until it meets what was visited; when
@@ -79,11 +85,12 @@ void SessionTree::linkChildren() {
   firstChild_.resize(kinds_.size(), kNoNode);
   nextSibling_.resize(kinds_.size(), kNoNode);
   for (auto i = static_cast<TreeNode>(kinds_.size()); i-- > 0;) {
+    const TreeNode parent = parents_[i];
     if (!isConversation(kinds_[i])) {
-      if (parents_[i] == SessionOutline::kElsewhere) parents_[i] = kNoNode;
+      if (parent == SessionOutline::kElsewhere) parents_[i] = kNoNode;
       continue;
     }
-    TreeNode& first = parents_[i] == kNoNode ? firstRoot_ : firstChild_[parents_[i]];
+    TreeNode& first = parent == kNoNode ? firstRoot_ : firstChild_[parent];
     nextSibling_[i] = first;
     first = i;
   }
@@ -124,7 +131,7 @@ TreeNode SessionTree::commonAncestor(TreeNode left, TreeNode right) const {
 std::vector<TreeNode> SessionTree::leaves() const {
   std::vector<TreeNode> found;
   for (TreeNode i = 0; i < kinds_.size(); ++i) {
-    if (isConversation(kinds_[i]) && firstChild_[i] == kNoNode) found.push_back(i);
+    if (firstChild_[i] == kNoNode && isConversation(kinds_[i])) found.push_back(i);
   }
   return found;
 }

@@ -107,6 +107,24 @@ def test_hostile_text_does_not_reach_the_terminal(folder, bough):
     terminal.close()
 
 
+def test_trees_fold_keep_to_the_width_and_are_coloured(folder, bough):
+    terminal = Terminal(folder, bough, width=50)
+    screen = terminal.run("bough tree long")
+    lines = [line for line in screen.splitlines() if "──" in line]
+    check("… 33 entries …" in screen and len(lines) == 8, "a long stretch folds", screen)
+    terminal.run("bough new --id wide >/dev/null; bough append wide --role user --text "
+                 "'你好世界, 你好世界, 你好世界, 你好世界, 你好世界, 你好世界, 你好世界'")
+    screen = terminal.run("bough tree wide")
+    check(re.search(r"^└── \[user\] 你好世界.*…   ← head$", screen, re.M), "a long text is cut so that the line fits", screen)
+    screen = terminal.screen(colours=True)
+    check("\033[32m[user]" in screen, "the speaker is green", screen)
+    terminal.run("NO_COLOR=1 bough tree wide")
+    check("\033[3" not in terminal.screen(colours=True), "NO_COLOR means no colour", terminal.screen(colours=True))
+    screen = terminal.run("bough tree wide | cat -v | grep -c '\\^\\['")
+    check("\n0\n" in screen, "no colour into a pipe", screen)
+    terminal.close()
+
+
 def main():
     if not shutil.which("tmux") or not shutil.which("less"):
         print("terminal: tmux or less is missing, so nothing is tested")
