@@ -60,7 +60,8 @@ void check(Input& input) {
     Entry entry;
     entry.type = entry_type::kMessage;
     entry.payload = R"({"text":"new"})";
-    const auto result = backend->append({.sessionId = "s", .entries = {entry}, .expectedTail = {}, .shared = {}});
+    AppendRequest request{.sessionId = "s", .entries = {entry}, .expectedTail = {}, .shared = {}};
+    const auto result = backend->append(request);
     BOUGH_CHECK(result || over);
     if (result) appended = result->lastAppendedEntryId;
   }

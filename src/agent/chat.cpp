@@ -167,18 +167,23 @@ std::uint64_t Chat::windowTokens() const {
 }
 
 // Somebody else's turn keeps ours out, unless it is to be a branch beside it.
-Result<std::optional<TurnLock>> Chat::lock() const {
-  if (options_.storeFolder.empty()) return std::nullopt;
+Result<Chat::Held> Chat::hold() const {
+  if (options_.storeFolder.empty()) return Held{};
   auto taken = TurnLock::take(options_.storeFolder, at_.sessionId);
-  if (taken) return std::optional(std::move(*taken));
-  if (taken.error().code == ErrorCode::Busy && options_.onConflict == OnConflict::Branch) return std::nullopt;
+  if (taken) return Held{.lock = std::move(*taken)};
+  if (taken.error().code == ErrorCode::Busy && options_.onConflict == OnConflict::Branch) {
+    return Held{.lock = {}, .othersAtWork = true};
+  }
   return std::unexpected(taken.error());
 }
 
 Result<std::string> Chat::appendNow(std::string_view type, std::string payload) {
   Journal journal(store_, at_.sessionId, at_.headId, at_.tailId, "");
   auto stored = journal.begin(type, std::move(payload), options_.onConflict);
-  if (!stored) return stored;
+  if (!stored) {
+    if (auto place = startingPoint(store_, at_.sessionId)) at_ = std::move(*place);
+    return stored;
+  }
   at_.headId = journal.parentId();
   at_.tailId = journal.tailId();
   return stored;
@@ -221,8 +226,13 @@ Result<TurnReport> Chat::say(const std::string& text) {
   if (!json::check(json::quoted(text))) {
     return fail(ErrorCode::InvalidArgument, "the message is not valid UTF-8", "nothing was sent");
   }
-  auto held = lock();
+  auto held = hold();
   if (!held) return std::unexpected(held.error());
+  if (held->othersAtWork) {
+    // Beside the turn that runs, not in the middle of it.
+    auto before = findBack(1);
+    if (before) at_.headId = *before;
+  }
   const auto first = recordSetup();
   if (!first) return std::unexpected(first.error());
   auto report = finished(runTurn(agent(), at_, text));
@@ -231,8 +241,9 @@ Result<TurnReport> Chat::say(const std::string& text) {
 }
 
 Result<TurnReport> Chat::resume() {
-  auto held = lock();
+  auto held = hold();
   if (!held) return std::unexpected(held.error());
+  if (held->othersAtWork) return TurnReport{.end = at_};  // what looks interrupted is theirs
   return finished(resumeTurn(agent(), at_));
 }
 
@@ -243,7 +254,6 @@ Result<TurnReport> Chat::finished(Result<TurnReport> report) {
     if (report->contextTokens > 0) contextTokens_ = report->contextTokens;
     return report;
   }
-  if (report.error().code == ErrorCode::Conflict) return report;
   if (auto place = startingPoint(store_, at_.sessionId)) at_ = std::move(*place);
   return report;
 }
@@ -285,7 +295,7 @@ Result<void> Chat::setThinkingLevel(const std::string& level) {
 }
 
 Result<std::optional<CompactionReport>> Chat::compactNow() {
-  auto held = lock();
+  auto held = hold();
   if (!held) return std::unexpected(held.error());
   Journal journal(store_, at_.sessionId, at_.headId, at_.tailId, "");
   auto report = compact(agent(), journal, windowTokens());

@@ -89,7 +89,12 @@ class Chat {
   Result<bool> recordSetup();
   void makeTitle(const std::string& said, const std::string& answered);
   Result<TurnReport> finished(Result<TurnReport> report);
-  Result<std::optional<TurnLock>> lock() const;
+  /// The lock of a turn; or, where that is allowed, that another process is in the middle of one.
+  struct Held {
+    std::optional<TurnLock> lock;
+    bool othersAtWork = false;
+  };
+  [[nodiscard]] Result<Held> hold() const;
   Result<std::string> appendNow(std::string_view type, std::string payload);
 
   SessionStore& store_;

@@ -24,7 +24,7 @@ bool concernsCall(const Entry& entry, const std::string& toolCallId) {
 
 std::unexpected<Error> grown(const std::string& sessionId) {
   return fail(ErrorCode::Conflict, fmt::format("another chat has continued session {} meanwhile", sessionId),
-              "nothing was sent; look at what was said, then say it again, or use --on-conflict branch");
+              "nothing was sent; look at what was said (/history), then say it again, or use --on-conflict branch");
 }
 
 }  // namespace

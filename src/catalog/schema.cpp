@@ -106,7 +106,7 @@ std::optional<OpenedCatalog> openQuietly(const std::string& folder, Directory& r
   const std::uint64_t nowNs = systemEnvironment().clock.nowMs() * 1'000'000;
   if (!state || state->modifiedNs + kTickNs > nowNs) return std::nullopt;
   auto database = Database::open(folder + "/" + kFileName, OpenAs::Immutable, options.busyTimeoutMs);
-  if (!database || !prepareSearch(**database)) return std::nullopt;
+  if (!database) return std::nullopt;
   const int version = versionOf(**database);
   if (!(*database)->take() || version != kSchemaVersion) return std::nullopt;
   return OpenedCatalog{

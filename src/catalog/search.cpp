@@ -6,6 +6,7 @@
 
 #include "catalog/catalog_state.h"
 #include "catalog/entry_facts.h"
+#include "catalog/search_index.h"
 #include "catalog/search_query.h"
 
 namespace bough {
@@ -56,6 +57,8 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
       static_cast<int>(kMarkBegin), static_cast<int>(kMarkEnd), std::clamp<std::size_t>(options.excerptTokens, 1, 64));
   return state_->guarded([&]() -> Result<std::vector<SearchHit>> {
     catalog::Database& database = *state_->database;
+    // A list does without; see openQuietly.
+    if (auto ready = catalog::prepareSearch(database); !ready) return std::unexpected(ready.error());
     std::vector<SearchHit> hits;
     std::vector<std::int64_t> rows;
     {

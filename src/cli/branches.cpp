@@ -37,11 +37,11 @@ void printJson(const std::string& sessionId, const std::vector<BranchListing>& b
 
 void printTable(const std::vector<BranchListing>& branches) {
   Table table({{.title = ""},
-               {.title = "LAST ENTRY"},
-               {.title = "ENTRIES", .align = Table::Align::Right},
-               {.title = "AGE"},
-               {.title = "NAME"},
-               {.title = "LAST MESSAGE"}});
+               {.title = "last entry"},
+               {.title = "entries", .align = Table::Align::Right},
+               {.title = "age"},
+               {.title = "name"},
+               {.title = "last message"}});
   for (const BranchListing& branch : branches) {
     const auto time = parseTimestamp(branch.timestamp);
     std::string said =

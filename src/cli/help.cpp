@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/reference.h"
 #include "cli/terminal.h"
@@ -36,8 +37,9 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 
 // Two columns: a name, and what it is.
 std::string row(std::string_view name, std::string_view text, std::size_t column, std::size_t width) {
-  const bool fits = name.size() + 4 <= column;
-  const std::string gap = fits ? std::string(column - name.size() - 2, ' ') : "\n" + std::string(column, ' ');
+  const std::size_t taken = text::displayWidth(name) + 2;
+  const bool fits = taken + 2 <= column;
+  const std::string gap = fits ? std::string(column - taken, ' ') : "\n" + std::string(column, ' ');
   return fmt::format("  {}{}{}\n", name, gap, wrapped(text, column, width));
 }
 

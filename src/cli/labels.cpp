@@ -44,7 +44,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printMessage(fmt::format("  → bough label {} NAME gives the head one", session));
     return kDone;
   }
-  Table table({{.title = "LABEL"}, {.title = "ENTRY"}, {.title = "GIVEN"}, {.title = "SAYS"}});
+  Table table({{.title = "label"}, {.title = "entry"}, {.title = "given"}, {.title = "says"}});
   for (const SessionLabel& label : *labels) {
     auto entry = store.loadEntry(session, label.entryId);
     const EntrySummary summary = entry ? summarizeEntry(*entry, 50) : EntrySummary{.speaker = "missing"};

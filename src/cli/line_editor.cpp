@@ -126,6 +126,7 @@ LineEditor::~LineEditor() {
 LineEditor::Input LineEditor::read(const std::string& prompt) {
   Input input;
   state_->prompt = prompt;
+  el_resize(state_->edit);
   for (;;) {
     int count = 0;
     const char* line = el_gets(state_->edit, &count);

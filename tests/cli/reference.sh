@@ -8,7 +8,7 @@ diff -u "$2" <("$1" help --format markdown)
 # The manual page: every command has its section, and troff has nothing to complain about.
 page=$("$1" help --format man)
 for command in $("$1" completion bash -- ''); do
-  grep -q "^.SS bough $command" <<<"$page" || { echo "the manual page lacks $command"; exit 1; }
+  grep -qF ".SS bough ${command//-/\\-}" <<<"$page" || { echo "the manual page lacks $command"; exit 1; }
 done
 if command -v groff >/dev/null; then
   warnings=$(groff -Kutf8 -man -Tutf8 -ww -z <<<"$page" 2>&1)
