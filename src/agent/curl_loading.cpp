@@ -14,6 +14,9 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
+// libcurl's own declarations put an enumeration before the variable arguments; it stays what it is when it is passed.
+#pragma GCC diagnostic ignored "-Wvarargs"
+
 namespace {
 
 void* library() {

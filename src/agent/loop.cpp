@@ -73,8 +73,12 @@ std::string totalsPayload(const TurnTotals& totals) {
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject().member("kind", kTurnKind).member("model", totals.model);
-  writer.member("stopReason", totals.stopReason).member("durationMs", totals.durationMs);
-  writer.member("toolCount", totals.toolCount).endObject();
+  writer.member("stopReason", totals.stopReason).key("usage").beginObject();
+  writer.member("inputTokens", totals.usage.inputTokens).member("outputTokens", totals.usage.outputTokens);
+  writer.member("cacheReadTokens", totals.usage.cacheReadTokens);
+  writer.member("cacheWriteTokens", totals.usage.cacheWriteTokens);
+  writer.member("reasoningTokens", totals.usage.reasoningTokens).endObject();
+  writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject();
   return payload;
 }
 

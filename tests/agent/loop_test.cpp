@@ -88,6 +88,10 @@ TEST_F(LoopTest, EverythingIsStoredBeforeItHasConsequences) {
   EXPECT_EQ(typesOf(), (std::vector<std::string>{"session_header", "message", "message", "tool_start", "message",
                                                  "message", "tool_start", "message", "message", "custom"}));
   EXPECT_EQ(report->totals.toolCount, 2U);
+  const std::string took = entries().back().payload;
+  EXPECT_EQ(json::findString(took, "kind"), "turn");
+  EXPECT_EQ(json::findUnsigned(took, "toolCount"), 2U);
+  EXPECT_EQ(json::findUnsigned(memberOr(took, "usage"), "outputTokens"), report->totals.usage.outputTokens);
   EXPECT_EQ(report->end.headId, entries().back().id);
   EXPECT_NE(report->text.find("hello"), std::string::npos);
   EXPECT_FALSE(*isInterrupted(*store_, here()));
