@@ -1,5 +1,7 @@
 #include "catalog/intake.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/json_scan.h"
