@@ -173,7 +173,7 @@ std::vector<Row> usageRows() {
 }  // namespace
 
 std::vector<Benchmark> catalogBenchmarks() {
-  return {{"ls", listRows}, {"index", indexRows}, {"search", searchRows}, {"usage", usageRows}};
+  return {{"ls", listRows}, {"search_index", indexRows}, {"search", searchRows}, {"usage", usageRows}};
 }
 
 }  // namespace bough::bench

@@ -1,5 +1,6 @@
 #include "harness.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -77,6 +78,15 @@ double ownPeakMemory() {
     return kilobytes * 1024;
   }
   return 0;
+}
+
+void readWhole(const std::string& path) {
+  static std::vector<char> buffer(std::size_t{1} << 20);
+  const int descriptor = ::open(path.c_str(), O_RDONLY);
+  require(descriptor >= 0, "open");
+  while (::read(descriptor, buffer.data(), buffer.size()) > 0) {
+  }
+  ::close(descriptor);
 }
 
 void require(bool condition, const std::string& what) {

@@ -52,6 +52,9 @@ double peakMemoryOf(const std::vector<std::string>& arguments);
 /// The most memory that this program has held so far, in bytes.
 double ownPeakMemory();
 
+/// Reads a file from its beginning to its end, a mebibyte at a time: the floor of all that goes through one.
+void readWhole(const std::string& path);
+
 /// Stops the program with a message when a step of a benchmark failed.
 void require(bool condition, const std::string& what);
 

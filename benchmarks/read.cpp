@@ -52,15 +52,6 @@ void openSession(const Sample& sample) {
   require(log.has_value(), "opening a session");
 }
 
-void readWhole(const std::string& path) {
-  static std::vector<char> buffer(std::size_t{1} << 20);
-  const int descriptor = ::open(path.c_str(), O_RDONLY);
-  require(descriptor >= 0, "open");
-  while (::read(descriptor, buffer.data(), buffer.size()) > 0) {
-  }
-  ::close(descriptor);
-}
-
 void openAndPeek(const std::string& path) {
   std::array<char, 4096> buffer{};
   const int descriptor = ::open(path.c_str(), O_RDONLY);

@@ -1,8 +1,6 @@
 // What the shape of a large session costs beyond reading its index.
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 
@@ -39,15 +37,6 @@ std::string makeSession() {
   store = SessionStore::open(folder);
   require(store && (*store)->loadTree("tree").has_value(), "indexing");
   return folder;
-}
-
-void readWhole(const std::string& path) {
-  static std::vector<char> buffer(std::size_t{256} << 10);
-  const int descriptor = ::open(path.c_str(), O_RDONLY);
-  require(descriptor >= 0, "open");
-  while (::read(descriptor, buffer.data(), buffer.size()) > 0) {
-  }
-  ::close(descriptor);
 }
 
 std::vector<Row> treeOfAMillion() {

@@ -1,5 +1,7 @@
 #include "catalog/intake.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/json_scan.h"
@@ -352,7 +354,7 @@ void Intake::finish(const SessionState& state) {
   if (unfinished) facts.condition = SessionCondition::Unfinished;
   if (state.problemCount > 0) {
     facts.condition = SessionCondition::Damaged;
-    facts.problem = std::to_string(state.problemCount) + " places cannot be read";
+    facts.problem = fmt::format("{} place{} cannot be read", state.problemCount, state.problemCount == 1 ? "" : "s");
   }
   saveBranches();
   saveUsage();

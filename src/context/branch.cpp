@@ -62,17 +62,19 @@ std::size_t placeOf(const std::vector<Entry>& entries, std::string_view id) {
 // Leaves out what the summary stands for, as far as it was read. False when what it keeps begins before that.
 bool applySummary(std::vector<Entry>& entries, bool fromRoot, Branch& branch) {
   const std::size_t place = placeOf(entries, branch.summary->id);
+  if (place == entries.size()) return fromRoot;
   const auto first = firstText(branch.summary->payload, {"firstKeptEntryId"});
-  const std::size_t kept = first ? placeOf(entries, *first) : place;
-  branch.summarySince = place == entries.size() ? 0 : place;
-  if (place < entries.size()) entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(place));
-  if (kept > place && !fromRoot && first != branch.summary->id) return false;
-  const std::size_t keptFrom = std::min(kept, place);
-  if (kept > place && first != branch.summary->id) {
+  const std::size_t named = first ? placeOf(entries, *first) : place;
+  const bool elsewhere = named > place;  // An entry that was not read, or none of this branch.
+  branch.summarySince = place;
+  entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(place));
+  if (elsewhere && !fromRoot) return false;
+  if (elsewhere) {
     branch.summaryProblem = fmt::format("its firstKeptEntryId {} is not on the branch before it", *first);
   }
+  const std::size_t keptFrom = std::min(named, place);
   entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(keptFrom));
-  branch.summarySince -= std::min(branch.summarySince, keptFrom);
+  branch.summarySince -= keptFrom;
   return true;
 }
 

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 
 #include "base/crc32c.h"
+#include "base/crc32c_step.h"
 #include "base/file_io.h"
 
 namespace bough {
@@ -151,22 +153,73 @@ bool IndexFile::loadExtensions() {
   }
 }
 
+namespace {
+
+constexpr std::size_t kBodyBytes = kBlockBytes - sizeof(std::uint32_t);
+
+bool holdsItsSum(const char* block, std::uint32_t sum) {
+  return std::memcmp(block + kBodyBytes, &sum, sizeof sum) == 0;
+}
+
+#ifdef BOUGH_CRC_TARGET
+// Four blocks in a row at once: in one sum each step waits for the one before it, and the processor could do more.
+BOUGH_CRC_TARGET bool fourHoldTheirSums(std::uint32_t number, const char* blocks) {
+  std::array<std::uint32_t, 4> states{};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const std::uint32_t own = number + i;
+    Crc32c sum;
+    sum.add(bytesOf(own));
+    states[i] = sum.state();
+  }
+  constexpr std::size_t kWhole = kBodyBytes / 8 * 8;
+  auto [one, two, three, four] = states;
+  for (const char* p = blocks; p != blocks + kWhole; p += 8) {
+    one = crc32cStep8(one, p);
+    two = crc32cStep8(two, p + kBlockBytes);
+    three = crc32cStep8(three, p + 2 * kBlockBytes);
+    four = crc32cStep8(four, p + 3 * kBlockBytes);
+  }
+  states = {one, two, three, four};
+  bool all = true;
+  for (std::size_t i = 0; i < 4; ++i) {
+    Crc32c sum;
+    sum.setState(states[i]);
+    sum.add({blocks + i * kBlockBytes + kWhole, kBodyBytes - kWhole});
+    all = all && holdsItsSum(blocks + i * kBlockBytes, sum.value());
+  }
+  return all;
+}
+#endif
+
+// Whether all of these blocks, the first of which has that number, are what was written.
+bool holdTheirSums(std::uint32_t number, const char* blocks, std::uint32_t count) {
+  std::uint32_t done = 0;
+#ifdef BOUGH_CRC_TARGET
+  for (; hasCrc32cInstruction() && done + 4 <= count; done += 4) {
+    if (!fourHoldTheirSums(number + done, blocks + done * kBlockBytes)) return false;
+  }
+#endif
+  for (; done < count; ++done) {
+    const char* block = blocks + done * kBlockBytes;
+    if (!holdsItsSum(block, blockSum(number + done, {block, kBodyBytes}))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool IndexFile::forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use) {
   constexpr std::uint32_t kPartBlocks = 64;  // stays in the processor's cache
-  constexpr std::size_t kBody = kBlockBytes - sizeof(std::uint32_t);
   const auto room = std::make_unique_for_overwrite<Block[]>(kPartBlocks);
   for (std::uint32_t first = 0; first < recordBlocks_; first += kPartBlocks) {
     const std::uint32_t blocks = std::min(kPartBlocks, recordBlocks_ - first);
     const std::span<char> bytes(room[0].bytes, blocks * kBlockBytes);
     const auto got = readFully(*file_, (std::uint64_t{1} + first) * kBlockBytes, bytes);
-    if (!got || *got != bytes.size()) return false;
+    if (!got || *got != bytes.size() || !holdTheirSums(first, bytes.data(), blocks)) return false;
     for (std::uint32_t i = 0; i < blocks; ++i) {
-      const char* body = room[i].bytes;
-      std::uint32_t sum = 0;
-      std::memcpy(&sum, body + kBody, sizeof sum);
-      if (sum != blockSum(first + i, {body, kBody})) return false;
       const std::size_t begin = std::size_t{first + i} * kRecordsPerBlock;
-      use({reinterpret_cast<const IndexRecord*>(body), std::min<std::size_t>(count_ - begin, kRecordsPerBlock)});
+      use({reinterpret_cast<const IndexRecord*>(room[i].bytes),
+           std::min<std::size_t>(count_ - begin, kRecordsPerBlock)});
     }
   }
   return true;
