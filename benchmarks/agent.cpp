@@ -79,6 +79,8 @@ std::vector<Row> turnOverhead() {
   auto store = SessionStore::open(folder);
   require(store.has_value(), "open a store");
   makeLongSession(**store, "long", 100'000);
+  store = SessionStore::open(folder);  // as a program that was just started sees it
+  require(store.has_value(), "open the store again");
   InstantProvider provider;
   Silent listener;
   CancelToken cancel;

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kEntries = 100'000;
 constexpr std::size_t kContextMessages = 200;
 constexpr std::uint64_t kHistoryBytes = 100'000'000;
-constexpr std::size_t kMessageBytes = 1000;
+constexpr std::size_t kMessageBytes = 4000;  // pi holds a file in one string, which has a limit
 constexpr Dialect kDialects[] = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini};
 
 struct Sample {

@@ -61,6 +61,7 @@ void check(Input& input) {
     entry.type = entry_type::kMessage;
     entry.payload = R"({"text":"new"})";
     AppendRequest request{.sessionId = "s", .entries = {entry}, .expectedTail = {}, .shared = {}};
+    if (const auto origin = backend->origin("s")) request.origin = *origin;
     const auto result = backend->append(request);
     BOUGH_CHECK(result || over);
     if (result) appended = result->lastAppendedEntryId;

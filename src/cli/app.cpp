@@ -52,7 +52,10 @@ class Application {
     for (const CommandGroup& group : groups_) {
       for (const Command& command : group.commands) {
         CLI::App* parser = app_.add_subcommand(command.name, command.summary);
-        for (const Option& option : command.options) addOption(*parser, option);
+        // Only the command that is meant needs its options; making all of them takes longer than most commands.
+        parser->preparse_callback([parser, &command](std::size_t) {
+          for (const Option& option : command.options) addOption(*parser, option);
+        });
         parser->callback([this, &command] { run_ = command.run; });
       }
     }

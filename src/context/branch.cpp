@@ -136,7 +136,8 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
     if (!entries) return std::unexpected(entries.error());
     const bool fromRoot = entries->size() < last;
     branch.complete = branch.summary ? applySummary(*entries, fromRoot, branch) : fromRoot;
-    if (!branch.complete && !mayBreakOff) continue;
+    // What stands behind a summary is no more than a window holds: all of it is read, and built into a context once.
+    if (!branch.complete && (branch.summary || !mayBreakOff)) continue;
     branch.entries = std::move(*entries);
     branch.systemSince = sinceOf(branch.entries, branch.system);
     branch.toolsSince = sinceOf(branch.entries, branch.tools);

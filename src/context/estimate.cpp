@@ -191,7 +191,7 @@ class Estimator {
 
 // Of long texts, slices are enough: so many, of so many bytes, evenly spread.
 constexpr std::size_t kSlices = 16;
-constexpr std::size_t kSliceBytes = 256;
+constexpr std::size_t kSliceBytes = 128;
 
 }  // namespace
 

@@ -39,6 +39,28 @@ const Entry* redactionOf(const Entry& entry, const std::map<std::string, Entry>&
   return nullptr;
 }
 
+// The entries of these types on the branch that ends in `leafId`, root first, from the index alone. None when the
+// branch leaves the session, or when the index does not know the types apart.
+Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(StorageBackend& backend,
+                                                                   const std::string& sessionId,
+                                                                   const std::string& leafId,
+                                                                   const std::vector<std::string>& types) {
+  std::vector<EntryKind> kinds;
+  for (const std::string& type : types) kinds.push_back(entryKind(type));
+  auto leaf = backend.sequenceOf(sessionId, leafId);
+  if (!leaf) return std::unexpected(leaf.error());
+  if (!*leaf || std::ranges::find(kinds, EntryKind::Other) != kinds.end()) return std::nullopt;
+  auto outline = backend.outline(sessionId);
+  if (!outline) return std::unexpected(outline.error());
+  std::vector<std::uint64_t> found;
+  for (auto at = static_cast<std::uint32_t>(**leaf); at != SessionOutline::kNone; at = outline->parents[at]) {
+    if (at >= outline->parents.size()) return std::nullopt;
+    if (std::ranges::find(kinds, outline->kinds[at]) != kinds.end()) found.push_back(at);
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
 std::vector<std::uint64_t> range(std::uint64_t from, std::uint64_t end) {
   std::vector<std::uint64_t> sequences;
   sequences.reserve(end > from ? static_cast<std::size_t>(end - from) : 0);
@@ -154,6 +176,18 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
     if (fork) {
       if (auto known = storedEntry(sessionId, *wanted.branch); !known) return std::unexpected(known.error());
     }
+    if (!wanted.types.empty() && wanted.fromSequence == 0) {
+      auto found = sequencesOfTypes(*backend, sessionId, *wanted.branch, wanted.types);
+      if (!found) return std::unexpected(found.error());
+      if (*found) {
+        if (wanted.last && wanted.type.empty() && wanted.limit == SIZE_MAX && (*found)->size() > *wanted.last) {
+          (*found)->erase((*found)->begin(), (*found)->end() - static_cast<std::ptrdiff_t>(*wanted.last));
+        }
+        auto read = backend->read(sessionId, **found);
+        if (!read) return read;
+        return finish(sessionId, wanted, std::move(*read));
+      }
+    }
     // Without further conditions only as much of the branch is walked as is wanted.
     const bool plain =
         wanted.type.empty() && wanted.types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
@@ -168,7 +202,8 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
     if (!read) return read;
     entries = std::move(*read);
   } else if (fork) {
-    auto read = entriesFrom(sessionId, wanted.fromSequence, wanted.type.empty() ? wanted.limit : SIZE_MAX);
+    auto read = entriesFrom(sessionId, wanted.fromSequence,
+                            wanted.type.empty() && wanted.types.empty() ? wanted.limit : SIZE_MAX);
     if (!read) return read;
     entries = std::move(*read);
   } else {
@@ -186,6 +221,12 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
     if (!read) return read;
     entries = std::move(*read);
   }
+  return finish(sessionId, wanted, std::move(entries));
+}
+
+// The conditions that are not met yet, then redactions and attachments.
+Result<std::vector<Entry>> SessionStore::Impl::finish(const std::string& sessionId, const LoadOptions& wanted,
+                                                      std::vector<Entry> entries) {
   if (!wanted.type.empty()) std::erase_if(entries, [&](const Entry& entry) { return entry.type != wanted.type; });
   if (!wanted.types.empty()) {
     std::erase_if(

@@ -137,7 +137,7 @@ int runUntil(const Place& place, int killAt) {
   KilledProvider provider(makeHttpProvider(endpoint, {}), killer);
   KilledListener listener(killer, place.folder + "/acks");
   const ToolEnvironment environment{
-      .folder = *WorkingFolder::open(place.folder + "/work"), .limits = {}, .secrets = {}, .allowedCommands = {}};
+      .folder = *WorkingFolder::open(place.folder + "/place"), .limits = {}, .secrets = {}, .allowedCommands = {}};
   const std::vector<Tool> tools = killedTools(killer);
   CancelToken cancel;
   const Agent agent{.store = **store,
@@ -195,7 +195,7 @@ void check(const Place& place, int killAt) {
     EXPECT_TRUE(ids.contains(acknowledged)) << acknowledged << " is lost, killed at " << killAt;
   }
   std::map<std::string, int> runs;
-  for (const std::string& line : linesOf(place.folder + "/work/counter.txt")) ++runs[line];
+  for (const std::string& line : linesOf(place.folder + "/place/counter.txt")) ++runs[line];
   for (const auto& [number, times] : runs) EXPECT_EQ(times, 1) << number << " ran twice, killed at " << killAt;
   // One that was running when the program died ran once or not at all; every other one ran.
   EXPECT_GE(runs.size() + unknown, 12U) << killAt;
@@ -210,7 +210,7 @@ class CrashFolder {
  public:
   CrashFolder() : path_(fastFolder() + "/bough-crash-XXXXXX") {
     if (::mkdtemp(path_.data()) == nullptr) std::abort();
-    std::filesystem::create_directories(path_ + "/work");
+    std::filesystem::create_directories(path_ + "/place");
   }
   CrashFolder(const CrashFolder&) = delete;
   CrashFolder& operator=(const CrashFolder&) = delete;

@@ -19,7 +19,7 @@ class Chat(Terminal):
 
     def __init__(self, folder, bough, command="bough chat", **environment):
         super().__init__(folder, bough, width=100, height=40, **environment)
-        self.type(f"mkdir -p {folder}/work; cd {folder}/work; clear; {command}")
+        self.type(f"mkdir -p {folder}/place; cd {folder}/place; clear; {command}")
         self.ready()
 
     def ready(self):
@@ -155,7 +155,7 @@ def test_conversation_is_restored_and_commands_move_about(folder, bough):
     chat.say("/compact")
     screen = chat.say("/export out.md")
     check("messages in out.md" in screen, "the conversation is exported", screen)
-    check("remember me" in pathlib.Path(f"{folder}/work/out.md").read_text(), "all of it", screen)
+    check("remember me" in pathlib.Path(f"{folder}/place/out.md").read_text(), "all of it", screen)
     screen = chat.say("/nonsense")
     check("there is no command /nonsense" in screen, "wrong commands are named", screen)
     chat.type("/sess", enter=False)
@@ -174,13 +174,13 @@ def test_killed_chat_finishes_its_turn_after_the_restart(folder, bough):
     chat = Chat(folder, bough, "bough chat --key k:i:l --yes")
     chat.type("bash echo $PPID > pid; sleep 1000")
     chat.wait(lambda screen: "● bash" in screen)
-    path = pathlib.Path(f"{folder}/work/pid")
+    path = pathlib.Path(f"{folder}/place/pid")
     chat.wait(lambda screen: path.exists() and path.read_text().strip())
     os.kill(int(path.read_text()), signal.SIGKILL)
     chat.wait(lambda screen: "Killed" in screen)
     chat.close()
     chat = Terminal(folder, bough, width=100, height=40)
-    chat.type(f"cd {folder}/work; clear; bough chat --key k:i:l")
+    chat.type(f"cd {folder}/place; clear; bough chat --key k:i:l")
     screen = chat.wait(lambda screen: "[r]un it again" in screen)
     check("was interrupted" in screen, "an interrupted turn is noticed", screen)
     chat.type("s")

@@ -21,7 +21,7 @@ SEAL = re.compile(r'("seal":"\d+/\d+ )[0-9a-f]{8}"')
 
 
 # What only files have.
-FILES = re.compile(r' +\d[\d.]* [kMG]?B\b|"bytes\w*":\d+|"seal":"\d+/\d+ <crc>"|"indexRebuilt":\w+|  \(not made yet\)')
+FILES = re.compile(r' +\d[\d.]* [kMG]?B\b|"bytes\w*":\d+|"seal":"\d+/\d+ <crc>"|"indexRebuilt":\w+|  \((?:not made yet|0 sessions)\)')
 
 
 def commands(text):
