@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,19 +64,17 @@ class SessionTree {
   [[nodiscard]] EntryKind kind(TreeNode node) const { return kinds_[node]; }
 
   /// kNoNode for a root, an orphan's too.
-  [[nodiscard]] TreeNode parent(TreeNode node) const { return parents_[node]; }
+  [[nodiscard]] TreeNode parent(TreeNode node) const;
   /// In log order; kNoNode ends both lists.
-  [[nodiscard]] TreeNode firstChild(TreeNode node) const { return firstChild_[node]; }
-  [[nodiscard]] TreeNode nextSibling(TreeNode node) const { return nextSibling_[node]; }
-  [[nodiscard]] TreeNode firstRoot() const { return firstRoot_; }
-  [[nodiscard]] std::vector<TreeNode> children(TreeNode node) const { return listFrom(firstChild_[node]); }
-  [[nodiscard]] std::vector<TreeNode> roots() const { return listFrom(firstRoot_); }
-  [[nodiscard]] bool isLeaf(TreeNode node) const { return firstChild_[node] == kNoNode; }
-  [[nodiscard]] bool isBranchPoint(TreeNode node) const {
-    return firstChild_[node] != kNoNode && nextSibling_[firstChild_[node]] != kNoNode;
-  }
+  [[nodiscard]] TreeNode firstChild(TreeNode node) const;
+  [[nodiscard]] TreeNode nextSibling(TreeNode node) const;
+  [[nodiscard]] TreeNode firstRoot() const;
+  [[nodiscard]] std::vector<TreeNode> children(TreeNode node) const { return listFrom(firstChild(node)); }
+  [[nodiscard]] std::vector<TreeNode> roots() const { return listFrom(firstRoot()); }
+  [[nodiscard]] bool isLeaf(TreeNode node) const { return firstChild(node) == kNoNode; }
+  [[nodiscard]] bool isBranchPoint(TreeNode node) const;
   /// 0 for a root.
-  [[nodiscard]] std::size_t depth(TreeNode node) const { return depths_[node]; }
+  [[nodiscard]] std::size_t depth(TreeNode node) const;
 
   /// From the root to the node, both included.
   [[nodiscard]] std::vector<TreeNode> path(TreeNode node) const;
@@ -103,17 +102,27 @@ class SessionTree {
   [[nodiscard]] bool isOrphan(TreeNode node) const;
 
  private:
-  void linkParents();
-  void linkChildren();
-  [[nodiscard]] std::vector<bool> findCycles() const;
+  // Entries that follow one another, each the child of the one before. Most of a session is a few of these, so the
+  // tree of a million entries is small, and questions are a search among the runs.
+  struct Run {
+    TreeNode first = kNoNode;
+    TreeNode last = kNoNode;
+    TreeNode parent = kNoNode;  // of `first`
+    std::uint32_t above = 0;    // the run that `parent` is in
+    std::uint32_t depth = 0;    // of `first`
+    std::uint32_t place = 0;    // in byParent_
+    bool isOrphan = false;      // its root is one
+  };
+  class Builder;
+
+  [[nodiscard]] std::uint32_t runOf(TreeNode node) const;
+  [[nodiscard]] std::span<const std::uint32_t> runsUnder(TreeNode node) const;
+  [[nodiscard]] TreeBranch branchOf(const Run& leafRun) const;
   [[nodiscard]] std::vector<TreeNode> listFrom(TreeNode first) const;
 
   std::vector<EntryKind> kinds_;
-  std::vector<TreeNode> parents_;
-  std::vector<TreeNode> firstChild_;
-  std::vector<TreeNode> nextSibling_;
-  std::vector<std::uint32_t> depths_;
-  TreeNode firstRoot_ = kNoNode;
+  std::vector<Run> runs_;                // by their first entries
+  std::vector<std::uint32_t> byParent_;  // the same by parents, then by first entries; roots last
   TreeNode head_ = kNoNode;
   std::size_t nodeCount_ = 0;
   std::vector<TreeLabel> labels_;

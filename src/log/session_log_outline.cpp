@@ -1,6 +1,7 @@
 // What the index alone says of a session, and ids by their beginning.
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/file_io.h"
@@ -13,23 +14,27 @@ Result<SessionOutline> SessionLog::outline() {
   const std::lock_guard lock(mutex_);
   return withIndex([&]() -> Result<SessionOutline> {
     SessionOutline outline;
-    outline.parents.resize(index_.summary().count);
-    outline.kinds.resize(index_.summary().count);
-    Ordinal* parents = outline.parents.data();
-    EntryKind* kinds = outline.kinds.data();
-    Ordinal next = 0;
+    outline.parents.reserve(index_.summary().count);
+    outline.kinds.reserve(index_.summary().count);
     bool forward = false;  // no index of ours has a parent behind its child
     index_.forEachRecord([&](std::span<const IndexRecord> records) {
-      Ordinal ordinal = next;
-      if (records.size() > outline.parents.size() - ordinal) return;
-      for (const IndexRecord& record : records) {
-        forward |= (record.parent >= ordinal) & (record.parent < kElsewhere);
-        parents[ordinal] = record.parent;
-        kinds[ordinal++] = record.kind;
+      constexpr std::size_t kPart = 128;
+      std::array<Ordinal, kPart> parents;
+      std::array<EntryKind, kPart> kinds;
+      for (std::size_t from = 0; from < records.size(); from += kPart) {
+        const std::size_t count = std::min(kPart, records.size() - from);
+        const auto first = static_cast<Ordinal>(outline.parents.size());
+        for (std::size_t i = 0; i < count; ++i) {
+          const IndexRecord& record = records[from + i];
+          forward |= (record.parent >= first + i) & (record.parent < kElsewhere);
+          parents[i] = record.parent;
+          kinds[i] = record.kind;
+        }
+        outline.parents.insert(outline.parents.end(), parents.begin(), parents.begin() + count);
+        outline.kinds.insert(outline.kinds.end(), kinds.begin(), kinds.begin() + count);
       }
-      next = ordinal;
     });
-    readMismatch_ = readMismatch_ || forward || next != outline.parents.size();
+    readMismatch_ = readMismatch_ || forward || outline.parents.size() != index_.summary().count;
     outline.head = index_.summary().head;
     return outline;
   });

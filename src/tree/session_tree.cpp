@@ -1,9 +1,7 @@
-// The tree's links, in two passes over the columns: parents forwards (a parent stands before its children, so its depth
-// is known), children backwards (so that each list comes out in log order).
-
 #include <algorithm>
 
 #include "bough/tree.h"
+#include "tree/session_tree_builder.h"
 
 namespace bough {
 
@@ -12,12 +10,12 @@ std::string_view toString(TreeProblemKind kind) {
 }
 
 SessionTree::SessionTree(SessionOutline outline, std::vector<TreeLabel> labels)
-    : kinds_(std::move(outline.kinds)), parents_(std::move(outline.parents)), head_(outline.head) {
-  parents_.resize(kinds_.size(), kNoNode);
-  linkParents();
-  linkChildren();
+    : kinds_(std::move(outline.kinds)), head_(outline.head) {
+  outline.parents.resize(kinds_.size(), kNoNode);
+  Builder builder(*this, outline.parents);
+  builder.run();
   if (head_ >= kinds_.size()) head_ = kNoNode;
-  if (head_ != kNoNode && !isNode(head_)) head_ = parents_[head_];
+  if (head_ != kNoNode && !isNode(head_)) head_ = builder.nodeAbove(head_);
 
   std::erase_if(labels, [this](const TreeLabel& label) { return !isNode(label.node); });
   labels_ = std::move(labels);
@@ -26,144 +24,145 @@ SessionTree::SessionTree(SessionOutline outline, std::vector<TreeLabel> labels)
   std::ranges::stable_sort(labelsByNode_, {}, &TreeLabel::node);
 }
 
-// Points every parent at a node or at none, and finds depths and problems. Entries that are no nodes keep their nearest
-// node as parent, so that what hangs under them is found; an unknown one stays unknown for their children.
-void SessionTree::linkParents() {
-  const auto count = static_cast<TreeNode>(kinds_.size());
-  depths_.resize(count);
-  std::optional<std::vector<bool>> inCycle;
-  std::size_t nodes = 0;
-  for (TreeNode i = 0; i < count; ++i) {
-    TreeNode parent = parents_[i];
-    const bool isNode = isConversation(kinds_[i]);
-    nodes += isNode ? 1 : 0;
-    // Nearly always: a message under an earlier one.
-    if (parent < i && isNode && isConversation(kinds_[parent])) {
-      depths_[i] = depths_[parent] + 1;
-      continue;
-    }
-    const bool backwards = parent < i;
-    if (backwards && !isConversation(kinds_[parent])) parent = parents_[parent];
-    const bool unknown = parent != kNoNode && parent >= i;
-    // A parent behind its child is damage, and may lead back to the child. What stands before the first such entry
-    // points backwards only, so it does not matter that it has been linked.
-    if (unknown && !backwards && parent < count && !inCycle) inCycle = findCycles();
-    if (!isNode) {
-      parents_[i] = unknown ? SessionOutline::kElsewhere : parent;
-      continue;
-    }
-    if (unknown) {
-      const bool cycle = !backwards && inCycle && (*inCycle)[i];
-      problems_.push_back({.kind = cycle ? TreeProblemKind::Cycle : TreeProblemKind::Orphan, .node = i});
-      parent = kNoNode;
-    }
-    parents_[i] = parent;
-    if (parent != kNoNode) depths_[i] = depths_[parent] + 1;
-  }
-  nodeCount_ = nodes;
+std::uint32_t SessionTree::runOf(TreeNode node) const {
+  return static_cast<std::uint32_t>(std::ranges::upper_bound(runs_, node, {}, &Run::first) - runs_.begin() - 1);
 }
 
-// Which entries lie on a circle of parents. Follows each unvisited entry upwards until it meets what was visited; when
-// that was in the same walk, the part from there on is a circle.
-std::vector<bool> SessionTree::findCycles() const {
-  const std::size_t count = parents_.size();
-  std::vector<bool> onCircle(count, false);
-  std::vector<TreeNode> walkOf(count, kNoNode);
-  for (TreeNode start = 0; start < count; ++start) {
-    TreeNode at = start;
-    while (at < count && walkOf[at] == kNoNode) {
-      walkOf[at] = start;
-      at = parents_[at];
-    }
-    if (at >= count || walkOf[at] != start) continue;
-    for (TreeNode member = at; !onCircle[member]; member = parents_[member]) onCircle[member] = true;
-  }
-  return onCircle;
+std::span<const std::uint32_t> SessionTree::runsUnder(TreeNode node) const {
+  const auto found =
+      std::ranges::equal_range(byParent_, node, {}, [&](std::uint32_t run) { return runs_[run].parent; });
+  return {found.begin(), found.end()};
 }
 
-void SessionTree::linkChildren() {
-  firstChild_.resize(kinds_.size(), kNoNode);
-  nextSibling_.resize(kinds_.size(), kNoNode);
-  for (auto i = static_cast<TreeNode>(kinds_.size()); i-- > 0;) {
-    const TreeNode parent = parents_[i];
-    if (!isConversation(kinds_[i])) {
-      if (parent == SessionOutline::kElsewhere) parents_[i] = kNoNode;
-      continue;
-    }
-    TreeNode& first = parent == kNoNode ? firstRoot_ : firstChild_[parent];
-    nextSibling_[i] = first;
-    first = i;
+TreeNode SessionTree::parent(TreeNode node) const {
+  const Run& run = runs_[runOf(node)];
+  return node == run.first ? run.parent : node - 1;
+}
+
+TreeNode SessionTree::firstChild(TreeNode node) const {
+  if (node < runs_[runOf(node)].last) return node + 1;
+  const auto under = runsUnder(node);
+  return under.empty() ? kNoNode : runs_[under.front()].first;
+}
+
+TreeNode SessionTree::nextSibling(TreeNode node) const {
+  const Run& run = runs_[runOf(node)];
+  if (node > run.first) {
+    const auto others = runsUnder(node - 1);
+    return others.empty() ? kNoNode : runs_[others.front()].first;
   }
+  const std::size_t next = run.place + std::size_t{1};
+  const bool same = next < byParent_.size() && runs_[byParent_[next]].parent == run.parent;
+  return same ? runs_[byParent_[next]].first : kNoNode;
+}
+
+TreeNode SessionTree::firstRoot() const {
+  const auto roots = runsUnder(kNoNode);
+  return roots.empty() ? kNoNode : runs_[roots.front()].first;
+}
+
+bool SessionTree::isBranchPoint(TreeNode node) const {
+  return runsUnder(node).size() + (node < runs_[runOf(node)].last ? 1 : 0) > 1;
+}
+
+std::size_t SessionTree::depth(TreeNode node) const {
+  const Run& run = runs_[runOf(node)];
+  return std::size_t{run.depth} + (node - run.first);
 }
 
 std::vector<TreeNode> SessionTree::listFrom(TreeNode first) const {
   std::vector<TreeNode> list;
-  for (TreeNode at = first; at != kNoNode; at = nextSibling_[at]) list.push_back(at);
+  for (TreeNode at = first; at != kNoNode; at = nextSibling(at)) list.push_back(at);
   return list;
 }
 
 std::vector<TreeNode> SessionTree::path(TreeNode node) const {
-  std::vector<TreeNode> nodes(depths_[node] + std::size_t{1});
-  for (std::size_t i = nodes.size(); i-- > 0; node = parents_[node]) nodes[i] = node;
-  return nodes;
+  std::vector<TreeNode> nodes(depth(node) + 1);
+  std::size_t left = nodes.size();
+  for (std::uint32_t at = runOf(node);; at = runs_[at].above) {
+    const Run& run = runs_[at];
+    for (TreeNode member = node; left > run.depth; --member) nodes[--left] = member;
+    if (run.parent == kNoNode) return nodes;
+    node = run.parent;
+  }
 }
 
 TreeNode SessionTree::ancestor(TreeNode node, std::size_t steps) const {
-  for (; steps > 0 && node != kNoNode; --steps) node = parents_[node];
-  return node;
+  for (std::uint32_t at = runOf(node);; at = runs_[at].above) {
+    const Run& run = runs_[at];
+    if (steps <= node - run.first) return node - static_cast<TreeNode>(steps);
+    if (run.parent == kNoNode) return kNoNode;
+    steps -= node - run.first + std::size_t{1};
+    node = run.parent;
+  }
 }
 
 TreeNode SessionTree::root(TreeNode node) const {
-  return ancestor(node, depths_[node]);
+  std::uint32_t at = runOf(node);
+  while (runs_[at].parent != kNoNode) at = runs_[at].above;
+  return runs_[at].first;
 }
 
+// A run stands behind the one it hangs under: the later of the two goes up until both are in one.
 TreeNode SessionTree::commonAncestor(TreeNode left, TreeNode right) const {
-  const std::size_t depth = std::min(depths_[left], depths_[right]);
-  left = ancestor(left, depths_[left] - depth);
-  right = ancestor(right, depths_[right] - depth);
-  while (left != right) {
-    left = parents_[left];
-    right = parents_[right];
+  std::uint32_t leftRun = runOf(left);
+  std::uint32_t rightRun = runOf(right);
+  while (leftRun != rightRun) {
+    TreeNode& later = leftRun > rightRun ? left : right;
+    std::uint32_t& run = leftRun > rightRun ? leftRun : rightRun;
+    if (runs_[run].parent == kNoNode) return kNoNode;
+    later = runs_[run].parent;
+    run = runs_[run].above;
   }
-  return left;
+  return std::min(left, right);
 }
 
 std::vector<TreeNode> SessionTree::leaves() const {
   std::vector<TreeNode> found;
-  for (TreeNode i = 0; i < kinds_.size(); ++i) {
-    if (firstChild_[i] == kNoNode && isConversation(kinds_[i])) found.push_back(i);
+  for (const Run& run : runs_) {
+    if (runsUnder(run.last).empty()) found.push_back(run.last);
   }
   return found;
 }
 
-// Each branch is followed up to where it leaves another one, so every entry is visited once at most.
 std::vector<TreeBranch> SessionTree::branches() const {
-  std::vector<bool> orphaned;
-  if (!problems_.empty()) {
-    orphaned.resize(kinds_.size(), false);
-    for (const TreeProblem& problem : problems_) orphaned[problem.node] = true;
-    for (TreeNode i = 0; i < kinds_.size(); ++i) {
-      if (isConversation(kinds_[i]) && parents_[i] != kNoNode) orphaned[i] = orphaned[parents_[i]];
-    }
-  }
   std::vector<TreeBranch> found;
-  for (const TreeNode leaf : leaves()) {
-    TreeBranch branch{.leaf = leaf, .firstOwn = leaf, .length = depths_[leaf] + std::size_t{1}, .ownLength = 1};
-    for (TreeNode up = parents_[leaf]; up != kNoNode && !isBranchPoint(up); up = parents_[up]) {
-      branch.firstOwn = up;
-      ++branch.ownLength;
-    }
-    branch.isHead = leaf == head_;
-    branch.isOrphan = !orphaned.empty() && orphaned[leaf];
-    found.push_back(branch);
+  for (const Run& run : runs_) {
+    if (runsUnder(run.last).empty()) found.push_back(branchOf(run));
   }
   return found;
+}
+
+// Followed up, run by run, to where another branch leaves.
+TreeBranch SessionTree::branchOf(const Run& leafRun) const {
+  TreeBranch branch{.leaf = leafRun.last,
+                    .firstOwn = leafRun.first,
+                    .length = std::size_t{leafRun.depth} + (leafRun.last - leafRun.first) + 1,
+                    .ownLength = 0,
+                    .isHead = leafRun.last == head_,
+                    .isOrphan = leafRun.isOrphan};
+  const Run* run = &leafRun;
+  for (TreeNode end = leafRun.last;;) {
+    // The last entry of this run before `end` that another run hangs under: a branch point, as it has a child here too.
+    const auto parentOf = [&](std::uint32_t other) { return runs_[other].parent; };
+    const auto behind = std::ranges::lower_bound(byParent_, end, {}, parentOf);
+    if (behind != byParent_.begin() && parentOf(*(behind - 1)) >= run->first) {
+      branch.firstOwn = parentOf(*(behind - 1)) + 1;
+    } else {
+      branch.firstOwn = run->first;
+    }
+    branch.ownLength += end - branch.firstOwn + std::size_t{1};
+    if (branch.firstOwn != run->first || run->parent == kNoNode || isBranchPoint(run->parent)) return branch;
+    end = run->parent;
+    run = &runs_[run->above];
+  }
 }
 
 std::vector<TreeNode> SessionTree::branchPoints() const {
   std::vector<TreeNode> found;
-  for (TreeNode i = 0; i < kinds_.size(); ++i) {
-    if (isConversation(kinds_[i]) && isBranchPoint(i)) found.push_back(i);
+  for (std::size_t i = 0; i < byParent_.size() && runs_[byParent_[i]].parent != kNoNode; ++i) {
+    const TreeNode parent = runs_[byParent_[i]].parent;
+    if ((found.empty() || found.back() != parent) && isBranchPoint(parent)) found.push_back(parent);
   }
   return found;
 }

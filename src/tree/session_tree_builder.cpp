@@ -1,0 +1,90 @@
+#include "tree/session_tree_builder.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace bough {
+namespace {
+
+// Which entries lie on a circle of parents. Follows each unvisited entry upwards until it meets what was visited; when
+// that was in the same walk, the part from there on is a circle.
+std::vector<bool> findCycles(const std::vector<TreeNode>& parents) {
+  const std::size_t count = parents.size();
+  std::vector<bool> onCircle(count, false);
+  std::vector<TreeNode> walkOf(count, kNoNode);
+  for (TreeNode start = 0; start < count; ++start) {
+    TreeNode at = start;
+    while (at < count && walkOf[at] == kNoNode) {
+      walkOf[at] = start;
+      at = parents[at];
+    }
+    if (at >= count || walkOf[at] != start) continue;
+    for (TreeNode member = at; !onCircle[member]; member = parents[member]) onCircle[member] = true;
+  }
+  return onCircle;
+}
+
+}  // namespace
+
+void SessionTree::Builder::run() {
+  const std::vector<EntryKind>& kinds = tree_.kinds_;
+  const auto count = static_cast<TreeNode>(kinds.size());
+  for (TreeNode i = 0; i < count;) {
+    if (!isConversation(kinds[i])) {
+      others_.emplace_back(i, linkOf(i));
+      ++i;
+      continue;
+    }
+    addRun(i);
+    // Nearly all entries are passed over here.
+    const TreeNode first = i++;
+    while (i < count && parents_[i] == i - 1 && isConversation(kinds[i])) ++i;
+    tree_.runs_.back().last = i - 1;
+    tree_.nodeCount_ += i - first;
+  }
+  tree_.byParent_.resize(tree_.runs_.size());
+  std::iota(tree_.byParent_.begin(), tree_.byParent_.end(), 0u);
+  std::ranges::stable_sort(tree_.byParent_, {}, [&](std::uint32_t run) { return tree_.runs_[run].parent; });
+  for (std::uint32_t place = 0; place < tree_.byParent_.size(); ++place) {
+    tree_.runs_[tree_.byParent_[place]].place = place;
+  }
+}
+
+TreeNode SessionTree::Builder::nodeAbove(TreeNode entry) const {
+  const auto found = std::ranges::lower_bound(others_, entry, {}, &std::pair<TreeNode, Link>::first);
+  return found == others_.end() || found->first != entry ? kNoNode : found->second.parent;
+}
+
+SessionTree::Builder::Link SessionTree::Builder::linkOf(TreeNode entry) const {
+  const TreeNode parent = parents_[entry];
+  if (parent == kNoNode) return {};
+  if (parent >= entry) return {.parent = kNoNode, .isUnknown = true};
+  if (isConversation(tree_.kinds_[parent])) return {.parent = parent, .isUnknown = false};
+  return std::ranges::lower_bound(others_, parent, {}, &std::pair<TreeNode, Link>::first)->second;
+}
+
+void SessionTree::Builder::addRun(TreeNode first) {
+  const Link link = linkOf(first);
+  Run run{.first = first, .last = first, .parent = link.parent};
+  if (link.isUnknown) {
+    run.isOrphan = true;
+    const auto kind = isInCycle(first) ? TreeProblemKind::Cycle : TreeProblemKind::Orphan;
+    tree_.problems_.push_back({.kind = kind, .node = first});
+  }
+  if (link.parent != kNoNode) {
+    run.above = tree_.runOf(link.parent);
+    const Run& above = tree_.runs_[run.above];
+    run.depth = above.depth + (link.parent - above.first) + 1;
+    run.isOrphan = above.isOrphan;
+  }
+  tree_.runs_.push_back(run);
+}
+
+// A parent behind its child is damage, and may lead back to the child.
+bool SessionTree::Builder::isInCycle(TreeNode entry) {
+  if (parents_[entry] < entry || parents_[entry] >= parents_.size()) return false;
+  if (!inCycle_) inCycle_ = findCycles(parents_);
+  return (*inCycle_)[entry];
+}
+
+}  // namespace bough
