@@ -35,7 +35,9 @@ class Chat(Terminal):
         self.tmux("send-keys", name)
 
     def say(self, text):
-        self.type(text)
+        self.type(text, enter=False)
+        self.wait(lambda screen: self.last(screen) == f"{PROMPT} {text}")
+        self.key("Enter")
         return self.ready()
 
 
