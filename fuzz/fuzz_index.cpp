@@ -66,7 +66,7 @@ std::string answers(SessionLog& log) {
   const auto outline = log.outline();
   const auto ids = log.findIds("e1", 50);
   if (!outline || !ids) return "failed";
-  say(outline->parents);
+  for (const auto& jump : outline->jumps) say(std::array<std::uint32_t, 2>{jump.sequence, jump.parent});
   for (const EntryKind kind : outline->kinds) all.append(std::to_string(static_cast<int>(kind))).append(" ");
   for (const std::string& id : *ids) all.append(id).append(" ");
   const auto lines = log.read(*ordinals);

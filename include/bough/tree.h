@@ -54,7 +54,7 @@ struct TreeProblem {
 class SessionTree {
  public:
   SessionTree() = default;
-  /// Takes any columns, of equal length. Labels of what is no node are left out.
+  /// Takes any outline whose jumps are in order. Labels of what is no node are left out.
   explicit SessionTree(SessionOutline outline, std::vector<TreeLabel> labels = {});
 
   /// Entries of the session, nodes or not: all sequences are smaller.

@@ -1,7 +1,6 @@
 // What the index alone says of a session, and ids by their beginning.
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "base/file_io.h"
@@ -14,27 +13,23 @@ Result<SessionOutline> SessionLog::outline() {
   const std::lock_guard lock(mutex_);
   return withIndex([&]() -> Result<SessionOutline> {
     SessionOutline outline;
-    outline.parents.reserve(index_.summary().count);
-    outline.kinds.reserve(index_.summary().count);
-    bool forward = false;  // no index of ours has a parent behind its child
+    outline.kinds.resize(index_.summary().count);
+    Ordinal ordinal = 0;
+    bool sound = true;  // an index of ours has no parent behind its child
     index_.forEachRecord([&](std::span<const IndexRecord> records) {
-      constexpr std::size_t kPart = 128;
-      std::array<Ordinal, kPart> parents;
-      std::array<EntryKind, kPart> kinds;
-      for (std::size_t from = 0; from < records.size(); from += kPart) {
-        const std::size_t count = std::min(kPart, records.size() - from);
-        const auto first = static_cast<Ordinal>(outline.parents.size());
-        for (std::size_t i = 0; i < count; ++i) {
-          const IndexRecord& record = records[from + i];
-          forward |= (record.parent >= first + i) & (record.parent < kElsewhere);
-          parents[i] = record.parent;
-          kinds[i] = record.kind;
+      sound = sound && records.size() <= outline.kinds.size() - ordinal;
+      if (!sound) return;
+      for (const IndexRecord& record : records) {
+        outline.kinds[ordinal] = record.kind;
+        // Nearly always: the child of the entry before it.
+        if (record.parent + 1 != ordinal || ordinal == 0) {
+          if (ordinal > 0 || record.parent != kNoOrdinal) outline.jumps.push_back({ordinal, record.parent});
+          sound = sound && (record.parent < ordinal || record.parent >= kElsewhere);
         }
-        outline.parents.insert(outline.parents.end(), parents.begin(), parents.begin() + count);
-        outline.kinds.insert(outline.kinds.end(), kinds.begin(), kinds.begin() + count);
+        ++ordinal;
       }
     });
-    readMismatch_ = readMismatch_ || forward || outline.parents.size() != index_.summary().count;
+    readMismatch_ = readMismatch_ || !sound || ordinal != outline.kinds.size();
     outline.head = index_.summary().head;
     return outline;
   });

@@ -226,8 +226,7 @@ Result<SessionOutline> MemoryBackend::outline(const std::string& sessionId) {
     SessionOutline outline;
     for (std::uint64_t i = 0; i < known.lines.size(); ++i) {
       const std::string parent(known.lines[i].parentId());
-      outline.parents.push_back(parent.empty() ? SessionOutline::kNone : sequenceOf(parent, i));
-      outline.kinds.push_back(entryKind(known.lines[i].type()));
+      outline.add(entryKind(known.lines[i].type()), parent.empty() ? SessionOutline::kNone : sequenceOf(parent, i));
     }
     if (!known.headId.empty()) outline.head = sequenceOf(known.headId, known.lines.size());
     return outline;

@@ -53,10 +53,11 @@ Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(StorageBacken
   auto outline = backend.outline(sessionId);
   if (!outline) return std::unexpected(outline.error());
   std::vector<std::uint64_t> found;
-  for (auto at = static_cast<std::uint32_t>(**leaf); at != SessionOutline::kNone; at = outline->parents[at]) {
-    if (at >= outline->parents.size()) return std::nullopt;
+  if (**leaf >= outline->kinds.size()) return std::nullopt;
+  const std::uint32_t end = outline->walkUp(static_cast<std::uint32_t>(**leaf), [&](std::uint32_t at) {
     if (std::ranges::find(kinds, outline->kinds[at]) != kinds.end()) found.push_back(at);
-  }
+  });
+  if (end != SessionOutline::kNone) return std::nullopt;
   std::ranges::reverse(found);
   return found;
 }

@@ -24,7 +24,7 @@ class OutlineJoin {
   Result<SessionOutline> run() {
     auto own = backend_.outline(sessionId_);
     if (!own) return own;
-    if (own->parents.size() + std::uint64_t{shared_} >= kElsewhere) {
+    if (own->kinds.size() + std::uint64_t{shared_} >= kElsewhere) {
       return fail(ErrorCode::Unsupported, fmt::format("session {} has too many entries for a tree", sessionId_));
     }
     if (shared_ == 0) {
@@ -57,30 +57,40 @@ class OutlineJoin {
   [[nodiscard]] TreeNode moved(std::uint32_t own) const { return own == 0 || own >= kElsewhere ? own : own + shared_; }
 
   Result<void> join(const SessionOutline& own) {
-    joined_.parents.reserve(own.parents.size() + shared_);
-    joined_.kinds.reserve(own.kinds.size() + shared_);
-    const auto addOwn = [&](std::size_t i) {
-      joined_.parents.push_back(moved(own.parents[i]));
-      joined_.kinds.push_back(own.kinds[i]);
-    };
-    if (!own.parents.empty()) addOwn(0);
+    if (own.kinds.empty()) return {};
+    auto jump = own.jumps.begin();
+    const bool rooted = jump == own.jumps.end() || jump->sequence > 0;
+    joined_.add(own.kinds.front(), rooted ? kNone : moved((jump++)->parent));
+    if (auto added = addShared(); !added) return added;
+    joined_.kinds.insert(joined_.kinds.end(), own.kinds.begin() + 1, own.kinds.end());
+    // The first own entry may follow the header, which no longer stands right before it.
+    if (own.kinds.size() > 1 && (jump == own.jumps.end() || jump->sequence > 1)) {
+      joined_.jumps.push_back({.sequence = moved(1), .parent = 0});
+    }
+    for (; jump != own.jumps.end(); ++jump) {
+      joined_.jumps.push_back({.sequence = moved(jump->sequence), .parent = moved(jump->parent)});
+    }
+    joined_.head = moved(own.head);
+    return {};
+  }
+
+  Result<void> addShared() {
     bool first = true;
     for (const ForkHistory::Part& part : history_.parts()) {
       if (part.sequences.empty()) continue;
       auto other = backend_.outline(part.sessionId);
       if (!other) return std::unexpected(other.error());
-      for (const std::uint64_t sequence : part.sequences) {
-        const auto at = static_cast<std::size_t>(sequence);
-        if (at >= other->kinds.size()) return changed();
-        const bool orphan = first && other->parents[at] == kElsewhere;
-        joined_.kinds.push_back(other->kinds[at]);
-        joined_.parents.push_back(!first ? static_cast<TreeNode>(joined_.parents.size() - 1)
-                                         : (orphan ? kElsewhere : kNone));
-        first = false;
+      if (part.sequences.back() >= other->kinds.size()) return changed();
+      if (first) {
+        const auto root = static_cast<std::uint32_t>(part.sequences.front());
+        const bool orphan = other->walkUp(root, [](std::uint32_t) {}) == kElsewhere;
+        joined_.add(other->kinds[root], orphan ? kElsewhere : kNone);
       }
+      for (std::size_t i = first ? 1 : 0; i < part.sequences.size(); ++i) {
+        joined_.kinds.push_back(other->kinds[static_cast<std::size_t>(part.sequences[i])]);
+      }
+      first = false;
     }
-    for (std::size_t i = 1; i < own.parents.size(); ++i) addOwn(i);
-    joined_.head = moved(own.head);
     return {};
   }
 
@@ -93,21 +103,21 @@ class OutlineJoin {
   // Entries whose parent the index does not know: it may be shared, stand later, or be nowhere.
   Result<void> findParents() {
     constexpr std::size_t kPart = 256;
-    std::vector<std::uint64_t> sequences;
-    const auto begin = joined_.parents.begin();
-    const auto end = joined_.parents.end();
-    for (auto at = std::find(begin, end, kElsewhere); at != end; at = std::find(at + 1, end, kElsewhere)) {
-      const auto place = static_cast<TreeNode>(at - begin);
-      if (place == 0 || place > shared_) sequences.push_back(place == 0 ? 0 : place - shared_);
+    std::vector<SessionOutline::Jump*> unknown;
+    for (SessionOutline::Jump& jump : joined_.jumps) {
+      const bool own = jump.sequence == 0 || jump.sequence > shared_;
+      if (own && jump.parent == kElsewhere) unknown.push_back(&jump);
     }
-    for (std::size_t from = 0; from < sequences.size(); from += kPart) {
-      const auto part = std::span(sequences).subspan(from, std::min(kPart, sequences.size() - from));
-      auto entries = backend_.read(sessionId_, part);
+    for (std::size_t from = 0; from < unknown.size(); from += kPart) {
+      const auto part = std::span(unknown).subspan(from, std::min(kPart, unknown.size() - from));
+      std::vector<std::uint64_t> sequences;
+      for (const auto* jump : part) sequences.push_back(jump->sequence == 0 ? 0 : jump->sequence - shared_);
+      auto entries = backend_.read(sessionId_, sequences);
       if (!entries) return std::unexpected(entries.error());
       for (std::size_t i = 0; i < part.size(); ++i) {
         auto parent = placeOf((*entries)[i].parentId.value_or(""));
         if (!parent) return std::unexpected(parent.error());
-        joined_.parents[moved(static_cast<std::uint32_t>(part[i]))] = *parent;
+        part[i]->parent = *parent;
       }
     }
     return {};

@@ -11,8 +11,7 @@ std::string_view toString(TreeProblemKind kind) {
 
 SessionTree::SessionTree(SessionOutline outline, std::vector<TreeLabel> labels)
     : kinds_(std::move(outline.kinds)), head_(outline.head) {
-  outline.parents.resize(kinds_.size(), kNoNode);
-  Builder builder(*this, outline.parents);
+  Builder builder(*this, outline.jumps);
   builder.run();
   if (head_ >= kinds_.size()) head_ = kNoNode;
   if (head_ != kNoNode && !isNode(head_)) head_ = builder.nodeAbove(head_);

@@ -8,7 +8,12 @@ namespace {
 
 // Which entries lie on a circle of parents. Follows each unvisited entry upwards until it meets what was visited; when
 // that was in the same walk, the part from there on is a circle.
-std::vector<bool> findCycles(const std::vector<TreeNode>& parents) {
+std::vector<bool> findCycles(const std::vector<SessionOutline::Jump>& jumps, TreeNode entries) {
+  std::vector<TreeNode> parents(entries);
+  for (TreeNode i = 0; i < entries; ++i) parents[i] = i - 1;  // kNoNode for the first
+  for (const SessionOutline::Jump& jump : jumps) {
+    if (jump.sequence < entries) parents[jump.sequence] = jump.parent;
+  }
   const std::size_t count = parents.size();
   std::vector<bool> onCircle(count, false);
   std::vector<TreeNode> walkOf(count, kNoNode);
@@ -29,16 +34,20 @@ std::vector<bool> findCycles(const std::vector<TreeNode>& parents) {
 void SessionTree::Builder::run() {
   const std::vector<EntryKind>& kinds = tree_.kinds_;
   const auto count = static_cast<TreeNode>(kinds.size());
+  auto jump = jumps_.begin();
   for (TreeNode i = 0; i < count;) {
+    while (jump != jumps_.end() && jump->sequence < i) ++jump;
+    const bool jumps = jump != jumps_.end() && jump->sequence == i;
+    const TreeNode parent = jumps ? (jump++)->parent : i - 1;  // kNoNode for the first
     if (!isConversation(kinds[i])) {
-      others_.emplace_back(i, linkOf(i));
+      others_.emplace_back(i, linkOf(i, parent));
       ++i;
       continue;
     }
-    addRun(i);
-    // Nearly all entries are passed over here.
+    addRun(i, parent);
+    const TreeNode end = std::min(count, jump == jumps_.end() ? count : std::max(jump->sequence, i + 1));
     const TreeNode first = i++;
-    while (i < count && parents_[i] == i - 1 && isConversation(kinds[i])) ++i;
+    while (i < end && isConversation(kinds[i])) ++i;
     tree_.runs_.back().last = i - 1;
     tree_.nodeCount_ += i - first;
   }
@@ -55,20 +64,19 @@ TreeNode SessionTree::Builder::nodeAbove(TreeNode entry) const {
   return found == others_.end() || found->first != entry ? kNoNode : found->second.parent;
 }
 
-SessionTree::Builder::Link SessionTree::Builder::linkOf(TreeNode entry) const {
-  const TreeNode parent = parents_[entry];
+SessionTree::Builder::Link SessionTree::Builder::linkOf(TreeNode entry, TreeNode parent) const {
   if (parent == kNoNode) return {};
   if (parent >= entry) return {.parent = kNoNode, .isUnknown = true};
   if (isConversation(tree_.kinds_[parent])) return {.parent = parent, .isUnknown = false};
   return std::ranges::lower_bound(others_, parent, {}, &std::pair<TreeNode, Link>::first)->second;
 }
 
-void SessionTree::Builder::addRun(TreeNode first) {
-  const Link link = linkOf(first);
+void SessionTree::Builder::addRun(TreeNode first, TreeNode parent) {
+  const Link link = linkOf(first, parent);
   Run run{.first = first, .last = first, .parent = link.parent};
   if (link.isUnknown) {
     run.isOrphan = true;
-    const auto kind = isInCycle(first) ? TreeProblemKind::Cycle : TreeProblemKind::Orphan;
+    const auto kind = isInCycle(first, parent) ? TreeProblemKind::Cycle : TreeProblemKind::Orphan;
     tree_.problems_.push_back({.kind = kind, .node = first});
   }
   if (link.parent != kNoNode) {
@@ -81,9 +89,10 @@ void SessionTree::Builder::addRun(TreeNode first) {
 }
 
 // A parent behind its child is damage, and may lead back to the child.
-bool SessionTree::Builder::isInCycle(TreeNode entry) {
-  if (parents_[entry] < entry || parents_[entry] >= parents_.size()) return false;
-  if (!inCycle_) inCycle_ = findCycles(parents_);
+bool SessionTree::Builder::isInCycle(TreeNode entry, TreeNode parent) {
+  const auto count = static_cast<TreeNode>(tree_.kinds_.size());
+  if (parent < entry || parent >= count) return false;
+  if (!inCycle_) inCycle_ = findCycles(jumps_, count);
   return (*inCycle_)[entry];
 }
 

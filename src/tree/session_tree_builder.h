@@ -1,4 +1,4 @@
-// Finds the runs of a tree in one pass over the columns of its session.
+// Finds the runs of a tree in one pass over the outline of its session.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace bough {
 
 class SessionTree::Builder {
  public:
-  Builder(SessionTree& tree, const std::vector<TreeNode>& parents) : tree_(tree), parents_(parents) {}
+  Builder(SessionTree& tree, const std::vector<SessionOutline::Jump>& jumps) : tree_(tree), jumps_(jumps) {}
   void run();
   /// The nearest node above an entry that is none.
   [[nodiscard]] TreeNode nodeAbove(TreeNode entry) const;
@@ -21,12 +21,12 @@ class SessionTree::Builder {
     TreeNode parent = kNoNode;  ///< A node, or none.
     bool isUnknown = false;     ///< The entry names a parent, and there is no such earlier entry.
   };
-  [[nodiscard]] Link linkOf(TreeNode entry) const;
-  void addRun(TreeNode first);
-  [[nodiscard]] bool isInCycle(TreeNode entry);
+  [[nodiscard]] Link linkOf(TreeNode entry, TreeNode parent) const;
+  void addRun(TreeNode first, TreeNode parent);
+  [[nodiscard]] bool isInCycle(TreeNode entry, TreeNode parent);
 
   SessionTree& tree_;
-  const std::vector<TreeNode>& parents_;
+  const std::vector<SessionOutline::Jump>& jumps_;
   std::vector<std::pair<TreeNode, Link>> others_;  // entries that are no nodes, and what stands above them
   std::optional<std::vector<bool>> inCycle_;
 };

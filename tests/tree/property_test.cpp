@@ -13,8 +13,21 @@ namespace {
 
 using Nodes = std::vector<TreeNode>;
 
+struct Columns {
+  std::vector<TreeNode> parents;
+  std::vector<EntryKind> kinds;
+  TreeNode head = kNoNode;
+
+  [[nodiscard]] SessionOutline outline() const {
+    SessionOutline made;
+    for (std::size_t i = 0; i < kinds.size(); ++i) made.add(kinds[i], parents[i]);
+    made.head = head;
+    return made;
+  }
+};
+
 struct Model {
-  SessionOutline outline;
+  Columns outline;
 
   [[nodiscard]] bool isNode(TreeNode entry) const { return isConversation(outline.kinds[entry]); }
 
@@ -76,7 +89,7 @@ Model makeModel(std::mt19937_64& random, bool damaged) {
 }
 
 void compare(const Model& model, std::mt19937_64& random) {
-  const SessionTree tree(model.outline);
+  const SessionTree tree(model.outline.outline());
   Nodes nodes;
   Nodes leaves;
   Nodes points;

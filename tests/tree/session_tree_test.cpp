@@ -13,9 +13,9 @@ constexpr TreeNode kElsewhere = SessionOutline::kElsewhere;
 
 // A header, then messages with these parents; the head is the last one.
 SessionOutline outlineOf(const std::vector<TreeNode>& parents) {
-  SessionOutline outline{.parents = {kNone}, .kinds = {EntryKind::SessionHeader}};
-  outline.parents.insert(outline.parents.end(), parents.begin(), parents.end());
-  outline.kinds.resize(outline.parents.size(), EntryKind::Message);
+  SessionOutline outline;
+  outline.add(EntryKind::SessionHeader, kNone);
+  for (const TreeNode parent : parents) outline.add(EntryKind::Message, parent);
   outline.head = static_cast<TreeNode>(parents.size());
   return outline;
 }
