@@ -21,12 +21,12 @@ need() {
       "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >&2 </dev/null; }
 }
 
-build_packages=(g++ cmake ninja-build pkg-config libsimdjson-dev libfmt-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev libsqlite3-dev
+build_packages=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev libsqlite3-dev
   libutf8proc-dev libcurl4-openssl-dev libedit-dev)
-test_packages=(libgtest-dev python3 git tmux less)
+test_packages=(libsimdjson-dev libgtest-dev python3 git tmux less)
 clang_packages=(clang-19 libclang-rt-19-dev)
 tidy_packages=(clang-19 clang-tidy-19 clang-format-19)
-bench_packages=(librocksdb-dev sqlite3 ripgrep)
+bench_packages=(libsimdjson-dev librocksdb-dev sqlite3 ripgrep)
 
 # configure FOLDER OPTION…: runs CMake once; later changes of the build files are picked up by ninja.
 configure() {

@@ -32,6 +32,14 @@ inline Bytes equal(Bytes a, Bytes b) {
 inline Bytes either(Bytes a, Bytes b) {
   return vorrq_u8(a, b);
 }
+/// Bytes between these two, or one of them.
+inline Bytes inRange(Bytes a, char first, char last) {
+  return vcleq_u8(vsubq_u8(a, fillBytes(first)), fillBytes(static_cast<char>(last - first)));
+}
+/// Of bytes that are all ones or zero: whether all are set.
+inline bool all(Bytes a) {
+  return vminvq_u8(a) != 0;
+}
 /// The bits of `a` where `mask` is set, those of `b` elsewhere.
 inline Bytes choose(Bytes mask, Bytes a, Bytes b) {
   return vbslq_u8(mask, a, b);
@@ -68,6 +76,13 @@ inline Bytes equal(Bytes a, Bytes b) {
 }
 inline Bytes either(Bytes a, Bytes b) {
   return _mm_or_si128(a, b);
+}
+inline Bytes inRange(Bytes a, char first, char last) {
+  const Bytes above = _mm_sub_epi8(a, fillBytes(first));
+  return _mm_cmpeq_epi8(_mm_min_epu8(above, fillBytes(static_cast<char>(last - first))), above);
+}
+inline bool all(Bytes a) {
+  return _mm_movemask_epi8(a) == 0xFFFF;
 }
 inline Bytes choose(Bytes mask, Bytes a, Bytes b) {
   return _mm_or_si128(_mm_and_si128(mask, a), _mm_andnot_si128(mask, b));
@@ -106,6 +121,14 @@ inline Bytes equal(const Bytes& a, const Bytes& b) {
 }
 inline Bytes either(const Bytes& a, const Bytes& b) {
   return eachByte([&](std::size_t i) { return a[i] | b[i]; });
+}
+inline Bytes inRange(const Bytes& a, char first, char last) {
+  const auto low = static_cast<unsigned char>(first);
+  const auto high = static_cast<unsigned char>(last);
+  return eachByte([&](std::size_t i) { return a[i] >= low && a[i] <= high ? 0xFF : 0; });
+}
+inline bool all(const Bytes& a) {
+  return std::ranges::all_of(a, [](unsigned char c) { return c != 0; });
 }
 inline Bytes choose(const Bytes& mask, const Bytes& a, const Bytes& b) {
   return eachByte([&](std::size_t i) { return (a[i] & mask[i]) | (b[i] & ~mask[i]); });

@@ -43,6 +43,7 @@ LineSweep sweepPortable(std::string_view text, std::uint32_t& /*state*/) {
 BOUGH_CRC_TARGET std::uint32_t addHardware(std::uint32_t state, std::string_view bytes) {
   const char* p = bytes.data();
   std::size_t left = bytes.size();
+  for (; left >= 64; left -= 64, p += 64) state = crc32cStep64(state, p);
   for (; left >= 8; left -= 8, p += 8) state = crc32cStep8(state, p);
   for (; left > 0; --left, ++p) {
 #if defined(__aarch64__)

@@ -1,50 +1,84 @@
 #include "base/ids.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <array>
+#include <cstring>
 
+#include "base/byte_block.h"
+#include "base/check.h"
 #include "base/environment.h"
+#include "base/utf8.h"
 
 namespace bough {
 namespace {
 
-// Which bytes ids may hold. Ids are checked with every line that is read, so by a table and without branches.
-constexpr std::array<unsigned char, 256> allowedBytes(std::string_view punctuation) {
-  std::array<unsigned char, 256> allowed{};
-  for (unsigned c = 0; c < 256; ++c) {
-    allowed[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? 1 : 0;
-  }
-  for (const char c : punctuation) allowed[static_cast<unsigned char>(c)] = 1;
-  return allowed;
+// Ids are checked with every line that is read and written, so sixteen bytes at a time.
+Bytes lettersDigitsAnd(Bytes text, char lastDigit) {
+  const Bytes letters = inRange(either(text, fillBytes(0x20)), 'a', 'z');
+  const Bytes digits = inRange(text, '0', lastDigit);
+  const Bytes punctuation = either(inRange(text, '-', '.'), equal(text, fillBytes('_')));
+  return either(either(letters, digits), punctuation);
 }
-constexpr auto kEntryIdBytes = allowedBytes("._:-");
-constexpr auto kSessionIdBytes = allowedBytes("._-");
 
-bool allIn(const std::array<unsigned char, 256>& allowed, std::string_view text) {
-  unsigned all = 1;
-  const auto at = [&](std::size_t i) -> unsigned { return allowed[static_cast<unsigned char>(text[i])]; };
-  std::size_t i = 0;
-  for (; i + 4 <= text.size(); i += 4) all &= at(i) & at(i + 1) & at(i + 2) & at(i + 3);
-  for (; i < text.size(); ++i) all &= at(i);
-  return all != 0;
+// Whether the text has only bytes of [A-Za-z0-9._-], and of what follows 9 up to `lastDigit`.
+bool isMadeOfIdBytes(std::string_view text, char lastDigit) {
+  constexpr std::size_t kPart = sizeof(Bytes);
+  if (text.size() < kPart) {
+    return std::ranges::all_of(text, [&](char c) {
+      const char lower = static_cast<char>(c | 0x20);
+      return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= lastDigit) || c == '-' || c == '.' || c == '_';
+    });
+  }
+  for (std::size_t i = 0; i + kPart <= text.size(); i += kPart) {
+    if (!all(lettersDigitsAnd(loadBytes(text.data() + i), lastDigit))) return false;
+  }
+  return all(lettersDigitsAnd(loadBytes(text.data() + text.size() - kPart), lastDigit));
+}
+
+// Sixteen digits, two at a time.
+void toHex(std::uint64_t word, char* out) {
+  static constexpr auto kPairs = [] {
+    std::array<std::array<char, 2>, 256> pairs{};
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {kDigits[i >> 4], kDigits[i & 15]};
+    return pairs;
+  }();
+  for (int shift = 56; shift >= 0; shift -= 8, out += 2) std::memcpy(out, kPairs[word >> shift & 255].data(), 2);
+}
+
+constexpr unsigned kCounterBits = 12;
+
+void writeId(std::uint64_t place, std::uint64_t randomBits, std::string& id) {
+  constexpr std::uint64_t kCounter = (1U << kCounterBits) - 1;
+  std::array<char, 32> digits;
+  toHex(place >> kCounterBits << 16 | 0x7000 | (place & kCounter), digits.data());
+  toHex((randomBits >> 2) | std::uint64_t{1} << 63, digits.data() + 16);
+  id.resize_and_overwrite(36, [&](char* out, std::size_t size) {
+    constexpr std::size_t kGroups[] = {8, 4, 4, 4, 12};
+    const char* from = digits.data();
+    for (const std::size_t group : kGroups) {
+      if (from != digits.data()) *out++ = '-';
+      out = std::copy_n(from, group, out);
+      from += group;
+    }
+    return size;
+  });
 }
 
 }  // namespace
 
 bool isEntryId(std::string_view id) {
-  return !id.empty() && id.size() <= 128 && allIn(kEntryIdBytes, id);
+  return !id.empty() && id.size() <= 128 && isMadeOfIdBytes(id, ':');
 }
 
 bool isSessionId(std::string_view id) {
-  return !id.empty() && id.size() <= 100 && id.front() != '.' && allIn(kSessionIdBytes, id);
+  return !id.empty() && id.size() <= 100 && id.front() != '.' && isMadeOfIdBytes(id, '9');
 }
 
 bool isSessionKey(std::string_view key) {
   return !key.empty() && key.size() <= 512 &&
          std::ranges::none_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }) &&
-         simdjson::validate_utf8(key.data(), key.size());
+         isUtf8(key);
 }
 
 std::string IdGenerator::next() {
@@ -54,44 +88,28 @@ std::string IdGenerator::next() {
 }
 
 void IdGenerator::next(std::string& id) {
-  make(clock_.nowMs(), random_.next(), id);
+  writeId(take(1), random_.next(), id);
 }
 
 void IdGenerator::Batch::next(std::string& id) {
-  // One time and one draw for all, spread by the finalizer of splitmix64.
-  if (count_ == 0) {
-    nowMs_ = generator_.clock_.nowMs();
+  BOUGH_CHECK(left_ > 0);
+  if (place_ == 0) {
+    place_ = generator_.take(left_);
     seed_ = generator_.random_.next();
   }
-  std::uint64_t bits = seed_ + count_++ * 0x9E3779B97F4A7C15;
+  // One draw for all, spread by the finalizer of splitmix64.
+  std::uint64_t bits = seed_ + left_-- * 0x9E3779B97F4A7C15;
   bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9;
   bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;
-  generator_.make(nowMs_, bits ^ bits >> 31, id);
+  writeId(place_++, bits ^ bits >> 31, id);
 }
 
-void IdGenerator::make(std::uint64_t now, std::uint64_t randomBits, std::string& id) {
-  constexpr std::uint32_t kCounterEnd = 1U << 12;
+std::uint64_t IdGenerator::take(std::uint64_t count) {
+  const std::uint64_t now = clock_.nowMs() << kCounterBits;
   const std::lock_guard lock(mutex_);
-  if (now > lastMs_) {
-    lastMs_ = now;
-    counter_ = 0;
-  } else if (++counter_ == kCounterEnd) {
-    ++lastMs_;
-    counter_ = 0;
-  }
-  const std::uint64_t high = lastMs_ << 16 | 0x7000 | counter_;
-  const std::uint64_t low = (randomBits >> 2) | std::uint64_t{1} << 63;
-
-  static constexpr char kHex[] = "0123456789abcdef";
-  id.assign(36, '-');
-  const auto put = [&](std::size_t at, std::uint64_t word, int firstBit, std::size_t digits) {
-    for (std::size_t i = 0; i < digits; ++i, firstBit -= 4) id[at + i] = kHex[word >> firstBit & 15];
-  };
-  put(0, high, 60, 8);
-  put(9, high, 28, 4);
-  put(14, high, 12, 4);
-  put(19, low, 60, 4);
-  put(24, low, 44, 12);
+  const std::uint64_t first = std::max(now, lastPlace_ + 1);
+  lastPlace_ = first + count - 1;
+  return first;
 }
 
 }  // namespace bough

@@ -33,24 +33,26 @@ class IdGenerator {
   /// The ids of one batch: as next(), with one look at the clock and one draw of randomness for all.
   class Batch {
    public:
-    explicit Batch(IdGenerator& generator) : generator_(generator) {}
+    /// For `count` ids at most.
+    Batch(IdGenerator& generator, std::uint64_t count) : generator_(generator), left_(count) {}
     void next(std::string& id);
 
    private:
     IdGenerator& generator_;
-    std::uint64_t nowMs_ = 0;
+    std::uint64_t left_;
+    std::uint64_t place_ = 0;  // 0: none was asked for yet
     std::uint64_t seed_ = 0;
-    std::uint64_t count_ = 0;
   };
 
  private:
-  void make(std::uint64_t now, std::uint64_t randomBits, std::string& id);
+  /// Takes `count` places in the order of ids and returns the first.
+  std::uint64_t take(std::uint64_t count);
 
   std::mutex mutex_;
   Clock& clock_;
   Random& random_;
-  std::uint64_t lastMs_ = 0;
-  std::uint32_t counter_ = 0;  // 12 bits: the field the standard calls rand_a
+  // Milliseconds since 1970 and 12 bits that count within one: the fields the standard calls unix_ts_ms and rand_a.
+  std::uint64_t lastPlace_ = 0;
 };
 
 }  // namespace bough

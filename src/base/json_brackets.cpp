@@ -9,6 +9,7 @@
 #include "base/byte_block.h"
 #include "base/crc32c_step.h"
 #include "base/json_scan.h"
+#include "base/json_string.h"
 
 namespace bough::json {
 namespace {
@@ -19,16 +20,6 @@ constexpr std::size_t kBlockBytes = ByteBlock::kSize;
 std::uint64_t prefixParity(std::uint64_t bits) {
   for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
-}
-
-// Which bytes follow a backslash that is not escaped itself. A run of backslashes escapes every second byte: adding to
-// the run's first bit carries to its end, and whether that is an odd or an even place tells.
-std::uint64_t escapedBy(std::uint64_t backslashes, bool firstIsEscaped) {
-  constexpr std::uint64_t kOdd = 0xAAAAAAAAAAAAAAAA;
-  const std::uint64_t before = firstIsEscaped ? 1 : 0;
-  const std::uint64_t escapes = backslashes & ~before;
-  const std::uint64_t ends = (((escapes << 1) | kOdd) - escapes) ^ kOdd;
-  return ends ^ (backslashes | before);
 }
 
 // `{` and `[`, `}` and `]` differ in one bit.
@@ -47,7 +38,7 @@ class Nesting {
   // them.
   void take(const ByteBlock& block, const char* p, std::size_t offset, bool firstIsEscaped) {
     const std::uint64_t backslashes = block.where('\\');
-    const std::uint64_t quotes = block.where('"') & ~escapedBy(backslashes, firstIsEscaped);
+    const std::uint64_t quotes = block.where('"') & ~escapedBytes(backslashes, firstIsEscaped);
     const std::uint64_t inside = prefixParity(quotes) ^ inside_;
     inside_ = static_cast<std::uint64_t>(static_cast<std::int64_t>(inside) >> 63);
     if ((backslashes & ~inside) != 0) return stop({});

@@ -1,12 +1,12 @@
 #include "base/json_scan.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "base/json_grammar.h"
+#include "base/json_string.h"
+#include "base/utf8.h"
 
 namespace bough::json {
 namespace {
@@ -35,16 +35,9 @@ class Scanner {
 
   bool string() {
     if (!take('"', "a string is expected")) return false;
-    for (;;) {
-      at_ = static_cast<std::size_t>(skipPlain(text_.data() + at_, text_.data() + text_.size()) - text_.data());
-      if (at_ >= text_.size()) return failWith("a string is not closed");
-      if (text_[at_] == '"') {
-        ++at_;
-        return true;
-      }
-      if (text_[at_] != '\\') return failWith("a control character stands in a string");
-      if (!escape()) return false;
-    }
+    const SkippedString skipped = skipString(text_.data() + at_, text_.data() + text_.size());
+    at_ = static_cast<std::size_t>(skipped.at - text_.data());
+    return skipped.reason.empty() || failWith(skipped.reason);
   }
 
   // One value of any kind, without recursion: `open_` holds one bit a container, set for objects.
@@ -100,29 +93,6 @@ class Scanner {
     return false;
   }
 
-  bool escape() {
-    ++at_;
-    const char c = peek();
-    switch (c) {
-      case '"':
-      case '\\':
-      case '/':
-      case 'b':
-      case 'f':
-      case 'n':
-      case 'r':
-      case 't': ++at_; return true;
-      default: break;
-    }
-    if (c != 'u') return failWith("an unknown escape");
-    for (std::size_t i = 1; i <= 4; ++i) {
-      const char h = at_ + i < text_.size() ? text_[at_ + i] : '\0';
-      if (!isHexDigit(h)) return failWith("a broken \\u escape");
-    }
-    at_ += 5;
-    return true;
-  }
-
   bool scalar(char c) {
     switch (c) {
       case '"': return string();
@@ -148,6 +118,7 @@ class Scanner {
 
   void setObject(std::size_t depth, bool object) {
     const std::uint64_t bit = std::uint64_t{1} << (depth % 64);
+    if (depth % 64 == 0) open_[depth / 64] = 0;
     open_[depth / 64] = object ? open_[depth / 64] | bit : open_[depth / 64] & ~bit;
   }
   [[nodiscard]] bool isObject(std::size_t depth) const { return (open_[depth / 64] >> (depth % 64) & 1) != 0; }
@@ -155,7 +126,7 @@ class Scanner {
   std::string_view text_;
   std::size_t at_;
   std::string_view reason_;
-  std::array<std::uint64_t, kMaxDepth / 64> open_{};
+  std::array<std::uint64_t, kMaxDepth / 64> open_;  // a word is set when the first of its bits is
 };
 
 void appendUtf8(std::string& out, std::uint32_t c) {
@@ -262,7 +233,7 @@ std::expected<void, ScanError> check(std::string_view text) {
   if (scanner.at() != text.size()) {
     return std::unexpected(ScanError{.offset = scanner.at(), .reason = kSomethingFollows});
   }
-  if (!simdjson::validate_utf8(text.data(), text.size())) {
+  if (!isUtf8(text)) {
     return std::unexpected(ScanError{.offset = 0, .reason = "the text is not UTF-8"});
   }
   return {};

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstring>
+#include <span>
 
+#include "base/byte_block.h"
 #include "base/ids.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -22,15 +26,41 @@ std::unexpected<Error> invalid(const Entry& entry, std::string_view what) {
               fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what));
 }
 
-// Appends JSON that may have been printed over several lines: a line break between tokens becomes a blank. Inside a
-// string there is none, since JSON does not allow one there.
-void appendOnOneLine(std::string& out, std::string_view value) {
-  const std::size_t begin = out.size();
-  out.append(value);
-  if (!value.contains('\n') && !value.contains('\r')) return;
-  std::replace(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), '\n', ' ');
-  std::replace(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), '\r', ' ');
+// JSON may have been printed over several lines: a line break between tokens becomes a blank. Inside a string there is
+// none, since JSON does not allow one there.
+void putOnOneLine(std::span<char> text) {
+  const auto isBreak = [](Bytes part) { return either(equal(part, fillBytes('\n')), equal(part, fillBytes('\r'))); };
+  std::size_t at = 0;
+  for (; at + sizeof(Bytes) <= text.size(); at += sizeof(Bytes)) {
+    const Bytes part = loadBytes(text.data() + at);
+    if (const Bytes breaks = isBreak(part); any(breaks)) {
+      storeBytes(text.data() + at, choose(breaks, fillBytes(' '), part));
+    }
+  }
+  for (char& c : text.subspan(at)) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
 }
+
+// Writes texts one behind the other into room that is large enough.
+class Put {
+ public:
+  explicit Put(char* at) : at_(at) {}
+  Put& operator()(std::string_view text) {
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+    return *this;
+  }
+  void onOneLine(std::string_view json) {
+    char* const begin = at_;
+    (*this)(json);
+    putOnOneLine({begin, at_});
+  }
+  [[nodiscard]] char* end() const { return at_; }
+
+ private:
+  char* at_;
+};
 
 enum class Known : std::uint8_t { Id, ParentId, Type, Timestamp, RunId, Payload, Meta, Seal, None };
 
@@ -51,23 +81,36 @@ Result<void> checkObject(const Entry& entry, std::string_view name, std::string_
   return {};
 }
 
-// Of the entries of a batch most have the same time.
-bool isTimestamp(const std::string& text) {
-  thread_local std::string lastGood;
-  if (text == lastGood && !text.empty()) return true;
+// Whether the text is hh:mm:ss.mmmZ.
+bool isTimeOfDay(std::string_view text) {
+  constexpr std::string_view kLargest = "29:59:59.999Z";
+  if (text.size() != kLargest.size() || (text[0] == '2' && text[1] > '3')) return false;
+  bool good = true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool digit = kLargest[i] >= '0' && kLargest[i] <= '9';
+    good &= text[i] <= kLargest[i] && text[i] >= (digit ? '0' : kLargest[i]);
+  }
+  return good;
+}
+
+// Most entries are of the same day as the one before.
+bool isTimestamp(std::string_view text) {
+  constexpr std::size_t kDateBytes = 11;  // with the T
+  thread_local std::array<char, kDateBytes> lastDate{};
+  const std::string_view known(lastDate.data(), kDateBytes);
+  if (text.starts_with(known) && isTimeOfDay(text.substr(kDateBytes))) return true;
   if (!parseTimestamp(text)) return false;
-  constexpr std::size_t kUsualBytes = 40;
-  if (text.size() <= kUsualBytes) lastGood = text;
+  text.copy(lastDate.data(), kDateBytes);
   return true;
 }
 
-Result<void> checkEntry(const Entry& entry) {
+Result<void> checkEntry(const Entry& entry, bool plainType) {
   if (!isEntryId(entry.id)) return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]");
   if (entry.parentId && !entry.parentId->empty() && !isEntryId(*entry.parentId)) {
     return invalid(entry, "parentId is not a valid id");
   }
   // What may be appended is narrower (append_rules.h); but what other writers have stored is kept.
-  if (!isEntryId(entry.type) && (entry.type.empty() || !json::check(json::quoted(entry.type)))) {
+  if (!plainType && (entry.type.empty() || !json::check(json::quoted(entry.type)))) {
     return invalid(entry, "the type is empty or not UTF-8");
   }
   if (!isTimestamp(entry.timestamp)) return invalid(entry, "the timestamp is not RFC 3339");
@@ -134,30 +177,31 @@ class JsonEntrySerializer final : public EntrySerializer {
   [[nodiscard]] int schemaVersion() const override { return kSchemaVersion; }
 
   Result<void> encode(const Entry& entry, std::string& out) const override {
-    if (auto ok = checkEntry(entry); !ok) return ok;
-    out.append(R"({"id":")").append(entry.id);
-    if (entry.parentId.value_or("").empty()) {
-      out.append(R"(","parentId":null,"type":)");
-    } else {
-      out.append(R"(","parentId":")").append(*entry.parentId).append(R"(","type":)");
-    }
-    json::appendQuoted(out, entry.type);
-    out.append(R"(,"timestamp":")").append(entry.timestamp).append("\"");
-    if (!entry.runId.empty()) {
-      out.append(R"(,"runId":)");
-      json::appendQuoted(out, entry.runId);
-    }
-    out.append(R"(,"payload":)");
-    appendOnOneLine(out, entry.payload);
-    if (!entry.meta.empty()) {
-      out.append(R"(,"meta":)");
-      appendOnOneLine(out, entry.meta);
-    }
-    if (!entry.extra.empty()) {
-      out.append(",");
-      appendOnOneLine(out, entry.extra);
-    }
-    out.append("}");
+    const bool plainType = isEntryId(entry.type);
+    if (auto ok = checkEntry(entry, plainType); !ok) return ok;
+    const std::string type = plainType ? std::string() : json::quoted(entry.type);
+    const std::string runId = entry.runId.empty() ? std::string() : json::quoted(entry.runId);
+    constexpr std::size_t kFixedBytes = 128;  // more than all names and signs below
+    const std::size_t most = out.size() + kFixedBytes + entry.id.size() +
+                             (entry.parentId ? entry.parentId->size() : 0) + entry.type.size() + type.size() +
+                             entry.timestamp.size() + runId.size() + entry.payload.size() + entry.meta.size() +
+                             entry.extra.size();
+    out.resize_and_overwrite(most, [&, begin = out.size()](char* text, std::size_t) {
+      Put put(text + begin);
+      put(R"({"id":")")(entry.id);
+      if (!entry.parentId || entry.parentId->empty()) {
+        put(R"(","parentId":null,"type":)");
+      } else {
+        put(R"(","parentId":")") (*entry.parentId)(R"(","type":)");
+      }
+      plainType ? put("\"")(entry.type)("\"") : put(type);
+      put(R"(,"timestamp":")")(entry.timestamp)("\"");
+      if (!runId.empty()) put(R"(,"runId":)")(runId);
+      put(R"(,"payload":)").onOneLine(entry.payload);
+      if (!entry.meta.empty()) put(R"(,"meta":)").onOneLine(entry.meta);
+      if (!entry.extra.empty()) put(",").onOneLine(entry.extra);
+      return static_cast<std::size_t>(put("}").end() - text);
+    });
     return {};
   }
 

@@ -12,7 +12,9 @@ namespace {
 constexpr std::string_view kSealKey = R"(,"seal":")";
 
 bool isLowerHex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  const bool digit = static_cast<unsigned char>(c - '0') <= 9;
+  const bool letter = static_cast<unsigned char>(c - 'a') <= 5;
+  return digit | letter;
 }
 
 std::array<char, 8> toDigits(std::uint32_t value) {
@@ -22,12 +24,23 @@ std::array<char, 8> toDigits(std::uint32_t value) {
   return digits;
 }
 
-// Reads a number without sign or leading zero from all of `text`; 0 when it is none.
-std::uint32_t readPlace(std::string_view text) {
-  if (text.empty() || text.size() > 10 || text.front() == '0') return 0;
+bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The offset of the digits that end at `end`.
+std::size_t digitsBefore(std::string_view text, std::size_t end) {
+  while (end > 0 && isDigit(text[end - 1])) --end;
+  return end;
+}
+
+// Digits without a leading zero; 0 when there are none, or more than a place can have.
+std::uint32_t readPlace(std::string_view digits) {
+  constexpr std::size_t kMostDigits = 7;
+  if (digits.empty() || digits.size() > kMostDigits || digits.front() == '0') return 0;
   std::uint32_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return status == std::errc{} && end == text.data() + text.size() ? value : 0;
+  for (const char c : digits) value = value * 10 + static_cast<std::uint32_t>(c - '0');
+  return value;
 }
 
 bool takePrefix(std::string_view& text, std::string_view prefix) {
@@ -52,25 +65,22 @@ std::optional<std::string_view> takeUntilQuote(std::string_view& text) {
 std::optional<Seal> findSeal(std::string_view line) {
   // From the end: `"}`, eight digits, a blank, `i/n`, the key.
   constexpr std::size_t kShortest = kSealKey.size() + 3 + 1 + 8 + 2;
-  constexpr std::size_t kLongestPlace = 21;
   if (line.size() < kShortest || !line.ends_with("\"}")) return std::nullopt;
   const std::size_t digitsAt = line.size() - 10;
   Seal seal;
-  for (std::size_t i = 0; i < 8; ++i) {
-    if (!isLowerHex(line[digitsAt + i])) return std::nullopt;
-    seal.digits[i] = line[digitsAt + i];
-  }
-  if (line[digitsAt - 1] != ' ') return std::nullopt;
-  const std::size_t windowBegin = digitsAt - 1 - std::min(digitsAt - 1, kLongestPlace + kSealKey.size());
-  const std::string_view window = line.substr(windowBegin, digitsAt - 1 - windowBegin);
-  const std::size_t keyAt = window.rfind(kSealKey);
-  if (keyAt == std::string_view::npos) return std::nullopt;
-  seal.bodyLength = windowBegin + keyAt;
-  seal.placeText = window.substr(keyAt + kSealKey.size());
-  const std::size_t slash = seal.placeText.find('/');
-  if (slash == std::string_view::npos) return std::nullopt;
-  seal.place = readPlace(seal.placeText.substr(0, slash));
-  seal.count = readPlace(seal.placeText.substr(slash + 1));
+  bool good = true;  // without a branch for each: they are random
+  for (std::size_t i = 0; i < 8; ++i) good &= isLowerHex(line[digitsAt + i]);
+  if (!good) return std::nullopt;
+  line.copy(seal.digits.data(), 8, digitsAt);
+  const std::size_t countEnd = digitsAt - 1;
+  const std::size_t countAt = digitsBefore(line, countEnd);
+  if (line[countEnd] != ' ' || countAt == 0 || line[countAt - 1] != '/') return std::nullopt;
+  const std::size_t placeAt = digitsBefore(line, countAt - 1);
+  if (!line.substr(0, placeAt).ends_with(kSealKey)) return std::nullopt;
+  seal.bodyLength = placeAt - kSealKey.size();
+  seal.placeText = line.substr(placeAt, countEnd - placeAt);
+  seal.place = readPlace(line.substr(placeAt, countAt - 1 - placeAt));
+  seal.count = readPlace(line.substr(countAt, countEnd - countAt));
   if (seal.place == 0 || seal.count < seal.place || seal.count > kMaxBatchEntries) return std::nullopt;
   return seal;
 }

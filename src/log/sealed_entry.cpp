@@ -1,16 +1,29 @@
 #include "log/sealed_entry.h"
 
+#include <bit>
+
+#include "base/byte_block.h"
 #include "base/json_brackets.h"
 
 namespace bough {
 namespace {
 
+// Where the first quote or backslash stands.
+std::size_t findQuote(std::string_view text) {
+  if (text.size() >= ByteBlock::kSize) {
+    const ByteBlock block(text.data());
+    const std::uint64_t found = block.where('"') | block.where('\\');
+    if (found != 0) return static_cast<std::size_t>(std::countr_zero(found));
+  }
+  return text.find_first_of("\"\\");
+}
+
 // Takes `prefix` and the text up to the next quote from the front; false when it holds escapes.
 bool takeText(std::string_view& text, std::string_view prefix, std::string& value) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
-  const std::size_t end = text.find('"');
-  if (end == std::string_view::npos || text.substr(0, end).contains('\\')) return false;
+  const std::size_t end = findQuote(text);
+  if (end >= text.size() || text[end] != '"') return false;
   value.assign(text, 0, end);
   text.remove_prefix(end + 1);
   return true;

@@ -1,6 +1,7 @@
 #include "message/json_tree.h"
 
 #include "base/json_grammar.h"
+#include "base/json_string.h"
 
 namespace bough::json {
 
@@ -115,42 +116,13 @@ class Tree::Parser {
   }
 
   bool string() {
-    const char* from = at_++;
-    std::uint8_t flags = 0;
-    for (;;) {
-      at_ = skipPlain(at_, end_);
-      if (at_ >= end_) return failWith("a string is not closed");
-      if (*at_ == '"') {
-        ++at_;
-        add(from, Kind::String, flags);
-        return true;
-      }
-      if (*at_ != '\\') return failWith("a control character stands in a string");
-      flags |= kEscapes;
-      if (!escape(flags)) return false;
-    }
-  }
-
-  bool escape(std::uint8_t& flags) {
-    if (end_ - at_ < 2) return failWith("a string is not closed");
-    switch (at_[1]) {
-      case '/': flags |= kOddEscapes; [[fallthrough]];
-      case '"':
-      case '\\':
-      case 'b':
-      case 'f':
-      case 'n':
-      case 'r':
-      case 't': at_ += 2; return true;
-      case 'u': break;
-      default: return failWith("an unknown escape");
-    }
-    if (end_ - at_ < 6 || !isHexDigit(at_[2]) || !isHexDigit(at_[3]) || !isHexDigit(at_[4]) || !isHexDigit(at_[5])) {
-      return failWith("a broken \\u escape");
-    }
-    flags |= kOddEscapes;
-    if (at_[2] == 'd' || at_[2] == 'D') flags |= kSurrogates;
-    at_ += 6;
+    const char* from = at_;
+    const SkippedString skipped = skipString(at_ + 1, end_);
+    at_ = skipped.at;
+    if (!skipped.reason.empty()) return failWith(skipped.reason);
+    add(from, Kind::String,
+        static_cast<std::uint8_t>((skipped.escapes ? kEscapes : 0) | (skipped.oddEscapes ? kOddEscapes : 0) |
+                                  (skipped.surrogates ? kSurrogates : 0)));
     return true;
   }
 

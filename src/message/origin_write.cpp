@@ -1,11 +1,11 @@
 // Origin: {"boughOrigin":1,"dialect":…,"frames":[…],"natives":[…],"nodes":[…],"ids":[…],"names":[…]}.
 // Natives stand in it as the JSON they are, so writing one is a copy; see docs/messages.md for the members.
-#include <simdjson.h>
 
 #include <charconv>
 #include <utility>
 
 #include "base/json_write.h"
+#include "base/utf8.h"
 #include "message/origin.h"
 
 namespace bough::message {
@@ -13,7 +13,7 @@ namespace {
 
 // Text that is not UTF-8 cannot be a JSON string; it is written as hex digits in an object.
 void writeBytes(json::Writer& writer, std::string_view bytes) {
-  if (simdjson::validate_utf8(bytes.data(), bytes.size())) {
+  if (isUtf8(bytes)) {
     writer.string(bytes);
     return;
   }
@@ -94,7 +94,7 @@ void writeNative(std::string& out, const Native& native) {
     appendHash(out, native.prefix.messages);
     out += ']';
   }
-  if (native.problem.empty() || simdjson::validate_utf8(native.raw.data(), native.raw.size())) {
+  if (native.problem.empty() || isUtf8(native.raw)) {
     out += ",\"value\":";
     out += native.raw;
   } else {

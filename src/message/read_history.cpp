@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "message/content_hash.h"
 #include "message/document.h"
 #include "message/reader.h"
@@ -14,10 +14,6 @@ namespace bough::message {
 namespace {
 
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
-
-bool isUtf8(std::string_view text) {
-  return simdjson::validate_utf8(text.data(), text.size());
-}
 
 // What stands before each signed block, for Anthropic, who binds its signatures to it.
 void setPrefixes(const DocumentParts& parts, const json::Tree& tree, std::vector<Native>& natives) {

@@ -33,7 +33,7 @@ class BatchRules {
       : log_(log),
         request_(request),
         serializer_(serializer),
-        ids_(ids),
+        ids_(ids, request.entries.size()),
         clock_(clock),
         lines_(lines),
         head_(log.headId()) {
@@ -119,37 +119,52 @@ class BatchRules {
     return now_;
   }
 
+  struct Kept {
+    std::string id;
+    std::string timestamp;
+    std::optional<std::string> parentId;
+
+    static Kept& ofThread() {
+      thread_local Kept strings;
+      return strings;
+    }
+  };
+
   // What the caller left out of an entry is filled in for as long as this lives, so that the entry need not be copied;
   // with strings that are kept, so that they need no memory.
   class Completed {
    public:
     Completed(Entry& entry, BatchRules& rules)
-        : entry_(entry), noId_(entry.id.empty()), noTime_(entry.timestamp.empty()), noParent_(!entry.parentId) {
+        : entry_(entry),
+          rules_(rules),
+          noId_(entry.id.empty()),
+          noTime_(entry.timestamp.empty()),
+          noParent_(!entry.parentId) {
       if (noId_) {
-        entry.id.swap(kept().id);
+        entry.id.swap(rules_.kept_.id);
         rules.ids_.next(entry.id);
       }
       if (noTime_) {
-        entry.timestamp.swap(kept().timestamp);
+        entry.timestamp.swap(rules_.kept_.timestamp);
         entry.timestamp = rules.now();
       }
       if (noParent_) {
-        entry.parentId.swap(kept().parentId);
+        entry.parentId.swap(rules_.kept_.parentId);
         if (!entry.parentId) entry.parentId.emplace();
         *entry.parentId = rules.head_;
       }
     }
     ~Completed() {
       if (noId_) {
-        entry_.id.swap(kept().id);
+        entry_.id.swap(rules_.kept_.id);
         entry_.id.clear();
       }
       if (noTime_) {
-        entry_.timestamp.swap(kept().timestamp);
+        entry_.timestamp.swap(rules_.kept_.timestamp);
         entry_.timestamp.clear();
       }
       if (noParent_) {
-        entry_.parentId.swap(kept().parentId);
+        entry_.parentId.swap(rules_.kept_.parentId);
         entry_.parentId.reset();
       }
     }
@@ -157,17 +172,8 @@ class BatchRules {
     Completed& operator=(const Completed&) = delete;
 
    private:
-    struct Kept {
-      std::string id;
-      std::string timestamp;
-      std::optional<std::string> parentId;
-    };
-    static Kept& kept() {
-      thread_local Kept strings;
-      return strings;
-    }
-
     Entry& entry_;
+    BatchRules& rules_;
     bool noId_;
     bool noTime_;
     bool noParent_;
@@ -254,6 +260,7 @@ class BatchRules {
   IdGenerator::Batch ids_;
   Clock& clock_;
   std::vector<NewLine>& lines_;
+  Kept& kept_ = Kept::ofThread();
   NewLineFinder batch_;
   std::string_view head_;
   std::string movedHead_;

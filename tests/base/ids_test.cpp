@@ -111,6 +111,37 @@ TEST(EntryIds, AllowExactlyTheDocumentedBytes) {
   }
 }
 
+TEST(EntryIds, AWrongByteIsFoundAtEveryPlace) {
+  for (std::size_t length = 1; length <= 128; ++length) {
+    for (std::size_t at = 0; at < length; ++at) {
+      std::string id(length, 'z');
+      for (const char wrong : {'/', ';', '@', '[', '`', '{', '\x1F', '\x80', '\xFF', ' '}) {
+        id[at] = wrong;
+        ASSERT_FALSE(isEntryId(id)) << length << ' ' << at;
+      }
+      for (const char good : {'0', '9', 'A', 'Z', 'a', '.', '_', '-', ':'}) {
+        id[at] = good;
+        ASSERT_TRUE(isEntryId(id)) << length << ' ' << at;
+      }
+    }
+  }
+}
+
+TEST(IdGenerator, IdsOfABatchAscendAndStandBetweenThoseBeforeAndBehind) {
+  ScriptedClock clock({SimClock::kStartMs});
+  SimRandom random;
+  IdGenerator generator(clock, random);
+  std::string last = generator.next();
+  IdGenerator::Batch batch(generator, 10'000);
+  for (int i = 0; i < 10'000; ++i) {
+    std::string id;
+    batch.next(id);
+    ASSERT_LT(last, id);
+    last = id;
+  }
+  EXPECT_LT(last, generator.next());
+}
+
 TEST(SessionIds, AreSafeFileNames) {
   for (const std::string& id :
        {std::string("a"), std::string("a.b"), std::string("-"), std::string("_x"), std::string(100, 'x')}) {
