@@ -46,6 +46,9 @@ class File {
   virtual SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) = 0;
   /// Writes at least one byte of `bytes`, perhaps not all.
   virtual SysResult<std::size_t> writeAt(std::uint64_t offset, std::string_view bytes) = 0;
+  /// Lets the system begin to write these bytes to the disk while the caller goes on. It promises nothing: sync does,
+  /// and says what went wrong.
+  virtual void startSync(std::uint64_t offset, std::uint64_t sizeBytes) = 0;
   /// fdatasync: the bytes and the size are on the disk when this returns.
   virtual SysResult<void> sync() = 0;
   virtual SysResult<void> truncate(std::uint64_t sizeBytes) = 0;

@@ -79,6 +79,11 @@ class PosixFile final : public File {
     if (put < 0) return lastError();
     return static_cast<std::size_t>(put);
   }
+  void startSync(std::uint64_t offset, std::uint64_t sizeBytes) override {
+    // With no flag that waits, which would also take an error away from the sync that follows.
+    (void)::sync_file_range(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(sizeBytes),
+                            SYNC_FILE_RANGE_WRITE);
+  }
   SysResult<void> sync() override { return done(::fdatasync(fd_.get())); }
   SysResult<void> truncate(std::uint64_t sizeBytes) override {
     return done(::ftruncate(fd_.get(), static_cast<off_t>(sizeBytes)));

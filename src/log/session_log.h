@@ -10,7 +10,7 @@
 //      behind durable bytes, so a crash can tear the last batch and no other. The last one is written anew before
 //      that, as it stands: a sync that failed in another process may have left it in memory only;
 //   3. let the waiting appends check themselves against the log as it is now, and seal all their entries as one batch;
-//   4. one write, one sync; then they are acknowledged.
+//   4. one write; while the disk works the index takes them in; one sync; then they are acknowledged.
 // A write that fails is cut off again. A sync that fails poisons this object: what the disk holds is unknown, so
 // nothing more is acknowledged until the session is opened again.
 #pragma once
@@ -61,6 +61,8 @@ class AppendWork {
   /// Checks itself against the log and adds its lines to `lines`; on an error it has added none. May be called a
   /// second time, from the start, when the index had to be made anew.
   virtual Result<void> prepare(LogView& log, std::vector<NewLine>& lines) = 0;
+  /// Its lines are written: what they were made of is no longer needed. Called while the disk works, at most once.
+  virtual void release() = 0;
   /// Called once with the outcome.
   virtual void finish(Result<void> outcome) = 0;
 };
@@ -219,13 +221,11 @@ class SessionLog {
   Result<void> loadTail();
   Result<void> prepareGroup(View& view, const std::vector<AppendWork*>& group, std::vector<Result<void>>& outcomes);
   void sealGroup(const std::vector<NewLine>& lines);
-  struct Written {
-    int error = 0;
-    bool atSync = false;
-  };
-  static Written writeGroup(File& file, const std::string& bytes, std::uint64_t offset);
   void indexGroup(const View& view, std::uint64_t offset);
-  Result<void> commitLines(const View& view, File& file, std::unique_lock<std::mutex>& lock);
+  void extendIndex();
+  [[nodiscard]] Error replacedError() const;
+  Result<void> noteWritten(View& view, std::uint64_t offset);
+  Result<void> commitLines(View& view, File& file, std::unique_lock<std::mutex>& lock);
 
   const LogFolders folders_;
   const std::string sessionId_;
@@ -237,6 +237,8 @@ class SessionLog {
   std::mutex mutex_;
   OpenLog log_;
   OffsetIndex index_;
+  SessionOutline outline_;  // of the log in that generation, or of its beginning
+  std::uint64_t outlineGeneration_ = 0;
   std::string edge_;  // the last bytes that the index covers, at least 4 KiB of them
   std::string tailId_;
   std::uint64_t tailOffset_ = 0;

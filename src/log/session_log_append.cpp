@@ -43,8 +43,14 @@ class SessionLog::View final : public LogView {
   /// Whether the head is another one than that of the log.
   [[nodiscard]] bool headMoved() const { return headMoved_; }
   [[nodiscard]] const std::vector<NewLine>& lines() const { return lines_; }
+  /// When nothing looks at the lines, nor at the head, any more.
+  void release() {
+    lines_ = {};
+    for (AppendWork* work : works_) work->release();
+  }
 
-  void accept(std::vector<NewLine> fresh) {
+  void accept(AppendWork& work, std::vector<NewLine> fresh) {
+    works_.push_back(&work);
     for (const NewLine& line : fresh) {
       if (isControlType(line.type()) && line.type() != entry_type::kHead) continue;
       headMoved_ = true;
@@ -68,6 +74,7 @@ class SessionLog::View final : public LogView {
   std::string movedHead_;
   bool headMoved_ = false;
   std::vector<NewLine> lines_;
+  std::vector<AppendWork*> works_;
   NewLineFinder finder_;
 };
 
@@ -245,20 +252,6 @@ void SessionLog::sealGroup(const std::vector<NewLine>& lines) {
   }
 }
 
-// Without mutex_, so that readers go on: only the holder of the file's lock comes here.
-SessionLog::Written SessionLog::writeGroup(File& file, const std::string& bytes, std::uint64_t offset) {
-  if (const auto written = writeFully(file, offset, bytes); !written) {
-    // Nothing of this was acknowledged. What is left when cutting fails too is moved aside by the next append.
-    (void)file.truncate(offset);
-    return {.error = written.error(), .atSync = false};
-  }
-  if (const auto synced = file.sync(); !synced) {
-    (void)file.truncate(offset);
-    return {.error = synced.error(), .atSync = true};
-  }
-  return {};
-}
-
 // Adds the written lines to the index without reading them back.
 void SessionLog::indexGroup(const View& view, std::uint64_t offset) {
   const std::string_view bytes = groupBytes_;
@@ -285,44 +278,76 @@ void SessionLog::indexGroup(const View& view, std::uint64_t offset) {
   // Not for each append: moving what is kept to the front costs more than the rest of this.
   if (edge_.size() > 4 * kEdgeBytes) edge_.erase(0, edge_.size() - kEdgeBytes);
   index_.setScanState({.offset = offset + bytes.size(), .lastSeal = groupSeal_, .lacksLineEnd = false});
-  const bool trusted = options_.writeIndex && !readMismatch_ && !index_.damaged();
-  if (trusted && index_.hasFile() && index_.unsavedBytes() > kExtendAfterBytes) {
-    sumEdge();
-    index_.extendFile();
-  }
 }
 
-// Writes what the group wants to add. `lock` is open during the write and the sync.
-Result<void> SessionLog::commitLines(const View& view, File& file, std::unique_lock<std::mutex>& lock) {
-  if (view.lines().empty()) return {};
-  if (log_.file.get() != &file) {
-    return fail(ErrorCode::Io, fmt::format("{} was replaced while it was appended to", log_.path()),
-                "look what replaced it; then append again");
-  }
-  const std::uint64_t offset = index_.summary().coveredBytes;
-  sealGroup(view.lines());
-  lock.unlock();
-  const Written written = writeGroup(file, groupBytes_, offset);
-  lock.lock();
-  if (written.error != 0) {
-    if (!written.atSync) return std::unexpected(appendError(written.error, offset));
-    poison_ = syncError(written.error);
-    return std::unexpected(*poison_);
-  }
-  bytesSinceTurn_ += groupBytes_.size();
-  syncedBytes_ = offset + groupBytes_.size();
-  // A reader of this process may have found the lines while we waited for the disk.
+// Only what is durable: an index must not vouch for bytes that a crash may take.
+void SessionLog::extendIndex() {
+  const bool trusted = options_.writeIndex && !readMismatch_ && !index_.damaged();
+  if (!trusted || !index_.hasFile() || index_.unsavedBytes() <= kExtendAfterBytes) return;
+  if (index_.summary().coveredBytes != syncedBytes_) return;
+  sumEdge();
+  index_.extendFile();
+}
+
+Error SessionLog::replacedError() const {
+  return {.code = ErrorCode::Io,
+          .message = fmt::format("{} was replaced while it was appended to", log_.path()),
+          .hint = "look what replaced it; then append again",
+          .retryable = false,
+          .actualTail = {}};
+}
+
+// Takes note of lines that are written but not yet durable: all that can be done while the disk works.
+Result<void> SessionLog::noteWritten(View& view, std::uint64_t offset) {
+  // A reader of this process may have found the lines before us.
   if (index_.summary().coveredBytes == offset) indexGroup(view, offset);
+  view.release();
   const auto info = log_.folder->info(log_.name);
-  if (!info && info.error() != ENOENT) return {};  // the batch is durable; only its file could not be looked at
-  if (!info || info->identity != log_.info.identity) {
-    return fail(ErrorCode::Io, fmt::format("{} was replaced while it was appended to", log_.path()),
-                "look what replaced it; then append again");
-  }
+  if (!info && info.error() != ENOENT) return {};  // only a precaution, which the batch does not depend on
+  if (!info || info->identity != log_.info.identity) return std::unexpected(replacedError());
   if (index_.summary().coveredBytes == info->sizeBytes) {
     seenSize_ = info->sizeBytes;
     seenModifiedNs_ = info->modifiedNs;
   }
+  return {};
+}
+
+// Writes what the group wants to add. `lock` is open during the write and the sync, so that readers go on: only the
+// holder of the file's lock comes here.
+Result<void> SessionLog::commitLines(View& view, File& file, std::unique_lock<std::mutex>& lock) {
+  if (view.lines().empty()) return {};
+  if (log_.file.get() != &file) return std::unexpected(replacedError());
+  const std::uint64_t offset = index_.summary().coveredBytes;
+  sealGroup(view.lines());
+
+  lock.unlock();
+  const auto written = writeFully(file, offset, groupBytes_);
+  if (written) {
+    file.startSync(offset, groupBytes_.size());
+  } else {
+    // Nothing of this was acknowledged. What is left when cutting fails too is moved aside by the next append.
+    (void)file.truncate(offset);
+  }
+  lock.lock();
+  if (!written) return std::unexpected(appendError(written.error(), offset));
+  const bool stillOurs = log_.file.get() == &file;
+  auto noted = stillOurs ? noteWritten(view, offset) : std::unexpected(replacedError());
+
+  lock.unlock();
+  const auto synced = file.sync();
+  if (!synced) (void)file.truncate(offset);
+  lock.lock();
+  if (!synced) {
+    forgetIndex();
+    poison_ = syncError(synced.error());
+  }
+  // A reader that saved the index may have met the error that this sync would have reported.
+  if (poison_) return std::unexpected(*poison_);
+  if (!noted) return noted;
+  if (log_.file.get() != &file) return std::unexpected(replacedError());
+  bytesSinceTurn_ += groupBytes_.size();
+  syncedBytes_ = offset + groupBytes_.size();
+  extendIndex();
   return {};
 }
 
@@ -348,7 +373,7 @@ Result<void> SessionLog::prepareGroup(View& view, const std::vector<AppendWork*>
     if (prepared && view.lines().size() + fresh.size() > kMaxBatchEntries) {
       prepared = fail(ErrorCode::InvalidArgument, "a batch of more than 1,000,000 entries", "append it in parts");
     }
-    if (prepared) view.accept(std::move(fresh));
+    if (prepared) view.accept(*work, std::move(fresh));
     outcomes.push_back(std::move(prepared));
   }
   return {};

@@ -8,30 +8,48 @@
 
 namespace bough {
 
+namespace {
+
+// Adds records to an outline; false when one cannot be what it says: its parent would stand behind it.
+bool addRecords(std::span<const IndexRecord> records, SessionOutline& outline) {
+  auto ordinal = static_cast<Ordinal>(outline.kinds.size());
+  outline.kinds.resize(ordinal + records.size());
+  for (const IndexRecord& record : records) {
+    outline.kinds[ordinal] = record.kind;
+    // Nearly always: the child of the entry before it.
+    if (record.parent + 1 != ordinal || ordinal == 0) {
+      if (ordinal > 0 || record.parent != kNoOrdinal) outline.jumps.push_back({ordinal, record.parent});
+      if (record.parent >= ordinal && record.parent < kElsewhere) return false;
+    }
+    ++ordinal;
+  }
+  return true;
+}
+
+}  // namespace
+
+// It is kept, and continued when the log has grown: a long session is asked for it with every turn.
 Result<SessionOutline> SessionLog::outline() {
-  static_assert(SessionOutline::kNone == kNoOrdinal && SessionOutline::kElsewhere == kElsewhere);
   const std::lock_guard lock(mutex_);
   return withIndex([&]() -> Result<SessionOutline> {
-    SessionOutline outline;
-    outline.kinds.resize(index_.summary().count);
-    Ordinal ordinal = 0;
-    bool sound = true;  // an index of ours has no parent behind its child
-    index_.forEachRecord([&](std::span<const IndexRecord> records) {
-      sound = sound && records.size() <= outline.kinds.size() - ordinal;
-      if (!sound) return;
-      for (const IndexRecord& record : records) {
-        outline.kinds[ordinal] = record.kind;
-        // Nearly always: the child of the entry before it.
-        if (record.parent + 1 != ordinal || ordinal == 0) {
-          if (ordinal > 0 || record.parent != kNoOrdinal) outline.jumps.push_back({ordinal, record.parent});
-          sound = sound && (record.parent < ordinal || record.parent >= kElsewhere);
-        }
-        ++ordinal;
-      }
-    });
-    readMismatch_ = readMismatch_ || !sound || ordinal != outline.kinds.size();
-    outline.head = index_.summary().head;
-    return outline;
+    const Ordinal count = index_.summary().count;
+    constexpr Ordinal kFew = 1024;
+    bool sound = true;
+    if (outlineGeneration_ != generation_ || outline_.kinds.size() + kFew < count) {
+      outline_ = {};
+      outline_.kinds.reserve(count);
+      index_.forEachRecord([&](std::span<const IndexRecord> records) {
+        sound = sound && records.size() <= count - outline_.kinds.size() && addRecords(records, outline_);
+      });
+    }
+    while (sound && outline_.kinds.size() < count) {
+      const IndexRecord record = index_.record(static_cast<Ordinal>(outline_.kinds.size()));
+      sound = !index_.damaged() && addRecords({&record, 1}, outline_);
+    }
+    readMismatch_ = readMismatch_ || !sound || outline_.kinds.size() != count;
+    outlineGeneration_ = readMismatch_ || index_.damaged() ? 0 : generation_.load();
+    outline_.head = index_.summary().head;
+    return outline_;
   });
 }
 

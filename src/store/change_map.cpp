@@ -50,20 +50,12 @@ SharedWords* ChangeMap::map() {
   return shared_.get();
 }
 
-void ChangeMap::count(std::string_view sessionId, ChangeKind kind, std::size_t which) {
+void ChangeMap::count(std::uint32_t group, ChangeKind kind, std::size_t which) {
   SharedWords* shared = map();
   if (shared == nullptr || !shared->writable()) return;
   const auto words = shared->words();
-  words[kHeaderWords + 2 * groupOf(sessionId) + which].fetch_add(1);
+  words[kHeaderWords + std::size_t{2} * group + which].fetch_add(1);
   if (kind == ChangeKind::Names) words[kHeaderWords + 2 * kGroups + which].fetch_add(1);
-}
-
-void ChangeMap::began(std::string_view sessionId, ChangeKind kind) {
-  count(sessionId, kind, 0);
-}
-
-void ChangeMap::ended(std::string_view sessionId, ChangeKind kind) {
-  count(sessionId, kind, 1);
 }
 
 Result<ChangeSet> ChangeMap::since(std::string_view token) {

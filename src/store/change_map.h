@@ -40,9 +40,9 @@ class ChangeMap {
   friend class ChangeMark;
   /// Null when there is none and none can be made.
   SharedWords* map();
-  void began(std::string_view sessionId, ChangeKind kind);
-  void ended(std::string_view sessionId, ChangeKind kind);
-  void count(std::string_view sessionId, ChangeKind kind, std::size_t which);
+  void began(std::uint32_t group, ChangeKind kind) { count(group, kind, 0); }
+  void ended(std::uint32_t group, ChangeKind kind) { count(group, kind, 1); }
+  void count(std::uint32_t group, ChangeKind kind, std::size_t which);
 
   std::shared_ptr<Directory> root_;
   Environment& environment_;
@@ -55,16 +55,16 @@ class ChangeMap {
 class ChangeMark {
  public:
   ChangeMark(ChangeMap& map, std::string_view sessionId, ChangeKind kind = ChangeKind::Content)
-      : map_(map), sessionId_(sessionId), kind_(kind) {
-    map_.began(sessionId_, kind_);
+      : map_(map), group_(ChangeMap::groupOf(sessionId)), kind_(kind) {
+    map_.began(group_, kind_);
   }
   ChangeMark(const ChangeMark&) = delete;
   ChangeMark& operator=(const ChangeMark&) = delete;
-  ~ChangeMark() { map_.ended(sessionId_, kind_); }
+  ~ChangeMark() { map_.ended(group_, kind_); }
 
  private:
   ChangeMap& map_;
-  std::string_view sessionId_;  // the caller's, which lives longer
+  std::uint32_t group_;
   ChangeKind kind_;
 };
 

@@ -213,15 +213,15 @@ Result<Entry> FileBackend::header(const std::string& sessionId) {
 
 // Without a look at the file when nothing hints that it is another one: an append finds out under its lock.
 Result<std::optional<ForkOrigin>> FileBackend::origin(const std::string& sessionId) {
-  auto session = log(sessionId);
-  if (!session) return std::unexpected(session.error());
   {
     const std::lock_guard lock(mutex_);
     const auto cached = logs_.find(sessionId);
-    if (cached != logs_.end() && cached->second.originGeneration == (*session)->generation()) {
+    if (cached != logs_.end() && cached->second.originGeneration == cached->second.log->generation()) {
       return cached->second.origin;
     }
   }
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
   auto first = (*session)->header();
   if (!first) return std::unexpected(first.error());
   auto entry = serializer_.decode(first->text);
@@ -235,13 +235,19 @@ Result<std::optional<ForkOrigin>> FileBackend::origin(const std::string& session
   return origin;
 }
 
-// The generation of the log whose origin is the one that a request was made for; 0 when that is not known.
-std::uint64_t FileBackend::generationFor(const AppendRequest& request, const SessionLog& log) {
-  const std::lock_guard lock(mutex_);
-  const auto cached = logs_.find(request.sessionId);
-  const bool same =
-      cached != logs_.end() && cached->second.log.get() == &log && cached->second.origin == request.origin;
-  return same ? cached->second.originGeneration : 0;
+// Where a request goes.
+Result<FileBackend::Target> FileBackend::target(const AppendRequest& request) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto cached = logs_.find(request.sessionId); cached != logs_.end()) {
+      recent_.splice(recent_.begin(), recent_, cached->second.place);
+      const bool known = cached->second.origin == request.origin;
+      return Target{.log = cached->second.log, .generation = known ? cached->second.originGeneration : 0};
+    }
+  }
+  auto session = log(request.sessionId);
+  if (!session) return std::unexpected(session.error());
+  return Target{.log = std::move(*session), .generation = 0};
 }
 
 Result<SessionState> FileBackend::state(const std::string& sessionId) {
@@ -284,12 +290,12 @@ Result<void> FileBackend::checkFormat(const std::string& sessionId, std::string_
 }
 
 Result<AppendResult> FileBackend::append(AppendRequest& request) {
-  auto session = log(request.sessionId);
-  if (!session) return std::unexpected(session.error());
+  auto to = target(request);
+  if (!to) return std::unexpected(to.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
   const ChangeMark mark(changes_, request.sessionId);
-  RulesWork work(request, generationFor(request, **session), serializer_, ids_, environment_.clock);
-  (*session)->append(work, weightOf(request.entries));
+  RulesWork work(request, to->generation, serializer_, ids_, environment_.clock);
+  to->log->append(work, weightOf(request.entries));
   return work.take();
 }
 

@@ -100,7 +100,11 @@ class FileBackend : public StorageBackend {
  private:
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
   Result<void> checkFormat(const std::string& sessionId, std::string_view header);
-  std::uint64_t generationFor(const AppendRequest& request, const SessionLog& log);
+  struct Target {
+    std::shared_ptr<SessionLog> log;
+    std::uint64_t generation = 0;  ///< Of the log that the request's origin was read from; 0 when that is not known.
+  };
+  Result<Target> target(const AppendRequest& request);
   void forget(const std::string& sessionId);
   [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
   Result<std::shared_ptr<Directory>> trashFolder(bool create);

@@ -35,6 +35,7 @@ class RulesWork final : public AppendWork {
     result_ = std::move(*prepared);
     return {};
   }
+  void release() override { request_.entries.clear(); }
   void finish(Result<void> outcome) override {
     if (!outcome) result_ = std::unexpected(outcome.error());
   }

@@ -71,6 +71,13 @@ SysResult<std::size_t> SimFile::writeAt(std::uint64_t offset, std::string_view b
   return count;
 }
 
+// What is under way may be on the disk or not, as anything that was not synced.
+void SimFile::startSync(std::uint64_t offset, std::uint64_t sizeBytes) {
+  const std::lock_guard guard(state_->mutex);
+  const std::string text = fmt::format("start {} {}+{}", label_, offset, sizeBytes);
+  if (state_->enter(text, true).error == 0) state_->traceLine(text);
+}
+
 SysResult<void> SimFile::sync() {
   const std::lock_guard guard(state_->mutex);
   std::string text = "sync " + label_;

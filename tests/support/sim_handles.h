@@ -15,6 +15,7 @@ class SimFile final : public File {
   SysResult<FileInfo> info() override;
   SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) override;
   SysResult<std::size_t> writeAt(std::uint64_t offset, std::string_view bytes) override;
+  void startSync(std::uint64_t offset, std::uint64_t sizeBytes) override;
   SysResult<void> sync() override;
   SysResult<void> truncate(std::uint64_t sizeBytes) override;
   SysResult<void> tryLock(LockKind kind) override;
