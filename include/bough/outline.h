@@ -32,21 +32,19 @@ struct SessionOutline {
     kinds.push_back(kind);
   }
 
-  /// Calls `use` for an entry and all those above it, upwards. Returns where that ends: kNone at a root, else the
-  /// parent that is no earlier entry.
+  /// Calls `use(first, last)` for each stretch of entries that follow one another on the way from an entry up. Returns
+  /// where that ends: kNone at a root, else the parent that is no earlier entry.
   template <typename Use>
   std::uint32_t walkUp(std::uint32_t sequence, Use use) const {
-    auto behind = std::ranges::upper_bound(jumps, sequence, {}, &Jump::sequence);
+    auto behind = jumps.end();
     for (;;) {
-      use(sequence);
-      if (behind != jumps.begin() && (behind - 1)->sequence == sequence) {
-        const std::uint32_t parent = (behind - 1)->parent;
-        if (parent >= sequence) return parent;
-        sequence = parent;
-        behind = std::ranges::upper_bound(jumps.begin(), behind, sequence, {}, &Jump::sequence);
-      } else if (sequence-- == 0) {
-        return kNone;
-      }
+      behind = std::ranges::upper_bound(jumps.begin(), behind, sequence, {}, &Jump::sequence);
+      const bool whole = behind == jumps.begin();  // nothing between it and the first entry
+      const std::uint32_t first = whole ? 0 : (behind - 1)->sequence;
+      const std::uint32_t parent = whole ? kNone : (behind - 1)->parent;
+      use(first, sequence);
+      if (parent >= first) return parent;
+      sequence = parent;
     }
   }
 };

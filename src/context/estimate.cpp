@@ -11,10 +11,12 @@ namespace {
 
 enum class Kind : std::uint8_t { Lower, Upper, Digit, Space, Newline, Punctuation, Other };
 
-constexpr std::array<Kind, 128> makeKinds() {
-  std::array<Kind, 128> kinds{};
-  for (std::size_t c = 0; c < 128; ++c) {
-    if (c >= 'a' && c <= 'z') {
+constexpr std::array<Kind, 256> makeKinds() {
+  std::array<Kind, 256> kinds{};
+  for (std::size_t c = 0; c < 256; ++c) {
+    if (c >= 0x80) {
+      kinds[c] = Kind::Other;
+    } else if (c >= 'a' && c <= 'z') {
       kinds[c] = Kind::Lower;
     } else if (c >= 'A' && c <= 'Z') {
       kinds[c] = Kind::Upper;
@@ -63,12 +65,36 @@ class Estimator {
 
   /// In thousandths.
   std::uint64_t run() {
-    while (at_ < text_.size()) step();
+    while (at_ < text_.size()) {
+      // What text is mostly made of: further small letters of a word, further blanks.
+      if (last_ == Kind::Lower) moreLetters();
+      if (last_ == Kind::Space) moreSpaces();
+      if (at_ < text_.size()) step();
+    }
     endWord();
     return total_;
   }
 
  private:
+  [[nodiscard]] Kind kindAt(std::size_t at) const { return kKinds[static_cast<unsigned char>(text_[at])]; }
+
+  void moreLetters() {
+    const std::size_t begin = at_;
+    for (; at_ < text_.size() && kindAt(at_) == Kind::Lower; ++at_) {
+      const auto c = static_cast<unsigned char>(text_[at_]);
+      repeated_ += c == lastChar_ ? 1 : 0;
+      lastChar_ = c;
+    }
+    run_ += at_ - begin;
+    letters_ += at_ - begin;
+  }
+
+  void moreSpaces() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && kindAt(at_) == Kind::Space) ++at_;
+    total_ += (at_ - begin) * kSpaceMore;
+  }
+
   void step() {
     const auto c = static_cast<unsigned char>(text_[at_]);
     if (c >= 0x80) {
@@ -190,7 +216,7 @@ class Estimator {
 };
 
 // Of long texts, slices are enough: so many, of so many bytes, evenly spread.
-constexpr std::size_t kSlices = 16;
+constexpr std::size_t kSlices = 8;
 constexpr std::size_t kSliceBytes = 128;
 
 }  // namespace

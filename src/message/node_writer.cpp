@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/check.h"
+#include "base/json_string.h"
 #include "base/json_write.h"
 
 namespace bough::message {
@@ -49,7 +50,7 @@ NodeWriter& NodeWriter::key(std::string_view name) {
   out_ += name;
   out_ += "\":";
   comma_ = false;
-  open_.back().key = content_hash::string(name);
+  open_.back().key = hashOfString(name);
   return *this;
 }
 
@@ -65,7 +66,7 @@ NodeWriter& NodeWriter::texts(std::span<const TextView> parts) {
     const std::string quoted = json::quoted(part.decode());
     out_.append(quoted, 1, quoted.size() - 2);
   }
-  const std::uint64_t hash = content_hash::string(std::string_view(out_).substr(begin));
+  const std::uint64_t hash = hashOfString(std::string_view(out_).substr(begin));
   out_ += '"';
   done(hash);
   return *this;
@@ -75,7 +76,7 @@ NodeWriter& NodeWriter::plain(std::string_view text) {
   separate();
   const std::size_t begin = out_.size() + 1;
   json::appendQuoted(out_, text);
-  done(content_hash::string(std::string_view(out_).substr(begin, out_.size() - begin - 1)));
+  done(hashOfString(std::string_view(out_).substr(begin, out_.size() - begin - 1)));
   return *this;
 }
 
@@ -100,6 +101,12 @@ NodeWriter& NodeWriter::number(std::uint64_t value) {
 }
 
 NodeWriter& NodeWriter::raw(std::string_view json) {
+  if (hashing_ == Hashing::No && !json::mayHoldSurrogates(json)) {
+    separate();
+    out_ += json;
+    done(0);
+    return *this;
+  }
   const auto error = tree_.parse(json);
   BOUGH_CHECK(!error);
   separate();

@@ -1,8 +1,10 @@
-// Writes a JSON value and hashes what it means in the same stroke, so that converted text is never parsed again.
+// Writes a JSON value and, where that is wanted, hashes what it means in the same stroke, so that converted text is
+// never parsed again.
 #pragma once
 
 #include <bough/message.h>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,9 +14,12 @@
 
 namespace bough::message {
 
+/// Whether somebody will compare what was written with what comes back.
+enum class Hashing : std::uint8_t { No, Yes };
+
 class NodeWriter {
  public:
-  explicit NodeWriter(std::string& out) : out_(out) {}
+  NodeWriter(std::string& out, Hashing hashing) : out_(out), hashing_(hashing) {}
 
   NodeWriter& beginObject() { return open('{', true); }
   NodeWriter& endObject() { return close('}'); }
@@ -37,7 +42,7 @@ class NodeWriter {
   NodeWriter& member(std::string_view name, const TextView& value) { return key(name).text(value); }
   NodeWriter& member(std::string_view name, std::string_view value) { return key(name).plain(value); }
 
-  /// The hash of the value that was completed last.
+  /// The hash of the value that was completed last; 0 without hashing.
   [[nodiscard]] std::uint64_t lastHash() const { return last_; }
 
  private:
@@ -50,11 +55,15 @@ class NodeWriter {
 
   void separate();
   void done(std::uint64_t hash);
+  [[nodiscard]] std::uint64_t hashOfString(std::string_view body) const {
+    return hashing_ == Hashing::Yes ? content_hash::string(body) : 0;
+  }
   NodeWriter& open(char bracket, bool object);
   NodeWriter& close(char bracket);
   void spliceSanitized(std::string_view json);
 
   std::string& out_;
+  Hashing hashing_;
   bool comma_ = false;
   std::uint64_t last_ = 0;
   std::vector<Open> open_;

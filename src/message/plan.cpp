@@ -13,7 +13,9 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
 
 bool isBlank(const TextView& text) {
-  if (!text.escaped.contains('\\')) return text.escaped.find_first_not_of(kBlanks) == std::string_view::npos;
+  const std::size_t first = text.escaped.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return true;
+  if (text.escaped[first] != '\\') return false;
   return text.decode().find_first_not_of(kBlanks) == std::string::npos;
 }
 

@@ -201,7 +201,7 @@ Request writeRequest(History& history, Dialect target, const ConvertOptions& opt
   request.tools = writeTools(target, history, records, reporter);
   const auto rawOf = [&](const OutMessage& out) { return history.natives[static_cast<std::size_t>(out.native)].raw; };
   if (plan.hasSystem) {
-    Sink sink(request.system, records, Section::System);
+    Sink sink(request.system, records, Section::System, Hashing::No);
     if (plan.system.verbatim) {
       sink.splice(plan.system.native, rawOf(plan.system), {}, 0);
     } else {
@@ -213,7 +213,7 @@ Request writeRequest(History& history, Dialect target, const ConvertOptions& opt
   std::string& out = request.messages;
   out.reserve(bytes);
   out += '[';
-  Sink sink(out, records, Section::Messages);
+  Sink sink(out, records, Section::Messages, Hashing::No);
   for (const OutMessage& message : plan.messages) {
     Request::Part& part = request.parts.emplace_back();
     part.begin = out.size() + (sink.count() > 0 ? 1 : 0);

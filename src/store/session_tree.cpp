@@ -83,7 +83,7 @@ class OutlineJoin {
       if (part.sequences.back() >= other->kinds.size()) return changed();
       if (first) {
         const auto root = static_cast<std::uint32_t>(part.sequences.front());
-        const bool orphan = other->walkUp(root, [](std::uint32_t) {}) == kElsewhere;
+        const bool orphan = other->walkUp(root, [](std::uint32_t, std::uint32_t) {}) == kElsewhere;
         joined_.add(other->kinds[root], orphan ? kElsewhere : kNone);
       }
       for (std::size_t i = first ? 1 : 0; i < part.sequences.size(); ++i) {

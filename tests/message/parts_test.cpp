@@ -61,7 +61,7 @@ TEST(ContentHash, SeesEveryChange) {
 
 TEST(NodeWriter, HashesWhileItWritesAsTheHasherDoesAfterwards) {
   std::string out;
-  NodeWriter writer(out);
+  NodeWriter writer(out, Hashing::Yes);
   const TextView odd{.escaped = R"(\u00e9\/\ud800x)", .present = true, .oddEscapes = true};
   const TextView plain{.escaped = R"(line\n\"q\")", .present = true, .oddEscapes = false};
   writer.beginObject().member("a", odd).member("b", plain).member("c", std::string_view("tab\there\x01")).key("d");
