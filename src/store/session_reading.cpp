@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <chrono>
 
-#include "base/byte_block.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/kind_set.h"
 #include "store/attachment_reference.h"
 #include "store/header.h"
 #include "store/session_store_impl.h"
@@ -47,34 +46,22 @@ Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(StorageBacken
                                                                    const std::string& sessionId,
                                                                    const std::string& leafId,
                                                                    const std::vector<std::string>& types) {
-  const auto bitOf = [](EntryKind kind) { return std::uint64_t{1} << (static_cast<unsigned>(kind) % 64); };
-  std::uint64_t wanted = 0;
-  for (const std::string& type : types) wanted |= bitOf(entryKind(type));
+  KindSet wanted;
+  for (const std::string& type : types) wanted.add(entryKind(type));
   auto leaf = backend.sequenceOf(sessionId, leafId);
   if (!leaf) return std::unexpected(leaf.error());
-  if (!*leaf || (wanted & bitOf(EntryKind::Other)) != 0) return std::nullopt;
+  if (!*leaf || wanted.contains(EntryKind::Other)) return std::nullopt;
   auto outline = backend.outline(sessionId);
   if (!outline) return std::unexpected(outline.error());
   std::vector<std::uint64_t> found;
   if (**leaf >= outline->kinds.size()) return std::nullopt;
-  // Sixteen at a time: most are of none of these kinds.
-  constexpr std::uint32_t kPart = sizeof(Bytes);
-  const auto holdsAny = [&](const EntryKind* part) {
-    const Bytes kinds = loadBytes(reinterpret_cast<const char*>(part));
-    Bytes same = fillBytes(0);
-    for (std::uint64_t rest = wanted; rest != 0; rest &= rest - 1) {
-      same = either(same, equal(kinds, fillBytes(static_cast<char>(std::countr_zero(rest)))));
-    }
-    return any(same);
-  };
   const auto look = [&](std::uint32_t first, std::uint32_t last) {
-    for (std::uint32_t at = last + 1; at > first;) {
-      if (at - first >= kPart && !holdsAny(outline->kinds.data() + at - kPart)) {
-        at -= kPart;
-      } else if ((wanted & bitOf(outline->kinds[--at])) != 0) {
-        found.push_back(at);
-      }
+    const std::span stretch = std::span<const EntryKind>(outline->kinds).first(last + std::size_t{1});
+    const std::size_t before = found.size();
+    for (std::size_t at = wanted.find(stretch, first); at < stretch.size(); at = wanted.find(stretch, at + 1)) {
+      found.push_back(at);
     }
+    std::reverse(found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
   };
   const std::uint32_t end = outline->walkUp(static_cast<std::uint32_t>(**leaf), look);
   if (end != SessionOutline::kNone) return std::nullopt;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
+
+#include "base/kind_set.h"
 
 namespace bough {
 namespace {
@@ -46,8 +49,8 @@ void SessionTree::Builder::run() {
     }
     addRun(i, parent);
     const TreeNode end = std::min(count, jump == jumps_.end() ? count : std::max(jump->sequence, i + 1));
-    const TreeNode first = i++;
-    while (i < end && isConversation(kinds[i])) ++i;
+    const TreeNode first = i;
+    i = static_cast<TreeNode>(conversationEnd(std::span(kinds).first(end), i + 1));
     tree_.runs_.back().last = i - 1;
     tree_.nodeCount_ += i - first;
   }
