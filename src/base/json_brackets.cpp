@@ -165,6 +165,18 @@ std::optional<std::size_t> skipBrackets(std::string_view text) {
   return finish(text, at, nesting);
 }
 
+std::optional<std::size_t> copyBrackets(std::string_view text, char* out) {
+  if (!beginsContainer(text)) {
+    std::memcpy(out, text.data(), text.size());
+    return std::nullopt;
+  }
+  Nesting nesting;
+  const std::size_t at =
+      scanBlocks(text, nesting, [&](const ByteBlock& block, std::size_t offset) { block.store(out + offset); });
+  std::memcpy(out + at, text.data() + at, text.size() - at);
+  return finish(text, at, nesting);
+}
+
 std::optional<std::size_t> copyBrackets(std::string_view text, char* out, Crc32c& crc) {
 #ifdef BOUGH_CRC_TARGET
   if (hasCrc32cInstruction() && beginsContainer(text)) {

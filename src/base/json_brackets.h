@@ -18,5 +18,7 @@ std::optional<std::size_t> skipBrackets(std::string_view text);
 
 /// The same in one pass with two other things: all of `text` is copied to `out` and added to `crc`.
 std::optional<std::size_t> copyBrackets(std::string_view text, char* out, Crc32c& crc);
+/// The same without the sum.
+std::optional<std::size_t> copyBrackets(std::string_view text, char* out);
 
 }  // namespace bough::json

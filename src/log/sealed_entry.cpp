@@ -45,38 +45,65 @@ bool takeKeys(std::string_view& text, Entry& entry) {
   return !text.starts_with(kRunId) || takeText(text, kRunId, entry.runId);
 }
 
-}  // namespace
+struct Body {
+  std::string_view text;     // the line before its seal
+  std::string_view payload;  // its end, from the payload on
+};
 
-SealedRead readSealedEntry(std::string_view line, const SealDigits& previous, Entry& entry) {
-  const auto seal = findSeal(line);
-  if (!seal) return SealedRead::Other;
-  const std::string_view body = line.substr(0, seal->bodyLength);
-  std::string_view rest = body;
+// The keys of a line, and where its payload begins; none when it has another form.
+std::optional<Body> takeBody(std::string_view line, std::size_t length, Entry& entry) {
   constexpr std::string_view kPayload = R"(,"payload":)";
-  if (!takeKeys(rest, entry) || !rest.starts_with(kPayload)) return SealedRead::Other;
-  rest.remove_prefix(kPayload.size());
+  Body body{.text = line.substr(0, length), .payload = line.substr(0, length)};
+  if (!takeKeys(body.payload, entry) || !body.payload.starts_with(kPayload)) return std::nullopt;
+  body.payload.remove_prefix(kPayload.size());
+  return body;
+}
 
-  Crc32c crc = beginSeal(previous);
-  crc.add(body.substr(0, body.size() - rest.size()));
+// Fills in the payload by `copy`, which copies all of `text` and returns where the payload ends.
+template <typename Copy>
+std::optional<std::size_t> takePayload(std::string_view text, Entry& entry, Copy copy) {
   std::optional<std::size_t> end;
   // With room behind it that parsers ask for, so that they need no copy of their own.
   constexpr std::size_t kPaddingBytes = 64;
-  entry.payload.reserve(rest.size() + kPaddingBytes);
-  entry.payload.resize_and_overwrite(rest.size(), [&](char* out, std::size_t size) {
-    end = json::copyBrackets(rest, out, crc);
+  entry.payload.reserve(text.size() + kPaddingBytes);
+  entry.payload.resize_and_overwrite(text.size(), [&](char* out, std::size_t size) {
+    end = copy(out);
     return end.value_or(size);
   });
-  if (endSeal(crc, {}, seal->placeText) != seal->digits) return SealedRead::WrongSeal;
-  if (!end || !rest.starts_with('{')) return SealedRead::Other;
-  rest.remove_prefix(*end);
-  if (rest.empty()) return SealedRead::Good;
+  return text.starts_with('{') ? end : std::nullopt;
+}
 
+// What stands behind the payload: nothing, or meta.
+SealedRead takeRest(std::string_view rest, Entry& entry) {
+  if (rest.empty()) return SealedRead::Good;
   constexpr std::string_view kMeta = R"(,"meta":)";
   if (!rest.starts_with(kMeta)) return SealedRead::Other;
   rest.remove_prefix(kMeta.size());
   if (!rest.starts_with('{') || json::skipBrackets(rest) != rest.size()) return SealedRead::Other;
   entry.meta = rest;
   return SealedRead::Good;
+}
+
+}  // namespace
+
+SealedRead readSealedEntry(std::string_view line, const SealDigits& previous, Entry& entry) {
+  const auto seal = findSeal(line);
+  const auto body = seal ? takeBody(line, seal->bodyLength, entry) : std::nullopt;
+  if (!body) return SealedRead::Other;
+  Crc32c crc = beginSeal(previous);
+  crc.add(body->text.substr(0, body->text.size() - body->payload.size()));
+  const auto end =
+      takePayload(body->payload, entry, [&](char* out) { return json::copyBrackets(body->payload, out, crc); });
+  if (endSeal(crc, {}, seal->placeText) != seal->digits) return SealedRead::WrongSeal;
+  return end ? takeRest(body->payload.substr(*end), entry) : SealedRead::Other;
+}
+
+SealedRead readKnownEntry(std::string_view line, Entry& entry) {
+  const auto seal = findSeal(line);
+  const auto body = seal ? takeBody(line, seal->bodyLength, entry) : std::nullopt;
+  if (!body) return SealedRead::Other;
+  const auto end = takePayload(body->payload, entry, [&](char* out) { return json::copyBrackets(body->payload, out); });
+  return end ? takeRest(body->payload.substr(*end), entry) : SealedRead::Other;
 }
 
 }  // namespace bough

@@ -20,4 +20,7 @@ enum class SealedRead : std::uint8_t {
 /// the result is Good.
 SealedRead readSealedEntry(std::string_view line, const SealDigits& previous, Entry& entry);
 
+/// The same for a line whose seal was found to hold before.
+SealedRead readKnownEntry(std::string_view line, Entry& entry);
+
 }  // namespace bough

@@ -129,35 +129,86 @@ std::span<char> SessionLog::ReadRoom::take(std::size_t size) {
   return {usual.get(), size};
 }
 
-// Reads the records first…last, which lie close together, with one read, and checks each line's seal.
-Result<void> SessionLog::readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last,
-                                 const UseLine& use) {
-  const std::uint64_t lead = std::min<std::uint64_t>(records[first].offset, kSealTailBytes);
-  const std::uint64_t begin = records[first].offset - lead;
-  const std::uint64_t end = records[last].offset + records[last].length;
-  const auto size = static_cast<std::size_t>(end - begin);
+// Reads records that lie close together with one read.
+Result<void> SessionLog::readRun(std::span<const IndexRecord> records, const UseLine& use) {
+  const std::uint64_t begin = records.front().offset - std::min<std::uint64_t>(records.front().offset, kSealTailBytes);
+  const auto size = static_cast<std::size_t>(records.back().offset + records.back().length - begin);
   const std::span<char> room = room_.take(size);
   const auto got = readFully(*log_.source, begin, room);
   if (!got) return std::unexpected(ioError(got.error(), "read"));
   readMismatch_ = readMismatch_ || *got != size;
   if (readMismatch_) return {};
-  const std::string_view bytes(room.data(), size);
-  for (std::size_t i = first; i <= last && !readMismatch_; ++i) {
-    const std::size_t at = static_cast<std::size_t>(records[i].offset - begin);
-    StoredLine line{
-        .text = bareLine(bytes.substr(at, records[i].length)), .chained = records[i].chained != 0, .previous = {}};
-    if (line.chained) {
+  return useRun({room.data(), size}, begin, records, 0, use);
+}
+
+// Gives lines to `use` that stand in `bytes`, which begin at that offset of the log. The seals of those before
+// `knownUntil` are known to hold.
+Result<void> SessionLog::useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
+                                std::uint64_t knownUntil, const UseLine& use) {
+  for (const IndexRecord& record : records) {
+    const auto at = static_cast<std::size_t>(record.offset - begin);
+    StoredLine line{.text = bareLine(bytes.substr(at, record.length)),
+                    .chained = record.chained != 0,
+                    .known = record.offset + record.length <= knownUntil,
+                    .previous = {}};
+    if (line.chained && !line.known) {
       const SealDigits previous = sealBefore(bytes.substr(0, at));
-      if (previous || records[i].offset == 0) line.previous = previous;
+      if (previous || record.offset == 0) line.previous = previous;
     }
     readMismatch_ = !use(line);
+    if (readMismatch_) break;
   }
   return {};
 }
 
+// A few sealed lines, one right behind the other.
+bool SessionLog::mayKeep(std::span<const IndexRecord> records) {
+  if (records.empty() || records.front().offset < kSealTailBytes) return false;
+  if (records.back().offset + records.back().length - records.front().offset > KeptLines::kMostBytes) return false;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].chained == 0) return false;
+    if (i > 0 && records[i].offset != records[i - 1].offset + records[i - 1].length + 1) return false;
+  }
+  return true;
+}
+
+// Reads only what was not read before. Nothing is kept of what does not hold.
+Result<void> SessionLog::readKept(std::span<const IndexRecord> records, const UseLine& use) {
+  const std::uint64_t first = records.front().offset;
+  const std::uint64_t end = records.back().offset + records.back().length;
+  const bool continues =
+      kept_.generation == generation_ && first >= kept_.begin + kSealTailBytes && first <= kept_.end() + 1;
+  if (!continues) {
+    kept_ = {.generation = generation_, .begin = first - kSealTailBytes, .good = 0, .bytes = std::move(kept_.bytes)};
+    kept_.bytes.clear();
+  } else if (end > kept_.begin + KeptLines::kMostBytes + KeptLines::kMostBytes / 4) {
+    const std::uint64_t begin = first - kSealTailBytes;
+    kept_.bytes.erase(0, static_cast<std::size_t>(begin - kept_.begin));
+    kept_.begin = begin;
+  }
+  if (end > kept_.end()) {
+    const std::size_t had = kept_.bytes.size();
+    kept_.bytes.resize(static_cast<std::size_t>(end - kept_.begin));
+    const auto got = readFully(*log_.source, kept_.begin + had, std::span(kept_.bytes).subspan(had));
+    readMismatch_ = readMismatch_ || (got && had + *got != kept_.bytes.size());
+    if (!got || readMismatch_) {
+      kept_ = {};
+      if (!got) return std::unexpected(ioError(got.error(), "read"));
+      return {};
+    }
+  }
+  auto used = useRun(kept_.bytes, kept_.begin, records, kept_.good, use);
+  if (readMismatch_) {
+    kept_ = {};
+  } else {
+    kept_.good = std::max(kept_.good, end);
+  }
+  return used;
+}
+
 // Whether the line is what its seal says, as far as that can be known.
 bool SessionLog::StoredLine::holds() const {
-  if (!chained) return true;
+  if (!chained || known) return true;
   const auto seal = findSeal(text);
   if (!seal) return false;
   return !previous || sealDigits(*previous, text.substr(0, seal->bodyLength), seal->placeText) == seal->digits;
@@ -182,6 +233,7 @@ Result<void> SessionLog::forEachLine(const std::vector<Ordinal>& ordinals, const
   records.reserve(ordinals.size());
   for (const Ordinal ordinal : ordinals) records.push_back(index_.record(ordinal));
   if (index_.damaged()) return {};
+  if (log_.form == LogForm::Plain && mayKeep(records)) return readKept(records, use);
   for (std::size_t first = 0; first < records.size();) {
     std::size_t last = first;
     while (last + 1 < records.size() && records[last + 1].offset > records[last].offset &&
@@ -189,7 +241,7 @@ Result<void> SessionLog::forEachLine(const std::vector<Ordinal>& ordinals, const
            records[last + 1].offset + records[last + 1].length - records[first].offset < kRunBytes) {
       ++last;
     }
-    if (auto run = readRun(records, first, last, use); !run) return run;
+    if (auto run = readRun(std::span(records).subspan(first, last - first + 1), use); !run) return run;
     if (readMismatch_) break;
     first = last + 1;
   }
@@ -361,8 +413,10 @@ Result<std::vector<Entry>> SessionLog::readEntries(const std::vector<Ordinal>& o
 
 // Adds the entry of a line, or sets `holds` to false.
 Result<void> SessionLog::decodeLine(const StoredLine& line, std::vector<Entry>& entries, bool& holds) {
-  if (line.previous && &serializer_ == &jsonEntrySerializer()) {
-    const SealedRead read = readSealedEntry(line.text, *line.previous, entries.emplace_back());
+  if ((line.previous || line.known) && &serializer_ == &jsonEntrySerializer()) {
+    Entry& entry = entries.emplace_back();
+    const SealedRead read =
+        line.known ? readKnownEntry(line.text, entry) : readSealedEntry(line.text, *line.previous, entry);
     if (read == SealedRead::Good) return {};
     entries.pop_back();
     holds = read != SealedRead::WrongSeal;

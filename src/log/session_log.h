@@ -154,8 +154,19 @@ class SessionLog {
   struct StoredLine {
     std::string_view text;
     bool chained;                        // it has a seal that must hold
+    bool known;                          // it was found to hold before
     std::optional<SealDigits> previous;  // none: what it follows from is not known
     [[nodiscard]] bool holds() const;
+  };
+  // A stretch of the log that was read a moment ago: who continues a conversation reads its end again with every turn.
+  struct KeptLines {
+    static constexpr std::uint64_t kMostBytes = std::uint64_t{3} << 19;
+    std::uint64_t generation = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t good = 0;  // up to here all seals were found to hold
+    std::string bytes;
+
+    [[nodiscard]] std::uint64_t end() const { return begin + bytes.size(); }
   };
   /// Called for every line in turn; false when it is not what its seal says.
   using UseLine = std::function<bool(const StoredLine&)>;
@@ -190,8 +201,11 @@ class SessionLog {
   Result<void> forEachLine(const std::vector<Ordinal>& ordinals, const UseLine& use);
   Result<void> readLines(const std::vector<Ordinal>& ordinals, const UseLine& use);
   Result<void> decodeLine(const StoredLine& line, std::vector<Entry>& entries, bool& holds);
-  Result<void> readRun(const std::vector<IndexRecord>& records, std::size_t first, std::size_t last,
-                       const UseLine& use);
+  Result<void> readRun(std::span<const IndexRecord> records, const UseLine& use);
+  Result<void> useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
+                      std::uint64_t knownUntil, const UseLine& use);
+  static bool mayKeep(std::span<const IndexRecord> records);
+  Result<void> readKept(std::span<const IndexRecord> records, const UseLine& use);
   Error ioError(int number, std::string_view what);
   Error changingError();
   // Runs an operation over a fresh index; when it stumbles over something that is not as indexed, scans all and runs
@@ -253,6 +267,7 @@ class SessionLog {
   std::atomic<std::uint64_t> generation_ = nextGeneration();
   std::optional<Error> poison_;
   ReadRoom room_;
+  KeptLines kept_;
   unsigned appendsSinceTurn_ = 0;
   std::uint64_t bytesSinceTurn_ = 0;
   // Of the group that is being written; kept from one to the next, so that they need no memory.

@@ -106,6 +106,7 @@ Result<void> SessionLog::refresh() {
 Result<void> SessionLog::refreshFrom(const FileInfo& info) {
   if (info.sizeBytes == seenSize_ && info.modifiedNs == seenModifiedNs_) return {};
   seenSize_ = kUnseen;  // until all of it is known
+  kept_ = {};           // somebody else wrote
   if (auto known = catchUp(); !known) return known;
   seenSize_ = info.sizeBytes;
   seenModifiedNs_ = info.modifiedNs;
