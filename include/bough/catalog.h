@@ -58,6 +58,8 @@ struct SessionSummary {
   std::uint64_t toolCalls = 0;
   std::uint64_t toolFailures = 0;
   Usage tokens;  ///< Of all models.
+  /// Tokens and cost model by model, the most output first. Catalog::session and Catalog::list fill it.
+  std::vector<ModelUsage> models;
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;  ///< Of its log, packed or not.
   std::uint64_t branches = 0;
@@ -84,6 +86,8 @@ struct ListOptions {
   SessionFilter filter;
   std::size_t limit = 50;
   std::size_t skip = 0;
+  bool models = true;                  ///< Fill SessionSummary::models, which takes one more look a row.
+  const PriceTable* prices = nullptr;  ///< What models cost; the built-in table when null.
 };
 
 /// What a name may mean.
@@ -155,11 +159,15 @@ class Catalog {
   /// Forgets everything, then takes all in again.
   Result<CatchUpReport> rebuild(const CatchUpOptions& options = {});
 
+  /// What is wrong inside its file, for people; empty when nothing is. With `deep` every session is read anew and
+  /// compared as well. rebuild() puts it right.
+  Result<std::vector<std::string>> check(bool deep = false);
+
   /// The sessions that were active last come first.
   Result<std::vector<SessionSummary>> list(const ListOptions& options = {});
   Result<std::uint64_t> count(const SessionFilter& filter = {});
-  /// NotFound when there is no such session.
-  Result<SessionSummary> session(const std::string& sessionId);
+  /// NotFound when there is no such session. Without prices by the built-in table.
+  Result<SessionSummary> session(const std::string& sessionId, const PriceTable* prices = nullptr);
   /// The session made last under this key; none when there is none.
   Result<std::optional<std::string>> currentSession(std::string_view key);
   /// An id, a key, the beginning of ids or part of titles, whichever matches first in this order.
@@ -177,7 +185,7 @@ class Catalog {
   Result<UsageReport> usage(const UsageOptions& options = {});
 
   /// Sessions whose time is over: not pinned, and not active for as long as their own time to live says, or else the
-  /// default. The oldest first.
+  /// default: the one given here, or the store's (StoreSettings::timeToLiveMs). The oldest first.
   struct Expired {
     SessionSummary session;
     std::uint64_t expiredMs = 0;  ///< When its time was over.

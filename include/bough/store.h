@@ -24,6 +24,13 @@ enum class Durability : std::uint8_t {
   Buffered,  ///< At once; it becomes durable at the next flush. A crash loses the unflushed tail, never half a batch.
 };
 
+/// What holds for the store as a whole, for everybody who uses it. Kept beside the sessions.
+struct StoreSettings {
+  /// How long sessions that have no time to live of their own are kept after their last entry; none: for ever. Nothing
+  /// goes by itself: see Catalog::expired.
+  std::optional<std::uint64_t> timeToLiveMs;
+};
+
 struct StoreOptions {
   Durability durability = Durability::Sync;
   std::size_t bufferedEntries = 100;                     ///< Buffered: flush when so many wait,
@@ -251,6 +258,10 @@ class SessionStore {
   Result<std::vector<std::string>> findUnusedAttachments();
   /// Removes those of the given ones that are still unused; returns how many.
   Result<std::size_t> removeUnusedAttachments(const std::vector<std::string>& sha256s);
+
+  /// What saveSettings was given last, in any process. Damaged when it cannot be read.
+  Result<StoreSettings> settings();
+  Result<void> saveSettings(const StoreSettings& settings);
 
   /// Makes everything that was appended durable.
   Result<void> flush();

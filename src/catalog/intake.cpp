@@ -219,6 +219,8 @@ void Intake::applyRedaction(const Entry& entry) {
   anyRedacted_ = true;
   Query(database_, "INSERT OR IGNORE INTO redacted(session, entryId) VALUES(?, ?)", row_.id, *target).run();
   forgetText(database_, row_.id, *target);
+  // Its words, or the title they made, may have been stored; see Catalog::State::wipe.
+  Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('new' AS BLOB))").run();
   if (!row_.titleEntry.empty() && row_.titleEntry == *target) titleLost_ = true;
 }
 

@@ -70,14 +70,23 @@ void addFilter(Conditions& conditions, const SessionFilter& filter) {
 
 namespace {
 
-std::vector<SessionSummary> readRows(catalog::Database& database, const Conditions& conditions, std::string_view order,
-                                     std::size_t limit, std::size_t skip) {
+using SessionRows = std::vector<catalog::SessionRow>;
+
+SessionRows readRows(catalog::Database& database, const Conditions& conditions, std::string_view order,
+                     std::size_t limit, std::size_t skip) {
   Query query(database, fmt::format("SELECT {} FROM session{} ORDER BY {} LIMIT {} OFFSET {}", catalog::rowColumns(),
                                     conditions.where(), order, limit, skip));
   conditions.bindTo(query);
-  std::vector<SessionSummary> found;
-  while (query.next()) found.push_back(catalog::readRow(query).facts);
+  SessionRows found;
+  while (query.next()) found.push_back(catalog::readRow(query));
   return found;
+}
+
+std::vector<SessionSummary> factsOf(SessionRows rows) {
+  std::vector<SessionSummary> facts;
+  facts.reserve(rows.size());
+  for (catalog::SessionRow& row : rows) facts.push_back(std::move(row.facts));
+  return facts;
 }
 
 Conditions conditionsOf(const SessionFilter& filter) {
@@ -95,10 +104,13 @@ constexpr std::size_t kMaxRows = 1'000'000'000;
 
 Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
   return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
-    auto found = readRows(*state_->database, conditionsOf(options.filter), kNewestFirst,
-                          std::min(options.limit, kMaxRows), std::min(options.skip, kMaxRows));
+    SessionRows found = readRows(*state_->database, conditionsOf(options.filter), kNewestFirst,
+                                 std::min(options.limit, kMaxRows), std::min(options.skip, kMaxRows));
+    for (catalog::SessionRow& row : found) {
+      if (options.models) row.facts.models = catalog::readModels(*state_->database, row.id, options.prices);
+    }
     if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
-    return found;
+    return factsOf(std::move(found));
   });
 }
 
@@ -116,9 +128,10 @@ Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
   });
 }
 
-Result<SessionSummary> Catalog::session(const std::string& sessionId) {
+Result<SessionSummary> Catalog::session(const std::string& sessionId, const PriceTable* prices) {
   return state_->guarded([&]() -> Result<SessionSummary> {
     auto row = catalog::findRow(*state_->database, sessionId);
+    if (row) row->facts.models = catalog::readModels(*state_->database, row->id, prices);
     if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
     if (row) return std::move(row->facts);
     return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId), "`bough ls` lists the sessions");
@@ -148,7 +161,7 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
     if (!match.sessions.empty()) return;
     Conditions conditions;
     conditions.add(sql, std::move(values));
-    match.sessions = readRows(*state_->database, conditions, order, most, 0);
+    match.sessions = factsOf(readRows(*state_->database, conditions, order, most, 0));
     if (!match.sessions.empty()) match.kind = kind;
   };
   return state_->guarded([&]() -> Result<NameMatch> {
@@ -176,9 +189,13 @@ Result<void> Catalog::rememberListing(const std::vector<std::string>& sessionIds
 }
 
 Result<std::string> Catalog::listed(std::size_t number) {
-  const std::string lines = state_->meta("listing");
-  if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
-  std::string_view rest = lines;
+  auto lines = state_->guarded([&]() -> Result<std::string> {
+    std::string read = state_->meta("listing");
+    if (auto done = state_->database->take(); !done) return std::unexpected(done.error());
+    return read;
+  });
+  if (!lines) return std::unexpected(lines.error());
+  std::string_view rest = *lines;
   for (std::size_t i = 1; !rest.empty(); ++i) {
     const std::size_t end = rest.find('\n');
     if (i == number) return std::string(rest.substr(0, end));

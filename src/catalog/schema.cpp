@@ -117,7 +117,8 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
   auto database = Database::open(path, OpenAs::ReadWrite, options.busyTimeoutMs);
   if (!database) return std::unexpected(database.error());
   if (auto ready = prepareSearch(**database); !ready) return std::unexpected(ready.error());
-  (*database)->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;");
+  // Deleted text is overwritten: it may be deleted because it was redacted.
+  (*database)->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;");
   const int version = versionOf(**database);
   if (auto read = (*database)->take(); !read) return std::unexpected(read.error());
   if (version > kSchemaVersion) {
@@ -178,6 +179,11 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   }
   file->reset();
   auto opened = openForWriting(path, options);
+  if (!opened && opened.error().code == ErrorCode::NoSpace) {
+    return inMemory(options, fmt::format("there is no space for {}: it is put together in memory each time; free some "
+                                         "space",
+                                         path));
+  }
   if (opened || opened.error().code != ErrorCode::Damaged) return opened;
   auto note = setAside(folder);
   if (!note) return std::unexpected(note.error());

@@ -101,7 +101,7 @@ void checkForeign(const std::string& location, Findings& findings) {
   }
 }
 
-void checkCatalog(SessionStore& store, Findings& findings) {
+void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
   auto catalog = Catalog::open(store);
   auto caughtUp = catalog ? (*catalog)->catchUp() : std::unexpected(catalog.error());
   if (!caughtUp) {
@@ -114,7 +114,17 @@ void checkCatalog(SessionStore& store, Findings& findings) {
   std::vector<std::string> notes = (*catalog)->notes();
   notes.insert(notes.end(), caughtUp->notes.begin(), caughtUp->notes.end());
   for (std::string& note : notes) findings.push_back({.health = Health::Note, .what = std::move(note), .advice = {}});
-  findings.push_back({.what = "the catalog is up to date", .advice = {}});
+  auto damage = (*catalog)->check(deep);
+  if (!damage) damage = std::vector<std::string>{damage.error().message};
+  for (const std::string& each : *damage) {
+    findings.push_back({.health = Health::Bad,
+                        .what = fmt::format("the catalog is damaged: {}", each),
+                        .advice = "`bough reindex` makes it anew from the sessions, which are not affected"});
+  }
+  if (damage->empty()) {
+    findings.push_back(
+        {.what = deep ? "the catalog says what the sessions say" : "the catalog is up to date", .advice = {}});
+  }
 }
 
 Result<void> checkAttachments(SessionStore& store, Findings& findings) {
@@ -142,7 +152,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   checkSpace(location, findings);
   checkForeign(location, findings);
   if (auto done = checkSessions(store, options.deep, findings); !done) return std::unexpected(done.error());
-  checkCatalog(store, findings);
+  checkCatalog(store, options.deep, findings);
   if (!options.deep) return findings;
   if (options.removeUnused) {
     auto unused = store.findUnusedAttachments();
@@ -205,12 +215,13 @@ Command doctorCommand() {
       .examples =
           "  bough doctor\n"
           "  bough doctor --deep",
-      .options = {{.name = "--deep",
-                   .help = "Check every byte of every session, and whether every attachment is used",
-                   .target = &options->deep},
-                  {.name = "--remove-unused",
-                   .help = "With --deep: remove attachments that no entry names",
-                   .target = &options->removeUnused}},
+      .options =
+          {{.name = "--deep",
+            .help = "Check every byte of every session, every row of the catalog, and whether every attachment is used",
+            .target = &options->deep},
+           {.name = "--remove-unused",
+            .help = "With --deep: remove attachments that no entry names",
+            .target = &options->removeUnused}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -28,11 +28,11 @@ Result<void> fill(Catalog& catalog, Home& home) {
   auto total = catalog.count();
   if (!total) return std::unexpected(total.error());
   home.total = *total;
-  auto recent = catalog.list({.filter = {}, .limit = kShown});
+  auto recent = catalog.list({.filter = {}, .limit = kShown, .models = false});
   if (!recent) return std::unexpected(recent.error());
   home.recent = std::move(*recent);
   for (const SessionCondition condition : {SessionCondition::Damaged, SessionCondition::Unfinished}) {
-    auto found = catalog.list({.filter = {.condition = condition}, .limit = kShown});
+    auto found = catalog.list({.filter = {.condition = condition}, .limit = kShown, .models = false});
     if (!found) return std::unexpected(found.error());
     std::ranges::move(*found, std::back_inserter(home.attention));
   }
@@ -73,10 +73,7 @@ void printJson(const Home& home) {
 }
 
 void printRecent(const Home& home) {
-  Table table({{.title = "", .align = Table::Align::Left},
-               {.title = "session", .align = Table::Align::Left},
-               {.title = "active", .align = Table::Align::Left},
-               {.title = "title", .align = Table::Align::Left}});
+  Table table({{.title = ""}, {.title = "session", .cuttable = true}, {.title = "active"}, {.title = "title"}});
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
     const SessionSummary& row = home.recent[i];

@@ -23,6 +23,7 @@ std::string describe(const SessionSummary& s) {
         s.toolCalls, s.toolFailures, s.tokens.inputTokens, s.tokens.outputTokens, s.entries, s.bytes, s.branches}) {
     text += "|" + std::to_string(n);
   }
+  for (const ModelUsage& each : s.models) text += "|" + each.model + " " + std::to_string(each.tokens.outputTokens);
   return text + "|" + std::string(toString(s.condition)) + "|" + s.headId + (s.pinned ? "|pinned" : "");
 }
 

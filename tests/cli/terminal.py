@@ -125,6 +125,30 @@ def test_trees_fold_keep_to_the_width_and_are_coloured(folder, bough):
     terminal.close()
 
 
+def test_long_work_shows_a_bar_that_goes_when_it_is_done(folder, bough):
+    terminal = Terminal(folder, bough)
+    for i in range(80):
+        subprocess.run([bough, "--store", f"{folder}/many", "new", "--id", f"s{i}"], check=True, capture_output=True)
+    raw = lambda: terminal.raw.read_bytes().decode("utf-8", "replace")
+    before = len(raw())
+    screen = terminal.run("bough --store $HOME/many reindex")
+    bars = re.findall(r"reindexing ([█░]{30}) +(\d+)%", raw()[before:])
+    check(bars and bars[-1] == ("█" * 30, "100"), "a bar grows to its end", raw()[before:])
+    check(all(len(bar) == 30 and bar.count("█") == int(percent) * 30 // 100 for bar, percent in bars),
+          "the bar says what the number says", bars)
+    check("█" not in screen and "80 sessions with 80 entries are in the catalog" in screen, "no bar is left behind", screen)
+    # The first list of a store that was never catalogued is long work too.
+    before = len(raw())
+    screen = terminal.run("rm $HOME/many/catalog.db*; bough --store $HOME/many ls --limit 2")
+    check(re.search("cataloguing [█░]{30} +100%", raw()[before:]), "the first list shows a bar", raw()[before:])
+    check("█" not in screen and "@1" in screen, "and then the list", screen)
+    screen = terminal.run("bough --store $HOME/many reindex 2>&1 | cat -v")
+    check("reindexing" not in screen and "^[" not in screen, "no bar into a pipe", screen)
+    screen = terminal.run("TERM=dumb bough --store $HOME/many reindex")
+    check("reindexing" not in screen, "no bar on a dumb terminal", screen)
+    terminal.close()
+
+
 def main():
     if not shutil.which("tmux") or not shutil.which("less"):
         print("terminal: tmux or less is missing, so nothing is tested")
