@@ -240,6 +240,19 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
     return fail(ErrorCode::ReadOnly, fmt::format("the catalog in {} cannot be written to", state.store.folder()),
                 "ask its owner, or work on a copy of the store");
   }
+  // It was opened in memory because the file could not be used; only the file is worth making anew.
+  if (state.memory && !state.options.inMemory && !state.store.folder().empty()) {
+    auto opened = catalog::openCatalog(state.store.folder(), state.options, false, true);
+    if (!opened) return std::unexpected(opened.error());
+    if (opened->memory || opened->readOnly) {
+      return fail(ErrorCode::ReadOnly,
+                  opened->notes.empty() ? fmt::format("the catalog in {} cannot be written to", state.store.folder())
+                                        : opened->notes.front(),
+                  "nothing was made anew; lists and searches work all the same");
+    }
+    state.notes.clear();
+    state.take(std::move(*opened));
+  }
   if (auto opened = state.makeWritable(); !opened) return std::unexpected(opened.error());
   auto emptied = state.guarded([&]() -> Result<void> {
     // Overwriting it all would take as long as making it. What is left in free pages goes with them.

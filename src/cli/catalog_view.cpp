@@ -45,6 +45,12 @@ Result<CatalogView> openCatalogView(const Context& context, bool search) {
   return view;
 }
 
+std::string displayTitle(const SessionSummary& row) {
+  if (!row.title.empty()) return row.title;
+  if (!row.key.empty() || !row.origin) return row.key;
+  return "fork of " + row.origin->sessionId;
+}
+
 std::vector<Option> FilterOptions::definitions() {
   return {
       {.name = "--agent", .help = "Only sessions of this agent", .target = &agent, .value = "NAME"},

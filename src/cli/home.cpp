@@ -77,8 +77,7 @@ void printRecent(const Home& home) {
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
     const SessionSummary& row = home.recent[i];
-    table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now),
-               row.title.empty() ? row.key : row.title});
+    table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now), displayTitle(row)});
   }
   table.print();
 }

@@ -110,7 +110,7 @@ void printTable(const std::vector<SessionSummary>& rows, bool longForm) {
                                       fmt::format("{}", messages),
                                       formatBytes(row.bytes),
                                       fmt::format("{}{}", toString(row.condition), row.pinned ? ", pinned" : ""),
-                                      row.title.empty() ? row.key : row.title};
+                                      displayTitle(row)};
     if (longForm) {
       const Usage& used = row.tokens;
       const Cost cost = costOf(row);

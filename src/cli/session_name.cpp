@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "bough/catalog.h"
+#include "cli/catalog_view.h"
 
 namespace bough::cli {
 namespace {
@@ -27,7 +28,7 @@ std::unexpected<Error> ambiguous(const std::string& name, const NameMatch& match
       candidates += "\n  …";
       break;
     }
-    std::string line = fmt::format("\n  {:{}}  {}", session.sessionId, width, text::excerpt(session.title, 50));
+    std::string line = fmt::format("\n  {:{}}  {}", session.sessionId, width, text::excerpt(displayTitle(session), 50));
     line.erase(line.find_last_not_of(' ') + 1);
     candidates += line;
   }

@@ -25,7 +25,7 @@ void Table::add(std::vector<std::string> cells) {
 }
 
 Table::Layout Table::layout() const {
-  constexpr std::size_t kWanted = 20;
+  constexpr std::size_t kWanted = 16;
   constexpr std::size_t kLeast = 12;
   Layout made;
   for (std::size_t c = 0; c < columns_.size(); ++c) {

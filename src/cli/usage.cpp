@@ -52,11 +52,11 @@ void printJson(const std::string& by, const UsageReport& report) {
 
 void printTable(const std::string& by, const UsageReport& report) {
   Table table({{by, Table::Align::Left},
-               {"answers", Table::Align::Right, 1},
+               {"answers", Table::Align::Right, 3},
                {"input", Table::Align::Right},
                {"output", Table::Align::Right},
-               {"cache read", Table::Align::Right},
-               {"cache write", Table::Align::Right},
+               {"cache read", Table::Align::Right, 1},
+               {"cache write", Table::Align::Right, 2},
                {"cost", Table::Align::Right},
                {by == "session" ? "title"
                 : by == "model" ? ""

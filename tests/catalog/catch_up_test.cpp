@@ -189,6 +189,11 @@ TEST_F(CatchUpTest, ACatalogOfANewerVersionIsLeftAlone) {
   EXPECT_EQ(sayAll(*catalog), before);
   ASSERT_EQ(catalog->notes().size(), 1u);
   EXPECT_NE(catalog->notes()[0].find("newer bough"), std::string::npos);
+  // Asked for, it is replaced.
+  must(catalog->rebuild({.search = true}));
+  EXPECT_TRUE(catalog->notes().empty());
+  EXPECT_EQ(sayAll(*catalog), before);
+  EXPECT_TRUE(open(true)->notes().empty());
 }
 
 TEST_F(CatchUpTest, ALockedCatalogStillAnswers) {

@@ -131,6 +131,17 @@ TEST_F(FullDiskTest, WhatIsNewIsListedAllTheSame) {
   EXPECT_GT(round, 1) << "there was nothing to fail";
 }
 
+TEST_F(FullDiskTest, MakingItAnewIsRefusedWhereItCannotBeKept) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  gWritesLeft = 0;
+  auto catalog = must(Catalog::open(*store));
+  EXPECT_EQ(refused(catalog->rebuild()).code, ErrorCode::ReadOnly);
+  must(catalog->catchUp());
+  EXPECT_EQ(listed(*catalog), Ids{"a"});
+  gWritesLeft.reset();
+  EXPECT_EQ(must(catalog->rebuild()).sessions, 1u);
+}
+
 // All the text would be too much for the memory, so a search answers from what was known.
 TEST_F(FullDiskTest, ASearchAnswersFromWhatWasKnown) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1")});
