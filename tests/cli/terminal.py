@@ -125,6 +125,28 @@ def test_trees_fold_keep_to_the_width_and_are_coloured(folder, bough):
     terminal.close()
 
 
+def test_tables_fit_narrow_terminals(folder, bough):
+    store = f"{folder}/narrow"
+    for i in range(3):
+        made = subprocess.run([bough, "--store", store, "new", "--title", f"会话 {i} 👩‍👩‍👧 with a title that is longer than its place"],
+                              check=True, capture_output=True).stdout.decode().strip()
+        subprocess.run([bough, "--store", store, "append", made], check=True, capture_output=True, input=(
+            '{"type":"message","payload":{"dialect":"anthropic","message":{"role":"assistant","model":"claude-sonnet-4-5","content":'
+            '[{"type":"tool_use","id":"t1","name":"bash","input":{}}],"usage":{"input_tokens":1234567,"output_tokens":20}}}}').encode())
+    for width in (40, 60, 80, 200):
+        terminal = Terminal(folder, bough, width=width, BOUGH_STORE=store)
+        for command, first in (("ls", "@"), ("ls --long", "@"), ("home < /dev/null", "@"), ("prune --older-than 0m", "0"), ("usage --by session", "0")):
+            if width < 80 and (first == "0" or "home" in command) or width < 60 and "long" in command:
+                continue  # without a number the whole id is shown, and all that was asked for
+            screen = terminal.run("bough " + command.replace("home ", ""))
+            rows = [at for at, line in enumerate(screen.splitlines()) if line.startswith(first)]
+            check(len(rows) == 3 and rows[2] - rows[0] == 2, f"three lines of {command}, none of which wraps in {width} columns", screen)
+        screen = terminal.run("bough ls")
+        check("unfinished" in screen or width < 80, "the state is shown where there is room", screen)
+        check(("messages" in screen and "size" in screen) == (width == 200), "the rest is shown where there is more room", screen)
+        terminal.close()
+
+
 def test_long_work_shows_a_bar_that_goes_when_it_is_done(folder, bough):
     terminal = Terminal(folder, bough)
     for i in range(80):
