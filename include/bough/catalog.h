@@ -209,6 +209,9 @@ struct SessionKey {
 /// None when the key has neither form. Parts may be anything but empty and hold no colon, but for the last.
 std::optional<SessionKey> parseSessionKey(std::string_view key);
 
+/// The title that a session in the trash had; empty when it had none.
+Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId);
+
 /// Writes what a catalog then shows, as a session_info entry.
 struct SessionInfo {
   std::optional<std::string> title;

@@ -237,6 +237,8 @@ class SessionStore {
   Result<TrashedSession> trashSession(const std::string& sessionId, const DeleteOptions& options = {});
   /// The one thrown away last comes first.
   Result<std::vector<TrashedSession>> listTrash();
+  /// As exportSession, of a session in the trash.
+  Result<void> exportTrashed(const std::string& trashId, const std::function<bool(std::string_view)>& line);
   /// Brings a session back from the trash. AlreadyExists when its id is taken again; NotFound when it is a fork and the
   /// session it continues is not in the store.
   Result<void> restoreSession(const std::string& trashId);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
+#include "base/ids.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "bough/catalog.h"
@@ -90,10 +92,15 @@ Result<void> checkSessions(SessionStore& store, bool deep, Findings& findings) {
 void checkForeign(const std::string& location, Findings& findings) {
   constexpr std::string_view kOurs[] = {".jsonl", ".idx", ".torn", ".v0", ".jsonl.zst", ".jsonl.gz"};
   std::error_code error;
+  std::set<std::string> foreign;
   for (const auto& file : std::filesystem::directory_iterator(location + "/sessions", error)) {
     const std::string name = file.path().filename().string();
-    const bool ours = std::ranges::any_of(kOurs, [&](std::string_view ending) { return name.ends_with(ending); });
-    if (ours && file.is_regular_file(error)) continue;
+    const bool ours = std::ranges::any_of(kOurs, [&](std::string_view ending) {
+      return name.ends_with(ending) && isSessionId(std::string_view(name).substr(0, name.size() - ending.size()));
+    });
+    if (!ours || !file.is_regular_file(error)) foreign.insert(name);
+  }
+  for (const std::string& name : foreign) {
     findings.push_back({.health = Health::Note,
                         .what = fmt::format("{} in the folder of the sessions is no file of bough's", name),
                         .advice = "it is left alone; move it out of the store if you do not need it there, or run "

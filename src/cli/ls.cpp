@@ -147,6 +147,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
        {SessionCondition::Live, SessionCondition::Archived, SessionCondition::Unfinished, SessionCondition::Damaged}) {
     if (options.state == toString(each)) filter->condition = each;
   }
+  if (options.limit == 0 && !options.all) {
+    return fail(ErrorCode::InvalidArgument, "--limit 0 would show nothing", "--limit 1 or more, or --all");
+  }
   // Costs are only worked out where they are shown: most lists are without.
   const bool models = context.json || options.longForm;
   auto prices = models ? readPrices(options.prices) : Result<PriceTable>();
@@ -154,7 +157,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto view = openCatalogView(context);
   if (!view) return std::unexpected(view.error());
   // One more than is shown says whether there are more; counting them all would take longer than the list.
-  const std::size_t limit = options.all ? SIZE_MAX - 1 : static_cast<std::size_t>(options.limit);
+  constexpr std::uint64_t kMost = 1'000'000'000;
+  const std::size_t limit = options.all ? kMost : std::min(options.limit, kMost);
   auto rows = view->catalog->list({.filter = *filter, .limit = limit + 1, .models = models, .prices = &*prices});
   if (!rows) return std::unexpected(rows.error());
   const bool more = rows->size() > limit;

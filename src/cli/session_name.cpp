@@ -58,7 +58,7 @@ Result<std::string> findInCatalog(SessionStore& store, const std::string& name) 
   // A number means what was shown, not what has come since.
   if (const auto number = listingNumber(name)) return (*catalog)->listed(*number);
   // Another process may be at it; what was known until now still serves.
-  if (auto done = (*catalog)->catchUp(); !done && done.error().code != ErrorCode::Busy) {
+  if (auto done = catchUpWithBar(**catalog); !done && done.error().code != ErrorCode::Busy) {
     return std::unexpected(done.error());
   }
   if (name == "@last") return newestSession(**catalog);

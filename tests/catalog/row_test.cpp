@@ -138,6 +138,25 @@ TEST_F(CatalogTest, AGivenTitleIsNeverOverwritten) {
   EXPECT_EQ(row("a").title, "generated again");
 }
 
+TEST_F(CatalogTest, InTheTrashASessionKeepsItsTitle) {
+  for (const char* where : {"files", "memory:"}) {
+    if (std::string_view(where) == "memory:") store = must(SessionStore::open(where));
+    const auto titleOf = [&](const std::string& id) {
+      return must(trashedTitle(*store, must(store->trashSession(id)).trashId));
+    };
+    make({.sessionId = "said"}, {said("user", "my secret", "u1"), said("user", "something else", "u2")});
+    must(store->redactEntry("said", "u1", "me", "secret"));
+    EXPECT_EQ(titleOf("said"), "something else");
+    make({.sessionId = "given"}, {said("user", "first words")});
+    must(appendSessionInfo(*store, "given", {.title = "Given"}));
+    must(appendSessionInfo(*store, "given", {.title = "made", .titleSource = TitleSource::Generated}));
+    EXPECT_EQ(titleOf("given"), "Given");
+    make({.sessionId = "none"});
+    EXPECT_EQ(titleOf("none"), "");
+  }
+  EXPECT_EQ(refused(trashedTitle(*store, "nothing~1")).code, ErrorCode::NotFound);
+}
+
 TEST_F(CatalogTest, ATitleOfARedactedMessageGoes) {
   make({.sessionId = "a"}, {said("user", "my secret", "u1"), said("user", "something else", "u2")});
   EXPECT_EQ(row("a").title, "my secret");
