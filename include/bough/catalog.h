@@ -58,6 +58,8 @@ struct SessionSummary {
   std::uint64_t toolCalls = 0;
   std::uint64_t toolFailures = 0;
   Usage tokens;  ///< Of all models.
+  /// Tokens and cost model by model, the most output first. Catalog::session and Catalog::list fill it.
+  std::vector<ModelUsage> models;
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;  ///< Of its log, packed or not.
   std::uint64_t branches = 0;
@@ -84,6 +86,8 @@ struct ListOptions {
   SessionFilter filter;
   std::size_t limit = 50;
   std::size_t skip = 0;
+  bool models = true;                  ///< Fill SessionSummary::models, which takes one more look a row.
+  const PriceTable* prices = nullptr;  ///< What models cost; the built-in table when null.
 };
 
 /// What a name may mean.
@@ -155,17 +159,22 @@ class Catalog {
   /// Forgets everything, then takes all in again.
   Result<CatchUpReport> rebuild(const CatchUpOptions& options = {});
 
+  /// What is wrong inside its file, for people; empty when nothing is. With `deep` every session is read anew and
+  /// compared as well. rebuild() puts it right.
+  Result<std::vector<std::string>> check(bool deep = false);
+
   /// The sessions that were active last come first.
   Result<std::vector<SessionSummary>> list(const ListOptions& options = {});
   Result<std::uint64_t> count(const SessionFilter& filter = {});
-  /// NotFound when there is no such session.
-  Result<SessionSummary> session(const std::string& sessionId);
+  /// NotFound when there is no such session. Without prices by the built-in table.
+  Result<SessionSummary> session(const std::string& sessionId, const PriceTable* prices = nullptr);
   /// The session made last under this key; none when there is none.
   Result<std::optional<std::string>> currentSession(std::string_view key);
   /// An id, a key, the beginning of ids or part of titles, whichever matches first in this order.
   Result<NameMatch> findByName(std::string_view name, std::size_t limit = 10);
 
-  /// Keeps the ids of a listing that was shown; writes only when it differs from the last.
+  /// Keeps the ids of a listing that was shown; writes only when it differs from the last. ReadOnly where it cannot be
+  /// kept: there the numbers count the newest sessions.
   Result<void> rememberListing(const std::vector<std::string>& sessionIds);
   /// The number-th (from 1) of the listing shown last; NotFound when there is no such.
   Result<std::string> listed(std::size_t number);
@@ -177,7 +186,7 @@ class Catalog {
   Result<UsageReport> usage(const UsageOptions& options = {});
 
   /// Sessions whose time is over: not pinned, and not active for as long as their own time to live says, or else the
-  /// default. The oldest first.
+  /// default: the one given here, or the store's (StoreSettings::timeToLiveMs). The oldest first.
   struct Expired {
     SessionSummary session;
     std::uint64_t expiredMs = 0;  ///< When its time was over.
@@ -199,6 +208,9 @@ struct SessionKey {
 };
 /// None when the key has neither form. Parts may be anything but empty and hold no colon, but for the last.
 std::optional<SessionKey> parseSessionKey(std::string_view key);
+
+/// The title that a session in the trash had; empty when it had none.
+Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId);
 
 /// Writes what a catalog then shows, as a session_info entry.
 struct SessionInfo {

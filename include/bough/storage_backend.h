@@ -120,6 +120,14 @@ class StorageBackend {
   virtual Result<void> probe() = 0;
   virtual Result<std::vector<std::string>> listSessions() = 0;
 
+  /// What was said about the store as a whole: a small text of the store's, empty when there is none. A backend that
+  /// keeps none need not have these.
+  virtual Result<std::string> settings() { return std::string(); }
+  virtual Result<void> saveSettings(std::string_view text) {
+    (void)text;
+    return fail(ErrorCode::Unsupported, "this kind of store keeps no settings");
+  }
+
   /// A folder of this machine for what is derived from the sessions; empty when there is none.
   [[nodiscard]] virtual std::string folder() const = 0;
 

@@ -24,6 +24,13 @@ enum class Durability : std::uint8_t {
   Buffered,  ///< At once; it becomes durable at the next flush. A crash loses the unflushed tail, never half a batch.
 };
 
+/// What holds for the store as a whole, for everybody who uses it. Kept beside the sessions.
+struct StoreSettings {
+  /// How long sessions that have no time to live of their own are kept after their last entry; none: for ever. Nothing
+  /// goes by itself: see Catalog::expired.
+  std::optional<std::uint64_t> timeToLiveMs;
+};
+
 struct StoreOptions {
   Durability durability = Durability::Sync;
   std::size_t bufferedEntries = 100;                     ///< Buffered: flush when so many wait,
@@ -230,6 +237,8 @@ class SessionStore {
   Result<TrashedSession> trashSession(const std::string& sessionId, const DeleteOptions& options = {});
   /// The one thrown away last comes first.
   Result<std::vector<TrashedSession>> listTrash();
+  /// As exportSession, of a session in the trash.
+  Result<void> exportTrashed(const std::string& trashId, const std::function<bool(std::string_view)>& line);
   /// Brings a session back from the trash. AlreadyExists when its id is taken again; NotFound when it is a fork and the
   /// session it continues is not in the store.
   Result<void> restoreSession(const std::string& trashId);
@@ -251,6 +260,10 @@ class SessionStore {
   Result<std::vector<std::string>> findUnusedAttachments();
   /// Removes those of the given ones that are still unused; returns how many.
   Result<std::size_t> removeUnusedAttachments(const std::vector<std::string>& sha256s);
+
+  /// What saveSettings was given last, in any process. Damaged when it cannot be read.
+  Result<StoreSettings> settings();
+  Result<void> saveSettings(const StoreSettings& settings);
 
   /// Makes everything that was appended durable.
   Result<void> flush();

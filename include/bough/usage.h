@@ -40,6 +40,14 @@ class PriceTable {
   std::vector<ModelPrice> prices_;
 };
 
+/// What one session used of one model.
+struct ModelUsage {
+  std::string model;  ///< Empty when no message said which.
+  std::uint64_t messages = 0;
+  Usage tokens;
+  std::optional<double> costUsd;  ///< None when the price is unknown.
+};
+
 enum class UsageBy : std::uint8_t { Day, Week, Month, Session, Key, Model, Branch };
 
 struct UsageOptions {

@@ -41,6 +41,11 @@ Error systemError(int number, std::string_view what, std::string_view path) {
       error.message = fmt::format("cannot {} {}: a folder stands in place of a file", what, path);
       error.hint = "move the folder out of the store";
       break;
+    case ENOTDIR:
+      error.code = ErrorCode::Damaged;
+      error.message = fmt::format("cannot {} {}: a file or a link stands in place of a folder", what, path);
+      error.hint = "move it out of the store; links inside a store are not followed";
+      break;
     case EINTR:
     case EAGAIN:
       error.code = ErrorCode::Busy;

@@ -190,8 +190,8 @@ class PosixWatcher final : public Watcher {
 
 class PosixSharedWords final : public SharedWords {
  public:
-  PosixSharedWords(void* memory, std::size_t count, bool writable)
-      : memory_(memory), count_(count), writable_(writable) {}
+  PosixSharedWords(Descriptor fd, void* memory, std::size_t count, bool writable)
+      : fd_(std::move(fd)), memory_(memory), count_(count), writable_(writable) {}
   PosixSharedWords(const PosixSharedWords&) = delete;
   PosixSharedWords& operator=(const PosixSharedWords&) = delete;
   ~PosixSharedWords() override { ::munmap(memory_, count_ * sizeof(std::uint64_t)); }
@@ -200,8 +200,17 @@ class PosixSharedWords final : public SharedWords {
     return {static_cast<std::atomic<std::uint64_t>*>(memory_), count_};
   }
   [[nodiscard]] bool writable() const override { return writable_; }
+  [[nodiscard]] bool whole() const override {
+    return ::lseek(fd_.get(), 0, SEEK_END) == static_cast<off_t>(count_ * sizeof(std::uint64_t));
+  }
+  [[nodiscard]] bool intact() const override {
+    struct stat s{};
+    return ::fstat(fd_.get(), &s) == 0 && s.st_nlink > 0 &&
+           s.st_size == static_cast<off_t>(count_ * sizeof(std::uint64_t));
+  }
 
  private:
+  Descriptor fd_;
   void* memory_;
   std::size_t count_;
   bool writable_;
@@ -314,7 +323,7 @@ class PosixDirectory final : public Directory {
     void* memory =
         ::mmap(nullptr, initial.size_bytes(), writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd.get(), 0);
     if (memory == MAP_FAILED) return lastError();
-    return std::make_unique<PosixSharedWords>(memory, initial.size(), writable);
+    return std::make_unique<PosixSharedWords>(std::move(fd), memory, initial.size(), writable);
   }
 
   [[nodiscard]] std::string path() const override { return path_; }

@@ -77,12 +77,12 @@ Result<void> Catalog::State::replaceDamaged() {
   return {};
 }
 
-Result<void> Catalog::State::moveToMemory() {
+Result<void> Catalog::State::moveToMemory(std::string_view why) {
   auto opened = catalog::openCatalog({}, options, false);
   if (!opened) return std::unexpected(opened.error());
   take(std::move(*opened));
-  notes.push_back(fmt::format("{}/catalog.db cannot be written to and is out of date: it is put together in memory",
-                              store.folder()));
+  notes.push_back(
+      fmt::format("{}/catalog.db {} and is out of date: it is put together in memory", store.folder(), why));
   return {};
 }
 
@@ -165,7 +165,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     if (auto opened = makeWritable(); !opened) return std::unexpected(opened.error());
   }
   if (readOnly && !plan->sessions.empty()) {
-    if (auto moved = moveToMemory(); !moved) return std::unexpected(moved.error());
+    if (auto moved = moveToMemory("cannot be written to"); !moved) return std::unexpected(moved.error());
     return catchUp(wanted);
   }
   CatchUpProgress progress{.totalSessions = plan->sessions.size()};
@@ -207,6 +207,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     if (plan->looksAtAll) setMeta("lookedAtAllMs", Blob{now});
     if (auto kept = transaction.commit(); !kept) return std::unexpected(kept.error());
   }
+  if (auto wiped = wipe(); !wiped && wiped.error().code != ErrorCode::Busy) return std::unexpected(wiped.error());
   return report;
 }
 
@@ -226,7 +227,11 @@ Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const Catalo
 }
 
 Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
-  return state_->guarded([&] { return state_->catchUp(options); });
+  auto taken = state_->guarded([&] { return state_->catchUp(options); });
+  // All the text would be too much for the memory; a search is answered from what was known.
+  if (taken || taken.error().code != ErrorCode::NoSpace || state_->memory || options.search) return taken;
+  if (auto moved = state_->moveToMemory("cannot grow, because the disk is full,"); !moved) return taken;
+  return state_->catchUp(options);
 }
 
 Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
@@ -235,11 +240,35 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
     return fail(ErrorCode::ReadOnly, fmt::format("the catalog in {} cannot be written to", state.store.folder()),
                 "ask its owner, or work on a copy of the store");
   }
+  // It was opened in memory because the file could not be used; only the file is worth making anew.
+  if (state.memory && !state.options.inMemory && !state.store.folder().empty()) {
+    auto opened = catalog::openCatalog(state.store.folder(), state.options, false, true);
+    if (!opened) return std::unexpected(opened.error());
+    if (opened->memory || opened->readOnly) {
+      return fail(ErrorCode::ReadOnly,
+                  opened->notes.empty() ? fmt::format("the catalog in {} cannot be written to", state.store.folder())
+                                        : opened->notes.front(),
+                  "nothing was made anew; lists and searches work all the same");
+    }
+    state.notes.clear();
+    state.take(std::move(*opened));
+  }
   if (auto opened = state.makeWritable(); !opened) return std::unexpected(opened.error());
   auto emptied = state.guarded([&]() -> Result<void> {
-    Transaction transaction(*state.database);
-    catalog::resetSchema(*state.database);
-    return transaction.commit();
+    // Overwriting it all would take as long as making it. What is left in free pages goes with them.
+    state.database->execute("PRAGMA secure_delete = OFF");
+    {
+      Transaction transaction(*state.database);
+      catalog::resetSchema(*state.database);
+      if (auto done = transaction.commit(); !done) return done;
+    }
+    state.database->execute("VACUUM");
+    auto shrunk = state.database->take();
+    state.database->execute("PRAGMA secure_delete = ON");
+    (void)state.database->emptyLog();
+    // Another process at work, or a full disk, only means that it stays as large as it was.
+    if (!shrunk && shrunk.error().code == ErrorCode::Damaged) return shrunk;
+    return state.database->take();
   });
   if (!emptied) return std::unexpected(emptied.error());
   CatchUpOptions all = options;

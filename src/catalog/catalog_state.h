@@ -31,8 +31,10 @@ struct Catalog::State {
   Result<void> makeWritable();
   /// Opens the file anew after it turned out to be damaged.
   Result<void> replaceDamaged();
-  /// Goes on in memory, because the file is out of date and cannot be written.
-  Result<void> moveToMemory();
+  /// Goes on in memory, because the file is out of date and cannot be written; `why` says what it is like.
+  Result<void> moveToMemory(std::string_view why);
+  /// Goes on with getting redacted words out of the file, when there are any.
+  Result<void> wipe();
 
   Result<CatchUpReport> catchUp(const CatchUpOptions& options);
 

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 namespace bough::catalog {
 namespace {
 
-ErrorCode codeOf(int code) {
+ErrorCode codeOf(int code, int systemError) {
   switch (code & 0xFF) {
+    case SQLITE_IOERR: return systemError == ENOSPC || systemError == EDQUOT ? ErrorCode::NoSpace : ErrorCode::Io;
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return ErrorCode::Busy;
     case SQLITE_FULL: return ErrorCode::NoSpace;
@@ -44,7 +47,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
                                                                      : SQLITE_OPEN_READONLY;
   const std::string name = as == OpenAs::Memory ? ":memory:" : uriOf(path, as);
   const int code = sqlite3_open_v2(name.c_str(), &handle, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  std::unique_ptr<Database> database(new Database(handle, path));
+  std::unique_ptr<Database> database(new Database(handle, path, busyTimeoutMs));
   if (code != SQLITE_OK) {
     database->note(code);
     return std::unexpected(database->take().error());
@@ -61,7 +64,7 @@ Database::~Database() {
 
 void Database::note(int code) {
   if (failure_ || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  const ErrorCode kind = codeOf(code);
+  const ErrorCode kind = codeOf(code, handle_ == nullptr ? 0 : sqlite3_system_errno(handle_));
   const char* words = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
   failure_ = Error{.code = kind,
                    .message = fmt::format("the catalog {}: {}", path_, words),
@@ -84,6 +87,14 @@ Result<void> Database::take() {
 void Database::execute(const std::string& statements) {
   if (failure_) return;
   note(sqlite3_exec(handle_, statements.c_str(), nullptr, nullptr, nullptr));
+}
+
+bool Database::emptyLog() {
+  // Whoever reads at this moment is not waited for.
+  sqlite3_busy_timeout(handle_, 0);
+  const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(handle_, busyTimeoutMs_);
+  return code == SQLITE_OK;
 }
 
 sqlite3_stmt* Database::lend(const char* sql, bool kept) {

@@ -36,18 +36,24 @@ class Database {
   [[nodiscard]] bool failed() const { return failure_.has_value(); }
   void failWith(Error error);
 
+  /// Brings everything into the file itself and empties the log beside it; false when another process keeps that from
+  /// happening now.
+  bool emptyLog();
+
   [[nodiscard]] sqlite3* handle() { return handle_; }
   [[nodiscard]] std::uint64_t changes() { return static_cast<std::uint64_t>(sqlite3_changes64(handle_)); }
 
  private:
   friend class Query;
-  Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  Database(sqlite3* handle, std::string path, int busyTimeoutMs)
+      : handle_(handle), path_(std::move(path)), busyTimeoutMs_(busyTimeoutMs) {}
   sqlite3_stmt* lend(const char* sql, bool kept);
   void giveBack(const char* sql, sqlite3_stmt* statement);
   void note(int code);
 
   sqlite3* handle_;
   std::string path_;
+  int busyTimeoutMs_;
   std::optional<Error> failure_;
   std::unordered_map<const char*, sqlite3_stmt*> idle_;
 };

@@ -5,15 +5,13 @@
 #include <algorithm>
 
 #include "base/json_scan.h"
-#include "base/text.h"
 #include "base/timestamp.h"
 #include "catalog/search_index.h"
+#include "catalog/title.h"
 
 namespace bough::catalog {
 namespace {
 
-constexpr std::size_t kTitleGraphemes = 60;
-constexpr std::size_t kGivenGraphemes = 200;
 constexpr std::size_t kMaxOpenCalls = 256;
 constexpr std::uint64_t kQuarterMs = 15 * 60 * 1000;
 
@@ -38,17 +36,6 @@ void add(Usage& sum, const Usage& part) {
   sum.cacheReadTokens += part.cacheReadTokens;
   sum.cacheWriteTokens += part.cacheWriteTokens;
   sum.reasoningTokens += part.reasoningTokens;
-}
-
-// Empty when the title is taken away; none when the entry does not speak of it.
-std::optional<std::string> titleIn(const Entry& info) {
-  if (const auto value = json::findMember(info.payload, "title")) return json::decodeString(*value).value_or("");
-  return std::nullopt;
-}
-
-TitleSource sourceOf(const Entry& info) {
-  const bool generated = json::findString(info.payload, "titleSource") == "generated";
-  return generated ? TitleSource::Generated : TitleSource::Given;
 }
 
 std::int64_t modelId(Database& database, const std::string& name) {
@@ -197,11 +184,11 @@ void Intake::applyHeader(const Entry& entry) {
 void Intake::applyInfo(const Entry& entry) {
   SessionSummary& facts = row_.facts;
   if (const auto title = titleIn(entry)) {
-    const TitleSource source = sourceOf(entry);
+    const TitleSource source = titleSourceOf(entry);
     if (title->empty()) {
       titleLost_ = true;
     } else if (source >= facts.titleSource) {
-      facts.title = text::excerpt(*title, kGivenGraphemes);
+      facts.title = *title;
       facts.titleSource = source;
       row_.titleEntry.clear();
     }
@@ -219,6 +206,8 @@ void Intake::applyRedaction(const Entry& entry) {
   anyRedacted_ = true;
   Query(database_, "INSERT OR IGNORE INTO redacted(session, entryId) VALUES(?, ?)", row_.id, *target).run();
   forgetText(database_, row_.id, *target);
+  // Its words, or the title they made, may have been stored; see Catalog::State::wipe.
+  Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('new' AS BLOB))").run();
   if (!row_.titleEntry.empty() && row_.titleEntry == *target) titleLost_ = true;
 }
 
@@ -259,7 +248,7 @@ void Intake::applyConversation(const Entry& entry, const EntryFacts& facts, std:
   if (!facts.model.empty()) row_.lastModel = facts.model;
   if (facts.usage) applyUsage(facts, branch.number, timeMs);
   if (summary.titleSource == TitleSource::None && facts.role == EntryRole::User && !isRedacted(entry.id)) {
-    summary.title = text::excerpt(facts.spoken, kTitleGraphemes);
+    summary.title = titleFrom(facts);
     if (!summary.title.empty()) {
       summary.titleSource = TitleSource::Message;
       row_.titleEntry = entry.id;
@@ -290,29 +279,13 @@ void Intake::index(std::uint64_t sequence, const Entry& entry, const EntryFacts&
 
 // The title was taken away: what stands in the log is looked through once more.
 Result<void> Intake::chooseTitle() {
-  std::string titles[4];  // by source
-  std::string messageId;
-  auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.taken, [&](std::uint64_t, Entry& entry) {
-    if (entry.type == entry_type::kSessionInfo) {
-      const auto title = titleIn(entry);
-      if (title) titles[static_cast<std::size_t>(sourceOf(entry))] = text::excerpt(*title, kGivenGraphemes);
-    } else if (entry.type == entry_type::kMessage && messageId.empty() && !isRedacted(entry.id)) {
-      const EntryFacts facts = readFacts(entry, false);
-      std::string& title = titles[static_cast<std::size_t>(TitleSource::Message)];
-      if (facts.role == EntryRole::User) title = text::excerpt(facts.spoken, kTitleGraphemes);
-      if (!title.empty()) messageId = entry.id;
-    }
-  });
+  TitleChoice choice;
+  auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.taken,
+                                    [&](std::uint64_t, Entry& entry) { choice.take(entry, isRedacted(entry.id)); });
   if (!read) return read;
-  row_.facts.titleSource = TitleSource::None;
-  row_.facts.title.clear();
-  for (const TitleSource source : {TitleSource::Message, TitleSource::Generated, TitleSource::Given}) {
-    std::string& title = titles[static_cast<std::size_t>(source)];
-    if (title.empty()) continue;
-    row_.facts.title = std::move(title);
-    row_.facts.titleSource = source;
-  }
-  row_.titleEntry = row_.facts.titleSource == TitleSource::Message ? messageId : "";
+  row_.facts.titleSource = choice.source();
+  row_.facts.title = choice.title();
+  row_.titleEntry = choice.source() == TitleSource::Message ? choice.messageId() : "";
   return {};
 }
 

@@ -70,14 +70,23 @@ void addFilter(Conditions& conditions, const SessionFilter& filter) {
 
 namespace {
 
-std::vector<SessionSummary> readRows(catalog::Database& database, const Conditions& conditions, std::string_view order,
-                                     std::size_t limit, std::size_t skip) {
+using SessionRows = std::vector<catalog::SessionRow>;
+
+SessionRows readRows(catalog::Database& database, const Conditions& conditions, std::string_view order,
+                     std::size_t limit, std::size_t skip) {
   Query query(database, fmt::format("SELECT {} FROM session{} ORDER BY {} LIMIT {} OFFSET {}", catalog::rowColumns(),
                                     conditions.where(), order, limit, skip));
   conditions.bindTo(query);
-  std::vector<SessionSummary> found;
-  while (query.next()) found.push_back(catalog::readRow(query).facts);
+  SessionRows found;
+  while (query.next()) found.push_back(catalog::readRow(query));
   return found;
+}
+
+std::vector<SessionSummary> factsOf(SessionRows rows) {
+  std::vector<SessionSummary> facts;
+  facts.reserve(rows.size());
+  for (catalog::SessionRow& row : rows) facts.push_back(std::move(row.facts));
+  return facts;
 }
 
 Conditions conditionsOf(const SessionFilter& filter) {
@@ -95,10 +104,13 @@ constexpr std::size_t kMaxRows = 1'000'000'000;
 
 Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
   return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
-    auto found = readRows(*state_->database, conditionsOf(options.filter), kNewestFirst,
-                          std::min(options.limit, kMaxRows), std::min(options.skip, kMaxRows));
+    SessionRows found = readRows(*state_->database, conditionsOf(options.filter), kNewestFirst,
+                                 std::min(options.limit, kMaxRows), std::min(options.skip, kMaxRows));
+    for (catalog::SessionRow& row : found) {
+      if (options.models) row.facts.models = catalog::readModels(*state_->database, row.id, options.prices);
+    }
     if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
-    return found;
+    return factsOf(std::move(found));
   });
 }
 
@@ -116,9 +128,10 @@ Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
   });
 }
 
-Result<SessionSummary> Catalog::session(const std::string& sessionId) {
+Result<SessionSummary> Catalog::session(const std::string& sessionId, const PriceTable* prices) {
   return state_->guarded([&]() -> Result<SessionSummary> {
     auto row = catalog::findRow(*state_->database, sessionId);
+    if (row) row->facts.models = catalog::readModels(*state_->database, row->id, prices);
     if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
     if (row) return std::move(row->facts);
     return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId), "`bough ls` lists the sessions");
@@ -148,7 +161,7 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
     if (!match.sessions.empty()) return;
     Conditions conditions;
     conditions.add(sql, std::move(values));
-    match.sessions = readRows(*state_->database, conditions, order, most, 0);
+    match.sessions = factsOf(readRows(*state_->database, conditions, order, most, 0));
     if (!match.sessions.empty()) match.kind = kind;
   };
   return state_->guarded([&]() -> Result<NameMatch> {
@@ -166,26 +179,54 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
 
 Result<void> Catalog::rememberListing(const std::vector<std::string>& sessionIds) {
   State& state = *state_;
-  if (state.memory || state.readOnly) return {};
   std::string lines;
   for (const std::string& id : sessionIds) lines += id + "\n";
+  const bool kept = !state.memory && !state.readOnly;
+  if (!kept) {
+    // Whoever asks next finds the newest there; see listed().
+    auto newest = list({.filter = {}, .limit = sessionIds.size(), .models = false});
+    if (!newest) return std::unexpected(newest.error());
+    std::string theirs;
+    for (const SessionSummary& each : *newest) theirs += each.sessionId + "\n";
+    if (theirs == lines) return {};
+    if (!state.memory) {
+      return fail(ErrorCode::ReadOnly, "the catalog cannot be written to, so numbers count the newest sessions");
+    }
+  }
   if (state.meta("listing") == lines) return state.database->take();
   if (auto opened = state.makeWritable(); !opened) return opened;
   state.setMeta("listing", Blob{lines});
-  return state.database->take();
+  if (auto stored = state.database->take(); !stored) return stored;
+  if (!kept && !state.store.folder().empty() && !state.options.inMemory) {
+    return fail(ErrorCode::ReadOnly, "the catalog cannot be kept, so numbers count the newest sessions");
+  }
+  return {};
 }
 
 Result<std::string> Catalog::listed(std::size_t number) {
-  const std::string lines = state_->meta("listing");
-  if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
-  std::string_view rest = lines;
+  const auto missing = fail(ErrorCode::NotFound, fmt::format("the last listing has no number {}", number),
+                            "`bough ls` shows the sessions and numbers them");
+  if (number == 0) return missing;
+  auto lines = state_->guarded([&]() -> Result<std::string> {
+    std::string read = state_->meta("listing");
+    if (auto done = state_->database->take(); !done) return std::unexpected(done.error());
+    return read;
+  });
+  if (!lines) return std::unexpected(lines.error());
+  if (state_->readOnly || (state_->memory && lines->empty())) {
+    // Where no listing can be kept, the numbers are those of the newest sessions.
+    if (auto taken = catchUp(); !taken) return std::unexpected(taken.error());
+    auto newest = list({.filter = {}, .limit = 1, .skip = number - 1, .models = false});
+    if (!newest) return std::unexpected(newest.error());
+    return newest->empty() ? Result<std::string>(missing) : newest->front().sessionId;
+  }
+  std::string_view rest = *lines;
   for (std::size_t i = 1; !rest.empty(); ++i) {
     const std::size_t end = rest.find('\n');
     if (i == number) return std::string(rest.substr(0, end));
     rest.remove_prefix(std::min(rest.size(), end == std::string_view::npos ? rest.size() : end + 1));
   }
-  return fail(ErrorCode::NotFound, fmt::format("the last listing has no number {}", number),
-              "`bough ls` shows the sessions and numbers them");
+  return missing;
 }
 
 std::optional<SessionKey> parseSessionKey(std::string_view key) {

@@ -11,6 +11,11 @@ namespace bough {
 
 Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
                                                        std::optional<std::uint64_t> defaultTimeToLiveMs) {
+  if (!defaultTimeToLiveMs) {
+    auto settings = state_->store.settings();
+    if (!settings) return std::unexpected(settings.error());
+    defaultTimeToLiveMs = settings->timeToLiveMs;
+  }
   return state_->guarded([&]() -> Result<std::vector<Expired>> {
     std::vector<Expired> found;
     {

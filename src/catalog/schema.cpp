@@ -113,19 +113,20 @@ std::optional<OpenedCatalog> openQuietly(const std::string& folder, Directory& r
       .database = std::move(*database), .memory = false, .readOnly = false, .quiet = state, .notes = {}};
 }
 
-Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptions& options) {
+Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptions& options, bool replaceNewer) {
   auto database = Database::open(path, OpenAs::ReadWrite, options.busyTimeoutMs);
   if (!database) return std::unexpected(database.error());
   if (auto ready = prepareSearch(**database); !ready) return std::unexpected(ready.error());
-  (*database)->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;");
+  // Deleted text is overwritten: it may be deleted because it was redacted.
+  (*database)->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;");
   const int version = versionOf(**database);
   if (auto read = (*database)->take(); !read) return std::unexpected(read.error());
-  if (version > kSchemaVersion) {
+  if (version > kSchemaVersion && !replaceNewer) {
     return inMemory(options, fmt::format("{} was made by a newer bough: it is left alone, and a catalog put together "
                                          "in memory; upgrade bough, or `bough reindex` to replace it",
                                          path));
   }
-  if (version < kSchemaVersion) {
+  if (version != kSchemaVersion) {
     if (auto made = makeTables(**database, false); !made) return std::unexpected(made.error());
   }
   return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = false, .quiet = {}, .notes = {}};
@@ -161,7 +162,8 @@ std::optional<FileState> fileStateOf(const std::string& folder) {
   return stateIn(**root);
 }
 
-Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet) {
+Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet,
+                                  bool replaceNewer) {
   if (folder.empty() || options.inMemory) return inMemory(options, {});
   auto root = systemEnvironment().files.openRoot(folder, false);
   if (!root) return std::unexpected(systemError(root.error(), "open", folder));
@@ -177,14 +179,19 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
     return inMemory(options, systemError(number, "open", path).message + "; it is put together in memory");
   }
   file->reset();
-  auto opened = openForWriting(path, options);
+  auto opened = openForWriting(path, options, replaceNewer);
+  if (!opened && opened.error().code == ErrorCode::NoSpace) {
+    return inMemory(options, fmt::format("there is no space for {}: it is put together in memory each time; free some "
+                                         "space",
+                                         path));
+  }
   if (opened || opened.error().code != ErrorCode::Damaged) return opened;
   auto note = setAside(folder);
   if (!note) return std::unexpected(note.error());
   if (auto again = (*root)->open(kFileName, OpenMode::OpenOrCreate); !again) {
     return std::unexpected(systemError(again.error(), "make", path));
   }
-  opened = openForWriting(path, options);
+  opened = openForWriting(path, options, replaceNewer);
   if (opened) opened->notes.push_back(std::move(*note));
   return opened;
 }

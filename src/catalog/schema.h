@@ -35,8 +35,10 @@ struct OpenedCatalog {
 };
 
 /// Opens the catalog in `folder`; in memory when that is empty or the file cannot be used. With `mayBeQuiet` a file
-/// that nobody is writing to is opened so that reading it writes nothing at all; search is then not prepared.
-Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet);
+/// that nobody is writing to is opened so that reading it writes nothing at all; search is then not prepared. With
+/// `replaceNewer` one of a newer version is made anew, else left alone.
+Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet,
+                                  bool replaceNewer = false);
 
 std::optional<FileState> fileStateOf(const std::string& folder);
 

@@ -66,6 +66,28 @@ SessionRow readRow(const Query& query) {
   return row;
 }
 
+std::vector<ModelUsage> readModels(Database& database, std::int64_t session, const PriceTable* prices) {
+  const PriceTable& table = prices == nullptr ? PriceTable::builtIn() : *prices;
+  Query query(database,
+              "SELECT model.name, sum(messages), sum(input), sum(output), sum(cacheRead), sum(cacheWrite), "
+              "sum(reasoning) FROM usage JOIN model ON model.id = usage.model WHERE session = ? GROUP BY usage.model "
+              "ORDER BY sum(output) DESC, model.name",
+              session);
+  std::vector<ModelUsage> models;
+  while (query.next()) {
+    ModelUsage& each = models.emplace_back();
+    each.model = query.text(0);
+    each.messages = query.number(1);
+    each.tokens = {.inputTokens = query.number(2),
+                   .outputTokens = query.number(3),
+                   .cacheReadTokens = query.number(4),
+                   .cacheWriteTokens = query.number(5),
+                   .reasoningTokens = query.number(6)};
+    each.costUsd = table.cost(each.model, each.tokens);
+  }
+  return models;
+}
+
 std::optional<SessionRow> findRow(Database& database, std::string_view sessionId) {
   static const std::string kSelect = fmt::format("SELECT {} FROM session WHERE sessionId = ?", kColumns);
   Query query(database, kSelect.c_str(), sessionId);

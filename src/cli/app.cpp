@@ -69,6 +69,7 @@ class Application {
     } catch (const CLI::ParseError& error) {
       return wrongUse(argc, argv, error.what());
     }
+    if (context_.version) return versionCommand().run(context_);
     if (run_) return run_(context_);
     // A person who types nothing but the name wants to talk; a program wants to know what is there.
     const bool person = stdinIsTerminal() && stdoutIsTerminal() && !context_.json;
@@ -96,6 +97,7 @@ class Application {
     const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
     for (const std::string_view argument : arguments) context_.json = context_.json || argument == "--json";
     const auto parsed = app_.get_subcommands();
+    if (auto unknown = unknownOption(arguments, parsed.empty() ? "" : parsed.front()->get_name())) return *unknown;
     if (!parsed.empty()) {
       return fail(ErrorCode::InvalidArgument, message,
                   fmt::format("`bough help {}` shows how", parsed.front()->get_name()));
@@ -105,6 +107,28 @@ class Application {
       if (auto command = findCommand(groups_, *word); !command) return std::unexpected(command.error());
     }
     return fail(ErrorCode::InvalidArgument, message, "`bough help` shows how");
+  }
+
+  // The first option that neither the command nor every command has, and the one that was perhaps meant.
+  std::optional<std::unexpected<Error>> unknownOption(std::span<char*> arguments, const std::string& commandName) {
+    std::vector<Option> options = globalOptions(context_);
+    if (auto command = findCommand(groups_, commandName))
+      std::ranges::copy(command->options, std::back_inserter(options));
+    std::vector<std::string> known{"--help"};
+    for (const Option& option : options) {
+      if (!option.isArgument()) known.push_back(option.name.substr(option.name.rfind(',') + 1));
+    }
+    for (std::string_view argument : arguments.subspan(1)) {
+      if (argument == "--") break;
+      argument = argument.substr(0, argument.find('='));
+      if (!argument.starts_with("--") || std::ranges::find(known, argument) != known.end()) continue;
+      const std::string meant = nearest(argument, known);
+      return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", argument),
+                  !meant.empty()        ? fmt::format("did you mean {}?", meant)
+                  : commandName.empty() ? "`bough help` shows how"
+                                        : fmt::format("`bough help {}` shows how", commandName));
+    }
+    return std::nullopt;
   }
 
   std::vector<CommandGroup> groups_;
@@ -135,6 +159,10 @@ int run(int argc, char** argv, std::shared_ptr<StorageBackend> backend) {
   reopenOutput();
   Application application(std::move(backend));
   const auto outcome = application.run(argc, argv);
+  if (const auto lost = outputFailure()) {
+    printError(*lost, application.json());
+    return kProblem;
+  }
   if (outputClosed()) return kDone;
   if (outcome) return *outcome;
   printError(outcome.error(), application.json());

@@ -18,6 +18,16 @@ bool canAnswerAllTheSame(const Error& error) {
 
 }  // namespace
 
+Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search) {
+  // The bar shows only when there is more to do than the eye would see.
+  std::optional<Progress> bar;
+  return catalog.catchUp({.search = search, .everything = false, .progress = [&](const CatchUpProgress& at) {
+                            if (at.totalSessions >= 50 && !bar) bar.emplace("cataloguing", at.totalSessions);
+                            if (bar) bar->update(at.doneSessions);
+                            return true;
+                          }});
+}
+
 Result<CatalogView> openCatalogView(const Context& context, bool search) {
   CatalogView view;
   auto store = context.openStore();
@@ -26,15 +36,7 @@ Result<CatalogView> openCatalogView(const Context& context, bool search) {
   auto catalog = Catalog::open(*view.store);
   if (!catalog) return std::unexpected(catalog.error());
   view.catalog = std::move(*catalog);
-  // The bar shows only when there is more to do than the eye would see.
-  std::optional<Progress> bar;
-  auto report =
-      view.catalog->catchUp({.search = search, .everything = false, .progress = [&](const CatchUpProgress& at) {
-                               if (at.totalSessions >= 50 && !bar) bar.emplace("cataloguing", at.totalSessions);
-                               if (bar) bar->update(at.doneSessions);
-                               return true;
-                             }});
-  bar.reset();
+  auto report = catchUpWithBar(*view.catalog, search);
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
     if (!canAnswerAllTheSame(report.error())) return std::unexpected(report.error());
@@ -43,6 +45,12 @@ Result<CatalogView> openCatalogView(const Context& context, bool search) {
   }
   for (const std::string& note : report->notes) printMessage("note: " + text::printable(note));
   return view;
+}
+
+std::string displayTitle(const SessionSummary& row) {
+  if (!row.title.empty()) return row.title;
+  if (!row.key.empty() || !row.origin) return row.key;
+  return "fork of " + row.origin->sessionId;
 }
 
 std::vector<Option> FilterOptions::definitions() {

@@ -19,6 +19,12 @@ struct CatalogView {
 /// brought up to date (another process holds it, the disk is full) it says so and answers from what was known.
 Result<CatalogView> openCatalogView(const Context& context, bool search = false);
 
+/// Brings a catalog up to date, with a progress bar when that takes long.
+Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
+
+/// What a list calls a session: its title, else its key, else what it is a fork of.
+std::string displayTitle(const SessionSummary& row);
+
 /// Options that choose sessions, and the filter they make.
 struct FilterOptions {
   std::string agent;

@@ -21,6 +21,7 @@ enum ExitCode : int { kDone = 0, kProblem = 1, kWrongUse = 2 };
 struct Context {
   std::string storeLocation;  ///< As --store gave it; empty for the default.
   bool json = false;
+  bool version = false;                     ///< --version: only that is printed.
   std::shared_ptr<StorageBackend> backend;  ///< When set, the store is over this one, wherever --store points.
 
   /// Opens the store. Only commands that make something make the store too.

@@ -28,6 +28,7 @@ std::vector<Option> globalOptions(Context& context) {
        .target = &context.storeLocation,
        .value = "FOLDER"},
       {.name = "--json", .help = "Print JSON for programs", .target = &context.json},
+      {.name = "--version", .help = "Print the version and nothing else", .target = &context.version},
   };
 }
 

@@ -154,6 +154,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto left = resolveEnd(store, session, one ? "" : options.left);
   if (!left) return std::unexpected(left.error());
   auto right = resolveEnd(store, otherSession, one ? options.left : options.right);
+  if (!right && one) {
+    // What is no entry may be a session: `bough diff @1 @2`.
+    if (auto other = resolveSession(store, options.left)) right = resolveEnd(store, *other, "");
+  }
   if (!right) return std::unexpected(right.error());
   auto diff = store.diffBranches(*left, *right);
   if (!diff) return std::unexpected(diff.error());
@@ -168,14 +172,18 @@ Command diffCommand() {
       .name = "diff",
       .summary = "Compare two branches, of one session or of two: what they share, then both sides",
       .details =
-          "A branch is named by its last entry. With one entry the head's branch is compared with it; with --with the\n"
-          "other one is of that session, its head's unless an entry is named. Entries count as shared when they are "
-          "the\n"
-          "same, as in a fork, or equal in content.",
+          "A branch is named by its last entry. With one entry the head's branch is compared with it; a name that is "
+          "no\n"
+          "entry of the session may be another session, whose head's branch is then the other one. With --with the "
+          "other\n"
+          "one is of that session, its head's unless an entry is named. Entries count as shared when they are the "
+          "same,\n"
+          "as in a fork, or equal in content.",
       .examples =
           "  bough diff SESSION try-2                  the head's branch and the one labelled try-2\n"
           "  bough diff SESSION ENTRY OTHER --full\n"
-          "  bough diff SESSION --with FORK",
+          "  bough diff @1 @2                          the heads' branches of two sessions\n"
+          "  bough diff SESSION ENTRY --with FORK",
       .options =
           {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
            {.name = "ENTRY", .help = kEntryHelp, .target = &options->left},

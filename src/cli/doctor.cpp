@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
+#include "base/ids.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "bough/catalog.h"
@@ -90,10 +92,15 @@ Result<void> checkSessions(SessionStore& store, bool deep, Findings& findings) {
 void checkForeign(const std::string& location, Findings& findings) {
   constexpr std::string_view kOurs[] = {".jsonl", ".idx", ".torn", ".v0", ".jsonl.zst", ".jsonl.gz"};
   std::error_code error;
+  std::set<std::string> foreign;
   for (const auto& file : std::filesystem::directory_iterator(location + "/sessions", error)) {
     const std::string name = file.path().filename().string();
-    const bool ours = std::ranges::any_of(kOurs, [&](std::string_view ending) { return name.ends_with(ending); });
-    if (ours && file.is_regular_file(error)) continue;
+    const bool ours = std::ranges::any_of(kOurs, [&](std::string_view ending) {
+      return name.ends_with(ending) && isSessionId(std::string_view(name).substr(0, name.size() - ending.size()));
+    });
+    if (!ours || !file.is_regular_file(error)) foreign.insert(name);
+  }
+  for (const std::string& name : foreign) {
     findings.push_back({.health = Health::Note,
                         .what = fmt::format("{} in the folder of the sessions is no file of bough's", name),
                         .advice = "it is left alone; move it out of the store if you do not need it there, or run "
@@ -101,7 +108,7 @@ void checkForeign(const std::string& location, Findings& findings) {
   }
 }
 
-void checkCatalog(SessionStore& store, Findings& findings) {
+void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
   auto catalog = Catalog::open(store);
   auto caughtUp = catalog ? (*catalog)->catchUp() : std::unexpected(catalog.error());
   if (!caughtUp) {
@@ -114,7 +121,17 @@ void checkCatalog(SessionStore& store, Findings& findings) {
   std::vector<std::string> notes = (*catalog)->notes();
   notes.insert(notes.end(), caughtUp->notes.begin(), caughtUp->notes.end());
   for (std::string& note : notes) findings.push_back({.health = Health::Note, .what = std::move(note), .advice = {}});
-  findings.push_back({.what = "the catalog is up to date", .advice = {}});
+  auto damage = (*catalog)->check(deep);
+  if (!damage) damage = std::vector<std::string>{damage.error().message};
+  for (const std::string& each : *damage) {
+    findings.push_back({.health = Health::Bad,
+                        .what = fmt::format("the catalog is damaged: {}", each),
+                        .advice = "`bough reindex` makes it anew from the sessions, which are not affected"});
+  }
+  if (damage->empty()) {
+    findings.push_back(
+        {.what = deep ? "the catalog says what the sessions say" : "the catalog is up to date", .advice = {}});
+  }
 }
 
 Result<void> checkAttachments(SessionStore& store, Findings& findings) {
@@ -142,7 +159,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   checkSpace(location, findings);
   checkForeign(location, findings);
   if (auto done = checkSessions(store, options.deep, findings); !done) return std::unexpected(done.error());
-  checkCatalog(store, findings);
+  checkCatalog(store, options.deep, findings);
   if (!options.deep) return findings;
   if (options.removeUnused) {
     auto unused = store.findUnusedAttachments();
@@ -205,12 +222,13 @@ Command doctorCommand() {
       .examples =
           "  bough doctor\n"
           "  bough doctor --deep",
-      .options = {{.name = "--deep",
-                   .help = "Check every byte of every session, and whether every attachment is used",
-                   .target = &options->deep},
-                  {.name = "--remove-unused",
-                   .help = "With --deep: remove attachments that no entry names",
-                   .target = &options->removeUnused}},
+      .options =
+          {{.name = "--deep",
+            .help = "Check every byte of every session, every row of the catalog, and whether every attachment is used",
+            .target = &options->deep},
+           {.name = "--remove-unused",
+            .help = "With --deep: remove attachments that no entry names",
+            .target = &options->removeUnused}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -120,7 +120,7 @@ std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t wi
   Context context;
   for (const Option& option : globalOptions(context)) out += row(optionSyntax(option), helpOf(option), kColumn, width);
   out +=
-      "\n`bough help COMMAND` says what a command does, with examples.\n"
+      "\n`bough help COMMAND` or `bough COMMAND --help` says what a command does, with examples.\n"
       "Exit codes: 0 done, 1 a problem in the data, 2 wrong use.\n";
   return out;
 }
@@ -139,20 +139,29 @@ std::string commandHelp(const Command& command, std::size_t width) {
   return out;
 }
 
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t least = 3;
+  for (const std::string& each : known) {
+    if (const std::size_t found = distance(word, each); found < least) {
+      least = found;
+      best = each;
+    }
+  }
+  return best;
+}
+
 Result<Command> findCommand(const std::vector<CommandGroup>& groups, const std::string& name) {
-  std::string nearest;
-  std::size_t nearestDistance = 3;
+  std::vector<std::string> known;
   for (const CommandGroup& group : groups) {
     for (const Command& command : group.commands) {
       if (command.name == name) return command;
-      if (const std::size_t found = distance(name, command.name); found < nearestDistance) {
-        nearestDistance = found;
-        nearest = command.name;
-      }
+      known.push_back(command.name);
     }
   }
+  const std::string meant = nearest(name, known);
   return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
-              nearest.empty() ? "`bough help` lists them" : fmt::format("did you mean `bough {}`?", nearest));
+              meant.empty() ? "`bough help` lists them" : fmt::format("did you mean `bough {}`?", meant));
 }
 
 Command helpCommand() {

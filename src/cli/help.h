@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
@@ -13,6 +14,8 @@ namespace bough::cli {
 std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t width);
 /// One command: how it is used, what it takes, what it does, examples.
 std::string commandHelp(const Command& command, std::size_t width);
+/// The one of `known` that was perhaps meant by `word`; empty when none is near.
+std::string nearest(std::string_view word, const std::vector<std::string>& known);
 /// The command of that name. InvalidArgument, with the one that was perhaps meant, when there is none.
 Result<Command> findCommand(const std::vector<CommandGroup>& groups, const std::string& name);
 

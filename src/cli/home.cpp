@@ -18,7 +18,8 @@ constexpr std::size_t kShown = 8;
 
 struct Home {
   std::string location;
-  bool made = false;  // whether there is a store
+  bool made = false;      // whether there is a store
+  bool numbered = false;  // whether @N means what is shown
   std::uint64_t total = 0;
   std::vector<SessionSummary> recent;
   std::vector<SessionSummary> attention;  // damaged or unfinished
@@ -28,27 +29,35 @@ Result<void> fill(Catalog& catalog, Home& home) {
   auto total = catalog.count();
   if (!total) return std::unexpected(total.error());
   home.total = *total;
-  auto recent = catalog.list({.filter = {}, .limit = kShown});
+  auto recent = catalog.list({.filter = {}, .limit = kShown, .models = false});
   if (!recent) return std::unexpected(recent.error());
   home.recent = std::move(*recent);
   for (const SessionCondition condition : {SessionCondition::Damaged, SessionCondition::Unfinished}) {
-    auto found = catalog.list({.filter = {.condition = condition}, .limit = kShown});
+    auto found = catalog.list({.filter = {.condition = condition}, .limit = kShown, .models = false});
     if (!found) return std::unexpected(found.error());
     std::ranges::move(*found, std::back_inserter(home.attention));
   }
   std::vector<std::string> shown;
   for (const SessionSummary& row : home.recent) shown.push_back(row.sessionId);
   // Numbers are a convenience: where they cannot be kept, the page is shown all the same.
-  static_cast<void>(catalog.rememberListing(shown));
+  home.numbered = catalog.rememberListing(shown).has_value();
   return {};
 }
 
-std::string whatToDo(const SessionSummary& row) {
-  if (row.condition == SessionCondition::Damaged) {
-    return fmt::format("{}; `bough verify {}`", row.problem.empty() ? "cannot be read whole" : row.problem,
-                       row.sessionId);
+// Its number where it has one, which is shorter.
+std::string shortName(const Home& home, const SessionSummary& row) {
+  for (std::size_t i = 0; i < home.recent.size(); ++i) {
+    if (home.numbered && home.recent[i].sessionId == row.sessionId) return fmt::format("@{}", i + 1);
   }
-  return fmt::format("a tool call has no result; `bough show {} --last 3`", row.sessionId);
+  return row.sessionId;
+}
+
+std::string whatToDo(const Home& home, const SessionSummary& row) {
+  const std::string name = shortName(home, row);
+  if (row.condition == SessionCondition::Damaged) {
+    return fmt::format("bough verify {}  {}", name, row.problem.empty() ? "cannot be read whole" : row.problem);
+  }
+  return fmt::format("bough show {} --last 3  a tool call has no result", name);
 }
 
 void printJson(const Home& home) {
@@ -73,15 +82,11 @@ void printJson(const Home& home) {
 }
 
 void printRecent(const Home& home) {
-  Table table({{.title = "", .align = Table::Align::Left},
-               {.title = "session", .align = Table::Align::Left},
-               {.title = "active", .align = Table::Align::Left},
-               {.title = "title", .align = Table::Align::Left}});
+  Table table({{.title = ""}, {.title = "session", .cuttable = true}, {.title = "active"}, {.title = "title"}});
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
     const SessionSummary& row = home.recent[i];
-    table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now),
-               row.title.empty() ? row.key : row.title});
+    table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now), displayTitle(row)});
   }
   table.print();
 }
@@ -99,7 +104,7 @@ void printForPeople(const Home& home) {
   if (!home.attention.empty()) {
     printLine("\nNeeds attention");
     for (const SessionSummary& row : home.attention) {
-      printLine(fmt::format("  {}  {}", row.sessionId, text::printable(whatToDo(row))));
+      printLine("  " + text::printable(whatToDo(home, row)));
     }
   }
   printLine("\nNext");
@@ -108,9 +113,9 @@ void printForPeople(const Home& home) {
     printLine("  bough append @last --role user --text \"Hello\"        say something");
     printLine("  bough help                                           all commands");
   } else {
-    printLine("  bough show @1                                        read the session used last");
-    printLine("  bough search WORDS                                   find what was said");
-    printLine("  bough help                                           all commands");
+    printLine("  bough show @1        read the session used last");
+    printLine("  bough search WORDS   find what was said");
+    printLine("  bough help           all commands");
   }
 }
 

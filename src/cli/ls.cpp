@@ -5,6 +5,7 @@
 #include "cli/catalog_view.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/price_file.h"
 #include "cli/table.h"
 #include "cli/when.h"
 
@@ -17,7 +18,39 @@ struct Options {
   std::string state;
   std::uint64_t limit = 50;
   bool all = false;
+  bool longForm = false;
+  std::string prices;
 };
+
+struct Cost {
+  double usd = 0;
+  bool known = true;
+};
+
+Cost costOf(const SessionSummary& row) {
+  Cost sum;
+  for (const ModelUsage& each : row.models) {
+    sum.usd += each.costUsd.value_or(0);
+    sum.known = sum.known && each.costUsd.has_value();
+  }
+  return sum;
+}
+
+void writeTokens(json::Writer& writer, const Usage& used) {
+  writer.member("input", used.inputTokens).member("output", used.outputTokens);
+  writer.member("cacheRead", used.cacheReadTokens).member("cacheWrite", used.cacheWriteTokens);
+}
+
+void writeModels(json::Writer& writer, const SessionSummary& row) {
+  const Cost sum = costOf(row);
+  writer.key("costUsd").raw(fmt::format("{:.6f}", sum.usd)).member("costKnown", sum.known).key("models").beginArray();
+  for (const ModelUsage& each : row.models) {
+    writer.beginObject().member("model", each.model).member("messages", each.messages);
+    writeTokens(writer, each.tokens);
+    writer.key("costUsd").raw(each.costUsd ? fmt::format("{:.6f}", *each.costUsd) : "null").endObject();
+  }
+  writer.endArray();
+}
 
 void writeRow(json::Writer& writer, const SessionSummary& row) {
   writer.beginObject().member("sessionId", row.sessionId).member("key", row.key).member("agent", row.agent);
@@ -27,9 +60,10 @@ void writeRow(json::Writer& writer, const SessionSummary& row) {
   writer.member("user", row.userMessages).member("assistant", row.assistantMessages);
   writer.member("tool", row.toolMessages).member("system", row.systemMessages).endObject();
   writer.member("toolCalls", row.toolCalls).member("toolFailures", row.toolFailures).key("tokens").beginObject();
-  writer.member("input", row.tokens.inputTokens).member("output", row.tokens.outputTokens);
-  writer.member("cacheRead", row.tokens.cacheReadTokens).member("cacheWrite", row.tokens.cacheWriteTokens);
-  writer.endObject().member("entries", row.entries).member("branches", row.branches).member("bytes", row.bytes);
+  writeTokens(writer, row.tokens);
+  writer.endObject();
+  writeModels(writer, row);
+  writer.member("entries", row.entries).member("branches", row.branches).member("bytes", row.bytes);
   writer.member("state", toString(row.condition)).member("pinned", row.pinned);
   if (row.timeToLiveMs) writer.member("timeToLiveMs", *row.timeToLiveMs);
   if (!row.problem.empty()) writer.member("problem", row.problem);
@@ -50,21 +84,44 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
   printLine(out);
 }
 
-void printTable(const std::vector<SessionSummary>& rows) {
-  Table table({{"", Table::Align::Left},
-               {"session", Table::Align::Left},
-               {"active", Table::Align::Left},
-               {"messages", Table::Align::Right},
-               {"size", Table::Align::Right},
-               {"state", Table::Align::Left},
-               {"title", Table::Align::Left}});
+void printTable(const std::vector<SessionSummary>& rows, bool longForm) {
+  using enum Table::Align;
+  std::vector<Table::Column> columns = {{.title = ""},
+                                        {.title = "session", .cuttable = true},
+                                        {.title = "active"},
+                                        {.title = "messages", .align = Right, .spare = 3},
+                                        {.title = "size", .align = Right, .spare = 4},
+                                        {.title = "state", .spare = 1},
+                                        {.title = "title"}};
+  if (longForm) {
+    columns.insert(columns.begin() + 4, {{.title = "branches", .align = Right, .spare = 6},
+                                         {.title = "tokens", .align = Right},
+                                         {.title = "cost", .align = Right},
+                                         {.title = "models", .spare = 5}});
+  }
+  Table table(std::move(columns));
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const SessionSummary& row = rows[i];
     const std::uint64_t messages = row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
-    table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now), fmt::format("{}", messages),
-               formatBytes(row.bytes), fmt::format("{}{}", toString(row.condition), row.pinned ? ", pinned" : ""),
-               row.title.empty() ? row.key : row.title});
+    std::vector<std::string> cells = {fmt::format("@{}", i + 1),
+                                      row.sessionId,
+                                      formatAge(row.activeMs, now),
+                                      fmt::format("{}", messages),
+                                      formatBytes(row.bytes),
+                                      fmt::format("{}{}", toString(row.condition), row.pinned ? ", pinned" : ""),
+                                      displayTitle(row)};
+    if (longForm) {
+      const Usage& used = row.tokens;
+      const Cost cost = costOf(row);
+      std::string models;
+      for (const ModelUsage& each : row.models) models += (models.empty() ? "" : ", ") + each.model;
+      cells.insert(cells.begin() + 4,
+                   {fmt::format("{}", row.branches),
+                    grouped(used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens),
+                    formatCost(cost.usd, cost.known), models});
+    }
+    table.add(std::move(cells));
   }
   table.print();
 }
@@ -90,11 +147,19 @@ Result<ExitCode> run(const Context& context, const Options& options) {
        {SessionCondition::Live, SessionCondition::Archived, SessionCondition::Unfinished, SessionCondition::Damaged}) {
     if (options.state == toString(each)) filter->condition = each;
   }
+  if (options.limit == 0 && !options.all) {
+    return fail(ErrorCode::InvalidArgument, "--limit 0 would show nothing", "--limit 1 or more, or --all");
+  }
+  // Costs are only worked out where they are shown: most lists are without.
+  const bool models = context.json || options.longForm;
+  auto prices = models ? readPrices(options.prices) : Result<PriceTable>();
+  if (!prices) return std::unexpected(prices.error());
   auto view = openCatalogView(context);
   if (!view) return std::unexpected(view.error());
   // One more than is shown says whether there are more; counting them all would take longer than the list.
-  const std::size_t limit = options.all ? SIZE_MAX - 1 : static_cast<std::size_t>(options.limit);
-  auto rows = view->catalog->list({.filter = *filter, .limit = limit + 1});
+  constexpr std::uint64_t kMost = 1'000'000'000;
+  const std::size_t limit = options.all ? kMost : std::min(options.limit, kMost);
+  auto rows = view->catalog->list({.filter = *filter, .limit = limit + 1, .models = models, .prices = &*prices});
   if (!rows) return std::unexpected(rows.error());
   const bool more = rows->size() > limit;
   if (more) rows->pop_back();
@@ -112,7 +177,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                           : "no sessions; `bough new` makes one");
     return kDone;
   }
-  printTable(*rows);
+  printTable(*rows, options.longForm);
   if (more) printMessage(fmt::format("the newest {}; --all shows every one, --limit N another number", limit));
   return kDone;
 }
@@ -134,6 +199,10 @@ Command lsCommand() {
   definitions.push_back(
       {.name = "--limit", .help = "How many at most; default: 50", .target = &options->limit, .value = "N"});
   definitions.push_back({.name = "--all", .help = "All of them", .target = &options->all});
+  definitions.push_back({.name = "--long",
+                         .help = "Also branches, tokens, cost and models; --json has them for each model",
+                         .target = &options->longForm});
+  definitions.push_back(pricesOption(options->prices));
   return {
       .name = "ls",
       .summary = "List sessions, the one active last first",
@@ -142,7 +211,7 @@ Command lsCommand() {
           "unfinished: the last thing said is a tool call without a result.",
       .examples =
           "  bough ls\n"
-          "  bough ls --since 7d --cwd .\n"
+          "  bough ls --since 7d --cwd . --long\n"
           "  bough ls --state unfinished --json",
       .options = std::move(definitions),
       .values = options,

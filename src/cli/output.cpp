@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "base/json_write.h"
 #include "base/text.h"
@@ -12,13 +13,17 @@ namespace bough::cli {
 namespace {
 
 bool closed = false;
+int failure = 0;
 
 void writeAll(int descriptor, std::string_view text) {
-  while (!text.empty() && !closed) {
+  while (!text.empty() && !(closed && descriptor == STDOUT_FILENO)) {
     const ssize_t put = ::write(descriptor, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
-      closed = descriptor == STDOUT_FILENO;
+      if (descriptor != STDOUT_FILENO) return;
+      closed = true;
+      // A reader that went away has what it wanted.
+      failure = errno == EPIPE ? 0 : errno;
       return;
     }
     text.remove_prefix(static_cast<std::size_t>(put));
@@ -43,8 +48,18 @@ bool outputClosed() {
   return closed;
 }
 
+std::optional<Error> outputFailure() {
+  if (failure == 0) return std::nullopt;
+  return Error{.code = failure == ENOSPC || failure == EDQUOT ? ErrorCode::NoSpace : ErrorCode::Io,
+               .message = fmt::format("the output could not be written: {}", std::strerror(failure)),
+               .hint = "what was printed is not complete",
+               .retryable = false,
+               .actualTail = {}};
+}
+
 void reopenOutput() {
   closed = false;
+  failure = 0;
 }
 
 void printError(const Error& error, bool json) {

@@ -1,6 +1,7 @@
 // What reaches the terminal: data on stdout, messages on stderr, nothing that could take the terminal over.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,9 @@ void printMessage(std::string_view line);
 void printError(const Error& error, bool json);
 /// Whether the reader of stdout has gone away, as in `bough cat … | head`: no error.
 bool outputClosed();
-/// Forgets that: for a process that runs several commands.
+/// Why stdout could not be written to, when that was another reason, as a full disk.
+std::optional<Error> outputFailure();
+/// Forgets both: for a process that runs several commands.
 void reopenOutput();
 
 /// 1234567 as "1.2 MB".

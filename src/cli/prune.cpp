@@ -19,7 +19,39 @@ struct Options {
   bool pin = false;
   bool unpin = false;
   std::string timeToLive;
+  std::string byDefault;
 };
+
+// "off" is 0.
+Result<std::uint64_t> parseLife(const std::string& text) {
+  if (text == "off") return 0;
+  auto age = parseAge(text);
+  if (age && *age == 0) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no time to live", text), "as in 30d or 12h, or off");
+  }
+  return age;
+}
+
+// Says how long sessions are kept that have no time of their own.
+Result<ExitCode> setDefault(const Context& context, const std::string& text) {
+  auto age = parseLife(text);
+  if (!age) return std::unexpected(age.error());
+  auto store = context.openStore();
+  if (!store) return std::unexpected(store.error());
+  auto settings = (*store)->settings();
+  if (!settings) return std::unexpected(settings.error());
+  settings->timeToLiveMs = *age == 0 ? std::nullopt : std::optional(*age);
+  if (auto saved = (*store)->saveSettings(*settings); !saved) return std::unexpected(saved.error());
+  if (!context.json) {
+    printMessage(*age == 0 ? "sessions are kept for ever, but for those with a time to live of their own"
+                           : fmt::format("sessions may go {} after their last entry; `bough prune` lists those whose "
+                                         "time is over",
+                                         formatDuration(*age)));
+    return kDone;
+  }
+  printLine(fmt::format(R"({{"schema":1,"defaultTimeToLiveMs":{}}})", *age == 0 ? "null" : fmt::format("{}", *age)));
+  return kDone;
+}
 
 // Says how long one session is to be kept.
 Result<ExitCode> keep(const Context& context, const Options& options) {
@@ -29,7 +61,7 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
   SessionInfo info;
   if (options.pin || options.unpin) info.pinned = options.pin;
   if (!options.timeToLive.empty()) {
-    auto age = options.timeToLive == "off" ? Result<std::uint64_t>(0) : parseAge(options.timeToLive);
+    auto age = parseLife(options.timeToLive);
     if (!age) return std::unexpected(age.error());
     info.timeToLiveMs = *age;
   }
@@ -94,11 +126,11 @@ void printJson(const std::vector<Catalog::Expired>& expired, bool applied, const
 }
 
 void printTable(const std::vector<Catalog::Expired>& expired) {
-  Table table({{"session", Table::Align::Left},
-               {"active", Table::Align::Left},
-               {"over since", Table::Align::Left},
-               {"size", Table::Align::Right},
-               {"title", Table::Align::Left}});
+  Table table({{.title = "session"},
+               {.title = "active", .spare = 1},
+               {.title = "over since"},
+               {.title = "size", .align = Table::Align::Right, .spare = 2},
+               {.title = "title"}});
   const std::uint64_t now = nowMs();
   for (const Catalog::Expired& each : expired) {
     table.add({each.session.sessionId, formatAge(each.session.activeMs, now), formatAge(each.expiredMs, now),
@@ -108,6 +140,13 @@ void printTable(const std::vector<Catalog::Expired>& expired) {
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
+  if (!options.byDefault.empty()) {
+    if (!options.session.empty() || options.apply || !options.olderThan.empty()) {
+      return fail(ErrorCode::InvalidArgument, "--default-ttl stands alone: it is about the whole store",
+                  "bough prune --default-ttl 90d, then bough prune");
+    }
+    return setDefault(context, options.byDefault);
+  }
   if (!options.session.empty()) return keep(context, options);
   if (options.pin || options.unpin || !options.timeToLive.empty()) {
     return fail(ErrorCode::InvalidArgument, "--pin, --unpin and --ttl are about one session",
@@ -156,19 +195,20 @@ Command pruneCommand() {
       .name = "prune",
       .summary = "List sessions whose time is over, and with --apply move them to the trash",
       .details =
-          "A session's time is over when it has its own time to live, or --older-than gives one, and nothing was added "
-          "to\n"
-          "it for so long. Pinned sessions are passed over, and so are damaged ones. Named alone, a session gets its "
-          "own\n"
-          "rule: --pin, --unpin, --ttl.",
+          "A session's time is over when nothing was added to it for longer than its time to live: its own (--ttl), "
+          "or\n"
+          "else --older-than, or else the store's (--default-ttl), which is off until it is set. Pinned sessions are\n"
+          "passed over, and so are damaged ones. Nothing goes by itself: without --apply this only lists, and what is\n"
+          "moved lies in the trash until that is emptied.",
       .examples =
           "  bough prune --older-than 90d\n"
           "  bough prune --older-than 90d --apply\n"
+          "  bough prune --default-ttl 365d\n"
           "  bough prune SESSION --pin\n"
           "  bough prune SESSION --ttl 30d",
       .options = {{.name = "SESSION", .help = "Set how long this session is kept", .target = &options->session},
                   {.name = "--older-than",
-                   .help = "The time to live of sessions that have none of their own; default: none",
+                   .help = "This time, in place of the store's own default",
                    .target = &options->olderThan,
                    .value = "AGE"},
                   {.name = "--apply", .help = "Move them to the trash", .target = &options->apply},
@@ -177,6 +217,10 @@ Command pruneCommand() {
                   {.name = "--ttl",
                    .help = "Its own time to live: 30d, 12h, or off",
                    .target = &options->timeToLive,
+                   .value = "AGE"},
+                  {.name = "--default-ttl",
+                   .help = "Keep for the store: the time to live of sessions that have none of their own, or off",
+                   .target = &options->byDefault,
                    .value = "AGE"}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

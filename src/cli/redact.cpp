@@ -55,9 +55,9 @@ Command redactCommand() {
       .name = "redact",
       .summary = "Hide what an entry says from every view, with who and why",
       .details =
-          "The log keeps its order, its ids and the entry itself; what is shown, searched, counted or given to a model "
-          "no\n"
-          "longer holds it.",
+          "The log keeps its order, its ids and the entry itself; what is shown, searched or given to a model no "
+          "longer\n"
+          "holds it, and the catalog wipes its words at its next look. What it cost stays counted.",
       .examples = "  bough redact SESSION ENTRY --reason \"a password\"",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true},

@@ -28,7 +28,9 @@ Result<ExitCode> run(const Context& context, bool noSearch) {
   for (const std::string& note : report->notes) printMessage("note: " + text::printable(note));
   const bool whole = report->notes.empty();
   if (!context.json) {
-    printMessage(fmt::format("{} sessions with {} entries are in the catalog", report->sessions, report->entries));
+    printMessage(fmt::format("{} session{} with {} {} in the catalog", report->sessions,
+                             report->sessions == 1 ? "" : "s", report->entries,
+                             report->entries == 1 ? "entry is" : "entries are"));
     return whole ? kDone : kProblem;
   }
   std::string out;

@@ -64,9 +64,10 @@ void printJson(const std::vector<SearchHit>& hits) {
 void printHits(const std::vector<SearchHit>& hits) {
   const std::uint64_t now = nowMs();
   for (const SearchHit& hit : hits) {
-    printLine(fmt::format("{}  {}  {}  {}", styled(Style::Bold, hit.sessionId), hit.entryId,
-                          fmt::format("[{}]", hit.role), formatAge(hit.timeMs, now)));
-    if (!hit.title.empty()) printLine("  " + styled(Style::Dim, text::printable(hit.title)));
+    // Two ids fill a line of eighty columns.
+    printLine(fmt::format("{}  {}", styled(Style::Bold, hit.sessionId), hit.entryId));
+    const std::string title = hit.title.empty() ? "" : "  " + styled(Style::Dim, text::printable(hit.title));
+    printLine(fmt::format("  [{}]  {}{}", hit.role, formatAge(hit.timeMs, now), title));
     printLine("  " + forTerminal(hit.excerpt));
   }
 }

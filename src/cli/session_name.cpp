@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "bough/catalog.h"
+#include "cli/catalog_view.h"
 
 namespace bough::cli {
 namespace {
@@ -20,12 +21,16 @@ std::unexpected<Error> noSuchSession(const std::string& name) {
 
 std::unexpected<Error> ambiguous(const std::string& name, const NameMatch& match) {
   std::string candidates;
+  std::size_t width = 0;
+  for (const SessionSummary& session : match.sessions) width = std::max(width, session.sessionId.size());
   for (const SessionSummary& session : match.sessions) {
     if (&session == &match.sessions[std::min(kShown, match.sessions.size() - 1)] && match.sessions.size() > kShown) {
       candidates += "\n  …";
       break;
     }
-    candidates += fmt::format("\n  {}  {}", session.sessionId, text::excerpt(session.title, 50));
+    std::string line = fmt::format("\n  {:{}}  {}", session.sessionId, width, text::excerpt(displayTitle(session), 50));
+    line.erase(line.find_last_not_of(' ') + 1);
+    candidates += line;
   }
   return fail(ErrorCode::InvalidArgument, fmt::format("{} may be any of these sessions:{}", name, candidates),
               match.kind == NameMatch::Kind::Title ? "type more of the title, or the id" : "type more of the id");
@@ -41,7 +46,7 @@ std::optional<std::size_t> listingNumber(std::string_view name) {
 }
 
 Result<std::string> newestSession(Catalog& catalog) {
-  auto newest = catalog.list({.filter = {}, .limit = 1});
+  auto newest = catalog.list({.filter = {}, .limit = 1, .models = false});
   if (!newest) return std::unexpected(newest.error());
   if (newest->empty()) return fail(ErrorCode::NotFound, "the store has no sessions yet", "`bough new` makes one");
   return newest->front().sessionId;
@@ -53,7 +58,7 @@ Result<std::string> findInCatalog(SessionStore& store, const std::string& name) 
   // A number means what was shown, not what has come since.
   if (const auto number = listingNumber(name)) return (*catalog)->listed(*number);
   // Another process may be at it; what was known until now still serves.
-  if (auto done = (*catalog)->catchUp(); !done && done.error().code != ErrorCode::Busy) {
+  if (auto done = catchUpWithBar(**catalog); !done && done.error().code != ErrorCode::Busy) {
     return std::unexpected(done.error());
   }
   if (name == "@last") return newestSession(**catalog);

@@ -9,6 +9,8 @@
 namespace bough::cli {
 namespace {
 
+constexpr std::size_t kGap = 2;
+
 // Most cells are ASCII, which needs no table of widths.
 std::size_t widthOf(std::string_view cell) {
   const bool ascii = std::ranges::all_of(cell, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
@@ -22,52 +24,67 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-void Table::print() const {
-  constexpr std::size_t kGap = 2;
+Table::Layout Table::layout() const {
+  constexpr std::size_t kWanted = 16;
   constexpr std::size_t kLeast = 12;
-  std::vector<std::size_t> widths;
+  Layout made;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = widthOf(columns_[c].title);
     for (const auto& row : rows_) width = std::max(width, widthOf(row[c]));
-    widths.push_back(width);
+    made.widths.push_back(width);
+    made.shown.push_back(c);
   }
-  std::size_t before = 0;
-  for (std::size_t c = 0; c + 1 < widths.size(); ++c) before += widths[c] + kGap;
-  std::size_t last = widths.back();
-  if (stdoutIsTerminal()) {
-    const std::size_t room = terminalWidth();
-    last = std::min(last, std::max(kLeast, room > before ? room - before : 0));
-  }
-  std::string out;
-  const auto draw = [&](const std::vector<std::string>& cells, bool title) {
-    std::string line;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const bool isLast = c + 1 == cells.size();
-      std::string cell = cells[c];
-      if (isLast && widthOf(cell) > last) cell = text::excerptToWidth(cell, last);
-      const std::size_t width = isLast ? last : widths[c];
-      const std::size_t blanks = width - std::min(width, widthOf(cell));
-      const std::string pad(blanks, ' ');
-      if (columns_[c].align == Align::Right) {
-        line += pad + cell;
-      } else {
-        line += cell + (isLast ? "" : pad);
-      }
-      if (!isLast) line += std::string(kGap, ' ');
-    }
-    while (line.ends_with(' ')) line.pop_back();
-    out += (title ? styled(Style::Dim, line) : line) + "\n";
+  if (!stdoutIsTerminal()) return made;
+  const std::size_t room = terminalWidth();
+  const auto before = [&] {
+    std::size_t sum = 0;
+    for (const std::size_t c : made.shown) sum += c + 1 == columns_.size() ? 0 : made.widths[c] + kGap;
+    return sum;
   };
+  std::size_t& last = made.widths.back();
+  while (before() + std::min(last, kWanted) > room) {
+    const auto spared = std::ranges::max_element(made.shown, {}, [&](std::size_t c) { return columns_[c].spare; });
+    if (columns_[*spared].spare == 0) break;
+    made.shown.erase(spared);
+  }
+  for (const std::size_t c : made.shown) {
+    const std::size_t needed = before() + std::min(last, kLeast);
+    if (!columns_[c].cuttable || needed <= room) continue;
+    const std::size_t surplus = needed - room;
+    made.widths[c] = made.widths[c] > surplus + kLeast ? made.widths[c] - surplus : std::min(made.widths[c], kLeast);
+  }
+  last = std::min(last, std::max(kLeast, room > before() ? room - before() : 0));
+  return made;
+}
+
+std::string Table::line(const std::vector<std::string>& cells, const Layout& layout) const {
+  std::string out;
+  for (const std::size_t c : layout.shown) {
+    const bool isLast = c == layout.shown.back();
+    const std::size_t width = layout.widths[c];
+    const std::string cell = widthOf(cells[c]) > width ? text::excerptToWidth(cells[c], width) : cells[c];
+    const std::string pad(width - std::min(width, widthOf(cell)), ' ');
+    out += columns_[c].align == Align::Right ? pad + cell : cell + pad;
+    if (!isLast) out += std::string(kGap, ' ');
+  }
+  while (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
+void Table::print() const {
+  const Layout made = layout();
   std::vector<std::string> titles;
   for (const Column& column : columns_) titles.push_back(column.title);
-  draw(titles, true);
+  std::string out = styled(Style::Dim, line(titles, made)) + "\n";
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     if (std::ranges::find(rules_, r) != rules_.end()) {
+      std::size_t width = 0;
+      for (const std::size_t c : made.shown) width += made.widths[c] + (c == made.shown.back() ? 0 : kGap);
       std::string rule;
-      for (std::size_t i = 0; i < before + last; ++i) rule += "─";
+      for (std::size_t i = 0; i < width; ++i) rule += "─";
       out += styled(Style::Dim, rule) + "\n";
     }
-    draw(rows_[r], false);
+    out += line(rows_[r], made) + "\n";
   }
   printText(out);
 }

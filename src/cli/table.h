@@ -8,14 +8,16 @@
 
 namespace bough::cli {
 
-/// The last column takes what is left of the terminal's width, and is cut to it. Where there is no terminal nothing is
-/// cut.
+/// The last column takes what is left of the terminal's width, and is cut to it. Where that is too little, columns are
+/// left out, then cut. Where there is no terminal everything is shown.
 class Table {
  public:
   enum class Align : std::uint8_t { Left, Right };
   struct Column {
     std::string title;
     Align align = Align::Left;
+    int spare = 0;          ///< Left out when there is little room, the greatest first; 0: never.
+    bool cuttable = false;  ///< Cut when that is not enough: another column names the row too.
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -27,6 +29,13 @@ class Table {
   void print() const;
 
  private:
+  struct Layout {
+    std::vector<std::size_t> shown;   ///< Columns.
+    std::vector<std::size_t> widths;  ///< Of all columns.
+  };
+  [[nodiscard]] Layout layout() const;
+  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const Layout& layout) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
   std::vector<std::size_t> rules_;

@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 #include "base/timestamp.h"
+#include "bough/catalog.h"
 #include "cli/command.h"
 #include "cli/confirm.h"
 #include "cli/output.h"
@@ -46,14 +47,17 @@ Result<std::string> find(const std::vector<TrashedSession>& trash, const std::st
               "type more of the id");
 }
 
-Result<ExitCode> list(const Context& context, const std::vector<TrashedSession>& trash) {
+Result<ExitCode> list(const Context& context, SessionStore& store, const std::vector<TrashedSession>& trash) {
+  // One that cannot be read is listed all the same.
+  const auto titleOf = [&](const TrashedSession& each) { return trashedTitle(store, each.trashId).value_or(""); };
   if (context.json) {
     std::string out;
     json::Writer writer(out);
     writer.beginObject().member("schema", std::uint64_t{1}).member("bytes", bytesOf(trash)).key("trash").beginArray();
     for (const TrashedSession& each : trash) {
       writer.beginObject().member("trashId", each.trashId).member("sessionId", each.sessionId);
-      writer.member("removed", formatTimestamp(each.removedMs)).member("bytes", each.bytes).endObject();
+      writer.member("title", titleOf(each)).member("removed", formatTimestamp(each.removedMs));
+      writer.member("bytes", each.bytes).endObject();
     }
     writer.endArray().endObject();
     printLine(out);
@@ -63,10 +67,13 @@ Result<ExitCode> list(const Context& context, const std::vector<TrashedSession>&
     printMessage("the trash is empty");
     return kDone;
   }
-  Table table({{"session", Table::Align::Left}, {"removed", Table::Align::Left}, {"size", Table::Align::Right}});
+  Table table({{.title = "session"},
+               {.title = "removed"},
+               {.title = "size", .align = Table::Align::Right, .spare = 1},
+               {.title = "title"}});
   const std::uint64_t now = nowMs();
   for (const TrashedSession& each : trash) {
-    table.add({each.sessionId, formatAge(each.removedMs, now), formatBytes(each.bytes)});
+    table.add({each.sessionId, formatAge(each.removedMs, now), formatBytes(each.bytes), titleOf(each)});
   }
   table.print();
   printMessage("`bough trash --restore SESSION` brings one back, `bough trash --empty` removes them for good");
@@ -141,7 +148,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (!trash) return std::unexpected(trash.error());
   if (!options.restore.empty()) return restore(context, **store, *trash, options.restore);
   if (options.empty) return empty(context, **store, std::move(*trash), options);
-  return list(context, *trash);
+  return list(context, **store, *trash);
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "base/json_write.h"
 #include "cli/catalog_view.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/price_file.h"
 #include "cli/session_name.h"
 #include "cli/table.h"
 
@@ -20,36 +18,12 @@ struct Options {
   std::string model;
   std::string prices;
   bool utc = false;
+  bool priceTable = false;
 };
 
 constexpr std::pair<const char*, UsageBy> kWays[] = {
     {"day", UsageBy::Day}, {"week", UsageBy::Week},   {"month", UsageBy::Month},  {"session", UsageBy::Session},
     {"key", UsageBy::Key}, {"model", UsageBy::Model}, {"branch", UsageBy::Branch}};
-
-Result<PriceTable> readPrices(const std::string& path) {
-  if (path.empty()) return PriceTable::builtIn();
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return fail(ErrorCode::NotFound, fmt::format("there is no file {} that can be read", path), "name another");
-  std::string text;
-  text.resize((std::size_t{1} << 20) + 1);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  auto table = PriceTable::parse(text);
-  if (!table) table.error().message = fmt::format("{}: {}", path, table.error().message);
-  return table;
-}
-
-// 1234567 as "1,234,567".
-std::string grouped(std::uint64_t number) {
-  std::string text = fmt::format("{}", number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
-std::string formatCost(const UsageRow& row) {
-  return fmt::format("${:.2f}{}", row.costUsd, row.costKnown ? "" : "+");
-}
 
 void writeRow(json::Writer& writer, const UsageRow& row) {
   writer.beginObject().member("name", row.name);
@@ -78,11 +52,11 @@ void printJson(const std::string& by, const UsageReport& report) {
 
 void printTable(const std::string& by, const UsageReport& report) {
   Table table({{by, Table::Align::Left},
-               {"answers", Table::Align::Right},
+               {"answers", Table::Align::Right, 3},
                {"input", Table::Align::Right},
                {"output", Table::Align::Right},
-               {"cache read", Table::Align::Right},
-               {"cache write", Table::Align::Right},
+               {"cache read", Table::Align::Right, 1},
+               {"cache write", Table::Align::Right, 2},
                {"cost", Table::Align::Right},
                {by == "session" ? "title"
                 : by == "model" ? ""
@@ -95,7 +69,7 @@ void printTable(const std::string& by, const UsageReport& report) {
     }
     table.add({row.name.empty() ? "(none)" : row.name, grouped(row.messages), grouped(row.tokens.inputTokens),
                grouped(row.tokens.outputTokens), grouped(row.tokens.cacheReadTokens),
-               grouped(row.tokens.cacheWriteTokens), formatCost(row), last});
+               grouped(row.tokens.cacheWriteTokens), formatCost(row.costUsd, row.costKnown), last});
   };
   for (const UsageRow& row : report.rows) add(row);
   table.addRule();
@@ -103,11 +77,32 @@ void printTable(const std::string& by, const UsageReport& report) {
   table.print();
 }
 
+// In the form that --prices reads.
+ExitCode printPrices(const PriceTable& table, bool json) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).key("prices").beginArray();
+  if (!json) printLine("# dollars for a million tokens\n# model  input  output  cacheRead  cacheWrite");
+  for (const ModelPrice& each : table.prices()) {
+    if (!json) {
+      printLine(
+          fmt::format("{}  {}  {}  {}  {}", each.model, each.input, each.output, each.cacheRead, each.cacheWrite));
+    }
+    writer.beginObject().member("model", each.model).key("input").raw(fmt::format("{}", each.input));
+    writer.key("output").raw(fmt::format("{}", each.output)).key("cacheRead").raw(fmt::format("{}", each.cacheRead));
+    writer.key("cacheWrite").raw(fmt::format("{}", each.cacheWrite)).endObject();
+  }
+  writer.endArray().endObject();
+  if (json) printLine(out);
+  return kDone;
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
   auto filter = options.filter.filter();
   if (!filter) return std::unexpected(filter.error());
   auto prices = readPrices(options.prices);
   if (!prices) return std::unexpected(prices.error());
+  if (options.priceTable) return printPrices(*prices, context.json);
   auto view = openCatalogView(context);
   if (!view) return std::unexpected(view.error());
   UsageOptions wanted{.sinceMs = filter->sinceMs,
@@ -157,22 +152,23 @@ Command usageCommand() {
        .choices = {"day", "week", "month", "session", "key", "model", "branch"},
        .value = "WHAT"},
       {.name = "--model", .help = "Only this model", .target = &options->model, .value = "NAME"},
-      {.name = "--prices",
-       .help = "A table of prices in place of the one that comes with bough",
-       .target = &options->prices,
-       .value = "FILE"},
+      pricesOption(options->prices),
+      {.name = "--price-table", .help = "Print the prices in use and nothing else", .target = &options->priceTable},
       {.name = "--utc", .help = "Days begin at midnight UTC; default: local time", .target = &options->utc}};
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
   return {
       .name = "usage",
       .summary = "Sum up tokens and their cost",
       .details =
-          "Every answer counts once: a fork adds nothing for the history it shares. A table of prices has lines of\n"
-          "`model input output cacheRead cacheWrite`, in dollars for a million tokens; a * ends the beginning of a "
-          "name,\n"
-          "# begins a comment. Where a branch leaves another, what lies before belongs to the older one.",
+          "Every answer counts once: a fork adds nothing for the history it shares. Where a branch leaves another, "
+          "what "
+          "lies before belongs to the older one. Costs are worked out from the providers' list prices of 2026 "
+          "(docs/prices.md), or from the file that --prices or $BOUGH_PRICES names: lines of `model input output "
+          "cacheRead cacheWrite`, in dollars for a million tokens; a * ends the beginning of a name, # begins a "
+          "comment. A + marks a sum that lacks a model's price.",
       .examples =
           "  bough usage\n"
+          "  bough usage --price-table > my-prices.txt\n"
           "  bough usage --by month --prices my-prices.txt\n"
           "  bough usage SESSION --by branch",
       .options = std::move(definitions),

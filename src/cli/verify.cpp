@@ -28,7 +28,8 @@ void printJson(const VerifyReport& report) {
 }
 
 void printForPeople(const VerifyReport& report) {
-  printLine(fmt::format("{}  {} entries, {}: {}", report.sessionId, report.entries, formatBytes(report.bytes),
+  printLine(fmt::format("{}  {} {}, {}: {}", report.sessionId, report.entries,
+                        report.entries == 1 ? "entry" : "entries", formatBytes(report.bytes),
                         report.problemCount > 0 ? fmt::format("{} problems", report.problemCount)
                         : report.noteCount > 0  ? fmt::format("good, {} notes", report.noteCount)
                                                 : "good"));

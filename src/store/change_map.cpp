@@ -31,9 +31,12 @@ std::uint32_t ChangeMap::groupOf(std::string_view sessionId) {
 }
 
 SharedWords* ChangeMap::map() {
-  if (SharedWords* ready = ready_.load(std::memory_order_acquire)) return ready;
+  SharedWords* ready = ready_.load(std::memory_order_acquire);
+  if (ready != nullptr && ready->intact()) return ready;
   const std::lock_guard lock(mutex_);
-  if (shared_) return shared_.get();
+  if (shared_ && shared_->intact()) return shared_.get();
+  ready_.store(nullptr, std::memory_order_release);
+  if (shared_) retired_.push_back(std::move(shared_));
   std::vector<std::uint64_t> initial(kWords, 0);
   initial[0] = environment_.random.next();
   initial[1] = kVersion;
@@ -50,12 +53,31 @@ SharedWords* ChangeMap::map() {
   return shared_.get();
 }
 
-void ChangeMap::count(std::uint32_t group, ChangeKind kind, std::size_t which) {
-  SharedWords* shared = map();
-  if (shared == nullptr || !shared->writable()) return;
-  const auto words = shared->words();
+namespace {
+
+// `which`: 0 for what began, 1 for what ended.
+void count(SharedWords& shared, std::uint32_t group, ChangeKind kind, std::size_t which) {
+  const auto words = shared.words();
   words[kHeaderWords + std::size_t{2} * group + which].fetch_add(1);
-  if (kind == ChangeKind::Names) words[kHeaderWords + 2 * kGroups + which].fetch_add(1);
+  if (kind == ChangeKind::Names) words[kHeaderWords + 2 * ChangeMap::kGroups + which].fetch_add(1);
+}
+
+}  // namespace
+
+SharedWords* ChangeMap::began(std::uint32_t group, ChangeKind kind) {
+  SharedWords* shared = map();
+  if (shared == nullptr || !shared->writable()) return nullptr;
+  count(*shared, group, kind, 0);
+  return shared;
+}
+
+void ChangeMap::ended(SharedWords* begun, std::uint32_t group, ChangeKind kind) {
+  if (begun == nullptr) return;
+  SharedWords* shared = begun->whole() ? begun : map();
+  if (shared == nullptr || !shared->writable()) return;
+  // The file was replaced meanwhile: the new one has not seen it begin.
+  if (shared != begun) count(*shared, group, kind, 0);
+  count(*shared, group, kind, 1);
 }
 
 Result<ChangeSet> ChangeMap::since(std::string_view token) {

@@ -3,13 +3,13 @@
 //
 // Word 0 is a random number that tells one map from another, word 1 the version. Then come two words a group, and a
 // last pair for the making and removing of sessions: how many changes of that group began, and how many ended. A writer
-// adds to the first before it touches a session and to the second when it is done: some nanoseconds, no system call. A
+// adds to the first before it touches a session and to the second when it is done: some hundred nanoseconds. A
 // reader copies all of them into its token. A group may have changed since when its pair differs from the token's, or
 // when more changes began than ended: somebody is writing at this moment, or died while writing.
 //
 // After a loss of power the counters may be any older ones, so a token names the start of the machine as well. Deleting
-// the file costs one look at all sessions. It is never truncated; who does that while it is mapped kills the processes
-// that map it.
+// the file costs one look at all sessions, and so does cutting it short: each use looks first whether the file is still
+// the whole one (a system call of some hundred nanoseconds), and another takes its place when it is not.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/environment.h"
 #include "base/file_system.h"
@@ -40,14 +41,15 @@ class ChangeMap {
   friend class ChangeMark;
   /// Null when there is none and none can be made.
   SharedWords* map();
-  void began(std::uint32_t group, ChangeKind kind) { count(group, kind, 0); }
-  void ended(std::uint32_t group, ChangeKind kind) { count(group, kind, 1); }
-  void count(std::uint32_t group, ChangeKind kind, std::size_t which);
+  /// Returns where it counted, for ended().
+  SharedWords* began(std::uint32_t group, ChangeKind kind);
+  void ended(SharedWords* begun, std::uint32_t group, ChangeKind kind);
 
   std::shared_ptr<Directory> root_;
   Environment& environment_;
   std::mutex mutex_;
   std::unique_ptr<SharedWords> shared_;
+  std::vector<std::unique_ptr<SharedWords>> retired_;  ///< Another thread may be about to look at them.
   std::atomic<SharedWords*> ready_ = nullptr;
 };
 
@@ -55,17 +57,16 @@ class ChangeMap {
 class ChangeMark {
  public:
   ChangeMark(ChangeMap& map, std::string_view sessionId, ChangeKind kind = ChangeKind::Content)
-      : map_(map), group_(ChangeMap::groupOf(sessionId)), kind_(kind) {
-    map_.began(group_, kind_);
-  }
+      : map_(map), group_(ChangeMap::groupOf(sessionId)), kind_(kind), begun_(map.began(group_, kind)) {}
   ChangeMark(const ChangeMark&) = delete;
   ChangeMark& operator=(const ChangeMark&) = delete;
-  ~ChangeMark() { map_.ended(group_, kind_); }
+  ~ChangeMark() { map_.ended(begun_, group_, kind_); }
 
  private:
   ChangeMap& map_;
   std::uint32_t group_;
   ChangeKind kind_;
+  SharedWords* begun_;
 };
 
 }  // namespace bough

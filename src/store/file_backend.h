@@ -4,6 +4,7 @@
 //   sessions/<id>.torn      bytes a crash left sessions/<id>.v0    the file a migration replaced
 //   attachments/sha256/…    large payloads     archive/<id>.jsonl.zst   cold sessions
 //   trash/<id>~<when>.…     what was thrown away            changes     what changed, for catalogs
+//   settings.json           what was said about the store as a whole
 #pragma once
 
 #include <atomic>
@@ -45,6 +46,8 @@ class FileBackend : public StorageBackend {
   [[nodiscard]] std::string describe() const override { return root_->path(); }
   Result<void> probe() override;
   Result<std::vector<std::string>> listSessions() override;
+  Result<std::string> settings() override;
+  Result<void> saveSettings(std::string_view text) override;
   [[nodiscard]] std::string folder() const override { return root_->path(); }
   Result<ChangeSet> changesSince(std::string_view token) override { return changes_.since(token); }
   [[nodiscard]] std::uint32_t changeGroup(std::string_view sessionId) const override {

@@ -46,8 +46,17 @@ Error noSuchTrash(const std::string& trashId) {
       .error();
 }
 
+bool isSameFile(Directory& one, const std::string& name, Directory& other, const std::string& otherName) {
+  const auto first = one.info(name);
+  const auto second = other.info(otherName);
+  return first && second && first->identity == second->identity;
+}
+
+// What an interrupted run has done already counts.
 Result<void> linkOver(Directory& from, const std::string& name, Directory& to, const std::string& newName) {
-  return orError(from.linkTo(name, to, newName), "move", fmt::format("{}/{}", from.path(), name));
+  auto linked = from.linkTo(name, to, newName);
+  if (!linked && linked.error() == EEXIST && isSameFile(from, name, to, newName)) return {};
+  return orError(std::move(linked), "move", fmt::format("{}/{}", from.path(), name));
 }
 
 Result<void> syncAll(std::initializer_list<Directory*> folders) {
@@ -238,14 +247,18 @@ Result<void> FileBackend::restore(const std::string& trashId) {
   if (!name) return std::unexpected(noSuchTrash(trashId));
   auto trash = trashFolder(false);
   if (!trash) return std::unexpected(noSuchTrash(trashId));
+  std::vector<FilePlace> places = placesOf(name->sessionId, trashId);
+  std::ranges::reverse(places);
+  // The very same one is there when throwing it away or bringing it back was interrupted: that is finished here.
+  const bool begun = std::ranges::any_of(places, [&](const FilePlace& place) {
+    return place.isLog && isSameFile(*place.folder, place.name, **trash, place.trashName);
+  });
   const auto there = openLog(folders_, name->sessionId);
-  if (there || there.error().code != ErrorCode::NotFound) {
+  if (!begun && (there || there.error().code != ErrorCode::NotFound)) {
     return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", name->sessionId),
                 "move that one to the trash first; both are kept there");
   }
   const ChangeMark mark(changes_, name->sessionId, ChangeKind::Names);
-  std::vector<FilePlace> places = placesOf(name->sessionId, trashId);
-  std::ranges::reverse(places);
   // What lies beside the log first: when the log has its name again, the session is back, whole.
   std::ranges::stable_partition(places, [](const FilePlace& place) { return !place.isLog; });
   bool any = false;
@@ -265,7 +278,10 @@ Result<void> FileBackend::removeTrashed(const std::string& trashId) {
   auto trash = trashFolder(false);
   if (!name || !trash) return std::unexpected(noSuchTrash(trashId));
   bool any = false;
-  for (const FilePlace& place : placesOf(name->sessionId, trashId)) {
+  std::vector<FilePlace> places = placesOf(name->sessionId, trashId);
+  // The logs last: while one is there, it is listed, and who is interrupted can go on.
+  std::ranges::reverse(places);
+  for (const FilePlace& place : places) {
     auto gone = (*trash)->remove(place.trashName);
     if (!gone && gone.error() != ENOENT) {
       return orError(std::move(gone), "remove", (*trash)->path() + "/" + place.trashName);

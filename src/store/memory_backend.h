@@ -18,6 +18,8 @@ class MemoryBackend final : public StorageBackend {
   [[nodiscard]] std::string describe() const override { return "memory:"; }
   Result<void> probe() override { return {}; }
   Result<std::vector<std::string>> listSessions() override;
+  Result<std::string> settings() override;
+  Result<void> saveSettings(std::string_view text) override;
   [[nodiscard]] std::string folder() const override { return {}; }
   Result<ChangeSet> changesSince(std::string_view token) override;
   [[nodiscard]] std::uint32_t changeGroup(std::string_view) const override { return 0; }

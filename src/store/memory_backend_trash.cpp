@@ -1,4 +1,4 @@
-// MemoryBackend's trash and attachments.
+// MemoryBackend's trash, attachments and settings.
 
 #include <fmt/format.h>
 
@@ -89,6 +89,17 @@ Result<std::string> MemoryBackend::getAttachment(const std::string& sha256) {
     return fail(ErrorCode::NotFound, fmt::format("attachment {} is missing", sha256));
   }
   return found->second;
+}
+
+Result<std::string> MemoryBackend::settings() {
+  const std::lock_guard lock(state_->mutex);
+  return state_->settings;
+}
+
+Result<void> MemoryBackend::saveSettings(std::string_view text) {
+  const std::lock_guard lock(state_->mutex);
+  state_->settings = text;
+  return {};
 }
 
 Result<std::vector<std::string>> MemoryBackend::listAttachments() {

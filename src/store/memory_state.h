@@ -68,6 +68,7 @@ struct MemoryBackend::State {
   std::uint64_t changes = 0;
   std::map<std::string, std::shared_ptr<MemorySession>> sessions;
   std::map<std::string, std::string> attachments;
+  std::string settings;
   struct Trashed {
     TrashedSession about;
     std::shared_ptr<MemorySession> session;

@@ -210,6 +210,12 @@ Result<std::vector<TrashedSession>> SessionStore::listTrash() {
   return impl_->backend->listTrash();
 }
 
+Result<void> SessionStore::exportTrashed(const std::string& trashId,
+                                         const std::function<bool(std::string_view)>& line) {
+  if (auto open = impl_->checkOpen(); !open) return open;
+  return impl_->backend->exportTrashedLines(trashId, line);
+}
+
 Result<void> SessionStore::restoreSession(const std::string& trashId) {
   if (auto open = impl_->checkOpen(); !open) return open;
   auto header = impl_->backend->trashedHeader(trashId);

@@ -23,6 +23,7 @@ std::string describe(const SessionSummary& s) {
         s.toolCalls, s.toolFailures, s.tokens.inputTokens, s.tokens.outputTokens, s.entries, s.bytes, s.branches}) {
     text += "|" + std::to_string(n);
   }
+  for (const ModelUsage& each : s.models) text += "|" + each.model + " " + std::to_string(each.tokens.outputTokens);
   return text + "|" + std::string(toString(s.condition)) + "|" + s.headId + (s.pinned ? "|pinned" : "");
 }
 
@@ -188,6 +189,11 @@ TEST_F(CatchUpTest, ACatalogOfANewerVersionIsLeftAlone) {
   EXPECT_EQ(sayAll(*catalog), before);
   ASSERT_EQ(catalog->notes().size(), 1u);
   EXPECT_NE(catalog->notes()[0].find("newer bough"), std::string::npos);
+  // Asked for, it is replaced.
+  must(catalog->rebuild({.search = true}));
+  EXPECT_TRUE(catalog->notes().empty());
+  EXPECT_EQ(sayAll(*catalog), before);
+  EXPECT_TRUE(open(true)->notes().empty());
 }
 
 TEST_F(CatchUpTest, ALockedCatalogStillAnswers) {

@@ -28,6 +28,52 @@ TEST_F(CatalogTest, AnAnswerStoredBlockByBlockCountsItsUsageOnce) {
   EXPECT_EQ(row("a").tokens.outputTokens, 5u);
 }
 
+TEST_F(CatalogTest, TokensAndCostAreKeptModelByModel) {
+  make({.sessionId = "a"}, {answered(textBlock("one"), "m1", "msg1", "claude-sonnet-4-5", 1000, 10),
+                            answered(textBlock("two"), "m2", "msg2", "somebodys-model", 7, 50),
+                            answered(textBlock("three"), "m3", "msg3", "claude-sonnet-4-5", 2000, 20)});
+  make({.sessionId = "b"}, {said("user", "nothing used")});
+  auto catalog = open();
+  const SessionSummary found = must(catalog->session("a"));
+  ASSERT_EQ(found.models.size(), 2u);
+  EXPECT_EQ(found.models[0].model, "somebodys-model");
+  EXPECT_EQ(found.models[0].costUsd, std::nullopt);
+  EXPECT_EQ(found.models[1].model, "claude-sonnet-4-5");
+  EXPECT_EQ(found.models[1].messages, 2u);
+  EXPECT_EQ(found.models[1].tokens.inputTokens, 3000u);
+  EXPECT_EQ(found.models[1].tokens.outputTokens, 30u);
+  EXPECT_EQ(found.models[1].tokens.cacheReadTokens, 200u);
+  EXPECT_EQ(found.models[1].tokens.cacheWriteTokens, 40u);
+  // 3000 * 3 + 30 * 15 + 200 * 0.3 + 40 * 3.75, for a million each.
+  EXPECT_NEAR(found.models[1].costUsd.value_or(0), 0.00966, 1e-9);
+  const PriceTable cheap = must(PriceTable::parse("somebodys-model 0 1 0 0"));
+  EXPECT_NEAR(must(catalog->session("a", &cheap)).models[0].costUsd.value_or(0), 0.00005, 1e-12);
+  for (const SessionSummary& each : must(catalog->list())) {
+    EXPECT_EQ(each.models.size(), each.sessionId == "a" ? 2u : 0u) << each.sessionId;
+  }
+  EXPECT_TRUE(must(catalog->list({.models = false})).back().models.empty());
+}
+
+TEST(Prices, AModelThatIsNotInTheTableHasNoPriceOfANeighbour) {
+  const PriceTable& table = PriceTable::builtIn();
+  const auto input = [&](std::string_view model) {
+    const ModelPrice* price = table.find(model);
+    return price == nullptr ? -1.0 : price->input;
+  };
+  EXPECT_EQ(input("claude-opus-4-1-20250805"), 15);
+  EXPECT_EQ(input("claude-opus-4-20250514"), 15);
+  EXPECT_EQ(input("claude-opus-4-5-20251101"), 5);
+  EXPECT_EQ(input("claude-opus-4-8"), 5);
+  EXPECT_EQ(input("anthropic/claude-opus-5-5"), 4);
+  EXPECT_EQ(input("gpt-5-2025-08-07"), 1.25);
+  EXPECT_EQ(input("gpt-5.5"), 5);
+  EXPECT_EQ(input("gpt-5.4-mini-2026-03-17"), 0.75);
+  EXPECT_EQ(input("gemini-2.5-flash-lite"), 0.1);
+  for (const char* unknown : {"claude-opus-6", "gpt-5.9", "o3-pro", "gpt-4o-audio-preview", "gemini-2.0-flash-lite"}) {
+    EXPECT_EQ(input(unknown), -1) << unknown;
+  }
+}
+
 TEST_F(CatalogTest, AForkAddsNothingForWhatItShares) {
   make({.sessionId = "a"}, {said("user", "hi", "u1"), answered(textBlock("yes"), "m1")});
   must(store->branchFromEntry("a", "m1", {.sessionId = "b"}));
@@ -92,6 +138,25 @@ TEST_F(CatalogTest, AGivenTitleIsNeverOverwritten) {
   EXPECT_EQ(row("a").title, "generated again");
 }
 
+TEST_F(CatalogTest, InTheTrashASessionKeepsItsTitle) {
+  for (const char* where : {"files", "memory:"}) {
+    if (std::string_view(where) == "memory:") store = must(SessionStore::open(where));
+    const auto titleOf = [&](const std::string& id) {
+      return must(trashedTitle(*store, must(store->trashSession(id)).trashId));
+    };
+    make({.sessionId = "said"}, {said("user", "my secret", "u1"), said("user", "something else", "u2")});
+    must(store->redactEntry("said", "u1", "me", "secret"));
+    EXPECT_EQ(titleOf("said"), "something else");
+    make({.sessionId = "given"}, {said("user", "first words")});
+    must(appendSessionInfo(*store, "given", {.title = "Given"}));
+    must(appendSessionInfo(*store, "given", {.title = "made", .titleSource = TitleSource::Generated}));
+    EXPECT_EQ(titleOf("given"), "Given");
+    make({.sessionId = "none"});
+    EXPECT_EQ(titleOf("none"), "");
+  }
+  EXPECT_EQ(refused(trashedTitle(*store, "nothing~1")).code, ErrorCode::NotFound);
+}
+
 TEST_F(CatalogTest, ATitleOfARedactedMessageGoes) {
   make({.sessionId = "a"}, {said("user", "my secret", "u1"), said("user", "something else", "u2")});
   EXPECT_EQ(row("a").title, "my secret");
@@ -107,6 +172,34 @@ TEST_F(CatalogTest, PinsAndTimesToLiveAreTheLastOnesSaid) {
   must(appendSessionInfo(*store, "a", {.pinned = false, .timeToLiveMs = 0}));
   EXPECT_FALSE(row("a").pinned);
   EXPECT_FALSE(row("a").timeToLiveMs.has_value());
+}
+
+TEST_F(CatalogTest, ASessionsOwnTimeComesBeforeTheGivenAndTheStoresOwn) {
+  constexpr std::uint64_t kDayMs = 24 * 3600 * 1000;
+  for (const char* id : {"own", "plain", "pinned"})
+    make({.sessionId = id}, {said("user", "x", "u", "2026-01-01T00:00:00Z")});
+  must(appendSessionInfo(*store, "own", {.timeToLiveMs = 400 * kDayMs}));
+  must(appendSessionInfo(*store, "pinned", {.pinned = true}));
+  const auto expired = [&](std::uint64_t daysLater, std::optional<std::uint64_t> given) {
+    auto catalog = open();
+    Ids ids;
+    const std::uint64_t now = must(catalog->session("plain")).activeMs + daysLater * kDayMs;
+    for (const Catalog::Expired& each : must(catalog->expired(now, given))) ids.push_back(each.session.sessionId);
+    std::ranges::sort(ids);
+    return ids;
+  };
+  EXPECT_EQ(expired(100, {}), Ids{}) << "off at first";
+  must(store->saveSettings({.timeToLiveMs = 90 * kDayMs}));
+  EXPECT_EQ(expired(89, {}), Ids{});
+  EXPECT_EQ(expired(100, {}), Ids{"plain"});
+  EXPECT_EQ(expired(100, 200 * kDayMs), Ids{}) << "what is given comes before the store's own";
+  EXPECT_EQ(expired(500, {}), (Ids{"own", "plain"}));
+  store.reset();
+  for (const char* name : {"catalog.db", "catalog.db-wal", "catalog.db-shm"}) std::filesystem::remove(folder / name);
+  store = must(SessionStore::open(folder.path().string()));
+  EXPECT_EQ(expired(100, {}), Ids{"plain"}) << "deleting the catalog does not lose it";
+  must(store->saveSettings({}));
+  EXPECT_EQ(expired(100, {}), Ids{});
 }
 
 TEST_F(CatalogTest, KeysOfBothFormsNameTheirAgent) {
@@ -176,6 +269,19 @@ TEST_F(CatalogTest, ListingsAreRemembered) {
   EXPECT_EQ(must(open()->listed(2)), "y");
   EXPECT_EQ(refused(open()->listed(3)).code, ErrorCode::NotFound);
   EXPECT_EQ(refused(open()->listed(0)).code, ErrorCode::NotFound);
+}
+
+TEST_F(CatalogTest, WhereNoListingIsKeptTheNumbersCountTheNewest) {
+  store = must(SessionStore::open("memory:"));
+  make({.sessionId = "a"}, {said("user", "x", "u1", "2034-01-01T00:00:00Z")});
+  make({.sessionId = "b"}, {said("user", "x", "u1", "2035-01-01T00:00:00Z")});
+  EXPECT_EQ(must(must(Catalog::open(*store))->listed(1)), "b");
+  EXPECT_EQ(must(must(Catalog::open(*store))->listed(2)), "a");
+  EXPECT_EQ(refused(must(Catalog::open(*store))->listed(3)).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(must(Catalog::open(*store))->listed(0)).code, ErrorCode::NotFound);
+  auto catalog = open();
+  must(catalog->rememberListing({"a"}));
+  EXPECT_EQ(must(catalog->listed(1)), "a");
 }
 
 TEST_F(CatalogTest, AStoreInMemoryHasACatalogInMemory) {

@@ -125,6 +125,55 @@ def test_trees_fold_keep_to_the_width_and_are_coloured(folder, bough):
     terminal.close()
 
 
+def test_tables_fit_narrow_terminals(folder, bough):
+    store = f"{folder}/narrow"
+    for i in range(3):
+        made = subprocess.run([bough, "--store", store, "new", "--title", f"会话 {i} 👩‍👩‍👧 with a title that is longer than its place"],
+                              check=True, capture_output=True).stdout.decode().strip()
+        subprocess.run([bough, "--store", store, "append", made], check=True, capture_output=True, input=(
+            '{"type":"message","payload":{"dialect":"anthropic","message":{"role":"assistant","model":"claude-sonnet-4-5","content":'
+            '[{"type":"tool_use","id":"t1","name":"bash","input":{}}],"usage":{"input_tokens":1234567,"output_tokens":20}}}}').encode())
+    for width in (40, 60, 80, 200):
+        terminal = Terminal(folder, bough, width=width, BOUGH_STORE=store)
+        for command, first in (("ls", "@"), ("ls --long", "@"), ("home < /dev/null", "@"), ("prune --older-than 0m", "0"), ("usage --by session", "0")):
+            if width < 80 and (first == "0" or "home" in command) or width < 60 and "long" in command:
+                continue  # without a number the whole id is shown, and all that was asked for
+            screen = terminal.run("bough " + command.replace("home ", ""))
+            rows = [at for at, line in enumerate(screen.splitlines()) if line.startswith(first)]
+            check(len(rows) == 3 and rows[2] - rows[0] == 2, f"three lines of {command}, none of which wraps in {width} columns", screen)
+        screen = terminal.run("bough ls")
+        check("unfinished" in screen or width < 80, "the state is shown where there is room", screen)
+        check(("messages" in screen and "size" in screen) == (width == 200), "the rest is shown where there is more room", screen)
+        terminal.close()
+
+
+def test_long_work_shows_a_bar_that_goes_when_it_is_done(folder, bough):
+    terminal = Terminal(folder, bough)
+    for i in range(80):
+        subprocess.run([bough, "--store", f"{folder}/many", "new", "--id", f"s{i}"], check=True, capture_output=True)
+    raw = lambda: terminal.raw.read_bytes().decode("utf-8", "replace")
+    before = len(raw())
+    screen = terminal.run("bough --store $HOME/many reindex")
+    bars = re.findall(r"reindexing ([█░]{30}) +(\d+)%", raw()[before:])
+    check(bars and bars[-1] == ("█" * 30, "100"), "a bar grows to its end", raw()[before:])
+    check(all(len(bar) == 30 and bar.count("█") == int(percent) * 30 // 100 for bar, percent in bars),
+          "the bar says what the number says", bars)
+    check("█" not in screen and "80 sessions with 80 entries are in the catalog" in screen, "no bar is left behind", screen)
+    # The first list of a store that was never catalogued is long work too.
+    before = len(raw())
+    screen = terminal.run("rm $HOME/many/catalog.db*; bough --store $HOME/many ls --limit 2")
+    check(re.search("cataloguing [█░]{30} +100%", raw()[before:]), "the first list shows a bar", raw()[before:])
+    check("█" not in screen and "@1" in screen, "and then the list", screen)
+    before = len(raw())
+    terminal.run("rm $HOME/many/catalog.db*; bough --store $HOME/many cat nothing-like-it")
+    check(re.search("cataloguing [█░]{30} +100%", raw()[before:]), "finding a session by its name shows one too", raw()[before:])
+    screen = terminal.run("bough --store $HOME/many reindex 2>&1 | cat -v")
+    check("reindexing" not in screen and "^[" not in screen, "no bar into a pipe", screen)
+    screen = terminal.run("TERM=dumb bough --store $HOME/many reindex")
+    check("reindexing" not in screen, "no bar on a dumb terminal", screen)
+    terminal.close()
+
+
 def main():
     if not shutil.which("tmux") or not shutil.which("less"):
         print("terminal: tmux or less is missing, so nothing is tested")

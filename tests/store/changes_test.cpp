@@ -86,6 +86,32 @@ TEST_F(ChangesTest, AMapThatIsGoneOrDamagedMeansEverything) {
   must(store->appendSessionEntries("a", {message("x", "x")}));
 }
 
+// Touching a mapped page behind the end of its file ends the process.
+TEST_F(ChangesTest, AMapThatIsCutShortOrRemovedUnderAnOpenStoreIsReplaced) {
+  fill("a", 1);
+  fill("b", 1);
+  for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{100}, std::uintmax_t{8192}}) {
+    const std::string token = since("").token;
+    std::filesystem::resize_file(folder / "changes", size);
+    must(store->appendSessionEntries("a", {message("x")}));
+    EXPECT_TRUE(since(token).all) << size;
+    std::string next = since("").token;
+    EXPECT_TRUE(since(next).none()) << size;
+    std::filesystem::resize_file(folder / "changes", size);
+    EXPECT_TRUE(since(next).all) << size;
+  }
+  // Who has it open goes on in the new one, which others see.
+  auto other = open();
+  must(other->changesSince(""));
+  std::filesystem::remove(folder / "changes");
+  const std::string token = since("").token;
+  must(other->appendSessionEntries("a", {message("y")}));
+  const ChangeSet changes = since(token);
+  EXPECT_TRUE(mentions(changes, "a"));
+  EXPECT_FALSE(changes.all);
+  EXPECT_TRUE(since(changes.token).none());
+}
+
 TEST_F(ChangesTest, StampsDifferAfterEveryChange) {
   fill("a", 1);
   std::vector<std::string> stamps = {must(store->sessionStamp("a"))};

@@ -1,0 +1,70 @@
+#include "catalog/title.h"
+
+#include <set>
+
+#include "base/json_scan.h"
+#include "base/text.h"
+
+namespace bough {
+namespace catalog {
+namespace {
+
+constexpr std::size_t kTitleGraphemes = 60;
+constexpr std::size_t kGivenGraphemes = 200;
+
+}  // namespace
+
+std::optional<std::string> titleIn(const Entry& info) {
+  const auto value = json::findMember(info.payload, "title");
+  if (!value) return std::nullopt;
+  return text::excerpt(json::decodeString(*value).value_or(""), kGivenGraphemes);
+}
+
+TitleSource titleSourceOf(const Entry& info) {
+  const bool generated = json::findString(info.payload, "titleSource") == "generated";
+  return generated ? TitleSource::Generated : TitleSource::Given;
+}
+
+std::string titleFrom(const EntryFacts& message) {
+  return text::excerpt(message.spoken, kTitleGraphemes);
+}
+
+void TitleChoice::take(const Entry& entry, bool redacted) {
+  if (entry.type == entry_type::kSessionInfo) {
+    if (auto title = titleIn(entry)) titles_[static_cast<std::size_t>(titleSourceOf(entry))] = std::move(*title);
+  } else if (entry.type == entry_type::kMessage && messageId_.empty() && !redacted) {
+    const EntryFacts facts = readFacts(entry, false);
+    std::string& title = titles_[static_cast<std::size_t>(TitleSource::Message)];
+    if (facts.role == EntryRole::User) title = titleFrom(facts);
+    if (!title.empty()) messageId_ = entry.id;
+  }
+}
+
+TitleSource TitleChoice::source() const {
+  for (const TitleSource source : {TitleSource::Given, TitleSource::Generated, TitleSource::Message}) {
+    if (!titles_[static_cast<std::size_t>(source)].empty()) return source;
+  }
+  return TitleSource::None;
+}
+
+}  // namespace catalog
+
+Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId) {
+  std::set<std::string> redacted;
+  catalog::TitleChoice choice;
+  const auto each = [&](const std::function<void(const Entry&)>& use) {
+    return store.exportTrashed(trashId, [&](std::string_view line) {
+      // A line that cannot be read says nothing.
+      if (auto entry = jsonEntrySerializer().decode(line)) use(*entry);
+      return true;
+    });
+  };
+  auto read = each([&](const Entry& entry) {
+    if (entry.type == entry_type::kRedaction) redacted.insert(json::findString(entry.payload, "entryId").value_or(""));
+  });
+  if (read) read = each([&](const Entry& entry) { choice.take(entry, redacted.contains(entry.id)); });
+  if (!read) return std::unexpected(read.error());
+  return choice.title();
+}
+
+}  // namespace bough

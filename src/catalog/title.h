@@ -1,0 +1,36 @@
+// Which of the titles that a session's entries give counts.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "bough/catalog.h"
+#include "catalog/entry_facts.h"
+
+namespace bough::catalog {
+
+/// Empty when the entry takes the title away; none when it does not speak of it. Cut to what a row holds.
+std::optional<std::string> titleIn(const Entry& info);
+/// TitleSource::Given or Generated.
+TitleSource titleSourceOf(const Entry& info);
+/// What a user message makes for a title.
+std::string titleFrom(const EntryFacts& message);
+
+/// Looks at all entries of a session, in order.
+class TitleChoice {
+ public:
+  /// `redacted`: what it says does not count.
+  void take(const Entry& entry, bool redacted);
+
+  [[nodiscard]] TitleSource source() const;
+  [[nodiscard]] const std::string& title() const { return titles_[static_cast<std::size_t>(source())]; }
+  /// Where a title of TitleSource::Message is from.
+  [[nodiscard]] const std::string& messageId() const { return messageId_; }
+
+ private:
+  std::array<std::string, 4> titles_;  // by source
+  std::string messageId_;
+};
+
+}  // namespace bough::catalog

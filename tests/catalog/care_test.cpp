@@ -1,0 +1,150 @@
+// The catalog's own file: damage within it is found, and what was redacted is not left in it.
+#include <sqlite3.h>
+
+#include <fstream>
+
+#include "catalog_support.h"
+
+namespace bough {
+namespace {
+
+class CareTest : public CatalogTest {
+ protected:
+  std::string path(const std::string& ending = "") { return folder / ("catalog.db" + ending); }
+
+  std::string bytesOf(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  bool stands(const std::string& text) {
+    return bytesOf(path()).find(text) != std::string::npos || bytesOf(path("-wal")).find(text) != std::string::npos;
+  }
+  void put(std::uint64_t at, const std::string& bytes) {
+    std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(at));
+    file << bytes;
+  }
+  void fill() {
+    for (int i = 0; i < 60; ++i) {
+      make({.sessionId = "s" + std::to_string(i)},
+           {said("user", "question number " + std::to_string(i) + " about alpha"),
+            answered(textBlock("answer " + std::to_string(i)), "", "msg" + std::to_string(i))});
+    }
+  }
+};
+
+TEST_F(CareTest, ASoundCatalogHasNothingWrong) {
+  fill();
+  auto catalog = open(true);
+  EXPECT_TRUE(must(catalog->check()).empty());
+  EXPECT_TRUE(must(catalog->check(true)).empty());
+}
+
+// A page overwritten anywhere: either SQLite meets it and the catalog is made anew, or a check finds it; never does a
+// wrong answer go unnoticed by a deep check.
+TEST_F(CareTest, ADestroyedPageIsFoundOrReplaced) {
+  fill();
+  open(true).reset();
+  const std::string sound = bytesOf(path());
+  ASSERT_GT(sound.size(), 20 * 4096u);
+  int found = 0;
+  int replaced = 0;
+  for (std::uint64_t page = 1; page < sound.size() / 4096; page += 1 + page / 20) {
+    std::ofstream(path(), std::ios::binary | std::ios::trunc) << sound;
+    put(page * 4096, std::string(4096, '\x5A'));
+    auto catalog = must(Catalog::open(*store));
+    must(catalog->catchUp({.search = true}));
+    const auto listed = must(catalog->list({.limit = 1000}));
+    const auto wrong = must(catalog->check(true));
+    if (!catalog->notes().empty()) {
+      ++replaced;
+      EXPECT_TRUE(wrong.empty()) << "page " << page << ": " << wrong.front();
+      EXPECT_EQ(listed.size(), 60u);
+    } else if (!wrong.empty()) {
+      ++found;
+    } else {
+      // Nothing stands in that page.
+      EXPECT_EQ(listed.size(), 60u) << page;
+      EXPECT_EQ(must(catalog->search("alpha", {.limit = 1000})).size(), 60u) << page;
+    }
+    must(catalog->rebuild({.search = true}));
+    EXPECT_TRUE(must(catalog->check(true)).empty()) << page;
+    EXPECT_EQ(must(catalog->search("alpha", {.limit = 1000})).size(), 60u) << page;
+  }
+  EXPECT_GT(found + replaced, 10);
+}
+
+// SQLite has no checksums: a number that changed within a row is wrong, and everything else in order.
+TEST_F(CareTest, ADeepCheckFindsAChangedWordInARow) {
+  make({.sessionId = "a", .title = "Unmistakable"}, {said("user", "alpha")});
+  open().reset();
+  const std::size_t at = bytesOf(path()).find("Unmistakable");
+  ASSERT_NE(at, std::string::npos);
+  put(at, "Xnmistakable");
+  auto catalog = open();
+  ASSERT_EQ(must(catalog->session("a")).title, "Xnmistakable");
+  const auto wrong = must(catalog->check(true));
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_NE(wrong[0].find("session a"), std::string::npos);
+  must(catalog->rebuild());
+  EXPECT_EQ(must(catalog->session("a")).title, "Unmistakable");
+  EXPECT_TRUE(must(catalog->check(true)).empty());
+}
+
+TEST_F(CareTest, RedactedWordsDoNotStayInTheFile) {
+  for (const bool together : {false, true}) {
+    const std::string id = together ? "together" : "apart";
+    const std::string secret = together ? "xylophonic" : "quizzaciously";
+    make({.sessionId = id}, {said("user", secret + " my password", "u1"), said("user", "alpha beta gamma", "u2")});
+    auto catalog = must(Catalog::open(*store));
+    if (!together) {
+      must(catalog->catchUp({.search = true}));
+      ASSERT_EQ(must(catalog->search(secret)).size(), 1u);
+      ASSERT_TRUE(stands(secret));
+    }
+    // More, so that what is stored lies in several pieces.
+    for (int i = 0; i < 30; ++i) {
+      append(id, {said("user", "filler words number " + std::to_string(i))});
+      must(catalog->catchUp({.search = !together}));
+    }
+    must(store->redactEntry(id, "u1", "me", "secret"));
+    must(catalog->catchUp({.search = true}));
+    EXPECT_EQ(must(catalog->search(secret)).size(), 0u);
+    EXPECT_FALSE(stands(secret)) << id;
+    EXPECT_EQ(must(catalog->search("beta")).size(), together ? 2u : 1u);
+    EXPECT_TRUE(must(catalog->check(true)).empty());
+    // That was all: nothing is left to do, so a second look writes nothing.
+    const std::string before = bytesOf(path());
+    must(catalog->catchUp({.search = true}));
+    EXPECT_EQ(bytesOf(path()), before);
+  }
+}
+
+// While another process reads, SQLite's log cannot be emptied; it is once that is done.
+TEST_F(CareTest, AReaderOnlyPutsOffTheWiping) {
+  make({.sessionId = "a"}, {said("user", "quizzaciously secret", "u1")});
+  open(true).reset();
+  sqlite3* reader = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &reader), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM session", nullptr, nullptr, nullptr), SQLITE_OK);
+  must(store->redactEntry("a", "u1", "me", "secret"));
+  auto catalog = open(true);
+  EXPECT_TRUE(stands("quizzaciously"));
+  sqlite3_exec(reader, "COMMIT", nullptr, nullptr, nullptr);
+  sqlite3_close(reader);
+  must(catalog->catchUp());
+  EXPECT_FALSE(stands("quizzaciously"));
+}
+
+TEST_F(CareTest, AfterARebuildNothingOfTheOldFileIsLeft) {
+  make({.sessionId = "a"}, {said("user", "quizzaciously said", "u1")});
+  open(true).reset();
+  ASSERT_TRUE(stands("quizzaciously"));
+  must(store->deleteSession("a"));
+  auto catalog = must(Catalog::open(*store));
+  must(catalog->rebuild({.search = true}));
+  EXPECT_FALSE(stands("quizzaciously"));
+}
+
+}  // namespace
+}  // namespace bough

@@ -1,0 +1,44 @@
+// What is said about a store as a whole is there for everybody, and survives what is derived.
+#include "store_support.h"
+
+namespace bough {
+namespace {
+
+class SettingsTest : public StoreTest {};
+
+TEST_F(SettingsTest, AreEmptyUntilTheyAreSaved) {
+  EXPECT_FALSE(must(store->settings()).timeToLiveMs.has_value());
+  EXPECT_FALSE(std::filesystem::exists(folder / "settings.json"));
+  must(store->saveSettings({.timeToLiveMs = 5000}));
+  EXPECT_EQ(must(store->settings()).timeToLiveMs, 5000u);
+  EXPECT_EQ(must(open()->settings()).timeToLiveMs, 5000u);
+  must(store->saveSettings({}));
+  EXPECT_FALSE(must(open()->settings()).timeToLiveMs.has_value());
+}
+
+TEST_F(SettingsTest, AreKeptByAStoreInMemory) {
+  store = must(SessionStore::open("memory:"));
+  must(store->saveSettings({.timeToLiveMs = 7}));
+  EXPECT_EQ(must(store->settings()).timeToLiveMs, 7u);
+}
+
+TEST_F(SettingsTest, ThatCannotBeUnderstoodAreRefusedAndLeftAlone) {
+  for (const char* text : {"nonsense", R"({"timeToLiveMs":5})", R"({"schema":1,"timeToLiveMs":"soon"})", "\0\0\0"}) {
+    spill(folder / "settings.json", text[0] == '\0' ? std::string(3, '\0') : text);
+    EXPECT_EQ(refused(store->settings()).code, ErrorCode::Damaged) << text;
+  }
+  spill(folder / "settings.json", R"({"schema":2,"timeToLiveMs":{}})");
+  EXPECT_EQ(refused(store->settings()).code, ErrorCode::NewerFormat);
+  EXPECT_EQ(slurp(folder / "settings.json"), R"({"schema":2,"timeToLiveMs":{}})");
+  must(store->createSession({.sessionId = "a"}));
+}
+
+TEST_F(SettingsTest, LeaveNoOtherFilesBehind) {
+  for (int i = 1; i < 5; ++i) must(store->saveSettings({.timeToLiveMs = i}));
+  for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
+    EXPECT_FALSE(file.path().string().ends_with(".tmp")) << file.path();
+  }
+}
+
+}  // namespace
+}  // namespace bough
