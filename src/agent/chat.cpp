@@ -219,12 +219,16 @@ void Chat::makeTitle(const std::string& said, const std::string& answered) {
   if (stored) at_.tailId = stored->lastAppendedEntryId;
 }
 
-Result<TurnReport> Chat::say(const std::string& text) {
+Result<TurnReport> Chat::say(const std::string& typed) {
+  const std::string text = withoutKeys(typed);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to say", "type a message");
   }
   if (!json::check(json::quoted(text))) {
     return fail(ErrorCode::InvalidArgument, "the message is not valid UTF-8", "nothing was sent");
+  }
+  if (text != typed) {
+    listener_.onEvent({.kind = EventKind::Notice, .text = "a key in the message was replaced by [key]"});
   }
   auto held = hold();
   if (!held) return std::unexpected(held.error());
@@ -325,6 +329,15 @@ Result<std::string> Chat::findBack(std::size_t turns) {
   if (auto read = loadBack(store_, at_.sessionId, at_.headId, enough); !read) return std::unexpected(read.error());
   if (left == 0) return place;
   return fail(ErrorCode::NotFound, "there are not so many turns on this branch");
+}
+
+Result<std::optional<std::uint64_t>> Chat::countTurns(std::size_t messages) {
+  if (at_.headId.empty()) return std::optional<std::uint64_t>(0);
+  auto entries = store_.loadSessionEntries(
+      at_.sessionId, {.last = messages + 1, .branch = at_.headId, .types = {std::string(entry_type::kMessage)}});
+  if (!entries) return std::unexpected(entries.error());
+  if (entries->size() > messages) return std::optional<std::uint64_t>();
+  return std::optional<std::uint64_t>(static_cast<std::uint64_t>(std::ranges::count_if(*entries, isSaid)));
 }
 
 Result<void> Chat::fork() {

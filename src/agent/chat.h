@@ -46,7 +46,8 @@ class Chat {
   /// Looks at the session again: others may have continued it.
   Result<void> reload();
 
-  /// A turn. In the first one of a session, system prompt, tools and model are recorded before it.
+  /// A turn. In the first one of a session, system prompt, tools and model are recorded before it. Keys in the text are
+  /// neither stored nor sent.
   Result<TurnReport> say(const std::string& text);
   /// Finishes a turn that was interrupted; does nothing when there is none.
   Result<TurnReport> resume();
@@ -62,8 +63,12 @@ class Chat {
   Result<void> moveHead(const std::string& entryId);
   /// The entry before the last `turns` things the user said; empty when that is before the first.
   Result<std::string> findBack(std::size_t turns);
+  /// How many things the user said on this branch; none when it has more than `messages` messages.
+  Result<std::optional<std::uint64_t>> countTurns(std::size_t messages);
   /// Makes a session that continues from the head, and opens it.
   Result<void> fork();
+  /// A text without the keys that this process knows of.
+  [[nodiscard]] std::string withoutKeys(const std::string& text) const { return environment_.secrets.redact(text); }
 
   [[nodiscard]] const std::string& sessionId() const { return at_.sessionId; }
   [[nodiscard]] const StartingPoint& place() const { return at_; }

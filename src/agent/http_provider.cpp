@@ -36,6 +36,7 @@ class HttpProvider final : public Provider {
   HttpProvider(Endpoint endpoint, Secrets secrets, const HttpProviderOptions& options)
       : endpoint_(std::move(endpoint)), secrets_(std::move(secrets)), options_(options) {
     secrets_.add(endpoint_.key);
+    secrets_.addFromUrl(endpoint_.baseUrl);
   }
 
   [[nodiscard]] std::string name() const override { return endpoint_.provider + "/" + endpoint_.model; }
@@ -105,6 +106,7 @@ class HttpProvider final : public Provider {
     if (!said) return {.answer = {}, .error = std::move(*error)};
     Answer answer = reader->finish(true);
     error->message = secrets_.redact(error->message);
+    error->hint = secrets_.redact(error->hint);
     answer.error = std::move(error);
     return {.answer = std::move(answer)};
   }

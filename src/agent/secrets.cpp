@@ -27,7 +27,23 @@ Secrets Secrets::fromEnvironment() {
   for (const std::string& name : variables()) {
     if (const char* value = std::getenv(name.c_str())) secrets.add(value);
   }
+  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+    if (const char* value = std::getenv(name)) secrets.addFromUrl(value);
+  }
   return secrets;
+}
+
+void Secrets::addFromUrl(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find_first_of("/?#"));
+  const std::size_t at = url.rfind('@');
+  if (at == std::string_view::npos || at == 0) return;
+  const std::string_view who = url.substr(0, at);
+  add(std::string(who) + "@");
+  const std::size_t colon = who.find(':');
+  // A short password would be found in words that have nothing to do with it.
+  if (colon != std::string_view::npos && who.size() - colon - 1 >= kShortest) add(std::string(who.substr(colon + 1)));
 }
 
 void Secrets::add(std::string key) {

@@ -67,7 +67,7 @@ std::string_view obstacle(const Agent& agent, const ToolCall& call) {
   const auto question = tool->question(call.arguments, agent.environment);
   if (!question) return {};
   const auto allowed = agent.listener.allow(call, *question);
-  if (!allowed) return kNobodyToAsk;
+  if (!allowed) return agent.cancel.requested() ? kStopped : kNobodyToAsk;
   return *allowed ? std::string_view() : kDenied;
 }
 

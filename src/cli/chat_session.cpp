@@ -29,6 +29,17 @@ Result<void> catchUp(Catalog& catalog) {
   return {};
 }
 
+// Whether nothing that was said stands behind the place where the chat goes on.
+bool isAtTheEnd(const OpenedChat& opened) {
+  constexpr std::size_t kLast = 16;  // labels and titles may stand behind it
+  const auto entries = opened.store->loadSessionEntries(opened.chat->sessionId(), {.last = kLast});
+  if (!entries) return false;
+  for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
+    if (!isControlType(entry->type)) return entry->id == opened.chat->place().headId;
+  }
+  return false;
+}
+
 }  // namespace
 
 CancelOnSignal::CancelOnSignal() {
@@ -51,9 +62,13 @@ bool CancelOnSignal::terminating() {
   return theEnd.load();
 }
 
-std::uint64_t countTurns(Catalog& catalog, const std::string& sessionId) {
-  const auto row = catalog.session(sessionId);
-  return row ? row->userMessages : 0;
+std::uint64_t countTurns(const OpenedChat& opened) {
+  constexpr std::size_t kMessages = 5'000;  // a longer branch is not read for a number
+  const auto row = opened.catalog->session(opened.chat->sessionId());
+  const std::uint64_t known = row ? row->userMessages : 0;
+  if (row && !row->origin && row->branches <= 1 && isAtTheEnd(opened)) return known;
+  const auto counted = opened.chat->countTurns(kMessages);
+  return counted ? counted->value_or(known) : known;
 }
 
 Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const std::string& session,
@@ -81,7 +96,7 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
   }
   const auto begun = id.empty() ? out.chat->startNew() : out.chat->open(id);
   if (!begun) return std::unexpected(begun.error());
-  if (!id.empty()) out.restoredTurns = countTurns(*out.catalog, id);
+  if (!id.empty()) out.restoredTurns = countTurns(out);
   return out;
 }
 

@@ -22,8 +22,8 @@ struct OpenedChat {
 Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const std::string& session,
                             bool fresh, agent::Listener& listener, const agent::CancelToken& cancel);
 
-/// How many turns the user has had in a session.
-std::uint64_t countTurns(Catalog& catalog, const std::string& sessionId);
+/// How many turns the user has had on the branch that the chat continues, those that a fork shares among them.
+std::uint64_t countTurns(const OpenedChat& opened);
 
 /// While it lives, Ctrl-C and a request to terminate set the token instead of ending the program.
 class CancelOnSignal {

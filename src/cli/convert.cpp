@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "base/text.h"
 #include "bough/convert.h"
 #include "cli/command.h"
 #include "cli/compatibility_text.h"
@@ -52,6 +53,16 @@ Result<void> writeFile(const std::string& path, const std::string& text) {
   return fail(ErrorCode::Io, fmt::format("cannot write {}: {}", path, reason), "check the folder and the free space");
 }
 
+// "model, metadata": the settings that only come back with the origin.
+std::string settingsLeft(const CompatibilityReport& report) {
+  std::string names;
+  for (const Finding& finding : report.findings) {
+    if (finding.change != Change::Carried || finding.field != "settings") continue;
+    names += (names.empty() ? "" : ", ") + text::printable(finding.path);
+  }
+  return names;
+}
+
 // What a person wants to know: how much came back, what the target cannot hold, what was wrong.
 void printReport(const CompatibilityReport& report, const Options& options, bool keptOrigin) {
   printMessage(fmt::format(
@@ -60,7 +71,9 @@ void printReport(const CompatibilityReport& report, const Options& options, bool
                                 : fmt::format("{} hold something that {} cannot", report.lossyMessages, options.to),
       report.restored > 0 ? fmt::format("; {} are the bytes they were first", report.restored) : ""));
   printLosses(report);
-  if (report.lossyMessages > 0) {
+  const std::string settings = settingsLeft(report);
+  if (!settings.empty()) printMessage(fmt::format("  settings without an equivalent: {}", settings));
+  if (report.lossyMessages > 0 || !settings.empty()) {
     printMessage(keptOrigin
                      ? fmt::format("  → all of it is in {}.origin; keep that file beside it for the exact way back",
                                    options.output)
@@ -114,9 +127,10 @@ Command convertCommand() {
       .name = "convert",
       .summary = "Convert a history or request between providers, with an exact way back",
       .details =
-          "Reads a list of messages, or a request body with system prompt and tools. What the target cannot hold goes\n"
-          "into OUT.origin; when a file IN.origin is there, it is used, and every message that was not edited comes\n"
-          "back byte for byte.",
+          "Reads a list of messages, or a request body with system prompt, tools and settings. What the target cannot\n"
+          "hold goes into OUT.origin; when a file IN.origin is there, it is used, and every message that was not "
+          "edited\n"
+          "comes back byte for byte.",
       .examples =
           "  bough convert history.json --from anthropic --to gemini -o for-gemini.json\n"
           "  bough convert for-gemini.json --from gemini --to anthropic -o back.json",

@@ -13,6 +13,7 @@ namespace bough::cli {
 struct Completion {
   std::size_t replacedBytes = 0;
   std::vector<std::string> candidates;
+  std::vector<std::string> notes{};  ///< What each candidate is, where that helps; as many, or none.
 };
 /// Given the line up to the cursor.
 using Complete = std::function<Completion(std::string_view line)>;
@@ -20,8 +21,11 @@ using Complete = std::function<Completion(std::string_view line)>;
 /// One at a time in a program: it holds the terminal while it reads.
 class LineEditor {
  public:
+  /// What is kept of a line in the history.
+  using Keep = std::function<std::string(const std::string& line)>;
+
   /// `historyFile` keeps what was typed between runs; empty: it is forgotten.
-  LineEditor(std::string historyFile, Complete complete);
+  LineEditor(std::string historyFile, Complete complete, Keep keep);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
@@ -31,7 +35,8 @@ class LineEditor {
     Outcome outcome = Outcome::End;
     std::string text;  ///< Without the line end. Holds line ends when several lines were typed.
   };
-  /// A line that ends in a backslash goes on in the next one; so does Alt-Enter. Ctrl-C: Interrupted, Ctrl-D: End.
+  /// A line that ends in a backslash goes on in the next one; so does Alt-Enter. What is pasted is one text, however
+  /// many lines it has. Ctrl-C: Interrupted, Ctrl-D: End.
   Input read(const std::string& prompt);
 
  private:

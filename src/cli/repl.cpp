@@ -84,8 +84,10 @@ class Repl {
     if (!opened) return std::unexpected(opened.error());
     opened_ = std::move(*opened);
     commands_ = std::make_unique<ReplCommands>(context_, opened_);
-    LineEditor editor(context_.backend ? "" : context_.resolvedLocation() + "/chat_history",
-                      [this](std::string_view line) { return commands_->complete(line); });
+    LineEditor editor(
+        context_.backend ? "" : context_.resolvedLocation() + "/chat_history",
+        [this](std::string_view line) { return commands_->complete(line); },
+        [this](const std::string& line) { return opened_.chat->withoutKeys(line); });
     commands_->showOpened();
     finishInterrupted();
     while (!commands_->isOver() && !CancelOnSignal::terminating()) {

@@ -76,6 +76,22 @@ void keepMatching(Completion& out, std::string_view typed, std::string candidate
   if (candidate.starts_with(typed)) out.candidates.push_back(std::move(candidate));
 }
 
+// Sessions by their ids and, where one is the key's only session, by their keys; each with its title.
+void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
+  constexpr std::size_t kMost = 200;
+  (void)catalog.catchUp();  // what is known already is enough
+  const auto sessions = catalog.list({.filter = {}, .limit = kMost});
+  if (!sessions) return;
+  const auto add = [&](const std::string& name, const SessionSummary& session) {
+    if (name.empty() || !name.starts_with(typed) || std::ranges::find(out.candidates, name) != out.candidates.end())
+      return;
+    out.candidates.push_back(name);
+    out.notes.push_back(session.title);
+  };
+  for (const SessionSummary& each : *sessions) add(each.sessionId, each);
+  for (const SessionSummary& each : *sessions) add(each.key, each);
+}
+
 }  // namespace
 
 const std::vector<ReplCommands::Row>& ReplCommands::rows() {
@@ -181,7 +197,7 @@ Result<void> ReplCommands::switchTo(const std::string& words) {
   if (!id) return std::unexpected(id.error());
   if (auto opened = chat().open(*id); !opened) return opened;
   (void)opened_.catalog->catchUp();  // for the number of turns only
-  opened_.restoredTurns = countTurns(*opened_.catalog, *id);
+  opened_.restoredTurns = countTurns(opened_);
   printLine(fmt::format("{}  session {}", chat().model(), *id));
   printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));
   return {};
@@ -322,8 +338,10 @@ Completion ReplCommands::complete(std::string_view line) {
   }
   const std::string name = nameOf(line);
   if (name == "/switch" || name == "/delete") {
-    if (auto sessions = opened_.catalog->list({.filter = {}, .limit = 200})) {
-      for (const SessionSummary& each : *sessions) keepMatching(out, word, each.sessionId);
+    addSessions(*opened_.catalog, word, out);
+  } else if (name == "/branch") {
+    if (const auto labels = chat().store().labels(chat().sessionId())) {
+      for (const SessionLabel& each : *labels) keepMatching(out, word, each.name);
     }
   } else if (name == "/model") {
     for (const std::string& provider : agent::providerNames()) {

@@ -9,6 +9,7 @@
 #include "message/origin.h"
 #include "message/plan.h"
 #include "message/restore.h"
+#include "message/settings.h"
 #include "message/signatures.h"
 #include "message/tools.h"
 #include "message/writers.h"
@@ -19,8 +20,8 @@ namespace {
 
 class Composer {
  public:
-  Composer(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter)
-      : history_(history), target_(target), options_(options), reporter_(reporter) {}
+  Composer(History& history, Dialect from, Dialect target, const ConvertOptions& options, Reporter& reporter)
+      : history_(history), from_(from), target_(target), options_(options), reporter_(reporter) {}
 
   std::string compose(Records& records) {
     const Plan plan = makePlan(history_, target_, options_, reporter_);
@@ -30,10 +31,12 @@ class Composer {
     system(plan, texts, records);
     const Frame* known = history_.frameOf(target_);
     const bool wantsObject = texts.hasSystem || texts.hasTools || !sourceIsBare();
-    const Frame frame = known != nullptr ? *known : defaultFrame(target_, !wantsObject);
+    Frame frame = known != nullptr ? *known : defaultFrame(target_, !wantsObject);
+    if (known == nullptr) addSettings(history_, from_, texts.hasTools, frame, reporter_);
     if (texts.hasSystem) chain_.prefix.system = hasher_.hashIfValid(texts.system);
     if (texts.hasTools) chain_.prefix.tools = hasher_.hashIfValid(texts.tools);
-    const FrameText around = fillFrame(frame, texts);
+    FrameText around = fillFrame(frame, texts);
+    if (known != nullptr) updateSettings(history_, from_, texts.hasTools, frame, around, reporter_);
     std::string document = around.before;
     messages(plan, frame, document, records);
     document += around.after;
@@ -95,23 +98,13 @@ class Composer {
   }
 
   History& history_;
+  Dialect from_;
   Dialect target_;
   const ConvertOptions& options_;
   Reporter& reporter_;
   ContentHasher hasher_;
   PrefixChain chain_;
 };
-
-void reportSettings(const History& history, Dialect from, Dialect to, Reporter& reporter) {
-  const Frame* frame = history.frameOf(from);
-  if (from == to || frame == nullptr || frame->bare) return;
-  for (const Frame::Piece& piece : frame->pieces) {
-    if (piece.text.find('"') == std::string::npos) continue;
-    reporter.note(Change::Carried, "", "settings",
-                  "model and other settings of the request belong to its provider; they come back with the origin");
-    return;
-  }
-}
 
 void reportProblems(const History& history, Reporter& reporter) {
   for (const Native& native : history.natives) {
@@ -150,9 +143,8 @@ Result<Conversion> convertHistory(std::string_view document, Dialect from, Diale
     return conversion;
   }
   Records records;
-  conversion.document = Composer(history, to, options, reporter).compose(records);
+  conversion.document = Composer(history, from, to, options, reporter).compose(records);
   reportCarriedSignatures(history, to, reporter);
-  reportSettings(history, from, to, reporter);
   conversion.origin.json = writeOrigin(to, history, records);
   return conversion;
 }

@@ -68,6 +68,92 @@ def test_typing_and_editing_chinese_text(folder, bough):
     chat.close()
 
 
+def test_what_is_seen_as_one_character_is_edited_as_one(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("a🧑🏽‍💻b家é", enter=False)  # the last one is two: e and an accent
+    chat.wait(lambda screen: "b家é" in screen)
+    chat.key("BSpace")
+    for _ in range(2):
+        chat.key("Left")
+    chat.key("BSpace")  # all of the emoji
+    chat.key("Home")
+    chat.key("Right")
+    chat.key("Delete")  # b
+    chat.key("Enter")
+    screen = chat.ready()
+    check("You said: a家" in screen and "\u200d" not in screen, "none is cut in the middle", screen)
+    chat.close()
+
+
+def test_pasted_lines_are_one_message(folder, bough):
+    chat = Chat(folder, bough)
+    chat.tmux("set-buffer", "def f():\n\treturn 1\nprint(f())\n")
+    chat.tmux("paste-buffer", "-p")
+    chat.wait(lambda screen: "print(f())" in screen)
+    check("You said" not in chat.screen(), "a paste is not sent by itself", chat.screen())
+    chat.type("!")
+    chat.ready()
+    screen = chat.say("/history 2")
+    said = screen.split("/history")[-1]
+    check(re.search(r"def f\(\):\s+return 1\s+print\(f\(\)\)!", said) is not None, "all lines are one message", screen)
+    check(screen.count("You said") == 2, "and one turn", screen)
+    chat.close()
+
+
+def test_sessions_and_labels_are_completed(folder, bough):
+    chat = Chat(folder, bough, "bough chat --key first:cli:me")
+    chat.say("about apples")
+    chat.close()
+    chat = Chat(folder, bough, "bough chat --key second:cli:me")
+    chat.say("about pears")
+    chat.say("/label ripe")
+    chat.type("/switch ", enter=False)
+    chat.key("Tab")
+    screen = chat.wait(lambda screen: "apples" in screen and "first:cli:me" in screen.split("/switch")[-2])
+    check("pears" in screen, "every session is offered with its title", screen)
+    chat.type("fi", enter=False)
+    chat.key("Tab")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} /switch first:cli:me")
+    chat.key("Enter")
+    screen = chat.ready()
+    check("Restored: 1 turn" in screen, "and can be opened", screen)
+    chat.say("/switch second:cli:me")
+    chat.type("/branch r", enter=False)
+    chat.key("Tab")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} /branch ripe")
+    chat.close()
+
+
+def test_restored_turns_are_those_of_the_branch(folder, bough):
+    chat = Chat(folder, bough)
+    for number in range(3):
+        chat.say(f"thing {number}")
+    chat.say("/back 2")
+    chat.close()
+    chat = Chat(folder, bough)
+    screen = chat.ready()
+    check("Restored: 1 turn" in screen, "what was left behind does not count", screen)
+    chat.say("/fork")
+    chat.close()
+    chat = Chat(folder, bough)
+    screen = chat.ready()
+    check("Restored: 1 turn" in screen, "what a fork shares does", screen)
+    chat.close()
+
+
+def test_keys_are_kept_out_of_everything(folder, bough):
+    key = "sk-ant-0123456789abcdef"
+    chat = Chat(folder, bough, "bough chat --model offline/echo", ANTHROPIC_API_KEY=key)
+    chat.type(f"my key is {key}, keep it")
+    screen = chat.ready()
+    check("You said: my key is [key]," in screen, "a typed key goes nowhere", screen)
+    chat.say("/export out.md")
+    chat.close()
+    for path in pathlib.Path(folder).rglob("*"):
+        if path.is_file() and path.name != "raw":  # what the terminal itself echoed
+            check(key.encode() not in path.read_bytes(), f"there is no key in {path}", screen)
+
+
 def test_ctrl_c_stops_the_model_and_not_the_chat(folder, bough):
     chat = Chat(folder, bough, "bough chat --new")
     chat.type("count to 100000")
@@ -101,6 +187,17 @@ def test_tools_are_asked_for(folder, bough):
     screen = chat.say("write d.txt: one")
     screen = chat.say("edit d.txt: one => two")
     check("-one" in screen and "+two" in screen, "a change is shown as a diff", screen)
+    chat.close()
+
+
+def test_ctrl_c_at_a_question_stops_the_turn(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("bash touch it-ran")
+    chat.wait(lambda screen: "allow it?" in screen)
+    chat.key("C-c")
+    screen = chat.ready()
+    check("Not run: the user stopped the turn" in screen, "the model is told why", screen)
+    check(not os.path.exists(f"{folder}/place/it-ran"), "nothing ran", screen)
     chat.close()
 
 

@@ -165,13 +165,6 @@ TEST(ConvertRules, ToolDefinitionsAreConvertedBothWays) {
       std::string::npos);
 }
 
-TEST(ConvertRules, SettingsStayWithTheirProviderAndComeBack) {
-  const std::string anthropic =
-      "{\"model\":\"claude\",\n \"max_tokens\": 1024, "
-      "\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"temperature\":1.0}\n";
-  EXPECT_EQ(converted(anthropic, kA, kG), R"({"contents":[{"role":"user","parts":[{"text":"x"}]}]})");
-}
-
 TEST(ConvertRules, ResponsesInputThatIsAStringIsAUserMessage) {
   EXPECT_EQ(converted(R"({"model":"gpt-5","input":"hi"})", kR, kA), R"({"messages":[{"role":"user","content":"hi"}]})");
 }

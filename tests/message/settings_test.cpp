@@ -1,0 +1,179 @@
+// Settings of a request: translated where the target has the same, named where not, and back as they were.
+#include <bough/convert.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace bough::test {
+namespace {
+
+constexpr Dialect kA = Dialect::Anthropic;
+constexpr Dialect kC = Dialect::OpenaiChat;
+constexpr Dialect kR = Dialect::OpenaiResponses;
+constexpr Dialect kG = Dialect::Gemini;
+
+Conversion convert(const std::string& document, Dialect from, Dialect to, const Origin* origin = nullptr) {
+  auto conversion = convertHistory(document, from, to, {}, origin);
+  EXPECT_TRUE(conversion.has_value()) << (conversion ? "" : conversion.error().message);
+  return conversion ? std::move(*conversion) : Conversion{};
+}
+
+// The settings of a converted request: what stands behind its messages.
+std::string settingsIn(const std::string& document, Dialect from, Dialect to) {
+  const Conversion there = convert(document, from, to);
+  EXPECT_EQ(convert(there.document, to, from, &there.origin).document, document);
+  const std::size_t end = there.document.rfind("}],");
+  return end == std::string::npos ? "" : there.document.substr(end + 3, there.document.size() - end - 4);
+}
+
+std::vector<std::string> carried(const Conversion& conversion) {
+  std::vector<std::string> paths;
+  for (const Finding& finding : conversion.report.findings) {
+    if (finding.field == "settings" && finding.change == Change::Carried) paths.push_back(finding.path);
+  }
+  return paths;
+}
+
+std::string request(Dialect dialect, const std::string& settings) {
+  switch (dialect) {
+    case Dialect::Anthropic:
+      return R"({"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"x"}],)" +
+             settings + "}";
+    case Dialect::OpenaiChat:
+      return R"({"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"messages":[{"role":"user","content":"x"}],)" +
+             settings + "}";
+    case Dialect::OpenaiResponses:
+      return R"({"tools":[{"type":"function","name":"f","parameters":{"type":"object"},"strict":false}],"input":[{"role":"user","content":"x"}],)" +
+             settings + "}";
+    default:
+      return R"({"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}}]}],"contents":[{"role":"user","parts":[{"text":"x"}]}],)" +
+             settings + "}";
+  }
+}
+
+TEST(Settings, ThoseThatEverybodyHasAreTranslated) {
+  const std::string anthropic = request(kA, R"("max_tokens":1024,"temperature":1.0,"top_p":0.90,"stream":true)");
+  EXPECT_EQ(settingsIn(anthropic, kA, kC),
+            R"("max_completion_tokens":1024,"temperature":1.0,"top_p":0.90,"stream":true)");
+  EXPECT_EQ(settingsIn(anthropic, kA, kR), R"("max_output_tokens":1024,"temperature":1.0,"top_p":0.90,"stream":true)");
+  EXPECT_EQ(settingsIn(anthropic, kA, kG),
+            R"("generationConfig":{"maxOutputTokens":1024,"temperature":1.0,"topP":0.90})");
+  const std::string gemini = request(kG, R"("generation_config":{"max_output_tokens":5,"topK":40,"seed":7})");
+  EXPECT_EQ(settingsIn(gemini, kG, kA), R"("max_tokens":5,"top_k":40)");
+  EXPECT_EQ(settingsIn(gemini, kG, kC), R"("max_completion_tokens":5,"seed":7)");
+  EXPECT_EQ(settingsIn(request(kC, R"("max_tokens":9)"), kC, kR), R"("max_output_tokens":9)");
+}
+
+TEST(Settings, StopWordsAreAListWithinTheTargetsLimit) {
+  EXPECT_EQ(settingsIn(request(kC, R"("stop":"END")"), kC, kA), R"("stop_sequences":["END"])");
+  EXPECT_EQ(settingsIn(request(kA, R"("stop_sequences":["a","b"])"), kA, kG),
+            R"("generationConfig":{"stopSequences":["a","b"]})");
+  const Conversion many = convert(request(kA, R"("stop_sequences":["1","2","3","4","5"])"), kA, kC);
+  EXPECT_EQ(carried(many), std::vector<std::string>{"stop_sequences"});
+  EXPECT_EQ(many.document.find("stop"), std::string::npos);
+}
+
+TEST(Settings, ToolChoiceIsSpelledAsTheTargetDoes) {
+  EXPECT_EQ(settingsIn(request(kA, R"("tool_choice":{"type":"any","disable_parallel_tool_use":true})"), kA, kC),
+            R"("tool_choice":"required","parallel_tool_calls":false)");
+  EXPECT_EQ(settingsIn(request(kA, R"("tool_choice":{"type":"tool","name":"f"})"), kA, kC),
+            R"("tool_choice":{"type":"function","function":{"name":"f"}})");
+  EXPECT_EQ(settingsIn(request(kC, R"("tool_choice":{"type":"function","function":{"name":"f"}})"), kC, kR),
+            R"("tool_choice":{"type":"function","name":"f"})");
+  EXPECT_EQ(settingsIn(request(kR, R"("tool_choice":{"type":"function","name":"f"})"), kR, kG),
+            R"("toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}})");
+  EXPECT_EQ(settingsIn(request(kG, R"("toolConfig":{"functionCallingConfig":{"mode":"NONE"}})"), kG, kA),
+            R"("tool_choice":{"type":"none"})");
+  EXPECT_EQ(settingsIn(request(kR, R"("parallel_tool_calls":false)"), kR, kA),
+            R"("tool_choice":{"type":"auto","disable_parallel_tool_use":true})");
+}
+
+TEST(Settings, ToolChoiceFollowsARenamedToolAndNeedsTools) {
+  const std::string gemini =
+      R"({"tools":[{"functionDeclarations":[{"name":"a.b:c"}]}],"contents":[{"role":"user","parts":[{"text":"x"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["a.b:c"]}}})";
+  const Conversion chat = convert(gemini, kG, kC);
+  const std::size_t name = chat.document.find("\"t_a_b_c_");
+  ASSERT_NE(name, std::string::npos) << chat.document;
+  const std::string alias = chat.document.substr(name, chat.document.find('"', name + 1) - name + 1);
+  EXPECT_NE(chat.document.find(R"("tool_choice":{"type":"function","function":{"name":)" + alias), std::string::npos);
+  EXPECT_EQ(convert(chat.document, kC, kG, &chat.origin).document, gemini);
+  const std::string bare = R"({"messages":[{"role":"user","content":"x"}],"tool_choice":{"type":"auto"}})";
+  EXPECT_EQ(convert(bare, kA, kC).document, R"({"messages":[{"role":"user","content":"x"}]})");
+}
+
+TEST(Settings, FormOfTheAnswerIsTranslated) {
+  const std::string chat = request(
+      kC,
+      R"("response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object"}}})");
+  EXPECT_EQ(settingsIn(chat, kC, kR),
+            R"("text":{"format":{"type":"json_schema","name":"n","schema":{"type":"object"},"strict":true}})");
+  EXPECT_EQ(settingsIn(chat, kC, kA),
+            R"("output_config":{"format":{"type":"json_schema","schema":{"type":"object"}}})");
+  EXPECT_EQ(settingsIn(chat, kC, kG),
+            R"("generationConfig":{"responseMimeType":"application/json","responseJsonSchema":{"type":"object"}})");
+  EXPECT_EQ(carried(convert(chat, kC, kG)),
+            (std::vector<std::string>{"response_format.json_schema.name", "response_format.json_schema.strict"}));
+  EXPECT_EQ(settingsIn(request(kG, R"("generationConfig":{"responseMimeType":"application/json"})"), kG, kC),
+            R"("response_format":{"type":"json_object"})");
+}
+
+TEST(Settings, ThinkingIsTranslatedWhereItIsMeasuredInTheSameWay) {
+  EXPECT_EQ(settingsIn(request(kC, R"("reasoning_effort":"low")"), kC, kR), R"("reasoning":{"effort":"low"})");
+  EXPECT_EQ(settingsIn(request(kR, R"("reasoning":{"effort":"high"})"), kR, kG),
+            R"("generationConfig":{"thinkingConfig":{"thinkingLevel":"HIGH"}})");
+  EXPECT_EQ(settingsIn(request(kG, R"("generationConfig":{"thinkingConfig":{"thinkingLevel":"low"}})"), kG, kA),
+            R"("output_config":{"effort":"low"})");
+  const std::string budget = request(kA, R"("thinking":{"type":"enabled","budget_tokens":2048})");
+  EXPECT_EQ(settingsIn(budget, kA, kG), R"("generationConfig":{"thinkingConfig":{"thinkingBudget":2048}})");
+  EXPECT_EQ(carried(convert(budget, kA, kC)), std::vector<std::string>{"thinking"});
+}
+
+TEST(Settings, WhatHasNoEquivalentIsNamed) {
+  const Conversion there =
+      convert(request(kA, R"("model":"claude","temperature":0.5,"metadata":{"user_id":"u"},"top_k":3)"), kA, kR);
+  EXPECT_EQ(carried(there), (std::vector<std::string>{"model", "metadata", "top_k"}));
+  EXPECT_EQ(carried(convert(request(kC, R"("temperature":1.5)"), kC, kA)), std::vector<std::string>{"temperature"});
+  EXPECT_EQ(carried(convert(request(kC, R"("temperature":"warm","seed":null)"), kC, kG)),
+            (std::vector<std::string>{"temperature", "seed"}));
+}
+
+TEST(Settings, OnesADialectInTheMiddleCannotSayReachTheNextOne) {
+  const Conversion responses = convert(request(kC, R"("stop":["END"],"temperature":0.5)"), kC, kR);
+  EXPECT_EQ(responses.document.find("END"), std::string::npos);
+  const Conversion gemini = convert(responses.document, kR, kG, &responses.origin);
+  EXPECT_NE(gemini.document.find(R"("generationConfig":{"temperature":0.5,"stopSequences":["END"]})"),
+            std::string::npos)
+      << gemini.document;
+}
+
+TEST(Settings, OneThatWasChangedInTheTargetIsChangedOnTheWayBack) {
+  const std::string chat = request(kC, R"("model":"m",  "temperature":0.50 ,"max_tokens":10,"stop":"END")");
+  Conversion there = convert(chat, kC, kG);
+  const std::size_t at = there.document.find("0.50");
+  ASSERT_NE(at, std::string::npos);
+  there.document.replace(at, 4, "0.75");
+  there.document.replace(there.document.find(":10,"), 4, ":20,");
+  const Conversion back = convert(there.document, kG, kC, &there.origin);
+  EXPECT_EQ(back.document, request(kC, R"("model":"m",  "temperature":0.75 ,"max_tokens":20,"stop":"END")"));
+  std::size_t edited = 0;
+  for (const Finding& finding : back.report.findings) edited += finding.change == Change::Edited ? 1 : 0;
+  EXPECT_EQ(edited, 2U);
+}
+
+TEST(Settings, OnesAddedOrTakenAwayInTheTargetAreNamed) {
+  const std::string chat = request(kC, R"("temperature":0.5)");
+  Conversion there = convert(chat, kC, kG);
+  const std::string put = R"("topP":0.1)";
+  there.document.replace(there.document.find(R"("temperature":0.5)"), 17, put);
+  const Conversion back = convert(there.document, kG, kC, &there.origin);
+  EXPECT_EQ(back.document, chat);
+  std::string seen;
+  for (const Finding& finding : back.report.findings) {
+    seen += std::string(toString(finding.change)) + " " + finding.path + "\n";
+  }
+  EXPECT_EQ(seen, "added top_p\nremoved temperature\n");
+}
+
+}  // namespace
+}  // namespace bough::test
