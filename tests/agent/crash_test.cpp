@@ -221,6 +221,11 @@ class CrashFolder {
   std::string path_;
 };
 
+// What is asked right after a restart, and at the end of the run that was taken up.
+void dumpTakenUp(const std::vector<HttpIn>& requests, std::size_t before) {
+  if (requests.size() > before) dumpRequests({requests[before], requests.back()});
+}
+
 void killEverywhere(Dialect dialect) {
   LoopbackServer server(playScenario(answers()));
   int steps = 0;
@@ -234,8 +239,10 @@ void killEverywhere(Dialect dialect) {
     CrashFolder folder;
     const Place place{folder.path(), server.url(), dialect};
     EXPECT_EQ(runInAnotherProcess(place, killAt), -SIGKILL) << killAt;
+    const std::size_t before = server.requests().size();
     EXPECT_GE(runUntil(place, 0), 0) << killAt;
     check(place, killAt);
+    dumpTakenUp(server.requests(), before);
     if (::testing::Test::HasFailure()) return;
   }
   for (const HttpIn& request : server.requests()) {

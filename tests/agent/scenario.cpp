@@ -1,7 +1,11 @@
 #include "agent/scenario.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 
 #include "agent/json_parts.h"
@@ -285,6 +289,18 @@ LoopbackServer::Handler playScenario(const std::vector<ScriptedAnswer>& answers)
     constexpr std::size_t kPieces[] = {1, 2, 3, 7, 61, 1'000};
     reply.stream(streamOf(dialectOfPath(request.path), answers[next - 1], next), kPieces[next % std::size(kPieces)]);
   };
+}
+
+void dumpRequests(const std::vector<HttpIn>& requests) {
+  const char* folder = std::getenv("BOUGH_AGENT_DUMP");
+  if (folder == nullptr) return;
+  static int number = 0;
+  for (const HttpIn& request : requests) {
+    const std::string place = std::string(folder) + "/" + std::string(toString(dialectOfPath(request.path)));
+    std::filesystem::create_directories(place);
+    const std::string name = std::to_string(::getpid()) + "-" + std::to_string(++number) + ".json";
+    std::ofstream(place + "/" + name, std::ios::binary) << request.body;
+  }
 }
 
 Endpoint loopbackEndpoint(const LoopbackServer& server, Dialect dialect) {

@@ -40,6 +40,9 @@ Dialect dialectOfPath(const std::string& path);
 /// Plays the scenario: answers every request of any dialect with the next answer, in pieces of changing size.
 LoopbackServer::Handler playScenario(const std::vector<ScriptedAnswer>& answers);
 
+/// For judges outside of this program (oracles.sh): keeps requests in $BOUGH_AGENT_DUMP, in a folder for each dialect.
+void dumpRequests(const std::vector<HttpIn>& requests);
+
 /// An endpoint of the loopback server.
 Endpoint loopbackEndpoint(const LoopbackServer& server, Dialect dialect);
 

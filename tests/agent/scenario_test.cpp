@@ -57,18 +57,6 @@ std::string conversationOf(SessionStore& store, const std::string& sessionId, co
   return out;
 }
 
-// For judges outside of this program: every request, in a folder for each dialect (oracles.sh).
-void dump(const std::vector<HttpIn>& requests) {
-  const char* folder = std::getenv("BOUGH_AGENT_DUMP");
-  if (folder == nullptr) return;
-  static int number = 0;
-  for (const HttpIn& request : requests) {
-    const std::string place = std::string(folder) + "/" + std::string(toString(dialectOfPath(request.path)));
-    std::filesystem::create_directories(place);
-    std::ofstream(place + "/" + std::to_string(++number) + ".json", std::ios::binary) << request.body;
-  }
-}
-
 struct Played {
   std::string conversation;
   std::vector<HttpIn> requests;
@@ -110,7 +98,7 @@ Played play(const std::vector<Dialect>& dialects) {
   const auto interrupted = isInterrupted(**store, *at);
   EXPECT_TRUE(interrupted.has_value() && !*interrupted);
   Played run{.conversation = conversationOf(**store, session->sessionId, work), .requests = server.requests()};
-  dump(run.requests);
+  dumpRequests(run.requests);
   for (const HttpIn& request : run.requests) {
     const auto broken = test::brokenRules(dialectOfPath(request.path), request.body);
     EXPECT_TRUE(broken.empty()) << request.path << ": " << broken.front() << "\n" << request.body;
