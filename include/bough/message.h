@@ -112,6 +112,10 @@ struct Message {
 /// Fails with InvalidArgument, and says why, when it is no message of that dialect.
 Result<Message> normalize(std::string_view stored, Dialect dialect);
 
+/// The dialect that an entry's payload names; none when it names none. Fails with InvalidArgument when there is no such
+/// dialect.
+Result<std::optional<Dialect>> namedDialect(const Entry& entry);
+
 /// Reads the message of an entry: `{"dialect":…,"message":…}`, or without a dialect a plain one, in `message` or as the
 /// payload itself. `entry` must outlive the result. Fails with InvalidArgument when it holds none that can be read.
 Result<Message> normalizeEntry(const Entry& entry);

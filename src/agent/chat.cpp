@@ -67,9 +67,7 @@ std::string compatibilityLine(const CompatibilityReport& report) {
 // Whether an entry is something the user said.
 bool isSaid(const Entry& entry) {
   if (entry.type != entry_type::kMessage || entry.redacted) return false;
-  const auto dialect = parseDialect(json::findString(entry.payload, "dialect").value_or(""));
-  if (!dialect) return false;
-  const auto message = normalize(memberOr(entry.payload, "message"), *dialect);
+  const auto message = normalizeEntry(entry);
   if (!message || message->role != Role::User) return false;
   return std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::Text; });
 }

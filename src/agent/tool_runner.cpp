@@ -186,9 +186,7 @@ Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start) {
     if (isKind(*entry, kTurnKind) || isKind(*entry, kAbortedKind)) return false;
     if (entry->type == entry_type::kToolStart) return true;
     if (entry->type != entry_type::kMessage || entry->redacted) continue;
-    const auto dialect = parseDialect(json::findString(entry->payload, "dialect").value_or(""));
-    const auto message = dialect ? normalize(memberOr(entry->payload, "message"), *dialect)
-                                 : Result<Message>(std::unexpected(dialect.error()));
+    const auto message = normalizeEntry(*entry);
     if (!message) return false;
     if (message->role == Role::User || message->role == Role::Tool) return true;
     return std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });

@@ -104,13 +104,12 @@ EntryFacts readFacts(const Entry& entry, bool wantText) {
   if (entry.type != entry_type::kMessage) return facts;
   const auto member = json::findMember(entry.payload, "message");
   const std::string_view stored = member ? *member : std::string_view(entry.payload);
-  const auto name = json::findString(entry.payload, "dialect");
-  const auto dialect = name ? parseDialect(*name) : Result<Dialect>(Dialect::Plain);
-  if (!dialect) {
+  const auto named = namedDialect(entry);
+  if (!named) {
     readUnknown(stored, wantText, facts);
     return facts;
   }
-  const auto message = normalize(stored, *dialect);
+  const auto message = normalize(stored, named->value_or(Dialect::Plain));
   message ? readMessage(*message, wantText, facts) : readUnknown(stored, wantText, facts);
   return facts;
 }

@@ -25,11 +25,9 @@ std::optional<std::string> firstText(std::string_view payload, std::initializer_
   return value ? json::decodeString(*value) : std::nullopt;
 }
 
-// The dialect that a payload names for what is in it.
+// The dialect that a payload names for what is in it; one that nobody knows counts as none.
 std::optional<Dialect> dialectOf(const Entry& entry) {
-  const auto name = json::findString(entry.payload, "dialect");
-  const auto dialect = name ? parseDialect(*name) : Result<Dialect>(Dialect::Bough);
-  return name && dialect ? std::optional(*dialect) : std::nullopt;
+  return namedDialect(entry).value_or(std::nullopt);
 }
 
 void applySystem(const Entry& entry, Branch& branch) {

@@ -100,9 +100,32 @@ void Adapter::content(std::int32_t native, const Block& block, std::vector<Piece
   pieces.push_back(std::move(piece));
 }
 
+// The text of a call that takes one; elsewhere such a tool is given {"input": "…"}.
+std::optional<TextView> Adapter::freeformText(const Call& call) {
+  const Block& block = *call.block;
+  if (block.freeform) return block.text;
+  const bool hasCustomTools = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
+  if (!hasCustomTools || !block.input.starts_with('{')) return std::nullopt;
+  if (!freeformTools_) {
+    freeformTools_.emplace();
+    for (const Native& native : history_.natives) {
+      const bool freeform = native.section == Section::Tools && native.tool != nullptr && native.tool->freeform;
+      if (freeform) freeformTools_->insert(native.tool->name.escaped);
+    }
+  }
+  if (freeformTools_->empty() || !freeformTools_->contains(history_.names.original(block.name).escaped))
+    return std::nullopt;
+  json::ObjectReader members(block.input);
+  const auto only = members.next();
+  if (!only || !only->keyIs("input") || !only->value.starts_with('"') || members.next()) return std::nullopt;
+  const std::string_view body = only->value.substr(1, only->value.size() - 2);
+  return TextView{.escaped = body, .present = true, .oddEscapes = body.contains('\\')};
+}
+
 void Adapter::setCall(const Call& call, Piece& piece) {
   const Native& from = nativeAt(call.native);
-  piece.freeform = call.block->freeform && !takesObjects();
+  const auto text = freeformText(call);
+  piece.freeform = text && !takesObjects();
   piece.omitId = call.block->idMissing && (target_ == Dialect::Gemini || target_ == Dialect::Bough);
   const bool ownDialect = from.dialect == target_;
   // A call that is spliced keeps its spelling, so its result must use the same.
@@ -116,7 +139,7 @@ void Adapter::setInput(const Call& call, Piece& piece) {
   const Native& from = nativeAt(call.native);
   const Block& block = *call.block;
   piece.input = block.input;
-  piece.text = block.text;
+  piece.text = freeformText(call).value_or(block.text);
   if (!takesObjects() || block.input.starts_with('{')) return;
   std::string decoded;
   if (block.freeform) {

@@ -1,6 +1,10 @@
 // Turns a block of one dialect into the pieces another can hold, and reports what that costs.
 #pragma once
 
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+
 #include "message/pairing.h"
 #include "message/plan.h"
 
@@ -29,6 +33,7 @@ class Adapter {
   [[nodiscard]] bool isStored(const Call& call) const;
   void resultContent(const Call& call, const Block& block, Piece& piece);
   void setCall(const Call& call, Piece& piece);
+  [[nodiscard]] std::optional<TextView> freeformText(const Call& call);
   void setInput(const Call& call, Piece& piece);
   [[nodiscard]] bool takesObjects() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
   TextView placeholder(const Block& block);
@@ -40,7 +45,8 @@ class Adapter {
   Dialect target_;
   Reporter& reporter_;
   std::deque<std::string>& texts_;
-  bool renames_;  // In a request, from which nothing comes back.
+  bool renames_;                                                       // In a request, from which nothing comes back.
+  std::optional<std::unordered_set<std::string_view>> freeformTools_;  // Their names, once they are asked for.
 
   [[nodiscard]] std::string_view noPlace() const;
 };

@@ -140,11 +140,15 @@ std::string writeOrigin(Dialect target, const History& history, const Records& r
   std::size_t bytes = 4096 + records.nodes.size() * 32 + records.leaves.size() * 32;
   std::vector<std::int32_t> stored(history.natives.size(), -1);
   std::vector<std::int32_t> before(history.natives.size(), -1);
+  std::vector<char> inPieces(history.natives.size(), 0);
+  for (const LeafRecord& leaf : records.leaves) {
+    if (leaf.native >= 0) inPieces[static_cast<std::size_t>(leaf.native)] = 1;
+  }
   std::int32_t count = 0;
   for (std::size_t i = 0; i < history.natives.size(); ++i) {
     // What stands in the document verbatim needs no copy, only its place among the others.
     before[i] = count - 1;
-    if (staysVerbatim(history.natives[i], target)) continue;
+    if (staysVerbatim(history.natives[i], target) && inPieces[i] == 0) continue;
     stored[i] = count++;
     bytes += history.natives[i].raw.size() + 128;
   }

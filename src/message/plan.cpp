@@ -1,6 +1,7 @@
 #include "message/plan.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/json_write.h"
 #include "message/adapt.h"
@@ -320,7 +321,47 @@ class Planner {
     }
   }
 
+  // The results in a message that stays as it is; none when it has none.
+  [[nodiscard]] std::vector<Piece> storedResults(const OutMessage& out) const {
+    std::vector<Piece> pieces;
+    const Native& native = history_.natives[static_cast<std::size_t>(out.native)];
+    if (native.message.role != Role::User && native.message.role != Role::Tool) return pieces;
+    for (const Block& block : native.message.blocks) {
+      pieces.push_back({.kind = block.kind, .stored = true, .native = out.native, .block = &block});
+    }
+    const bool any = std::ranges::any_of(pieces, [](const Piece& each) { return each.kind == BlockKind::ToolResult; });
+    if (!any || !native.problem.empty()) pieces.clear();
+    return pieces;
+  }
+
+  // All results of a turn's calls stand in one turn: those of other providers join what Gemini has of them, in the
+  // order of the calls, before everything else.
+  void joinGeminiResults() {
+    std::unordered_map<const Block*, std::size_t> callOf;
+    for (std::size_t i = 0; i < pairing_.calls.size(); ++i) callOf.emplace(pairing_.calls[i].result, i);
+    const auto order = [&](const Piece& piece) {
+      if (piece.kind != BlockKind::ToolResult) return SIZE_MAX;
+      const auto call = callOf.find(piece.block);
+      return piece.block == nullptr || call == callOf.end() ? SIZE_MAX - 1 : call->second;
+    };
+    std::vector<OutMessage> kept;
+    for (OutMessage& out : plan_.messages) {
+      const bool follows = out.verbatim && !kept.empty() && !kept.back().verbatim && kept.back().role == Role::Tool;
+      std::vector<Piece> stored = follows ? storedResults(out) : std::vector<Piece>();
+      if (stored.empty()) {
+        kept.push_back(std::move(out));
+        continue;
+      }
+      reporter_.note(Change::Altered, history_.natives[static_cast<std::size_t>(out.native)], nullptr, "message",
+                     "joined by the other results of its calls, which the target takes in one turn only");
+      std::ranges::move(stored, std::back_inserter(kept.back().pieces));
+      std::ranges::stable_sort(kept.back().pieces, {}, order);
+    }
+    plan_.messages = std::move(kept);
+  }
+
   void finishGemini() {
+    if (!request_) joinGeminiResults();
     for (std::size_t i = 1; i < plan_.messages.size(); ++i) {
       const OutMessage& before = plan_.messages[i - 1];
       const OutMessage& out = plan_.messages[i];

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "support/rule_checker.h"
+
 namespace bough::test {
 namespace {
 
@@ -135,6 +137,70 @@ TEST(WayBack, AResultWrittenInTheTargetFindsACallWhoseIdWasMapped) {
   const auto back = convertHistory(answered, kA, kC, {}, &there->origin);
   EXPECT_EQ(back->document,
             replaced(chat, "}]}]", R"(}]},{"role":"tool","tool_call_id":"call:1/a b","content":"done"}])"));
+}
+
+TEST(WayBack, AResultAddedInTheTargetStandsBesideTheStoredOnesInOneTurn) {
+  const std::string gemini =
+      R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"a":1},"id":"c1"},"thoughtSignature":"c2ln"},{"functionCall":{"name":"f","args":{"a":2.0},"id":"c2"}}]},{"role":"user","parts":[{"functionResponse": {"name":"f","id":"c2","response":{"output":"two"}}}]}])";
+  for (const Dialect other : {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses}) {
+    auto there = convertHistory(gemini, Dialect::Gemini, other);
+    ASSERT_TRUE(there.has_value());
+    EXPECT_EQ(convertHistory(there->document, other, Dialect::Gemini, {}, &there->origin)->document, gemini);
+    const std::string missing = "No result: the call was interrupted.";
+    there->document.replace(there->document.find(missing), missing.size(), "one");
+    const auto back = convertHistory(there->document, other, Dialect::Gemini, {}, &there->origin);
+    ASSERT_TRUE(back.has_value());
+    for (const std::string& rule : brokenRules(Dialect::Gemini, back->document)) ADD_FAILURE() << rule;
+    const std::size_t one = back->document.find("\"c1\",\"name\":\"f\",\"response\"");
+    const std::size_t two = back->document.find(R"({"functionResponse": {"name":"f","id":"c2")");
+    EXPECT_TRUE(one != std::string::npos && two != std::string::npos && one < two) << back->document;
+    const auto again = convertHistory(back->document, Dialect::Gemini, other, {}, &back->origin);
+    ASSERT_TRUE(again.has_value());
+    for (const std::string& rule : brokenRules(other, again->document)) ADD_FAILURE() << rule;
+    EXPECT_EQ(again->report.restored, 2U);  // the two results
+    EXPECT_EQ(convertHistory(again->document, other, Dialect::Gemini, {}, &again->origin)->document, back->document);
+  }
+}
+
+TEST(WayBack, ACallOfAFreeformToolThatWasMadeElsewhereIsOneOfText) {
+  const std::string responses =
+      R"({"tools":[{"type":"custom","name":"patch"},{"type":"function","name":"f","parameters":{"type":"object"},"strict":false}],"input":[{"role":"user","content":"go"}]})";
+  const std::string chat =
+      R"({"tools":[{"type":"custom","custom":{"name":"patch"}}],"messages":[{"role":"user","content":"go"}]})";
+  const std::string calls =
+      R"(,{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"patch","input":{"input":"a\nb"}},{"type":"tool_use","id":"t2","name":"patch","input":{"input":"x","more":1}},{"type":"tool_use","id":"t3","name":"f","input":{"input":"x"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"1"},{"type":"tool_result","tool_use_id":"t2","content":"2"},{"type":"tool_result","tool_use_id":"t3","content":"3"}]})";
+  const auto addedTo = [&](const std::string& document, Dialect from) {
+    auto there = convertHistory(document, from, kA);
+    there->document.insert(there->document.rfind("]}"), calls);
+    const auto back = convertHistory(there->document, kA, from, {}, &there->origin);
+    EXPECT_EQ(convertHistory(back->document, from, kA, {}, &back->origin)->document, there->document);
+    return back->document;
+  };
+  const std::string asItems = addedTo(responses, kR);
+  EXPECT_NE(asItems.find(R"({"type":"custom_tool_call","call_id":"t1","name":"patch","input":"a\nb"})"),
+            std::string::npos)
+      << asItems;
+  EXPECT_NE(asItems.find(R"({"type":"custom_tool_call_output","call_id":"t1")"), std::string::npos) << asItems;
+  EXPECT_NE(asItems.find(R"({"type":"function_call","call_id":"t2","name":"patch")"), std::string::npos) << asItems;
+  EXPECT_NE(asItems.find(R"({"type":"function_call","call_id":"t3","name":"f")"), std::string::npos) << asItems;
+  const std::string asChat = addedTo(chat, kC);
+  EXPECT_NE(asChat.find(R"({"id":"t1","type":"custom","custom":{"name":"patch","input":"a\nb"}})"), std::string::npos)
+      << asChat;
+}
+
+TEST(WayBack, ASystemMessageAddedInTheTargetLeavesTheStoredPromptAsItWas) {
+  const std::string gemini =
+      R"({"systemInstruction":{"parts":[{"text": "first"}]},"contents":[{"role":"user","parts":[{"text":"go"}]}]})";
+  auto there = convertHistory(gemini, kG, kC);
+  ASSERT_TRUE(there.has_value());
+  there->document.insert(there->document.rfind("]}"), R"(,{"role":"system","content":"second"})");
+  const auto back = convertHistory(there->document, kC, kG, {}, &there->origin);
+  ASSERT_TRUE(back.has_value());
+  EXPECT_NE(back->document.find("first"), std::string::npos) << back->document;
+  EXPECT_NE(back->document.find("second"), std::string::npos) << back->document;
+  const auto again = convertHistory(back->document, kG, kC, {}, &back->origin);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->document, there->document);
 }
 
 TEST(WayBack, ADamagedOriginIsNamedAndTheDocumentConvertedWithoutIt) {
