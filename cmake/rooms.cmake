@@ -8,6 +8,9 @@ target_compile_options(bough_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns falsely about std::expected and std::string at -O2.
   target_compile_options(bough_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow)
+else()
+  # clang warns of what stable_sort of libstdc++ 12 uses inside.
+  target_compile_options(bough_options INTERFACE -Wno-deprecated-declarations)
 endif()
 if(BOUGH_SANITIZE)
   target_compile_options(bough_options INTERFACE -fsanitize=${BOUGH_SANITIZE} -fno-sanitize-recover=all)

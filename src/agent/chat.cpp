@@ -66,7 +66,7 @@ std::string compatibilityLine(const CompatibilityReport& report) {
 
 // Whether an entry is something the user said.
 bool isSaid(const Entry& entry) {
-  if (entry.type != entry_type::kMessage || entry.redacted) return false;
+  if (!holdsMessage(entry) || entry.redacted) return false;
   const auto message = normalizeEntry(entry);
   if (!message || message->role != Role::User) return false;
   return std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::Text; });
@@ -332,7 +332,8 @@ Result<std::string> Chat::findBack(std::size_t turns) {
 Result<std::optional<std::uint64_t>> Chat::countTurns(std::size_t messages) {
   if (at_.headId.empty()) return std::optional<std::uint64_t>(0);
   auto entries = store_.loadSessionEntries(
-      at_.sessionId, {.last = messages + 1, .branch = at_.headId, .types = {std::string(entry_type::kMessage)}});
+      at_.sessionId,
+      {.last = messages + 1, .branch = at_.headId, .types = {std::string(entry_type::kMessage), "user"}});
   if (!entries) return std::unexpected(entries.error());
   if (entries->size() > messages) return std::optional<std::uint64_t>();
   return std::optional<std::uint64_t>(static_cast<std::uint64_t>(std::ranges::count_if(*entries, isSaid)));

@@ -47,10 +47,8 @@ std::optional<Piece> pieceOf(const Entry& entry) {
                  .tokens = estimateTokens(text),
                  .transcript = "Summary of what was before: " + text + "\n\n"};
   }
-  if (entry.type != entry_type::kMessage || entry.redacted) return std::nullopt;
-  const auto dialect = parseDialect(json::findString(entry.payload, "dialect").value_or(""));
-  if (!dialect) return std::nullopt;
-  const auto message = normalize(memberOr(entry.payload, "message"), *dialect);
+  if (!holdsMessage(entry) || entry.redacted) return std::nullopt;
+  const auto message = normalizeEntry(entry);
   if (!message) return std::nullopt;
   Piece piece{.entryId = entry.id, .role = message->role, .tokens = estimateTokens(entry.payload)};
   piece.transcript = fmt::format("{}:", toString(message->role));

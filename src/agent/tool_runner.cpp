@@ -185,7 +185,7 @@ Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start) {
   for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
     if (isKind(*entry, kTurnKind) || isKind(*entry, kAbortedKind)) return false;
     if (entry->type == entry_type::kToolStart) return true;
-    if (entry->type != entry_type::kMessage || entry->redacted) continue;
+    if (!holdsMessage(*entry) || entry->redacted) continue;
     const auto message = normalizeEntry(*entry);
     if (!message) return false;
     if (message->role == Role::User || message->role == Role::Tool) return true;

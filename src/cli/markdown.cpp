@@ -1,5 +1,6 @@
 #include "cli/markdown.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -28,7 +29,42 @@ bool mayBeMark(std::string_view start) {
   return start.size() <= 6 && start.find_first_not_of('#') == std::string_view::npos;
 }
 
+// The last character of a text; it may be several bytes.
+std::string_view lastCharacter(std::string_view text) {
+  std::size_t begin = text.size();
+  while (begin > 0 && (static_cast<unsigned char>(text[--begin]) & 0xC0) == 0x80) continue;
+  return text.substr(begin);
+}
+
 }  // namespace
+
+void WordWrap::text(char c, std::string& out) {
+  const bool begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  if (begins && text::displayWidth(lastCharacter(shown_)) > 1) flush(out);
+  if (c != ' ') {
+    word_ += c;
+    shown_ += c;
+    return;
+  }
+  flush(out);
+  if (column_ > 0 && column_ >= terminalWidth()) return;  // the line is full; the next word begins another one
+  out += ' ';
+  ++column_;
+}
+
+void WordWrap::flush(std::string& out) {
+  const std::size_t width = std::max<std::size_t>(terminalWidth(), 1);
+  const std::size_t needed = text::displayWidth(shown_);
+  if (column_ > 0 && column_ + needed > width && needed <= width) {
+    while (out.ends_with(' ')) out.pop_back();
+    out += '\n';
+    column_ = 0;
+  }
+  out += word_;
+  column_ = column_ + needed > width ? (column_ + needed) % width : column_ + needed;
+  word_.clear();
+  shown_.clear();
+}
 
 std::string MarkdownPrinter::feed(std::string_view text) {
   std::string out;
@@ -37,11 +73,21 @@ std::string MarkdownPrinter::feed(std::string_view text) {
   return out;
 }
 
+// Code keeps its lines as they are.
+void MarkdownPrinter::put(std::string_view text, std::string& out) {
+  if (fenced_ || fenceLine_) {
+    out += text;
+    return;
+  }
+  for (const char c : text) wrap_.text(c, out);
+}
+
 std::string MarkdownPrinter::finish() {
   std::string out;
   if (lineStart_ && !pending_.empty()) beginLine(out);
-  out += std::exchange(pending_, {});
-  if (bold_ || code_ || heading_ || diffMark_ != ' ') out += resetCode();
+  put(std::exchange(pending_, {}), out);
+  wrap_.flush(out);
+  if (bold_ || code_ || heading_ || diffMark_ != ' ' || fenceLine_) out += resetCode();
   *this = {};
   return out;
 }
@@ -57,6 +103,7 @@ void MarkdownPrinter::take(char c, std::string& out) {
     return;
   }
   if (fenceLine_ || fenced_) {
+    if (fenceLine_) fenceName_ += c;
     out += c;
     return;
   }
@@ -70,13 +117,13 @@ void MarkdownPrinter::take(char c, std::string& out) {
     }
     return;
   }
-  out += std::exchange(pending_, {});
+  put(std::exchange(pending_, {}), out);
   if (c == '`') {
     code_ = !code_;
     applyStyle(out);
     return;
   }
-  out += c;
+  put({&c, 1}, out);
 }
 
 // The beginning of a line is known now: a fence, a heading, an item, or nothing special.
@@ -87,6 +134,7 @@ void MarkdownPrinter::beginLine(std::string& out) {
     fenced_ = !fenced_;
     diff_ = false;
     fenceLine_ = true;
+    fenceName_ = start.substr(3);
     out += codeOf(Style::Dim) + start;
     return;
   }
@@ -100,11 +148,11 @@ void MarkdownPrinter::beginLine(std::string& out) {
   if (marks != std::string::npos && marks > 0 && start[marks] == ' ') {
     heading_ = true;
     applyStyle(out);
-    out += start.substr(marks + 1);
+    put(start.substr(marks + 1), out);
     return;
   }
   if (start == "- " || start == "* " || start == "+ ") {
-    out += "• ";
+    put("• ", out);
     return;
   }
   for (const char c : start) take(c, out);
@@ -112,25 +160,28 @@ void MarkdownPrinter::beginLine(std::string& out) {
 
 void MarkdownPrinter::endLine(std::string& out) {
   if (lineStart_) beginLine(out);
-  if (fenceLine_ && fenced_) diff_ = out.ends_with("diff");
-  out += std::exchange(pending_, {});
+  if (fenceLine_ && fenced_) diff_ = fenceName_ == "diff";
+  put(std::exchange(pending_, {}), out);
+  wrap_.flush(out);
+  wrap_.newLine();
   if (fenceLine_ || heading_ || diffMark_ != ' ') out += resetCode();
   fenceLine_ = heading_ = false;
   diffMark_ = ' ';
-  code_ = false;  // code and emphasis do not go on over lines: a stray mark must not colour all that follows
-  if (bold_) out += resetCode();
-  bold_ = false;
+  // Code and emphasis do not go on over lines: a stray mark must not colour all that follows.
+  if (bold_ || code_) out += resetCode();
+  bold_ = code_ = false;
   lineStart_ = true;
   out += '\n';
 }
 
-void MarkdownPrinter::applyStyle(std::string& out) const {
-  out += resetCode();
-  if (bold_ || heading_) out += codeOf(Style::Bold);
-  if (code_) out += codeOf(Style::Cyan);
-  if (diffMark_ == '+') out += codeOf(Style::Green);
-  if (diffMark_ == '-') out += codeOf(Style::Red);
-  if (diffMark_ == '@') out += codeOf(Style::Cyan);
+void MarkdownPrinter::applyStyle(std::string& out) {
+  std::string codes = resetCode();
+  if (bold_ || heading_) codes += codeOf(Style::Bold);
+  if (code_) codes += codeOf(Style::Cyan);
+  if (diffMark_ == '+') codes += codeOf(Style::Green);
+  if (diffMark_ == '-') codes += codeOf(Style::Red);
+  if (diffMark_ == '@') codes += codeOf(Style::Cyan);
+  wrap_.code(codes, out);
 }
 
 std::string styledDiff(std::string_view text) {

@@ -6,6 +6,23 @@
 
 namespace bough::cli {
 
+/// Breaks lines between words, or behind a character of two columns, where the terminal would break them anywhere.
+class WordWrap {
+ public:
+  /// One byte of the text, but no line end.
+  void text(char c, std::string& out);
+  /// Something that takes no columns.
+  void code(std::string_view sequence, std::string& out) { (word_.empty() ? out : word_) += sequence; }
+  /// What is held back comes now.
+  void flush(std::string& out);
+  void newLine() { column_ = 0; }
+
+ private:
+  std::string word_;   ///< Held back until it is known how long it is.
+  std::string shown_;  ///< The same without what takes no columns.
+  std::size_t column_ = 0;
+};
+
 /// Takes text in pieces, cut anywhere between characters, and gives back what can be shown already. What is safe for a
 /// terminal stays as it is; everything else is made so.
 class MarkdownPrinter {
@@ -18,9 +35,12 @@ class MarkdownPrinter {
   void take(char c, std::string& out);
   void beginLine(std::string& out);
   void endLine(std::string& out);
-  void applyStyle(std::string& out) const;
+  void applyStyle(std::string& out);
+  void put(std::string_view text, std::string& out);
 
-  std::string pending_;  ///< The beginning of a line, or a mark that may go on.
+  WordWrap wrap_;
+  std::string pending_;    ///< The beginning of a line, or a mark that may go on.
+  std::string fenceName_;  ///< What stands behind the marks of a fence.
   bool lineStart_ = true;
   bool fenced_ = false;
   bool diff_ = false;  ///< The fence is one of a diff.

@@ -3,6 +3,7 @@
 
 #include "base/json_scan.h"
 #include "bough/message.h"
+#include "message/request.h"
 
 namespace bough {
 
@@ -14,7 +15,25 @@ Result<std::optional<Dialect>> namedDialect(const Entry& entry) {
   return std::optional<Dialect>(*dialect);
 }
 
+bool holdsMessage(const Entry& entry) {
+  return message::isMessageType(entry.type);
+}
+
+namespace {
+
+// A bare entry: its own type says what it is.
+Result<Message> normalizeBare(const Entry& entry) {
+  std::forward_list<std::string> dressed;
+  dressed.push_front(message::withType(entry.type, entry.payload));
+  auto message = normalize(dressed.front(), Dialect::Plain);
+  if (message) message->owned.splice_after(message->owned.before_begin(), dressed);
+  return message;
+}
+
+}  // namespace
+
 Result<Message> normalizeEntry(const Entry& entry) {
+  if (entry.type != entry_type::kMessage && holdsMessage(entry)) return normalizeBare(entry);
   const auto named = namedDialect(entry);
   if (!named) return std::unexpected(named.error());
   const auto stored = json::findMember(entry.payload, "message");

@@ -337,16 +337,19 @@ class Planner {
   // All results of a turn's calls stand in one turn: those of other providers join what Gemini has of them, in the
   // order of the calls, before everything else.
   void joinGeminiResults() {
+    const auto mayJoin = [](const OutMessage& before, const OutMessage& out) {
+      return out.verbatim && !before.verbatim && before.role == Role::Tool;
+    };
+    if (std::ranges::adjacent_find(plan_.messages, mayJoin) == plan_.messages.end()) return;
     std::unordered_map<const Block*, std::size_t> callOf;
     for (std::size_t i = 0; i < pairing_.calls.size(); ++i) callOf.emplace(pairing_.calls[i].result, i);
     const auto order = [&](const Piece& piece) {
-      if (piece.kind != BlockKind::ToolResult) return SIZE_MAX;
       const auto call = callOf.find(piece.block);
-      return piece.block == nullptr || call == callOf.end() ? SIZE_MAX - 1 : call->second;
+      return piece.block == nullptr || call == callOf.end() ? SIZE_MAX : call->second;
     };
     std::vector<OutMessage> kept;
     for (OutMessage& out : plan_.messages) {
-      const bool follows = out.verbatim && !kept.empty() && !kept.back().verbatim && kept.back().role == Role::Tool;
+      const bool follows = !kept.empty() && mayJoin(kept.back(), out);
       std::vector<Piece> stored = follows ? storedResults(out) : std::vector<Piece>();
       if (stored.empty()) {
         kept.push_back(std::move(out));
@@ -354,8 +357,11 @@ class Planner {
       }
       reporter_.note(Change::Altered, history_.natives[static_cast<std::size_t>(out.native)], nullptr, "message",
                      "joined by the other results of its calls, which the target takes in one turn only");
-      std::ranges::move(stored, std::back_inserter(kept.back().pieces));
-      std::ranges::stable_sort(kept.back().pieces, {}, order);
+      std::vector<Piece>& pieces = kept.back().pieces;
+      std::vector<Piece> others;
+      for (Piece& piece : stored) (piece.kind == BlockKind::ToolResult ? pieces : others).push_back(std::move(piece));
+      std::ranges::sort(pieces, {}, order);
+      std::ranges::move(others, std::back_inserter(pieces));
     }
     plan_.messages = std::move(kept);
   }

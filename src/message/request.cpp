@@ -153,16 +153,20 @@ bool isMessageType(std::string_view type) {
   return type == "message" || std::ranges::find(kPlainTypes, type) != std::end(kPlainTypes);
 }
 
+std::string withType(std::string_view type, std::string_view payload) {
+  std::string dressed = "{\"type\":\"" + std::string(type) + '"';
+  const std::size_t first = payload.find_first_not_of(" \t\r\n", payload.find('{') + 1);
+  if (first != std::string_view::npos && payload[first] != '}') dressed += ',';
+  return dressed.append(payload.substr(payload.find('{') + 1));
+}
+
 namespace {
 
 void addEntry(std::string_view entryId, std::string_view type, std::string_view payload, Form form, History& history) {
   StoredValue value{.entryId = entryId, .dialect = Dialect::Plain, .raw = payload};
   if (type != "message") {
     // The entry's own type says what it is.
-    std::string dressed = "{\"type\":\"" + std::string(type) + '"';
-    const std::size_t first = payload.find_first_not_of(" \t\r\n", payload.find('{') + 1);
-    if (first != std::string_view::npos && payload[first] != '}') dressed += ',';
-    value.raw = history.texts.emplace_back(dressed.append(payload.substr(payload.find('{') + 1)));
+    value.raw = history.texts.emplace_back(withType(type, payload));
   }
   const json::Tree* tree = parse(value, Section::Messages, history);
   if (tree == nullptr) return;

@@ -35,6 +35,8 @@ void addEntryMessage(std::string_view entryId, std::string_view type, std::strin
 void addStoredMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history);
 /// Whether an entry of this type holds a message. Besides `message`, these are the plain types: user, tool_call …
 bool isMessageType(std::string_view type);
+/// The payload of a plain entry with the entry's type as its first member.
+std::string withType(std::string_view type, std::string_view payload);
 
 struct Request {
   std::string system;    ///< The value of the request's own member; empty when there is none.

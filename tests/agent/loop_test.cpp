@@ -156,6 +156,17 @@ TEST_F(LoopTest, MessageWithoutAnAnswerIsAnswered) {
   EXPECT_NE(report->text.find("are you there?"), std::string::npos);
 }
 
+TEST_F(LoopTest, BareEntriesAreMessagesToo) {
+  Entry said;
+  said.type = "user";
+  said.payload = R"({"content":"from elsewhere"})";
+  ASSERT_TRUE(store_->appendSessionEntries(sessionId_, {said}).has_value());
+  EXPECT_TRUE(isInterrupted(*store_, here()).value());
+  const auto report = resumeTurn(agent(), here());
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_NE(report->text.find("You said: from elsewhere"), std::string::npos) << report->text;
+}
+
 TEST_F(LoopTest, StoppedTurnKeepsWhatCameMarkedAndIsNotResumed) {
   class Stopper final : public Listener {
    public:

@@ -314,6 +314,30 @@ TEST(Secrets, NeitherTheKeyNorItsBeginningGetsThrough) {
   EXPECT_EQ(secrets.redact("sk-ant is a prefix"), "sk-ant is a prefix");
 }
 
+TEST(Secrets, PasswordsInAddressesDoNotGetThrough) {
+  Secrets secrets;
+  secrets.addFromUrl("http://me:p4ssw0rd-of-mine@proxy:8080/x@y");
+  secrets.addFromUrl("http://host/without");
+  secrets.addFromUrl("http://u:ab@host");
+  EXPECT_EQ(secrets.redact("cannot reach http://me:p4ssw0rd-of-mine@proxy:8080"),
+            "cannot reach http://[key]proxy:8080");
+  EXPECT_EQ(secrets.redact("password p4ssw0rd-of-mine"), "password [key]");
+  EXPECT_EQ(secrets.redact("u:ab@host is abrupt"), "[key]host is abrupt");
+}
+
+TEST(Provider, PasswordOfTheBaseUrlIsInNoError) {
+  Endpoint endpoint{.provider = "local",
+                    .model = "m",
+                    .dialect = Dialect::OpenaiChat,
+                    .baseUrl = "http://me:p4ssw0rd-of-mine@127.0.0.1:1/v1"};
+  const auto provider = makeHttpProvider(endpoint, {}, {.attempts = 1});
+  CancelToken cancel;
+  const auto answer = provider->stream({.context = kRequest, .thinkingLevel = {}}, {}, cancel);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ((answer.error().message + answer.error().hint).find("p4ssw0rd"), std::string::npos)
+      << answer.error().message << answer.error().hint;
+}
+
 TEST(RetryAfter, IsSecondsOrADate) {
   EXPECT_EQ(parseRetryAfterMs("2", 0), 2'000U);
   EXPECT_EQ(parseRetryAfterMs("0.5", 0), 500U);

@@ -100,6 +100,25 @@ def test_pasted_lines_are_one_message(folder, bough):
     chat.close()
 
 
+def test_answers_are_readable(folder, bough):
+    chat = Chat(folder, bough)
+    words = " ".join(f"word{number}" for number in range(40))
+    chat.tmux("set-buffer", f"x\n{words}\n" + "汉" * 60 + "\n**bold** and `code` and a stray ` mark\nplain\n```diff\n+new\n-old\n```\nafter")
+    chat.tmux("paste-buffer", "-p")
+    chat.wait(lambda screen: "after" in screen)
+    chat.key("Enter")
+    screen = chat.ready()
+    answer = screen.split("You said: x")[-1]
+    shown = re.findall(r"word\d+", answer)
+    check(shown == words.split(), "no word is broken at the edge", screen)
+    check("汉" * 60 in answer.replace("\n", ""), "text without blanks is broken between characters", screen)
+    coloured = chat.screen(colours=True).split("You said: x")[-1]
+    check(re.search("\x1b\\[32m\\+new", coloured) and re.search("\x1b\\[31m-old", coloured), "a diff is coloured", coloured)
+    check(re.search(r"\x1b\[36mcode", coloured) is not None, "code is", coloured)
+    check(re.search(r"^(\x1b\[0?m|\x1b\[39m)*plain", coloured, re.M) is not None, "a stray mark ends with its line", coloured)
+    chat.close()
+
+
 def test_sessions_and_labels_are_completed(folder, bough):
     chat = Chat(folder, bough, "bough chat --key first:cli:me")
     chat.say("about apples")

@@ -145,6 +145,29 @@ TEST(NormalizePlain, ReadsTheBareEntries) {
   EXPECT_TRUE(result->blocks[0].isError);
 }
 
+TEST(NormalizeEntry, ReadsMessagesAndBareEntriesAndNamesWhatIsNone) {
+  const auto entry = [](std::string type, std::string payload) {
+    Entry out;
+    out.id = "e1";
+    out.type = std::move(type);
+    out.payload = std::move(payload);
+    return out;
+  };
+  const Entry said = entry("message", R"({"dialect":"gemini","message":{"role":"user","parts":[{"text":"a"}]}})");
+  EXPECT_EQ(normalizeEntry(said)->blocks[0].text.decode(), "a");
+  EXPECT_EQ(namedDialect(said).value(), Dialect::Gemini);
+  const Entry bare = entry("user", R"({"content":"b"})");
+  EXPECT_TRUE(holdsMessage(bare));
+  EXPECT_EQ(namedDialect(bare).value(), std::nullopt);
+  EXPECT_EQ(normalizeEntry(bare)->role, Role::User);
+  EXPECT_EQ(normalizeEntry(bare)->blocks[0].text.decode(), "b");
+  const Entry call = entry("tool_use", R"({"id":"a","name":"f","input":{"n":1}})");
+  EXPECT_EQ(normalizeEntry(call)->blocks[0].kind, BlockKind::ToolCall);
+  EXPECT_FALSE(holdsMessage(entry("custom", "{}")));
+  const auto unknown = normalizeEntry(entry("message", R"({"dialect":"nobody","message":{}})"));
+  EXPECT_EQ(unknown.error().code, ErrorCode::InvalidArgument);
+}
+
 TEST(NormalizeBough, ReadsWhatItWrites) {
   const auto message = normalize(
       R"({"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"S"},{"type":"text","text":"a"},{"type":"tool_use","id":"t","name":"f","input":{"n":1.0}},{"type":"advisor","x":1}]})",
