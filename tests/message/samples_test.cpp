@@ -6,13 +6,16 @@
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "../../fuzz/message_fuzz.h"
 #include "base/json_scan.h"
+#include "message/json_tree.h"
 #include "support/rule_checker.h"
 
 namespace bough::test {
@@ -56,6 +59,31 @@ void dump(const Sample& sample, Dialect to, const std::string& document) {
   const fs::path target = fs::path(folder) / toString(to);
   fs::create_directories(target);
   std::ofstream(target / (std::string(toString(sample.dialect)) + "_" + sample.path.filename().string())) << document;
+}
+
+json::Tree treeOf(const std::string& text) {
+  json::Tree tree;
+  EXPECT_FALSE(tree.parse(text));
+  return tree;
+}
+
+// The types of provider's own blocks: those that the normalized view keeps as unknown.
+std::set<std::string> blockTypesIn(const json::Tree& tree) {
+  std::set<std::string> types;
+  for (json::Tree::Index i = 0; i + 1 < tree.size(); ++i) {
+    if (!tree.stringIs(i, "type") || !tree.isString(i + 1)) continue;
+    const std::string type(tree.body(i + 1));
+    const bool hosted = type.ends_with("_call") || type.starts_with("mcp_") || type.ends_with("_tool_result") ||
+                        type == "server_tool_use" || type == "container_upload" || type.starts_with("compaction") ||
+                        type == "item_reference" || type.starts_with("program") || type == "additional_tools";
+    if (hosted) types.insert(type);
+  }
+  return types;
+}
+
+// Calls and results of functions are calls and results everywhere.
+bool isExpressed(const std::string& type) {
+  return type == "function_call" || type == "custom_tool_call";
 }
 
 void expectGood(const Sample& sample) {
@@ -104,8 +132,56 @@ TEST(Samples, BadOnesAreNamedMadeAcceptableAndComeBack) {
   }
 }
 
+// For every rule a history that breaks it and one that keeps it, in a file of the rule's name. Some rules are the
+// server's alone to see, or only advice: A02, A04, A14, A18, R07, G07, G08.
+TEST(Samples, EveryRuleIsSeenWhereItIsBrokenAndKeptInEveryOtherDialect) {
+  const std::string unseen = "A02 A04 A14 A18 R07 G07 G08";
+  const auto samples = samplesIn(kOwn, "rules");
+  ASSERT_GE(samples.size(), 90U);
+  for (const Sample& sample : samples) {
+    const std::string name = sample.path.stem().string();
+    const std::string rule = name.substr(0, 3);
+    const auto broken = brokenRules(sample.dialect, sample.text);
+    const bool seen = std::ranges::any_of(broken, [&](const std::string& each) { return each.starts_with(rule); });
+    if (unseen.find(rule) == std::string::npos) {
+      EXPECT_EQ(seen, name.ends_with("-bad")) << sample.path;
+    }
+    if (name.ends_with("-good")) EXPECT_TRUE(broken.empty()) << sample.path << ": " << broken.front();
+    for (const Dialect to : kDialects) {
+      if (to == sample.dialect) continue;
+      const auto there = convertHistory(sample.text, sample.dialect, to);
+      ASSERT_TRUE(there) << sample.path;
+      for (const std::string& each : brokenRules(to, there->document)) {
+        ADD_FAILURE() << sample.path << " as " << toString(to) << ": " << each << '\n' << there->document;
+      }
+      dump(sample, to, there->document);
+      const auto back = convertHistory(there->document, to, sample.dialect, {}, &there->origin);
+      ASSERT_TRUE(back);
+      EXPECT_EQ(back->document, sample.text) << sample.path << " over " << toString(to);
+    }
+  }
+}
+
+// Every block type is expressed in a target or carried and named.
+TEST(Samples, NothingIsLeftOutWithoutBeingNamed) {
+  for (const Sample& sample : samplesIn(kOwn, "good")) {
+    for (const Dialect to : kDialects) {
+      if (to == sample.dialect) continue;
+      const auto there = convertHistory(sample.text, sample.dialect, to);
+      ASSERT_TRUE(there) << sample.path;
+      const json::Tree tree = treeOf(sample.text);
+      for (const std::string& type : blockTypesIn(tree)) {
+        const bool known = there->document.find('"' + type + '"') != std::string::npos || isExpressed(type);
+        const auto& fields = there->report.lossyFields;
+        EXPECT_TRUE(known || std::ranges::find(fields, type) != fields.end())
+            << sample.path << " as " << toString(to) << ": " << type;
+      }
+    }
+  }
+}
+
 TEST(Samples, TheFuzzTargetsTakeTheirCorpusInEveryDialectAndCutAnywhere) {
-  for (const std::string_view below : {"good", "bad"}) {
+  for (const std::string_view below : {"good", "bad", "rules"}) {
     for (const Sample& sample : samplesIn(kOwn, below)) {
       for (const Dialect dialect : {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini,
                                     Dialect::Plain, Dialect::Bough}) {
