@@ -108,6 +108,8 @@ class Planner {
         const std::int32_t call = pairing_.resultCalls[nextResult_++];
         if (call >= 0) out.pieces.push_back(adapter_.result(pairing_.calls[static_cast<std::size_t>(call)]));
         if (call < 0) reportUnpaired(call, native, block);
+      } else if (block.kind == BlockKind::ToolCall) {
+        reporter_.invalid(native, &block, "a tool call in a message that is not the assistant's");
       } else {
         adapter_.content(index, block, out.pieces);
       }

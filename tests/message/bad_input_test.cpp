@@ -69,6 +69,17 @@ TEST(BadInput, IsNamedWithItsReasonAndTheRestIsConverted) {
   }
 }
 
+TEST(BadInput, ACallInAUserMessageIsNamedInEveryTarget) {
+  const std::string text =
+      R"([{"role":"user","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"assistant","content":"x"}])";
+  for (const Dialect to : {Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Bough}) {
+    const auto there = convertHistory(text, Dialect::Anthropic, to);
+    ASSERT_TRUE(there.has_value());
+    EXPECT_FALSE(there->report.compatible) << toString(to);
+    EXPECT_EQ(convertHistory(there->document, to, Dialect::Anthropic, {}, &there->origin)->document, text);
+  }
+}
+
 TEST(BadInput, StopsAStrictConversion) {
   for (const Bad& bad : badDocuments()) {
     const Dialect to = bad.dialect == Dialect::OpenaiChat ? Dialect::Anthropic : Dialect::OpenaiChat;
