@@ -102,20 +102,24 @@ def test_pasted_lines_are_one_message(folder, bough):
 
 def test_answers_are_readable(folder, bough):
     chat = Chat(folder, bough)
-    words = " ".join(f"word{number}" for number in range(40))
-    chat.tmux("set-buffer", f"x\n{words}\n" + "汉" * 60 + "\n**bold** and `code` and a stray ` mark\nplain\n```diff\n+new\n-old\n```\nafter")
-    chat.tmux("paste-buffer", "-p")
-    chat.wait(lambda screen: "after" in screen)
-    chat.key("Enter")
-    screen = chat.ready()
-    answer = screen.split("You said: x")[-1]
-    shown = re.findall(r"word\d+", answer)
-    check(shown == words.split(), "no word is broken at the edge", screen)
-    check("汉" * 60 in answer.replace("\n", ""), "text without blanks is broken between characters", screen)
-    coloured = chat.screen(colours=True).split("You said: x")[-1]
-    check(re.search("\x1b\\[32m\\+new", coloured) and re.search("\x1b\\[31m-old", coloured), "a diff is coloured", coloured)
-    check(re.search(r"\x1b\[36mcode", coloured) is not None, "code is", coloured)
-    check(re.search(r"^(\x1b\[0?m|\x1b\[39m)*plain", coloured, re.M) is not None, "a stray mark ends with its line", coloured)
+
+    def answer_to(text, colours=False):
+        chat.tmux("set-buffer", "x\n" + text + "\nend")
+        chat.tmux("paste-buffer", "-p")
+        chat.wait(lambda screen: chat.last(screen) == "end")
+        chat.key("Enter")
+        chat.ready()
+        return chat.screen(colours).split("You said: x")[-1]
+
+    words = [f"word{number}" for number in range(30)]
+    shown = answer_to(" ".join(words))
+    check(re.findall(r"word\d+", shown) == words and "\nword" in shown, "no word is broken at the edge", shown)
+    shown = answer_to("汉" * 80)
+    check("汉" * 80 in shown.replace("\n", ""), "text without blanks is broken between characters", shown)
+    shown = answer_to("**bold** and `code` and a stray ` mark\nplain\n```diff\n+new\n-old\n```", colours=True)
+    check(re.search(r"\[32m(\x1b\[49m)?\+new", shown) and re.search(r"\[31m-old", shown), "a diff is coloured", shown)
+    check("\x1b[36mcode" in shown and "\x1b[1mbold" in shown, "marks are styles", shown)
+    check(re.search(r"^(\x1b\[0?m|\x1b\[39m)*plain", shown, re.M) is not None, "a stray mark ends with its line", shown)
     chat.close()
 
 
