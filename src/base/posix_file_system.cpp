@@ -200,9 +200,6 @@ class PosixSharedWords final : public SharedWords {
     return {static_cast<std::atomic<std::uint64_t>*>(memory_), count_};
   }
   [[nodiscard]] bool writable() const override { return writable_; }
-  [[nodiscard]] bool whole() const override {
-    return ::lseek(fd_.get(), 0, SEEK_END) == static_cast<off_t>(count_ * sizeof(std::uint64_t));
-  }
   [[nodiscard]] bool intact() const override {
     struct stat s{};
     return ::fstat(fd_.get(), &s) == 0 && s.st_nlink > 0 &&

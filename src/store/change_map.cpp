@@ -71,13 +71,9 @@ SharedWords* ChangeMap::began(std::uint32_t group, ChangeKind kind) {
   return shared;
 }
 
+// Without another look at the file: it would have to be cut short or removed within the moment of an append.
 void ChangeMap::ended(SharedWords* begun, std::uint32_t group, ChangeKind kind) {
-  if (begun == nullptr) return;
-  SharedWords* shared = begun->whole() ? begun : map();
-  if (shared == nullptr || !shared->writable()) return;
-  // The file was replaced meanwhile: the new one has not seen it begin.
-  if (shared != begun) count(*shared, group, kind, 0);
-  count(*shared, group, kind, 1);
+  if (begun != nullptr) count(*begun, group, kind, 1);
 }
 
 Result<ChangeSet> ChangeMap::since(std::string_view token) {

@@ -8,8 +8,8 @@
 // when more changes began than ended: somebody is writing at this moment, or died while writing.
 //
 // After a loss of power the counters may be any older ones, so a token names the start of the machine as well. Deleting
-// the file costs one look at all sessions, and so does cutting it short: each use looks first whether the file is still
-// the whole one (a system call of some hundred nanoseconds), and another takes its place when it is not.
+// the file costs one look at all sessions, and so does cutting it short: each change looks first whether the file is
+// still the whole one (a system call of some hundred nanoseconds), and another takes its place when it is not.
 #pragma once
 
 #include <cstdint>
