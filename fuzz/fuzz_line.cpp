@@ -1,6 +1,7 @@
 // One line of arbitrary bytes: the seal, the keys read both ways, the entry, and the way back to the same bytes.
 
 #include "base/check.h"
+#include "base/ids.h"
 #include "bough/entry_serializer.h"
 #include "fuzz/input.h"
 #include "log/line.h"
@@ -54,8 +55,11 @@ void checkRoundTrip(std::string_view line) {
   sealed.pop_back();
   const auto seal = findSeal(sealed);
   BOUGH_CHECK(seal && seal->digits == digits && seal->place == 2 && seal->count == 3);
+  // Types of other writers may be long or need escapes; then the keys are read the long way.
   const auto keys = readCanonicalKeys(sealed);
-  BOUGH_CHECK(keys && keys->id == entry->id && keys->type == entry->type);
+  constexpr std::size_t kMaxTypeBytes = 64;
+  const bool usual = entry->type.size() <= kMaxTypeBytes && isEntryId(entry->type);
+  BOUGH_CHECK(keys ? keys->id == entry->id && keys->type == entry->type : !usual);
   const auto unsealed = serializer.decode(sealed);
   BOUGH_CHECK(unsealed && same(*unsealed, *again));
 }
