@@ -70,10 +70,7 @@ class Application {
       return wrongUse(argc, argv, error.what());
     }
     if (context_.version) return versionCommand().run(context_);
-    if (run_) return run_(context_);
-    // A person who types nothing but the name wants to talk; a program wants to know what is there.
-    const bool person = stdinIsTerminal() && stdoutIsTerminal() && !context_.json;
-    return person ? chatCommand().run(context_) : showHome(context_);
+    return run_ ? run_(context_) : showHome(context_);
   }
 
   [[nodiscard]] bool json() const { return context_.json; }

@@ -109,13 +109,13 @@ void printForPeople(const Home& home) {
   }
   printLine("\nNext");
   if (home.recent.empty()) {
-    printLine("  bough new --title \"My session\"                       make a session");
-    printLine("  bough append @last --role user --text \"Hello\"        say something");
-    printLine("  bough help                                           all commands");
+    printLine("  bough chat                       talk; without a key the built-in model answers");
+    printLine("  bough new --title \"My session\"   make a session of your own");
+    printLine("  bough help                       all commands");
   } else {
     printLine("  bough show @1        read the session used last");
     printLine("  bough search WORDS   find what was said");
-    printLine("  bough help           all commands");
+    printLine("  bough chat           talk; `bough help` lists all commands");
   }
 }
 
