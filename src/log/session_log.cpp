@@ -16,7 +16,6 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kSealTailBytes = 48;  // `,"seal":"1000000/1000000 xxxxxxxx"}` and a line end
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
@@ -137,14 +136,14 @@ Result<void> SessionLog::readRun(std::span<const IndexRecord> records, const Use
   const auto got = readFully(*log_.source, begin, room);
   if (!got) return std::unexpected(ioError(got.error(), "read"));
   readMismatch_ = readMismatch_ || *got != size;
-  if (readMismatch_) return {};
-  return useRun({room.data(), size}, begin, records, 0, use);
+  if (!readMismatch_) useRun({room.data(), size}, begin, records, 0, use);
+  return {};
 }
 
 // Gives lines to `use` that stand in `bytes`, which begin at that offset of the log. The seals of those before
 // `knownUntil` are known to hold.
-Result<void> SessionLog::useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
-                                std::uint64_t knownUntil, const UseLine& use) {
+void SessionLog::useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
+                        std::uint64_t knownUntil, const UseLine& use) {
   for (const IndexRecord& record : records) {
     const auto at = static_cast<std::size_t>(record.offset - begin);
     StoredLine line{.text = bareLine(bytes.substr(at, record.length)),
@@ -156,54 +155,8 @@ Result<void> SessionLog::useRun(std::string_view bytes, std::uint64_t begin, std
       if (previous || record.offset == 0) line.previous = previous;
     }
     readMismatch_ = !use(line);
-    if (readMismatch_) break;
+    if (readMismatch_) return;
   }
-  return {};
-}
-
-// A few sealed lines, one right behind the other.
-bool SessionLog::mayKeep(std::span<const IndexRecord> records) {
-  if (records.empty() || records.front().offset < kSealTailBytes) return false;
-  if (records.back().offset + records.back().length - records.front().offset > KeptLines::kMostBytes) return false;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (records[i].chained == 0) return false;
-    if (i > 0 && records[i].offset != records[i - 1].offset + records[i - 1].length + 1) return false;
-  }
-  return true;
-}
-
-// Reads only what was not read before. Nothing is kept of what does not hold.
-Result<void> SessionLog::readKept(std::span<const IndexRecord> records, const UseLine& use) {
-  const std::uint64_t first = records.front().offset;
-  const std::uint64_t end = records.back().offset + records.back().length;
-  const bool continues =
-      kept_.generation == generation_ && first >= kept_.begin + kSealTailBytes && first <= kept_.end() + 1;
-  if (!continues) {
-    kept_ = {.generation = generation_, .begin = first - kSealTailBytes, .good = 0, .bytes = std::move(kept_.bytes)};
-    kept_.bytes.clear();
-  } else if (end > kept_.begin + KeptLines::kMostBytes + KeptLines::kMostBytes / 4) {
-    const std::uint64_t begin = first - kSealTailBytes;
-    kept_.bytes.erase(0, static_cast<std::size_t>(begin - kept_.begin));
-    kept_.begin = begin;
-  }
-  if (end > kept_.end()) {
-    const std::size_t had = kept_.bytes.size();
-    kept_.bytes.resize(static_cast<std::size_t>(end - kept_.begin));
-    const auto got = readFully(*log_.source, kept_.begin + had, std::span(kept_.bytes).subspan(had));
-    readMismatch_ = readMismatch_ || (got && had + *got != kept_.bytes.size());
-    if (!got || readMismatch_) {
-      kept_ = {};
-      if (!got) return std::unexpected(ioError(got.error(), "read"));
-      return {};
-    }
-  }
-  auto used = useRun(kept_.bytes, kept_.begin, records, kept_.good, use);
-  if (readMismatch_) {
-    kept_ = {};
-  } else {
-    kept_.good = std::max(kept_.good, end);
-  }
-  return used;
 }
 
 // Whether the line is what its seal says, as far as that can be known.

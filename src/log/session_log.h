@@ -171,6 +171,8 @@ class SessionLog {
   /// Called for every line in turn; false when it is not what its seal says.
   using UseLine = std::function<bool(const StoredLine&)>;
   static constexpr std::size_t kEdgeBytes = 4096;
+  // `,"seal":"1000000/1000000 xxxxxxxx"}` and a line end: what must be read before a line to check its seal.
+  static constexpr std::size_t kSealTailBytes = 48;
   static constexpr std::uint64_t kUnseen = UINT64_MAX;
   // A log shorter than this needs no index file; a longer rest is added to it.
   static constexpr std::uint64_t kExtendAfterBytes = std::uint64_t{256} << 10;
@@ -202,9 +204,10 @@ class SessionLog {
   Result<void> readLines(const std::vector<Ordinal>& ordinals, const UseLine& use);
   Result<void> decodeLine(const StoredLine& line, std::vector<Entry>& entries, bool& holds);
   Result<void> readRun(std::span<const IndexRecord> records, const UseLine& use);
-  Result<void> useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
-                      std::uint64_t knownUntil, const UseLine& use);
+  void useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
+              std::uint64_t knownUntil, const UseLine& use);
   static bool mayKeep(std::span<const IndexRecord> records);
+  Result<void> keep(std::uint64_t first, std::uint64_t end);
   Result<void> readKept(std::span<const IndexRecord> records, const UseLine& use);
   Error ioError(int number, std::string_view what);
   Error changingError();
