@@ -13,6 +13,7 @@ namespace {
 // says where they are from. A name ends in * only where everything that it covers costs the same: a model that is not
 // known is better shown as such than with the price of its neighbour.
 constexpr std::string_view kBuiltIn = R"(
+offline/*                 0      0      0      0
 claude-fable-5-1*         10     50     0.25   12.5
 claude-mythos-5-1*        10     50     0.25   12.5
 claude-fable-5            10     50     1      12.5

@@ -98,7 +98,7 @@ const std::vector<ReplCommands::Row>& ReplCommands::rows() {
   static const std::vector<Row> kRows = {
       {"/new", "", "begin a new session; this one stays", true, &ReplCommands::startNew},
       {"/sessions", "[N]", "list the sessions, the newest first", false, &ReplCommands::listSessions},
-      {"/switch", "SESSION", "go on with another session: a number of /sessions, an id, a key, part of a title", true,
+      {"/switch", "SESSION", "another session: its number, id, key or part of its title", true,
        &ReplCommands::switchTo},
       {"/history", "[N]", "show the last N messages", false, &ReplCommands::showHistory},
       {"/delete", "SESSION", "move a session to the trash", true, &ReplCommands::deleteSession},
