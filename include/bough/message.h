@@ -116,12 +116,13 @@ Result<Message> normalize(std::string_view stored, Dialect dialect);
 /// dialect.
 Result<std::optional<Dialect>> namedDialect(const Entry& entry);
 
-/// Whether an entry holds a message: one of type `message`, or a bare one (`user`, `assistant`, `tool_call`, `tool_use`,
-/// `tool_result`).
+/// Whether an entry holds a message: one of type `message`, or a bare one (`user`, `assistant`, `tool_call`,
+/// `tool_use`, `tool_result`).
 bool holdsMessage(const Entry& entry);
 
 /// Reads the message of an entry: `{"dialect":…,"message":…}`, or without a dialect a plain one, in `message` or as the
-/// payload itself, whose type may be that of the entry. `entry` must outlive the result. Fails with InvalidArgument when it holds none that can be read.
+/// payload itself, whose type may be that of the entry. `entry` must outlive the result. Fails with InvalidArgument
+/// when it holds none that can be read.
 Result<Message> normalizeEntry(const Entry& entry);
 
 /// What denormalize left out of the messages it wrote.

@@ -49,7 +49,8 @@ struct SessionStore::Impl {
   Result<Entry> storedEntry(const std::string& sessionId, const std::string& entryId);
   Result<std::uint64_t> placeBehind(const std::string& sessionId, const std::string& position);
   Result<std::vector<Entry>> load(const std::string& sessionId, const LoadOptions& options);
-  Result<std::vector<Entry>> finish(const std::string& sessionId, const LoadOptions& wanted, std::vector<Entry> entries);
+  Result<std::vector<Entry>> finish(const std::string& sessionId, const LoadOptions& wanted,
+                                    std::vector<Entry> entries);
   /// Brings back payloads that are stored apart, and hides redacted ones.
   Result<void> complete(const std::string& sessionId, std::vector<Entry>& entries, bool showRedacted);
   Result<std::map<std::string, Entry>> redactions(const std::string& sessionId);
