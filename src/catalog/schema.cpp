@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "base/environment.h"
 #include "base/file_io.h"
@@ -132,6 +134,18 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
   return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = false, .quiet = {}, .notes = {}};
 }
 
+// For some locks SQLite does not wait by itself: those that it takes to begin with its log and to end with it.
+Result<OpenedCatalog> openPatiently(const std::string& path, const CatalogOptions& options, bool replaceNewer) {
+  using std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kPause(5);
+  const auto end = steady_clock::now() + std::chrono::milliseconds(options.busyTimeoutMs);
+  for (;;) {
+    auto opened = openForWriting(path, options, replaceNewer);
+    if (opened || opened.error().code != ErrorCode::Busy || steady_clock::now() >= end) return opened;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
 }  // namespace
 
 void resetSchema(Database& database) {
@@ -179,7 +193,7 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
     return inMemory(options, systemError(number, "open", path).message + "; it is put together in memory");
   }
   file->reset();
-  auto opened = openForWriting(path, options, replaceNewer);
+  auto opened = openPatiently(path, options, replaceNewer);
   if (!opened && opened.error().code == ErrorCode::NoSpace) {
     return inMemory(options, fmt::format("there is no space for {}: it is put together in memory each time; free some "
                                          "space",
@@ -191,7 +205,7 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   if (auto again = (*root)->open(kFileName, OpenMode::OpenOrCreate); !again) {
     return std::unexpected(systemError(again.error(), "make", path));
   }
-  opened = openForWriting(path, options, replaceNewer);
+  opened = openPatiently(path, options, replaceNewer);
   if (opened) opened->notes.push_back(std::move(*note));
   return opened;
 }
