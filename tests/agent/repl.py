@@ -292,6 +292,42 @@ def test_conversation_is_restored_and_commands_move_about(folder, bough):
     chat.close()
 
 
+def test_every_turn_says_what_it_took_and_commands_look_around(folder, bough):
+    chat = Chat(folder, bough)
+    screen = chat.say("hello there")
+    line = r"offline/echo · [\d,]+ in, [\d,]+ out · context [\d,]+ \(\d+%\) · \$0\.0000 · [\d.]+ s · branch \w+"
+    check(re.search(line, screen) is not None, "a line shows model, tokens, cost and branch", screen)
+    screen = chat.say("/history 1")
+    check("hello there" in screen.split("/history 1")[-1], "what was said is shown again", screen)
+    screen = chat.say("/branch")
+    check("[assistant] I am bough" in screen.split("/branch")[-1], "branches are listed with what was said last", screen)
+    screen = chat.say("/search there")
+    found = screen.split("/search there")[-1]
+    check("[user]" in found and "hello there" in found, "what was said is found", screen)
+    check("About: hello there" in found, "the first exchange gave the session a title", screen)
+    screen = chat.say("/cost")
+    check("total" in screen.split("/cost")[-1], "the cost is summed", screen)
+    screen = chat.say("/thinking low")
+    check("low" in screen.split("/thinking low")[-1], "the level changes", screen)
+    chat.say("/new")
+    chat.say("something else")
+    chat.say("/sessions")
+    chat.type("/delete @2")
+    chat.wait(lambda screen: "to the trash? [y/N]" in chat.last(screen))
+    chat.type("y")
+    chat.ready()
+    screen = chat.say("/help")
+    for name in ("new sessions switch history delete quit tree branch fork back label search model compact cost export"
+                 " help").split():
+        check(f"  /{name} " in screen.split("/help")[1] or name == "help", f"/{name} is explained", screen)
+    chat.type("/quit")
+    chat.wait(lambda screen: "ready>" in chat.last(screen))
+    chat.type("clear; bough ls")
+    screen = chat.wait(lambda screen: "something else" in screen)
+    check("hello there" not in screen, "what was deleted is not listed, what is left has its title", screen)
+    chat.close()
+
+
 def test_killed_chat_finishes_its_turn_after_the_restart(folder, bough):
     chat = Chat(folder, bough, "bough chat --key k:i:l --yes")
     chat.type("bash echo $PPID > pid; sleep 1000")
