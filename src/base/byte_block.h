@@ -32,6 +32,9 @@ inline Bytes equal(Bytes a, Bytes b) {
 inline Bytes either(Bytes a, Bytes b) {
   return vorrq_u8(a, b);
 }
+inline Bytes both(Bytes a, Bytes b) {
+  return vandq_u8(a, b);
+}
 /// Bytes between these two, or one of them.
 inline Bytes inRange(Bytes a, char first, char last) {
   return vcleq_u8(vsubq_u8(a, fillBytes(first)), fillBytes(static_cast<char>(last - first)));
@@ -77,6 +80,9 @@ inline Bytes equal(Bytes a, Bytes b) {
 inline Bytes either(Bytes a, Bytes b) {
   return _mm_or_si128(a, b);
 }
+inline Bytes both(Bytes a, Bytes b) {
+  return _mm_and_si128(a, b);
+}
 inline Bytes inRange(Bytes a, char first, char last) {
   const Bytes above = _mm_sub_epi8(a, fillBytes(first));
   return _mm_cmpeq_epi8(_mm_min_epu8(above, fillBytes(static_cast<char>(last - first))), above);
@@ -121,6 +127,9 @@ inline Bytes equal(const Bytes& a, const Bytes& b) {
 }
 inline Bytes either(const Bytes& a, const Bytes& b) {
   return eachByte([&](std::size_t i) { return a[i] | b[i]; });
+}
+inline Bytes both(const Bytes& a, const Bytes& b) {
+  return eachByte([&](std::size_t i) { return a[i] & b[i]; });
 }
 inline Bytes inRange(const Bytes& a, char first, char last) {
   const auto low = static_cast<unsigned char>(first);

@@ -24,15 +24,16 @@ Bytes lettersDigitsAnd(Bytes text, char lastDigit) {
 bool isMadeOfIdBytes(std::string_view text, char lastDigit) {
   constexpr std::size_t kPart = sizeof(Bytes);
   if (text.size() < kPart) {
-    return std::ranges::all_of(text, [&](char c) {
-      const char lower = static_cast<char>(c | 0x20);
-      return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= lastDigit) || c == '-' || c == '.' || c == '_';
-    });
+    std::array<char, kPart> padded;
+    padded.fill('a');
+    std::memcpy(padded.data(), text.data(), text.size());
+    return all(lettersDigitsAnd(loadBytes(padded.data()), lastDigit));
   }
-  for (std::size_t i = 0; i + kPart <= text.size(); i += kPart) {
-    if (!all(lettersDigitsAnd(loadBytes(text.data() + i), lastDigit))) return false;
+  Bytes good = lettersDigitsAnd(loadBytes(text.data() + text.size() - kPart), lastDigit);
+  for (std::size_t i = 0; i + kPart < text.size(); i += kPart) {
+    good = both(good, lettersDigitsAnd(loadBytes(text.data() + i), lastDigit));
   }
-  return all(lettersDigitsAnd(loadBytes(text.data() + text.size() - kPart), lastDigit));
+  return all(good);
 }
 
 // Sixteen digits, two at a time.

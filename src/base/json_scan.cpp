@@ -13,107 +13,121 @@ namespace {
 
 constexpr std::string_view kSomethingFollows = "something follows the value";
 
+// Goes over a text. Inside, the place is handed from step to step, so that it stays in a register; at_ has it between
+// calls.
 class Scanner {
  public:
-  Scanner(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+  Scanner(std::string_view text, std::size_t at)
+      : begin_(text.data()), end_(text.data() + text.size()), at_(text.data() + at) {}
 
-  [[nodiscard]] std::size_t at() const { return at_; }
-  [[nodiscard]] ScanError error() const { return {.offset = at_, .reason = reason_}; }
+  [[nodiscard]] std::size_t at() const { return static_cast<std::size_t>(at_ - begin_); }
+  [[nodiscard]] ScanError error() const { return {.offset = at(), .reason = reason_}; }
+  [[nodiscard]] char peek() const { return peek(at_); }
 
-  void skipBlanks() {
-    while (at_ < text_.size() && isBlank(text_[at_])) ++at_;
-  }
+  void skipBlanks() { at_ = skipBlanks(at_); }
+  bool take(char c, std::string_view reasonIfMissing) { return moveTo(take(at_, c, reasonIfMissing)); }
+  bool string() { return moveTo(string(at_)); }
+  /// One value of any kind.
+  bool value() { return moveTo(value(at_)); }
 
-  bool take(char c, std::string_view reasonIfMissing) {
-    if (at_ >= text_.size()) return failWith("the text ends too early");
-    if (text_[at_] != c) return failWith(reasonIfMissing);
-    ++at_;
-    return true;
-  }
+ private:
+  // Each of these returns where it ends; null when it has failed.
 
-  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-
-  bool string() {
-    if (!take('"', "a string is expected")) return false;
-    const SkippedString skipped = skipString(text_.data() + at_, text_.data() + text_.size());
-    at_ = static_cast<std::size_t>(skipped.at - text_.data());
-    return skipped.reason.empty() || failWith(skipped.reason);
-  }
-
-  // One value of any kind, without recursion: `open_` holds one bit a container, set for objects.
-  bool value() {
+  // Without recursion: `open_` holds one bit a container, set for objects.
+  const char* value(const char* at) {
     std::size_t depth = 0;
     for (;;) {
-      skipBlanks();
-      const char c = peek();
+      at = skipBlanks(at);
+      const char c = peek(at);
       if (c == '{' || c == '[') {
-        if (depth == kMaxDepth) return failWith("nested too deeply");
+        if (depth == kMaxDepth) return failAt(at, "nested too deeply");
         setObject(depth++, c == '{');
-        ++at_;
-        skipBlanks();
-        if (peek() == (c == '{' ? '}' : ']')) {
-          ++at_;
+        at = skipBlanks(at + 1);
+        if (peek(at) == (c == '{' ? '}' : ']')) {
+          ++at;
           --depth;
-        } else if (c == '{') {
-          if (!key()) return false;
-          continue;
         } else {
+          if (c == '{') at = key(at);
+          if (at == nullptr) return nullptr;
           continue;
         }
-      } else if (!scalar(c)) {
-        return false;
+      } else {
+        at = scalar(at, c);
+        if (at == nullptr) return nullptr;
       }
       // A value has ended: close what it ends, or go on to the next one.
       for (;;) {
-        if (depth == 0) return true;
-        skipBlanks();
+        if (depth == 0) return at;
+        at = skipBlanks(at);
         const bool object = isObject(depth - 1);
-        const char next = peek();
-        if (next == ',') {
-          ++at_;
-          skipBlanks();
-          if (object && !key()) return false;
+        if (peek(at) == ',') {
+          at = skipBlanks(at + 1);
+          if (object) at = key(at);
+          if (at == nullptr) return nullptr;
           break;
         }
-        if (!take(object ? '}' : ']', "a comma or the end of the container is expected")) return false;
+        at = take(at, object ? '}' : ']', "a comma or the end of the container is expected");
+        if (at == nullptr) return nullptr;
         --depth;
       }
     }
   }
 
-  bool key() {
-    if (!string()) return false;
-    skipBlanks();
-    return take(':', "a colon is expected");
+  const char* key(const char* at) {
+    at = string(at);
+    return at == nullptr ? nullptr : take(skipBlanks(at), ':', "a colon is expected");
   }
 
- private:
-  bool failWith(std::string_view reason) {
-    if (reason_.empty()) reason_ = reason;
-    return false;
+  const char* string(const char* at) {
+    at = take(at, '"', "a string is expected");
+    if (at == nullptr) return nullptr;
+    if (const char* const end = shortStringEnd(at, end_)) return end;
+    const SkippedString skipped = skipString(at, end_);
+    return skipped.reason.empty() ? skipped.at : failAt(skipped.at, skipped.reason);
   }
 
-  bool scalar(char c) {
+  const char* scalar(const char* at, char c) {
     switch (c) {
-      case '"': return string();
-      case 't': return word("true");
-      case 'f': return word("false");
-      case 'n': return word("null");
-      default: return number();
+      case '"': return string(at);
+      case 't': return word(at, "true");
+      case 'f': return word(at, "false");
+      case 'n': return word(at, "null");
+      default: return number(at);
     }
   }
 
-  bool word(std::string_view expected) {
-    if (text_.substr(at_, expected.size()) != expected) return failWith("a value is expected");
-    at_ += expected.size();
-    return true;
+  const char* word(const char* at, std::string_view expected) {
+    if (!std::string_view(at, end_).starts_with(expected)) return failAt(at, "a value is expected");
+    return at + expected.size();
   }
 
-  bool number() {
-    if (at_ >= text_.size()) return failWith("the text ends too early");
-    const Skipped skipped = skipNumber(text_.data() + at_, text_.data() + text_.size());
-    at_ = static_cast<std::size_t>(skipped.at - text_.data());
-    return skipped.reason.empty() || failWith(skipped.reason);
+  const char* number(const char* at) {
+    if (at >= end_) return failAt(at, "the text ends too early");
+    const Skipped skipped = skipNumber(at, end_);
+    return skipped.reason.empty() ? skipped.at : failAt(skipped.at, skipped.reason);
+  }
+
+  const char* take(const char* at, char c, std::string_view reasonIfMissing) {
+    if (at >= end_) return failAt(at, "the text ends too early");
+    return *at == c ? at + 1 : failAt(at, reasonIfMissing);
+  }
+
+  [[nodiscard]] const char* skipBlanks(const char* at) const {
+    while (at < end_ && isBlank(*at)) ++at;
+    return at;
+  }
+
+  [[nodiscard]] char peek(const char* at) const { return at < end_ ? *at : '\0'; }
+
+  bool moveTo(const char* at) {
+    if (at != nullptr) at_ = at;
+    return at != nullptr;
+  }
+
+  const char* failAt(const char* at, std::string_view reason) {
+    at_ = at;
+    if (reason_.empty()) reason_ = reason;
+    return nullptr;
   }
 
   void setObject(std::size_t depth, bool object) {
@@ -123,8 +137,9 @@ class Scanner {
   }
   [[nodiscard]] bool isObject(std::size_t depth) const { return (open_[depth / 64] >> (depth % 64) & 1) != 0; }
 
-  std::string_view text_;
-  std::size_t at_;
+  const char* begin_;
+  const char* end_;
+  const char* at_;
   std::string_view reason_;
   std::array<std::uint64_t, kMaxDepth / 64> open_;  // a word is set when the first of its bits is
 };

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "base/byte_block.h"
-#include "base/json_grammar.h"
 
 namespace bough::json {
 namespace {
@@ -90,13 +89,6 @@ class StringSkipper {
   SkippedString found_{.at = nullptr};
 };
 
-// Most strings are short and plain: keys, roles, names.
-const char* shortPlainEnd(const char* at, const char* end) {
-  if (end - at < static_cast<std::ptrdiff_t>(sizeof(Bytes))) return nullptr;
-  const char* const stop = skipPlain(at, at + sizeof(Bytes));
-  return stop != at + sizeof(Bytes) && *stop == '"' ? stop + 1 : nullptr;
-}
-
 }  // namespace
 
 bool mayHoldSurrogates(std::string_view json) {
@@ -114,7 +106,7 @@ bool mayHoldSurrogates(std::string_view json) {
 }
 
 SkippedString skipString(const char* at, const char* end) {
-  if (const char* const found = shortPlainEnd(at, end)) return {.at = found};
+  if (const char* const found = shortStringEnd(at, end)) return {.at = found};
   StringSkipper skipper(end);
   for (; end - at >= static_cast<std::ptrdiff_t>(ByteBlock::kSize); at += ByteBlock::kSize) {
     if (skipper.take(ByteBlock(at), at)) return skipper.found();

@@ -1,8 +1,11 @@
 // Finds where a JSON string ends, 64 bytes at a time, and checks what stands in it on the way.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "base/json_grammar.h"
 
 namespace bough::json {
 
@@ -28,6 +31,15 @@ struct SkippedString {
 
 /// Whether `\u` stands in a JSON text, escaped or not: without one it holds no surrogates.
 bool mayHoldSurrogates(std::string_view json);
+
+/// The end of a string that is short and plain, as most keys, roles and names are; null of any other. `at` is behind
+/// the opening quote.
+inline const char* shortStringEnd(const char* at, const char* end) {
+  constexpr std::ptrdiff_t kLongest = 16;
+  if (end - at < kLongest) return nullptr;
+  const char* const stop = skipPlain(at, at + kLongest);
+  return stop != at + kLongest && *stop == '"' ? stop + 1 : nullptr;
+}
 
 /// `at` is behind the opening quote. UTF-8 is not checked.
 SkippedString skipString(const char* at, const char* end);

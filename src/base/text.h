@@ -1,8 +1,8 @@
 // Text for people: what a terminal shows as one character, how wide it is, where it may be cut, and what must not reach
 // a terminal at all. The tables of graphemes and widths are utf8proc's.
 //
-// A grapheme is what a person sees as one character: 👩‍👩‍👧, 🇩🇪 or é written with a combining mark are
-// one each. Bytes that are not UTF-8 count as one U+FFFD each.
+// A grapheme is what a person sees as one character: 👩‍👩‍👧, 🇩🇪 or é written with a
+// combining mark are one each. Bytes that are not UTF-8 count as one U+FFFD each.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 #include "base/timestamp.h"
 
+#include <array>
 #include <chrono>
 
 namespace bough {
@@ -53,26 +54,47 @@ std::optional<int> takeOffsetMinutes(std::string_view& text) {
   return (west ? -1 : 1) * (*hours * 60 + *minutes);
 }
 
-}  // namespace
+constexpr std::string_view kPattern = "0000-00-00T00:00:00.000Z";
 
-std::string formatTimestamp(std::uint64_t epochMs) {
+void putDigits(char* at, std::size_t digits, std::int64_t value) {
+  for (std::size_t i = digits; i > 0; --i, value /= 10) at[i - 1] = static_cast<char>('0' + value % 10);
+}
+
+// All but the milliseconds.
+void putSeconds(char* text, std::uint64_t epochSeconds) {
   using namespace std::chrono;
-  const sys_time<milliseconds> time{milliseconds(epochMs)};
+  const sys_seconds time{seconds(epochSeconds)};
   const auto day = floor<days>(time);
   const year_month_day date(day);
   const hh_mm_ss clock(time - day);
-  std::string text = "0000-00-00T00:00:00.000Z";
-  const auto put = [&](std::size_t at, std::size_t digits, std::int64_t value) {
-    for (std::size_t i = digits; i > 0; --i, value /= 10) text[at + i - 1] = static_cast<char>('0' + value % 10);
-  };
-  put(0, 4, static_cast<int>(date.year()));
-  put(5, 2, static_cast<unsigned>(date.month()));
-  put(8, 2, static_cast<unsigned>(date.day()));
-  put(11, 2, clock.hours().count());
-  put(14, 2, clock.minutes().count());
-  put(17, 2, clock.seconds().count());
-  put(20, 3, clock.subseconds().count());
+  kPattern.copy(text, kPattern.size());
+  putDigits(text, 4, static_cast<int>(date.year()));
+  putDigits(text + 5, 2, static_cast<unsigned>(date.month()));
+  putDigits(text + 8, 2, static_cast<unsigned>(date.day()));
+  putDigits(text + 11, 2, clock.hours().count());
+  putDigits(text + 14, 2, clock.minutes().count());
+  putDigits(text + 17, 2, clock.seconds().count());
+}
+
+}  // namespace
+
+std::string formatTimestamp(std::uint64_t epochMs) {
+  std::string text;
+  formatTimestamp(epochMs, text);
   return text;
+}
+
+// Most times are of the same second as the one before.
+void formatTimestamp(std::uint64_t epochMs, std::string& text) {
+  thread_local std::uint64_t lastSeconds = UINT64_MAX;
+  thread_local std::array<char, kPattern.size()> last;
+  const std::uint64_t seconds = epochMs / 1000;
+  if (seconds != lastSeconds) {
+    putSeconds(last.data(), seconds);
+    lastSeconds = seconds;
+  }
+  text.assign(last.data(), last.size());
+  putDigits(text.data() + 20, 3, static_cast<std::int64_t>(epochMs % 1000));
 }
 
 std::optional<std::uint64_t> parseTimestamp(std::string_view text) {

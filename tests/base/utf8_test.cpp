@@ -28,6 +28,26 @@ TEST(Utf8, OverlongFormsSurrogatesAndHalvesAreNot) {
   }
 }
 
+// Text is looked at in blocks: what is wrong is found wherever it stands in them.
+TEST(Utf8, OneWrongByteAnywhereIsFound) {
+  for (const std::string_view piece : {"é", "汉", "🙂", "字a"}) {
+    std::string text = "x";
+    while (text.size() < 200) text += piece;
+    for (std::size_t shift = 0; shift < 4; ++shift, text.insert(0, 1, 'x')) {
+      ASSERT_TRUE(isUtf8(text));
+      for (std::size_t i = 0; i < text.size(); ++i) {
+        for (const char wrong : {'a', '\x80', '\xC3', '\xE4', '\xFF'}) {
+          std::string changed = text;
+          changed[i] = wrong;
+          ASSERT_EQ(isUtf8(changed), simdjson::validate_utf8(changed.data(), changed.size())) << shift << " " << i;
+          changed.resize(i + 1);
+          ASSERT_EQ(isUtf8(changed), simdjson::validate_utf8(changed.data(), changed.size())) << shift << " " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(Utf8, AgreesWithSimdjsonOnRandomText) {
   std::mt19937_64 random(7);
   const std::string_view pieces[] = {"a",
@@ -46,7 +66,8 @@ TEST(Utf8, AgreesWithSimdjsonOnRandomText) {
   for (int round = 0; round < 20'000; ++round) {
     std::string text;
     const auto kinds = round % 2 == 0 ? 6U : static_cast<unsigned>(std::size(pieces));
-    for (std::uint64_t left = random() % 20; left > 0; --left) text += pieces[random() % kinds];
+    const std::uint64_t most = round % 4 < 2 ? 20 : 150;
+    for (std::uint64_t left = random() % most; left > 0; --left) text += pieces[random() % kinds];
     const bool expected = simdjson::validate_utf8(text.data(), text.size());
     good += expected ? 1 : 0;
     ASSERT_EQ(isUtf8(text), expected) << text;
