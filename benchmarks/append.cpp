@@ -57,17 +57,17 @@ struct OurSession {
 };
 
 // Does two things in turn, operation by operation, the order changing each time, and returns the median of each.
-// `prepare` comes before each of `ours`, and is not measured: what a caller hands over it has already.
+// `prepare` comes right before each of `ours`, and is not measured: what a caller hands over it has just made.
 std::pair<double, double> alternating(const std::function<void()>& prepare, const std::function<void()>& ours,
                                       const std::function<void()>& floor) {
   constexpr int kOperations = 2000;
   std::vector<double> oursTimes;
   std::vector<double> floorTimes;
   for (int i = 0; i < kOperations; ++i) {
+    if (i % 2 != 0) floorTimes.push_back(timed(floor));
     prepare();
-    if (i % 2 == 0) oursTimes.push_back(timed(ours));
-    floorTimes.push_back(timed(floor));
-    if (i % 2 != 0) oursTimes.push_back(timed(ours));
+    oursTimes.push_back(timed(ours));
+    if (i % 2 == 0) floorTimes.push_back(timed(floor));
   }
   return {median(oursTimes), median(floorTimes)};
 }

@@ -51,8 +51,10 @@ class FileLock {
   explicit FileLock(File& file) : file_(&file) {}
   FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
   FileLock& operator=(FileLock&&) = delete;
-  ~FileLock() {
-    if (file_ != nullptr) (void)file_->unlock();
+  ~FileLock() { unlock(); }
+  /// Before the end of the scope.
+  void unlock() {
+    if (File* file = std::exchange(file_, nullptr)) (void)file->unlock();
   }
 
  private:

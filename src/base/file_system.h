@@ -33,6 +33,7 @@ struct FileInfo {
   bool isDirectory = false;
   bool isRegular = false;
   std::uint64_t modifiedNs = 0;
+  std::uint64_t linkCount = 0;  ///< How many names it has.
 };
 
 enum class LockKind : std::uint8_t { Shared, Exclusive };

@@ -57,7 +57,8 @@ FileInfo toInfo(const struct stat& s) {
           .isDirectory = S_ISDIR(s.st_mode),
           .isRegular = S_ISREG(s.st_mode),
           .modifiedNs = static_cast<std::uint64_t>(s.st_mtim.tv_sec) * 1'000'000'000 +
-                        static_cast<std::uint64_t>(s.st_mtim.tv_nsec)};
+                        static_cast<std::uint64_t>(s.st_mtim.tv_nsec),
+          .linkCount = s.st_nlink};
 }
 
 class PosixFile final : public File {

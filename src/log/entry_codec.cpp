@@ -10,6 +10,7 @@
 
 #include "base/byte_block.h"
 #include "base/ids.h"
+#include "base/json_grammar.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/timestamp.h"
@@ -30,13 +31,18 @@ std::unexpected<Error> invalid(const Entry& entry, std::string_view what) {
 // none, since JSON does not allow one there.
 void putOnOneLine(std::span<char> text) {
   const auto isBreak = [](Bytes part) { return either(equal(part, fillBytes('\n')), equal(part, fillBytes('\r'))); };
+  const auto replace = [&](char* part) {
+    const Bytes bytes = loadBytes(part);
+    storeBytes(part, choose(isBreak(bytes), fillBytes(' '), bytes));
+  };
   std::size_t at = 0;
-  for (; at + sizeof(Bytes) <= text.size(); at += sizeof(Bytes)) {
-    const Bytes part = loadBytes(text.data() + at);
-    if (const Bytes breaks = isBreak(part); any(breaks)) {
-      storeBytes(text.data() + at, choose(breaks, fillBytes(' '), part));
-    }
+  for (; at + ByteBlock::kSize <= text.size(); at += ByteBlock::kSize) {
+    const ByteBlock block(text.data() + at);
+    const Bytes breaks = either(either(isBreak(block.a), isBreak(block.b)), either(isBreak(block.c), isBreak(block.d)));
+    if (!any(breaks)) continue;
+    for (std::size_t part = 0; part < ByteBlock::kSize; part += sizeof(Bytes)) replace(text.data() + at + part);
   }
+  for (; at + sizeof(Bytes) <= text.size(); at += sizeof(Bytes)) replace(text.data() + at);
   for (char& c : text.subspan(at)) {
     if (c == '\n' || c == '\r') c = ' ';
   }
@@ -62,6 +68,13 @@ class Put {
   char* at_;
 };
 
+// With the entry's own values where it has them.
+EntryDefaults keysOf(const Entry& entry, const EntryDefaults& defaults) {
+  return {.id = entry.id.empty() ? defaults.id : entry.id,
+          .parentId = entry.parentId ? std::string_view(*entry.parentId) : defaults.parentId,
+          .timestamp = entry.timestamp.empty() ? defaults.timestamp : entry.timestamp};
+}
+
 enum class Known : std::uint8_t { Id, ParentId, Type, Timestamp, RunId, Payload, Meta, Seal, None };
 
 Known knownMember(const json::ObjectReader::Member& member) {
@@ -76,8 +89,8 @@ Result<void> checkObject(const Entry& entry, std::string_view name, std::string_
     return invalid(entry,
                    fmt::format("{} is not JSON: {} at byte {}", name, checked.error().reason, checked.error().offset));
   }
-  const std::size_t first = value.find_first_not_of(" \t\r\n");
-  if (value[first] != '{') return invalid(entry, fmt::format("{} is not a JSON object", name));
+  while (json::isBlank(value.front())) value.remove_prefix(1);
+  if (value.front() != '{') return invalid(entry, fmt::format("{} is not a JSON object", name));
   return {};
 }
 
@@ -104,16 +117,14 @@ bool isTimestamp(std::string_view text) {
   return true;
 }
 
-Result<void> checkEntry(const Entry& entry, bool plainType) {
-  if (!isEntryId(entry.id)) return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]");
-  if (entry.parentId && !entry.parentId->empty() && !isEntryId(*entry.parentId)) {
-    return invalid(entry, "parentId is not a valid id");
-  }
+Result<void> checkEntry(const Entry& entry, const EntryDefaults& keys, bool plainType) {
+  if (!isEntryId(keys.id)) return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]");
+  if (!keys.parentId.empty() && !isEntryId(keys.parentId)) return invalid(entry, "parentId is not a valid id");
   // What may be appended is narrower (append_rules.h); but what other writers have stored is kept.
   if (!plainType && (entry.type.empty() || !json::check(json::quoted(entry.type)))) {
     return invalid(entry, "the type is empty or not UTF-8");
   }
-  if (!isTimestamp(entry.timestamp)) return invalid(entry, "the timestamp is not RFC 3339");
+  if (!isTimestamp(keys.timestamp)) return invalid(entry, "the timestamp is not RFC 3339");
   if (entry.runId.size() > kMaxRunIdBytes || (!entry.runId.empty() && !json::check(json::quoted(entry.runId)))) {
     return invalid(entry, "runId is longer than 256 bytes or not UTF-8");
   }
@@ -176,26 +187,28 @@ class JsonEntrySerializer final : public EntrySerializer {
  public:
   [[nodiscard]] int schemaVersion() const override { return kSchemaVersion; }
 
-  Result<void> encode(const Entry& entry, std::string& out) const override {
-    const bool plainType = isEntryId(entry.type);
-    if (auto ok = checkEntry(entry, plainType); !ok) return ok;
+  Result<void> encode(const Entry& entry, std::string& out) const override { return encodeWith(entry, {}, out); }
+
+  Result<void> encodeWith(const Entry& entry, const EntryDefaults& defaults, std::string& out) const override {
+    const EntryDefaults keys = keysOf(entry, defaults);
+    const bool plainType = entryKind(entry.type) != EntryKind::Other || isEntryId(entry.type);
+    if (auto ok = checkEntry(entry, keys, plainType); !ok) return ok;
     const std::string type = plainType ? std::string() : json::quoted(entry.type);
     const std::string runId = entry.runId.empty() ? std::string() : json::quoted(entry.runId);
     constexpr std::size_t kFixedBytes = 128;  // more than all names and signs below
-    const std::size_t most = out.size() + kFixedBytes + entry.id.size() +
-                             (entry.parentId ? entry.parentId->size() : 0) + entry.type.size() + type.size() +
-                             entry.timestamp.size() + runId.size() + entry.payload.size() + entry.meta.size() +
-                             entry.extra.size();
+    const std::size_t most = out.size() + kFixedBytes + keys.id.size() + keys.parentId.size() + entry.type.size() +
+                             type.size() + keys.timestamp.size() + runId.size() + entry.payload.size() +
+                             entry.meta.size() + entry.extra.size();
     out.resize_and_overwrite(most, [&, begin = out.size()](char* text, std::size_t) {
       Put put(text + begin);
-      put(R"({"id":")")(entry.id);
-      if (!entry.parentId || entry.parentId->empty()) {
+      put(R"({"id":")")(keys.id);
+      if (keys.parentId.empty()) {
         put(R"(","parentId":null,"type":)");
       } else {
-        put(R"(","parentId":")") (*entry.parentId)(R"(","type":)");
+        put(R"(","parentId":")")(keys.parentId)(R"(","type":)");
       }
       plainType ? put("\"")(entry.type)("\"") : put(type);
-      put(R"(,"timestamp":")")(entry.timestamp)("\"");
+      put(R"(,"timestamp":")")(keys.timestamp)("\"");
       if (!runId.empty()) put(R"(,"runId":)")(runId);
       put(R"(,"payload":)").onOneLine(entry.payload);
       if (!entry.meta.empty()) put(R"(,"meta":)").onOneLine(entry.meta);
@@ -230,6 +243,15 @@ class JsonEntrySerializer final : public EntrySerializer {
 };
 
 }  // namespace
+
+Result<void> EntrySerializer::encodeWith(const Entry& entry, const EntryDefaults& defaults, std::string& out) const {
+  const EntryDefaults keys = keysOf(entry, defaults);
+  Entry complete = entry;
+  complete.id = keys.id;
+  complete.parentId = keys.parentId;
+  complete.timestamp = keys.timestamp;
+  return encode(complete, out);
+}
 
 const EntrySerializer& jsonEntrySerializer() {
   static const JsonEntrySerializer serializer;

@@ -26,15 +26,12 @@ class GroupCommit {
   /// Returns when `work` was part of a group that was committed.
   void run(Work& work, std::size_t weight) {
     Waiter self{.work = &work, .weight = weight};
-    {
+    if (!comeFirst(self)) {
+      self.turn.wait(Turn::Wait);
+      if (self.turn == Turn::Done) return;
       const std::lock_guard lock(mutex_);
-      queue_.push_back(&self);
-      if (!std::exchange(leading_, true)) self.turn = Turn::Lead;
+      takeGroup();
     }
-    self.turn.wait(Turn::Wait);
-    if (self.turn == Turn::Done) return;
-
-    takeGroup();
     commit_(works_);
 
     // Whoever is told that it is done may be gone at once, so each is looked at for the last time here.
@@ -59,8 +56,17 @@ class GroupCommit {
     waiter.turn.notify_one();
   }
 
-  void takeGroup() {
+  // True when nobody leads: then it leads at once, a group of its own.
+  bool comeFirst(Waiter& self) {
     const std::lock_guard lock(mutex_);
+    queue_.push_back(&self);
+    if (std::exchange(leading_, true)) return false;
+    takeGroup();
+    return true;
+  }
+
+  // Needs mutex_.
+  void takeGroup() {
     group_.clear();
     works_.clear();
     std::size_t weight = 0;

@@ -1,5 +1,6 @@
 #include "log/line.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/check.h"
@@ -159,15 +160,23 @@ std::array<char, 8> appendSealedLine(std::string& out, std::string_view body, co
                                      std::uint32_t place, std::uint32_t count) {
   BOUGH_CHECK(body.ends_with('}') && place >= 1 && place <= count && count <= kMaxBatchEntries);
   body.remove_suffix(1);
-  std::array<char, 24> placeBuffer{};
-  char* const bufferEnd = placeBuffer.data() + placeBuffer.size();
-  char* end = std::to_chars(placeBuffer.data(), bufferEnd, place).ptr;
-  *end++ = '/';
-  end = std::to_chars(end, bufferEnd, count).ptr;
-  const std::string_view placeText(placeBuffer.data(), static_cast<std::size_t>(end - placeBuffer.data()));
-  const auto digits = sealDigits(previous, body, placeText);
-  out.append(body).append(kSealKey).append(placeText).append(" ");
-  out.append(digits.data(), digits.size()).append("\"}\n");
+  constexpr std::size_t kMostPlaceBytes = 24;
+  constexpr std::size_t kMostSealBytes = kSealKey.size() + kMostPlaceBytes + 16;
+  std::array<char, 8> digits;
+  out.resize_and_overwrite(out.size() + body.size() + kMostSealBytes, [&, begin = out.size()](char* text, std::size_t) {
+    char* at = text + begin;
+    at = std::copy(body.begin(), body.end(), at);
+    at = std::copy(kSealKey.begin(), kSealKey.end(), at);
+    char* const placeAt = at;
+    at = std::to_chars(at, placeAt + kMostPlaceBytes, place).ptr;
+    *at++ = '/';
+    at = std::to_chars(at, placeAt + kMostPlaceBytes, count).ptr;
+    digits = sealDigits(previous, body, {placeAt, at});
+    *at++ = ' ';
+    at = std::ranges::copy(digits, at).out;
+    at = std::ranges::copy(std::string_view("\"}\n"), at).out;
+    return static_cast<std::size_t>(at - text);
+  });
   return digits;
 }
 

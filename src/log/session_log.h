@@ -10,9 +10,10 @@
 //      behind durable bytes, so a crash can tear the last batch and no other. The last one is written anew before
 //      that, as it stands: a sync that failed in another process may have left it in memory only;
 //   3. let the waiting appends check themselves against the log as it is now, and seal all their entries as one batch;
-//   4. one write; while the disk works the index takes them in; one sync; then they are acknowledged.
-// A write that fails is cut off again. A sync that fails poisons this object: what the disk holds is unknown, so
-// nothing more is acknowledged until the session is opened again.
+//   4. one write; while the disk works the index takes them in, and a last look finds out whether the file still has
+//      the session's name; the lock ends; one sync; then they are acknowledged.
+// A write that fails, or that went to a file without the name, is cut off again. A sync that fails poisons this object:
+// what the disk holds is unknown, so nothing more is acknowledged until the session is opened again.
 #pragma once
 
 #include <atomic>
@@ -35,12 +36,13 @@
 #include "bough/report.h"
 #include "log/group_commit.h"
 #include "log/log_files.h"
-#include "log/new_line.h"
+#include "log/new_lines.h"
 #include "log/offset_index.h"
 
 namespace bough {
 
-/// What an append may ask of the log while it holds it: everything stored, and what stands before it in its group.
+/// What an append may ask of the log while it holds it. What stands before it in its group is not yet among the
+/// entries, but moves the tail and the head.
 class LogView {
  public:
   virtual ~LogView() = default;
@@ -49,7 +51,7 @@ class LogView {
   virtual Result<bool> contains(std::string_view id) = 0;
   [[nodiscard]] virtual std::string_view tailId() const = 0;
   /// Empty before the first entry.
-  [[nodiscard]] virtual std::string_view headId() const = 0;
+  [[nodiscard]] virtual std::string_view headId() = 0;
   /// As SessionLog::generation.
   [[nodiscard]] virtual std::uint64_t generation() const { return 0; }
 };
@@ -58,9 +60,9 @@ class LogView {
 class AppendWork {
  public:
   virtual ~AppendWork() = default;
-  /// Checks itself against the log and adds its lines to `lines`; on an error it has added none. May be called a
-  /// second time, from the start, when the index had to be made anew.
-  virtual Result<void> prepare(LogView& log, std::vector<NewLine>& lines) = 0;
+  /// Checks itself against the log and adds its lines to those that stand before it in its group; what it added before
+  /// an error is taken back by the caller. May be called again, from the start, when the index had to be made anew.
+  virtual Result<void> prepare(LogView& log, NewLines& lines) = 0;
   /// Its lines are written: what they were made of is no longer needed. Called while the disk works, at most once.
   virtual void release() = 0;
   /// Called once with the outcome.
@@ -226,7 +228,9 @@ class SessionLog {
 
   // Appending; see session_log_append.cpp.
   void commit(const std::vector<AppendWork*>& group);
-  Result<std::shared_ptr<File>> lockForAppend(std::unique_lock<std::mutex>& lock);
+  enum class NameLook : std::uint8_t { Now, Later };
+  [[nodiscard]] bool isAsLeft(const FileInfo& info) const;
+  Result<std::shared_ptr<File>> lockForAppend(std::unique_lock<std::mutex>& lock, NameLook look);
   Result<void> checkHeader();
   Result<void> settle(std::uint64_t* movedBytes);
   Result<void> renewLastBatch(std::uint64_t covered);
@@ -236,13 +240,15 @@ class SessionLog {
   [[nodiscard]] Error syncError(int number) const;
   Result<void> moveTornAside(std::uint64_t begin, std::uint64_t end);
   Result<void> loadTail();
-  Result<void> prepareGroup(View& view, const std::vector<AppendWork*>& group, std::vector<Result<void>>& outcomes);
-  void sealGroup(const std::vector<NewLine>& lines);
-  void indexGroup(const View& view, std::uint64_t offset);
+  Result<void> prepareGroup(const std::vector<AppendWork*>& group);
+  [[nodiscard]] std::optional<std::string_view> groupHead(std::string& storage) const;
+  void sealGroup();
+  void indexGroup(std::uint64_t offset);
   void extendIndex();
   [[nodiscard]] Error replacedError() const;
-  Result<void> noteWritten(View& view, std::uint64_t offset);
-  Result<void> commitLines(View& view, File& file, std::unique_lock<std::mutex>& lock);
+  bool noteWritten(const std::vector<AppendWork*>& group, std::uint64_t offset);
+  Result<bool> commitLines(const std::vector<AppendWork*>& group, File& file, FileLock& fileLock,
+                           std::unique_lock<std::mutex>& lock);
 
   const LogFolders folders_;
   const std::string sessionId_;
@@ -274,6 +280,8 @@ class SessionLog {
   unsigned appendsSinceTurn_ = 0;
   std::uint64_t bytesSinceTurn_ = 0;
   // Of the group that is being written; kept from one to the next, so that they need no memory.
+  NewLines groupLines_;
+  std::vector<Result<void>> outcomes_;  // of each work of the group
   std::string groupBytes_;
   std::vector<std::size_t> lineEnds_;
   SealDigits groupSeal_;

@@ -16,13 +16,12 @@
 
 namespace bough {
 
-// The log as an append sees it: what is stored, and the lines of the group that stand before it.
+// The log as an append sees it. What stands before it in the group is among the group's lines.
 class SessionLog::View final : public LogView {
  public:
-  explicit View(SessionLog& log) : log_(log), headId_(log.headId_) {}
+  explicit View(SessionLog& log) : log_(log) {}
 
   Result<std::optional<std::string>> textOf(std::string_view id) override {
-    if (const auto pending = finder_.find(lines_, id)) return lines_[*pending].text();
     const auto ordinal = log_.index_.find(id, log_.confirmer());
     if (!ordinal) return std::nullopt;
     auto lines = log_.fetch({*ordinal});
@@ -32,51 +31,32 @@ class SessionLog::View final : public LogView {
   }
 
   Result<bool> contains(std::string_view id) override {
-    return id == tailId() || finder_.find(lines_, id) || log_.index_.find(id, log_.confirmer()).has_value();
+    return id == log_.tailId_ || log_.index_.find(id, log_.confirmer()).has_value();
   }
 
   [[nodiscard]] std::string_view tailId() const override {
-    return lines_.empty() ? std::string_view(log_.tailId_) : lines_.back().id();
+    return log_.groupLines_.empty() ? std::string_view(log_.tailId_) : log_.groupLines_.back().id();
   }
-  [[nodiscard]] std::string_view headId() const override { return headId_; }
+  [[nodiscard]] std::string_view headId() override { return log_.groupHead(movedHead_).value_or(log_.headId_); }
   [[nodiscard]] std::uint64_t generation() const override { return log_.generation_; }
-  /// Whether the head is another one than that of the log.
-  [[nodiscard]] bool headMoved() const { return headMoved_; }
-  [[nodiscard]] const std::vector<NewLine>& lines() const { return lines_; }
-  /// When nothing looks at the lines, nor at the head, any more.
-  void release() {
-    lines_ = {};
-    for (AppendWork* work : works_) work->release();
-  }
-
-  void accept(AppendWork& work, std::vector<NewLine> fresh) {
-    works_.push_back(&work);
-    for (const NewLine& line : fresh) {
-      if (isControlType(line.type()) && line.type() != entry_type::kHead) continue;
-      headMoved_ = true;
-      if (line.type() == entry_type::kHead) {
-        movedHead_ = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
-        headId_ = movedHead_;
-      } else {
-        headId_ = line.id();
-      }
-    }
-    if (lines_.empty()) {
-      lines_ = std::move(fresh);
-    } else {
-      std::ranges::move(fresh, std::back_inserter(lines_));
-    }
-  }
 
  private:
   SessionLog& log_;
-  std::string_view headId_;
   std::string movedHead_;
-  bool headMoved_ = false;
-  std::vector<NewLine> lines_;
-  std::vector<AppendWork*> works_;
-  NewLineFinder finder_;
 };
+
+// Where the group's lines move the head; none when they leave it. `storage` may have to hold it.
+std::optional<std::string_view> SessionLog::groupHead(std::string& storage) const {
+  for (std::size_t i = groupLines_.size(); i-- > 0;) {
+    const NewLines::Line line = groupLines_[i];
+    if (line.type() == entry_type::kHead) {
+      storage = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
+      return storage;
+    }
+    if (!isControlType(line.type())) return line.id();
+  }
+  return std::nullopt;
+}
 
 void SessionLog::append(AppendWork& work, std::size_t weightBytes) {
   commits_.run(work, weightBytes);
@@ -93,9 +73,16 @@ LockOrder SessionLog::nextOrder() {
   return LockOrder::InTurn;
 }
 
+// Whether the file is as our last append left it: nothing to catch up with, nothing to settle.
+bool SessionLog::isAsLeft(const FileInfo& info) const {
+  return info.linkCount > 0 && info.sizeBytes == seenSize_ && info.modifiedNs == seenModifiedNs_ &&
+         syncedBytes_ == seenSize_ && nameSynced_;
+}
+
 // Locks the file that has the session's name now: between opening it and locking it another process may have archived
-// or replaced it. `lock` is open while we wait.
-Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mutex>& lock) {
+// or replaced it. With NameLook::Later a file that is as we left it is taken at its word, and the caller looks at the
+// name before anything is acknowledged. `lock` is open while we wait.
+Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mutex>& lock, NameLook look) {
   for (int tries = 0; tries < 8; ++tries) {
     if (log_.form != LogForm::Plain) {
       if (auto restored = restoreArchive(folders_, sessionId_, options_.lockTimeoutMs); !restored) {
@@ -114,6 +101,9 @@ Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mu
     auto locked = lockWithin(*file, LockKind::Exclusive, options_.lockTimeoutMs, plainPath_, order);
     lock.lock();
     if (!locked) return std::unexpected(locked.error());
+    if (look == NameLook::Later && log_.file == file) {
+      if (const auto left = file->info(); left && isAsLeft(*left)) return file;
+    }
     const auto info = log_.folder->info(log_.name);
     if (log_.file == file && info && info->identity == log_.info.identity) {
       if (auto fresh = refreshFrom(*info); !fresh) {
@@ -234,10 +224,9 @@ Result<void> SessionLog::moveTornAside(std::uint64_t begin, std::uint64_t end) {
 }
 
 // Makes groupBytes_ of the lines, and notes where each one ends.
-void SessionLog::sealGroup(const std::vector<NewLine>& lines) {
+void SessionLog::sealGroup() {
   constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
-  std::size_t total = 1;
-  for (const NewLine& line : lines) total += line.text().size() + 48;
+  const std::size_t total = 1 + groupLines_.totalBytes() + groupLines_.size() * kSealTailBytes;
   if (groupBytes_.capacity() > kKeptBytes && total < kKeptBytes) groupBytes_ = std::string();
   groupBytes_.clear();
   groupBytes_.reserve(total);
@@ -245,20 +234,20 @@ void SessionLog::sealGroup(const std::vector<NewLine>& lines) {
   const ScanState state = index_.scanState();
   if (state.lacksLineEnd) groupBytes_ += '\n';
   groupSeal_ = state.lastSeal;
-  const auto count = static_cast<std::uint32_t>(lines.size());
+  const auto count = static_cast<std::uint32_t>(groupLines_.size());
   for (std::uint32_t i = 0; i < count; ++i) {
-    groupSeal_ = appendSealedLine(groupBytes_, lines[i].text(), groupSeal_, i + 1, count);
+    groupSeal_ = appendSealedLine(groupBytes_, groupLines_[i].text(), groupSeal_, i + 1, count);
     lineEnds_.push_back(groupBytes_.size() - 1);
   }
 }
 
 // Adds the written lines to the index without reading them back.
-void SessionLog::indexGroup(const View& view, std::uint64_t offset) {
+void SessionLog::indexGroup(std::uint64_t offset) {
   const std::string_view bytes = groupBytes_;
   std::size_t begin = bytes.starts_with('\n') ? 1 : 0;
   const OffsetIndex::ConfirmId confirmId = confirmer();
-  for (std::size_t i = 0; i < view.lines().size(); ++i) {
-    const NewLine& line = view.lines()[i];
+  for (std::size_t i = 0; i < groupLines_.size(); ++i) {
+    const NewLines::Line line = groupLines_[i];
     ScannedLine scanned{.offset = offset + begin,
                         .length = static_cast<std::uint32_t>(lineEnds_[i] - begin),
                         .keys = {},
@@ -273,7 +262,8 @@ void SessionLog::indexGroup(const View& view, std::uint64_t offset) {
     begin = lineEnds_[i] + 1;
   }
   // A reader that came by while we wrote may have dropped the head; it is found again when it is asked for.
-  if (view.headMoved()) headId_ = view.headId();
+  std::string movedHead;
+  if (const auto head = groupHead(movedHead)) headId_ = *head;
   edge_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kEdgeBytes)));
   // Not for each append: moving what is kept to the front costs more than the rest of this.
   if (edge_.size() > 4 * kEdgeBytes) edge_.erase(0, edge_.size() - kEdgeBytes);
@@ -297,28 +287,48 @@ Error SessionLog::replacedError() const {
           .actualTail = {}};
 }
 
-// Takes note of lines that are written but not yet durable: all that can be done while the disk works.
-Result<void> SessionLog::noteWritten(View& view, std::uint64_t offset) {
-  // A reader of this process may have found the lines before us.
-  if (index_.summary().coveredBytes == offset) indexGroup(view, offset);
-  view.release();
+// Takes note of lines that are written but not yet durable: all that can be done while the disk works. False when the
+// file has lost the session's name, and nothing was noted.
+bool SessionLog::noteWritten(const std::vector<AppendWork*>& group, std::uint64_t offset) {
   const auto info = log_.folder->info(log_.name);
-  if (!info && info.error() != ENOENT) return {};  // only a precaution, which the batch does not depend on
-  if (!info || info->identity != log_.info.identity) return std::unexpected(replacedError());
-  if (index_.summary().coveredBytes == info->sizeBytes) {
+  const bool lost = info ? info->identity != log_.info.identity : info.error() == ENOENT;
+  if (lost) return false;
+  // A reader of this process may have found the lines before us.
+  if (index_.summary().coveredBytes == offset) indexGroup(offset);
+  groupLines_.clear();
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (outcomes_[i]) group[i]->release();
+  }
+  if (info && index_.summary().coveredBytes == info->sizeBytes) {
     seenSize_ = info->sizeBytes;
     seenModifiedNs_ = info->modifiedNs;
   }
-  return {};
+  return true;
 }
 
+namespace {
+
+// Takes back a batch that could not be synced, unless somebody continues behind it.
+void cutOff(File& file, std::uint64_t begin, std::uint64_t end) {
+  if (!file.tryLock(LockKind::Exclusive)) return;
+  const FileLock fileLock(file);
+  if (const auto info = file.info(); info && info->sizeBytes == end) (void)file.truncate(begin);
+}
+
+}  // namespace
+
 // Writes what the group wants to add. `lock` is open during the write and the sync, so that readers go on: only the
-// holder of the file's lock comes here.
-Result<void> SessionLog::commitLines(View& view, File& file, std::unique_lock<std::mutex>& lock) {
-  if (view.lines().empty()) return {};
-  if (log_.file.get() != &file) return std::unexpected(replacedError());
+// holder of the file's lock comes here. False when the file turned out to have lost the session's name, so that the
+// batch was taken back.
+//
+// The file's lock ends before the sync. Whoever comes then finds a batch that is not known to be durable, and makes it
+// so before it adds to it.
+Result<bool> SessionLog::commitLines(const std::vector<AppendWork*>& group, File& file, FileLock& fileLock,
+                                     std::unique_lock<std::mutex>& lock) {
+  if (groupLines_.empty()) return true;
+  if (log_.file.get() != &file) return false;
   const std::uint64_t offset = index_.summary().coveredBytes;
-  sealGroup(view.lines());
+  sealGroup();
 
   lock.unlock();
   const auto written = writeFully(file, offset, groupBytes_);
@@ -330,12 +340,16 @@ Result<void> SessionLog::commitLines(View& view, File& file, std::unique_lock<st
   }
   lock.lock();
   if (!written) return std::unexpected(appendError(written.error(), offset));
-  const bool stillOurs = log_.file.get() == &file;
-  auto noted = stillOurs ? noteWritten(view, offset) : std::unexpected(replacedError());
+  if (log_.file.get() != &file || !noteWritten(group, offset)) {
+    (void)file.truncate(offset);
+    return false;
+  }
 
   lock.unlock();
+  fileLock.unlock();
+  const std::uint64_t end = offset + groupBytes_.size();
   const auto synced = file.sync();
-  if (!synced) (void)file.truncate(offset);
+  if (!synced) cutOff(file, offset, end);
   lock.lock();
   if (!synced) {
     forgetIndex();
@@ -343,12 +357,12 @@ Result<void> SessionLog::commitLines(View& view, File& file, std::unique_lock<st
   }
   // A reader that saved the index may have met the error that this sync would have reported.
   if (poison_) return std::unexpected(*poison_);
-  if (!noted) return noted;
-  if (log_.file.get() != &file) return std::unexpected(replacedError());
   bytesSinceTurn_ += groupBytes_.size();
-  syncedBytes_ = offset + groupBytes_.size();
+  // When it was archived meanwhile, the batch is in the archive.
+  if (log_.file.get() != &file) return true;
+  syncedBytes_ = end;
   extendIndex();
-  return {};
+  return true;
 }
 
 Result<void> SessionLog::loadTail() {
@@ -362,19 +376,21 @@ Result<void> SessionLog::loadTail() {
 }
 
 // Lets each work of the group check itself. Fails as a whole when the index cannot be trusted.
-Result<void> SessionLog::prepareGroup(View& view, const std::vector<AppendWork*>& group,
-                                      std::vector<Result<void>>& outcomes) {
+Result<void> SessionLog::prepareGroup(const std::vector<AppendWork*>& group) {
+  View view(*this);
+  groupLines_.clear();
+  outcomes_.clear();
   for (AppendWork* work : group) {
-    std::vector<NewLine> fresh;
-    auto prepared = work->prepare(view, fresh);
+    const std::size_t before = groupLines_.size();
+    auto prepared = work->prepare(view, groupLines_);
     if (index_.damaged() || readMismatch_) {
       return fail(ErrorCode::Damaged, fmt::format("{} is damaged", log_.path()), "run `bough verify`");
     }
-    if (prepared && view.lines().size() + fresh.size() > kMaxBatchEntries) {
+    if (prepared && groupLines_.size() > kMaxBatchEntries) {
       prepared = fail(ErrorCode::InvalidArgument, "a batch of more than 1,000,000 entries", "append it in parts");
     }
-    if (prepared) view.accept(*work, std::move(fresh));
-    outcomes.push_back(std::move(prepared));
+    if (!prepared) groupLines_.shrinkTo(before);
+    outcomes_.push_back(std::move(prepared));
   }
   return {};
 }
@@ -385,31 +401,32 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
     for (AppendWork* work : group) work->finish(std::unexpected(error));
   };
   if (poison_) return failAll(*poison_);
-  const auto file = lockForAppend(lock);
-  if (!file) return failAll(file.error());
-  const FileLock fileLock(**file);
-
-  for (const bool retried : {false, true}) {
+  // Again when the index turns out to have misled us, or the file to be another one.
+  constexpr int kTries = 3;
+  for (int tries = 1; tries <= kTries; ++tries) {
+    const auto file = lockForAppend(lock, tries == 1 ? NameLook::Later : NameLook::Now);
+    if (!file) return failAll(file.error());
+    FileLock fileLock(**file);
     if (auto may = checkHeader(); !may) return failAll(may.error());
     if (auto settled = settle(nullptr); !settled) return failAll(settled.error());
     if (auto tail = loadTail(); !tail) return failAll(tail.error());
     if (auto head = loadHead(); !head) return failAll(head.error());
-    View view(*this);
-    std::vector<Result<void>> outcomes;
-    auto prepared = prepareGroup(view, group, outcomes);
-    if (!prepared && retried) return failAll(prepared.error());
+    auto prepared = prepareGroup(group);
+    if (!prepared && tries == kTries) return failAll(prepared.error());
     if (!prepared) {
-      // The index misled us, and nothing is written on its word: make it anew and ask again.
+      // Nothing is written on the word of such an index: make it anew and ask again.
       forgetIndex();
       if (auto fresh = refresh(); !fresh) return failAll(fresh.error());
       continue;
     }
-    const auto written = commitLines(view, **file, lock);
+    const auto written = commitLines(group, **file, fileLock, lock);
+    if (written && !*written) continue;
     for (std::size_t i = 0; i < group.size(); ++i) {
-      group[i]->finish(outcomes[i] && !written ? written : std::move(outcomes[i]));
+      group[i]->finish(outcomes_[i] && !written ? std::unexpected(written.error()) : std::move(outcomes_[i]));
     }
     return;
   }
+  failAll(replacedError());
 }
 
 Result<RepairReport> SessionLog::repair() {
@@ -420,7 +437,7 @@ Result<RepairReport> SessionLog::repair() {
   std::shared_ptr<File> file;
   std::optional<FileLock> fileLock;
   if (log_.form == LogForm::Plain) {
-    auto locked = lockForAppend(lock);
+    auto locked = lockForAppend(lock, NameLook::Now);
     if (!locked) return std::unexpected(locked.error());
     file = std::move(*locked);
     fileLock.emplace(*file);

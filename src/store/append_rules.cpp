@@ -11,7 +11,9 @@
 namespace bough {
 namespace {
 
+constexpr std::string_view kNoId = "entry (no id yet)";
 constexpr std::size_t kEnvelopeBytes = 256;  // about what a line holds besides its payload
+constexpr std::size_t kSealBytes = 64;       // more than a seal has
 
 std::unexpected<Error> invalid(const Entry& entry, std::string_view what, std::string hint = {}) {
   return fail(ErrorCode::InvalidArgument,
@@ -28,23 +30,26 @@ bool isSamePayload(std::string_view mine, std::string_view theirs) {
 
 class BatchRules {
  public:
-  BatchRules(LogView& log, AppendRequest& request, const EntrySerializer& serializer, IdGenerator& ids, Clock& clock,
-             std::vector<NewLine>& lines)
+  BatchRules(LogView& log, const AppendRequest& request, const EntrySerializer& serializer, IdGenerator& ids,
+             Clock& clock, NewLines& lines)
       : log_(log),
         request_(request),
         serializer_(serializer),
         ids_(ids, request.entries.size()),
         clock_(clock),
-        lines_(lines),
-        head_(log.headId()) {
-    lines_.reserve(request.entries.size());
+        lines_(lines) {
+    head_ = log.headId();
+    now_.clear();
+    if (request_.expectedTail && *request_.expectedTail != log.tailId()) otherTail_ = log.tailId();
+    std::size_t bytes = 0;
+    for (const Entry& entry : request_.entries) bytes += entry.payload.size() + entry.meta.size() + entry.extra.size();
+    lines_.reserve(request_.entries.size(), bytes + request_.entries.size() * kEnvelopeBytes);
   }
 
   Result<AppendResult> run() {
     if (request_.entries.empty()) return fail(ErrorCode::InvalidArgument, "a batch without entries");
     AppendResult result{.sessionId = request_.sessionId, .lastAppendedEntryId = {}};
-    std::string_view last;
-    for (Entry& entry : request_.entries) {
+    for (const Entry& entry : request_.entries) {
       std::optional<Entry> known;
       if (!entry.id.empty()) {
         auto found = stored(entry.id);
@@ -52,26 +57,31 @@ class BatchRules {
         known = std::move(*found);
       }
       const auto accepted = known ? duplicate(entry, *known) : fresh(entry);
-      if (!accepted) return std::unexpected(accepted.error());
+      if (!accepted) return std::unexpected(withPlace(accepted.error(), entry));
       ++(known ? result.duplicateCount : result.appendedCount);
-      last = known ? std::string_view(entry.id) : lines_.back().id();
     }
-    result.lastAppendedEntryId = last;
+    const Entry& last = request_.entries.back();
+    result.lastAppendedEntryId = last.id.empty() ? lines_.back().id() : std::string_view(last.id);
     // A repeated batch is recognized even though its first delivery moved the tail.
-    if (result.appendedCount > 0 && request_.expectedTail && *request_.expectedTail != log_.tailId()) {
-      return conflict();
+    if (result.appendedCount > 0 && otherTail_) {
+      return std::unexpected(tailConflict(request_.sessionId, *request_.expectedTail, *otherTail_));
     }
     return result;
   }
 
  private:
-  [[nodiscard]] std::unexpected<Error> conflict() const {
-    return std::unexpected(tailConflict(request_.sessionId, *request_.expectedTail, log_.tailId()));
+  // An entry without an id is told by its place in the batch.
+  [[nodiscard]] Error withPlace(Error error, const Entry& entry) const {
+    if (error.message.starts_with(kNoId)) {
+      const auto place = &entry - request_.entries.data() + 1;
+      error.message.replace(0, kNoId.size(), fmt::format("entry {} of the batch", place));
+    }
+    return error;
   }
 
   // The entry of that id, wherever the session has it.
   Result<std::optional<Entry>> stored(const std::string& id) {
-    if (const auto mine = batch_.find(lines_, id)) return decoded(lines_[*mine].text());
+    if (const auto pending = lines_.find(id)) return decoded(lines_[*pending].text());
     auto text = log_.textOf(id);
     if (!text) return std::unexpected(text.error());
     if (*text) return decoded(**text);
@@ -85,7 +95,7 @@ class BatchRules {
   }
 
   Result<bool> exists(const std::string& id) {
-    if (batch_.find(lines_, id)) return true;
+    if (lines_.find(id)) return true;
     auto here = log_.contains(id);
     if (!here || *here || !request_.shared) return here;
     auto shared = request_.shared(id);
@@ -109,20 +119,21 @@ class BatchRules {
                               entry.id),
                   "entries are never changed: append under another id, or leave the id out");
     }
-    advanceHead(known, entry.id);
+    advanceHead(known, entryKind(known.type), known.id);
     return {};
   }
 
   // The entries of a batch are made at one time.
   const std::string& now() {
-    if (now_.empty()) now_ = formatTimestamp(clock_.nowMs());
+    if (now_.empty()) formatTimestamp(clock_.nowMs(), now_);
     return now_;
   }
 
+  // Strings that need no new memory for each batch.
   struct Kept {
     std::string id;
-    std::string timestamp;
-    std::optional<std::string> parentId;
+    std::string head;
+    std::string now;
 
     static Kept& ofThread() {
       thread_local Kept strings;
@@ -130,76 +141,31 @@ class BatchRules {
     }
   };
 
-  // What the caller left out of an entry is filled in for as long as this lives, so that the entry need not be copied;
-  // with strings that are kept, so that they need no memory.
-  class Completed {
-   public:
-    Completed(Entry& entry, BatchRules& rules)
-        : entry_(entry),
-          rules_(rules),
-          noId_(entry.id.empty()),
-          noTime_(entry.timestamp.empty()),
-          noParent_(!entry.parentId) {
-      if (noId_) {
-        entry.id.swap(rules_.kept_.id);
-        rules.ids_.next(entry.id);
-      }
-      if (noTime_) {
-        entry.timestamp.swap(rules_.kept_.timestamp);
-        entry.timestamp = rules.now();
-      }
-      if (noParent_) {
-        entry.parentId.swap(rules_.kept_.parentId);
-        if (!entry.parentId) entry.parentId.emplace();
-        *entry.parentId = rules.head_;
-      }
-    }
-    ~Completed() {
-      if (noId_) {
-        entry_.id.swap(rules_.kept_.id);
-        entry_.id.clear();
-      }
-      if (noTime_) {
-        entry_.timestamp.swap(rules_.kept_.timestamp);
-        entry_.timestamp.clear();
-      }
-      if (noParent_) {
-        entry_.parentId.swap(rules_.kept_.parentId);
-        entry_.parentId.reset();
-      }
-    }
-    Completed(const Completed&) = delete;
-    Completed& operator=(const Completed&) = delete;
-
-   private:
-    Entry& entry_;
-    BatchRules& rules_;
-    bool noId_;
-    bool noTime_;
-    bool noParent_;
-  };
-
-  Result<void> fresh(Entry& entry) {
-    if (entry.type == entry_type::kSessionHeader) return invalid(entry, "a session has one header, its first entry");
+  Result<void> fresh(const Entry& entry) {
+    const EntryKind kind = entryKind(entry.type);
+    if (kind == EntryKind::SessionHeader) return invalid(entry, "a session has one header, its first entry");
     constexpr std::size_t kMaxTypeBytes = 64;
-    if (entry.type.size() > kMaxTypeBytes || !isEntryId(entry.type)) {
+    if (kind == EntryKind::Other && (entry.type.size() > kMaxTypeBytes || !isEntryId(entry.type))) {
       return invalid(entry, "the type is not 1 to 64 of [A-Za-z0-9._:-]");
     }
-    const Completed completed(entry, *this);
     if (auto known = checkParent(entry); !known) return known;
-    std::string text;
-    text.reserve(entry.payload.size() + entry.meta.size() + entry.extra.size() + kEnvelopeBytes);
-    if (auto encoded = serializer_.encode(entry, text); !encoded) return encoded;
-    if (text.size() + 64 > kMaxLineBytes) {
+    EntryDefaults defaults{.id = {}, .parentId = head_, .timestamp = {}};
+    if (entry.id.empty()) {
+      ids_.next(kept_.id);
+      defaults.id = kept_.id;
+    }
+    if (entry.timestamp.empty()) defaults.timestamp = now();
+    if (auto added = lines_.add(entry, serializer_, defaults); !added) return added;
+    if (lines_.back().text().size() + kSealBytes > kMaxLineBytes) {
       return invalid(entry, "the entry is larger than 128 MiB", "store large data as an attachment");
     }
-    if (auto checked = checkPayload(entry); !checked) return checked;
-    lines_.emplace_back(std::move(text), entry);
-    advanceHead(entry, lines_.back().id());
+    if (auto checked = checkPayload(entry, kind); !checked) return checked;
+    advanceHead(entry, kind, lines_.back().id());
     return {};
   }
 
   Result<void> checkParent(const Entry& entry) {
+    if (!entry.parentId) return {};
     const std::string& parent = *entry.parentId;
     if (parent.empty() || parent == head_) return {};
     if (parent == entry.id) return invalid(entry, "the entry names itself as its parent");
@@ -214,17 +180,18 @@ class BatchRules {
   }
 
   // Entries that speak about others must name ones that exist.
-  Result<void> checkPayload(const Entry& entry) {
-    if (entry.type == entry_type::kHead || entry.type == entry_type::kLabel) {
-      return checkTarget(entry, "entryId", /*nullable=*/true);
+  Result<void> checkPayload(const Entry& entry, EntryKind kind) {
+    switch (kind) {
+      case EntryKind::Head:
+      case EntryKind::Label: return checkTarget(entry, "entryId", /*nullable=*/true);
+      case EntryKind::Redaction: return checkTarget(entry, "entryId", /*nullable=*/false);
+      case EntryKind::CompactionSummary: return checkText(entry, "firstKeptEntryId");
+      case EntryKind::BranchSummary: {
+        auto session = checkText(entry, "sourceSessionId");
+        return session ? checkText(entry, "sourceEntryId") : session;
+      }
+      default: return {};
     }
-    if (entry.type == entry_type::kRedaction) return checkTarget(entry, "entryId", /*nullable=*/false);
-    if (entry.type == entry_type::kCompactionSummary) return checkText(entry, "firstKeptEntryId");
-    if (entry.type == entry_type::kBranchSummary) {
-      auto session = checkText(entry, "sourceSessionId");
-      return session ? checkText(entry, "sourceEntryId") : session;
-    }
-    return {};
   }
 
   static Result<void> checkText(const Entry& entry, std::string_view name) {
@@ -237,34 +204,31 @@ class BatchRules {
     if (nullable && value == "null") return {};
     const auto target = value ? json::decodeString(*value) : std::nullopt;
     if (!target) return invalid(entry, fmt::format("a {} needs {} in its payload", entry.type, name));
-    auto known = exists(*target);
+    auto known = *target == lines_.back().id() ? Result<bool>(false) : exists(*target);
     if (!known) return std::unexpected(known.error());
     if (*known) return {};
     return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", request_.sessionId, *target),
                 "`bough cat` prints all entries of a session");
   }
 
-  // `id` is the entry's, and stays.
-  void advanceHead(const Entry& entry, std::string_view id) {
-    if (entry.type == entry_type::kHead) {
-      movedHead_ = json::findString(entry.payload, "entryId").value_or("");
-      head_ = movedHead_;
-    } else if (!isControlType(entry.type)) {
+  void advanceHead(const Entry& entry, EntryKind kind, std::string_view id) {
+    if (kind == EntryKind::Head) {
+      head_ = json::findString(entry.payload, "entryId").value_or("");
+    } else if (!isControl(kind)) {
       head_ = id;
     }
   }
 
   LogView& log_;
-  AppendRequest& request_;
+  const AppendRequest& request_;
   const EntrySerializer& serializer_;
   IdGenerator::Batch ids_;
   Clock& clock_;
-  std::vector<NewLine>& lines_;
+  NewLines& lines_;
   Kept& kept_ = Kept::ofThread();
-  NewLineFinder batch_;
-  std::string_view head_;
-  std::string movedHead_;
-  std::string now_;
+  std::string& head_ = kept_.head;
+  std::string& now_ = kept_.now;
+  std::optional<std::string> otherTail_;  // when it is not the expected one
 };
 
 }  // namespace
@@ -277,22 +241,18 @@ Error tailConflict(std::string_view sessionId, std::string_view expected, std::s
           .actualTail = std::string(actual)};
 }
 
-Result<AppendResult> prepareBatch(LogView& log, AppendRequest& request, const EntrySerializer& serializer,
-                                  IdGenerator& ids, Clock& clock, std::vector<NewLine>& lines) {
-  auto result = BatchRules(log, request, serializer, ids, clock, lines).run();
-  if (!result) lines.clear();
-  return result;
+Result<AppendResult> prepareBatch(LogView& log, const AppendRequest& request, const EntrySerializer& serializer,
+                                  IdGenerator& ids, Clock& clock, NewLines& lines) {
+  return BatchRules(log, request, serializer, ids, clock, lines).run();
 }
 
-Result<std::vector<NewLine>> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer) {
+Result<NewLines> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer) {
   if (entries.empty() || entries.front().type != entry_type::kSessionHeader) {
     return fail(ErrorCode::InvalidArgument, "a session begins with its header");
   }
-  std::vector<NewLine> lines;
+  NewLines lines;
   for (const Entry& entry : entries) {
-    std::string text;
-    if (auto encoded = serializer.encode(entry, text); !encoded) return std::unexpected(encoded.error());
-    lines.emplace_back(std::move(text), entry);
+    if (auto added = lines.add(entry, serializer); !added) return std::unexpected(added.error());
   }
   return lines;
 }

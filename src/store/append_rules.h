@@ -13,15 +13,15 @@
 
 namespace bough {
 
-/// Checks `request` against the log as it is and returns what to write in `lines`; the result counts what would be
-/// appended. Nothing is written when it fails. `request` is as before when this returns.
-Result<AppendResult> prepareBatch(LogView& log, AppendRequest& request, const EntrySerializer& serializer,
-                                  IdGenerator& ids, Clock& clock, std::vector<NewLine>& lines);
+/// Checks `request` against the log as it is, and what is to be written before it, which `lines` holds; adds what it
+/// would write to them. The result counts what would be appended. When it fails, what it added is of no use.
+Result<AppendResult> prepareBatch(LogView& log, const AppendRequest& request, const EntrySerializer& serializer,
+                                  IdGenerator& ids, Clock& clock, NewLines& lines);
 
 /// The Conflict that says which tail a session has instead of the expected one.
 Error tailConflict(std::string_view sessionId, std::string_view expected, std::string_view actual);
 
 /// The rules for a session's first batch: the header and what stands right behind it.
-Result<std::vector<NewLine>> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer);
+Result<NewLines> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer);
 
 }  // namespace bough

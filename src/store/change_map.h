@@ -57,7 +57,9 @@ class ChangeMap {
 class ChangeMark {
  public:
   ChangeMark(ChangeMap& map, std::string_view sessionId, ChangeKind kind = ChangeKind::Content)
-      : map_(map), group_(ChangeMap::groupOf(sessionId)), kind_(kind), begun_(map.began(group_, kind)) {}
+      : ChangeMark(map, ChangeMap::groupOf(sessionId), kind) {}
+  ChangeMark(ChangeMap& map, std::uint32_t group, ChangeKind kind = ChangeKind::Content)
+      : map_(map), group_(group), kind_(kind), begun_(map.began(group, kind)) {}
   ChangeMark(const ChangeMark&) = delete;
   ChangeMark& operator=(const ChangeMark&) = delete;
   ~ChangeMark() { map_.ended(begun_, group_, kind_); }

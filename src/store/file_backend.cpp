@@ -136,7 +136,8 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
   const std::lock_guard lock(mutex_);
   if (const auto cached = logs_.find(sessionId); cached != logs_.end()) return cached->second.log;
   recent_.push_front(sessionId);
-  logs_.emplace(sessionId, CachedLog{.log = *opened, .place = recent_.begin()});
+  logs_.emplace(sessionId,
+                CachedLog{.log = *opened, .place = recent_.begin(), .changeGroup = ChangeMap::groupOf(sessionId)});
   if (logs_.size() > kMaxOpenLogs) {
     logs_.erase(recent_.back());
     recent_.pop_back();
@@ -242,12 +243,14 @@ Result<FileBackend::Target> FileBackend::target(const AppendRequest& request) {
     if (const auto cached = logs_.find(request.sessionId); cached != logs_.end()) {
       recent_.splice(recent_.begin(), recent_, cached->second.place);
       const bool known = cached->second.origin == request.origin;
-      return Target{.log = cached->second.log, .generation = known ? cached->second.originGeneration : 0};
+      return Target{.log = cached->second.log,
+                    .generation = known ? cached->second.originGeneration : 0,
+                    .changeGroup = cached->second.changeGroup};
     }
   }
   auto session = log(request.sessionId);
   if (!session) return std::unexpected(session.error());
-  return Target{.log = std::move(*session), .generation = 0};
+  return Target{.log = std::move(*session), .generation = 0, .changeGroup = ChangeMap::groupOf(request.sessionId)};
 }
 
 Result<SessionState> FileBackend::state(const std::string& sessionId) {
@@ -293,7 +296,7 @@ Result<AppendResult> FileBackend::append(AppendRequest& request) {
   auto to = target(request);
   if (!to) return std::unexpected(to.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
-  const ChangeMark mark(changes_, request.sessionId);
+  const ChangeMark mark(changes_, to->changeGroup);
   RulesWork work(request, to->generation, serializer_, ids_, environment_.clock);
   to->log->append(work, weightOf(request.entries));
   return work.take();

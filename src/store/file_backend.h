@@ -106,6 +106,7 @@ class FileBackend : public StorageBackend {
   struct Target {
     std::shared_ptr<SessionLog> log;
     std::uint64_t generation = 0;  ///< Of the log that the request's origin was read from; 0 when that is not known.
+    std::uint32_t changeGroup = 0;
   };
   Result<Target> target(const AppendRequest& request);
   void forget(const std::string& sessionId);
@@ -130,6 +131,7 @@ class FileBackend : public StorageBackend {
   struct CachedLog {
     std::shared_ptr<SessionLog> log;
     std::list<std::string>::iterator place;
+    std::uint32_t changeGroup = 0;
     std::uint64_t originGeneration = 0;  // of the log, when `origin` was read from it
     std::optional<ForkOrigin> origin;
   };

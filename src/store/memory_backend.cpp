@@ -30,11 +30,11 @@ class MemoryView final : public LogView {
   Result<std::optional<std::string>> textOf(std::string_view id) override {
     const auto found = session_.sequences.find(std::string(id));
     if (found == session_.sequences.end()) return std::nullopt;
-    return session_.lines[found->second].text();
+    return session_.lines[found->second].text;
   }
   Result<bool> contains(std::string_view id) override { return session_.sequences.contains(std::string(id)); }
-  [[nodiscard]] std::string_view tailId() const override { return session_.lines.back().id(); }
-  [[nodiscard]] std::string_view headId() const override { return session_.headId; }
+  [[nodiscard]] std::string_view tailId() const override { return session_.lines.back().id; }
+  [[nodiscard]] std::string_view headId() override { return session_.headId; }
 
  private:
   const MemorySession& session_;
@@ -132,7 +132,7 @@ Result<void> MemoryBackend::createSession(const std::string& sessionId, const st
                   "choose another id, or append to that one");
     }
     auto made = std::make_shared<MemorySession>();
-    for (NewLine& line : *lines) made->add(std::move(line));
+    made->add(*lines);
     const auto origin = readHeader(entries.front()).origin;
     if (origin) made->headId = origin->entryId;
     state_->sessions.emplace(sessionId, std::move(made));
@@ -142,7 +142,7 @@ Result<void> MemoryBackend::createSession(const std::string& sessionId, const st
 }
 
 Result<Entry> MemoryBackend::header(const std::string& sessionId) {
-  return with(session(sessionId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text()); });
+  return with(session(sessionId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text); });
 }
 
 Result<std::optional<ForkOrigin>> MemoryBackend::origin(const std::string& sessionId) {
@@ -158,11 +158,11 @@ Result<SessionState> MemoryBackend::state(const std::string& sessionId) {
     const HeaderInfo info = readHeader(*first);
     SessionState state{.sessionId = sessionId,
                        .entryCount = known.lines.size(),
-                       .tailId = std::string(known.lines.back().id()),
+                       .tailId = known.lines.back().id,
                        .headId = known.headId,
                        .origin = info.origin,
                        .format = info.format};
-    for (const NewLine& line : known.lines) state.bytes += line.text().size();
+    for (const MemoryLine& line : known.lines) state.bytes += line.text.size();
     return state;
   });
 }
@@ -170,10 +170,10 @@ Result<SessionState> MemoryBackend::state(const std::string& sessionId) {
 Result<AppendResult> MemoryBackend::append(AppendRequest& request) {
   auto result = with(session(request.sessionId), [&](MemorySession& known) -> Result<AppendResult> {
     MemoryView view(known);
-    std::vector<NewLine> lines;
+    NewLines lines;
     auto prepared = prepareBatch(view, request, serializer_, ids_, environment_.clock, lines);
     if (!prepared) return prepared;
-    for (NewLine& line : lines) known.add(std::move(line));
+    known.add(lines);
     return prepared;
   });
   noteChange(request.sessionId);
@@ -200,7 +200,7 @@ Result<std::vector<std::uint64_t>> MemoryBackend::select(const std::string& sess
     type = type.substr(1, type.size() - 2);
     for (std::uint64_t i = selection.fromSequence; i < count && found.size() < selection.limit; ++i) {
       const std::uint64_t at = selection.newestFirst ? count - 1 - (i - selection.fromSequence) : i;
-      if (selection.type.empty() || known.lines[at].type() == type) found.push_back(at);
+      if (selection.type.empty() || known.lines[at].type == type) found.push_back(at);
     }
     return found;
   });
@@ -210,7 +210,7 @@ Result<std::vector<std::uint64_t>> MemoryBackend::controls(const std::string& se
   return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<std::uint64_t>> {
     std::vector<std::uint64_t> found;
     for (std::uint64_t i = 0; i < known.lines.size(); ++i) {
-      if (isControlType(known.lines[i].type())) found.push_back(i);
+      if (isControlType(known.lines[i].type)) found.push_back(i);
     }
     return found;
   });
@@ -225,8 +225,8 @@ Result<SessionOutline> MemoryBackend::outline(const std::string& sessionId) {
     };
     SessionOutline outline;
     for (std::uint64_t i = 0; i < known.lines.size(); ++i) {
-      const std::string parent(known.lines[i].parentId());
-      outline.add(entryKind(known.lines[i].type()), parent.empty() ? SessionOutline::kNone : sequenceOf(parent, i));
+      const std::string& parent = known.lines[i].parentId;
+      outline.add(entryKind(known.lines[i].type), parent.empty() ? SessionOutline::kNone : sequenceOf(parent, i));
     }
     if (!known.headId.empty()) outline.head = sequenceOf(known.headId, known.lines.size());
     return outline;
@@ -237,8 +237,8 @@ Result<std::vector<std::string>> MemoryBackend::findIds(const std::string& sessi
                                                         std::size_t limit) {
   return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<std::string>> {
     std::vector<std::string> found;
-    for (const NewLine& line : known.lines) {
-      if (found.size() < limit && line.id().starts_with(prefix)) found.emplace_back(line.id());
+    for (const MemoryLine& line : known.lines) {
+      if (found.size() < limit && line.id.starts_with(prefix)) found.push_back(line.id);
     }
     return found;
   });
@@ -249,7 +249,7 @@ Result<BranchPart> MemoryBackend::branch(const std::string& sessionId, std::uint
     BranchPart part;
     for (std::uint64_t at = leaf; part.sequences.size() < limit;) {
       part.sequences.push_back(at);
-      const std::string parent(known.lines[at].parentId());
+      const std::string& parent = known.lines[at].parentId;
       const auto found = known.sequences.find(parent);
       if (found == known.sequences.end()) {
         part.continuesAt = parent;
@@ -266,7 +266,7 @@ Result<std::vector<Entry>> MemoryBackend::read(const std::string& sessionId, std
   return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<Entry>> {
     std::vector<Entry> entries;
     for (const std::uint64_t sequence : sequences) {
-      auto entry = serializer_.decode(known.lines[sequence].text());
+      auto entry = serializer_.decode(known.lines[sequence].text);
       if (!entry) return std::unexpected(entry.error());
       entries.push_back(std::move(*entry));
     }
@@ -316,13 +316,13 @@ Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vec
   auto lines = prepareFirstBatch(entries, serializer_);
   if (!lines) return std::unexpected(lines.error());
   auto done = with(session(sessionId), [&](MemorySession& known) -> Result<void> {
-    if (known.lines.back().id() != expectedTail)
-      return std::unexpected(tailConflict(sessionId, expectedTail, known.lines.back().id()));
+    if (known.lines.back().id != expectedTail)
+      return std::unexpected(tailConflict(sessionId, expectedTail, known.lines.back().id));
     known.lines.clear();
     known.sequences.clear();
     known.headId.clear();
     known.numbering = MemorySession::nextNumbering();
-    for (NewLine& line : *lines) known.add(std::move(line));
+    known.add(*lines);
     return {};
   });
   noteChange(sessionId);

@@ -44,7 +44,7 @@ Result<std::shared_ptr<MemorySession>> MemoryBackend::trashed(const std::string&
 }
 
 Result<Entry> MemoryBackend::trashedHeader(const std::string& trashId) {
-  return with(trashed(trashId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text()); });
+  return with(trashed(trashId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text); });
 }
 
 Result<void> MemoryBackend::exportTrashedLines(const std::string& trashId,

@@ -12,14 +12,21 @@
 
 #include "base/json_scan.h"
 #include "log/line.h"
-#include "log/new_line.h"
+#include "log/new_lines.h"
 #include "store/memory_backend.h"
 
 namespace bough {
 
+struct MemoryLine {
+  std::string text;
+  std::string id;
+  std::string parentId;
+  std::string type;  // as it stands in the text
+};
+
 struct MemorySession {
   std::mutex mutex;
-  std::vector<NewLine> lines;
+  std::vector<MemoryLine> lines;
   std::unordered_map<std::string, std::uint64_t> sequences;
   std::string headId;
   std::uint64_t version = 0;  // the store's count of changes when this one changed last
@@ -31,14 +38,20 @@ struct MemorySession {
     return ++last;
   }
 
-  void add(NewLine line) {
-    sequences.emplace(std::string(line.id()), lines.size());
-    if (line.type() == entry_type::kHead) {
-      headId = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
-    } else if (!isControlType(line.type()) && line.type() != entry_type::kSessionHeader) {
-      headId = line.id();
+  void add(const NewLines& fresh) {
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      const NewLines::Line line = fresh[i];
+      sequences.emplace(std::string(line.id()), lines.size());
+      if (line.type() == entry_type::kHead) {
+        headId = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
+      } else if (!isControlType(line.type()) && line.type() != entry_type::kSessionHeader) {
+        headId = line.id();
+      }
+      lines.push_back({.text = std::string(line.text()),
+                       .id = std::string(line.id()),
+                       .parentId = std::string(line.parentId()),
+                       .type = std::string(line.type())});
     }
-    lines.push_back(std::move(line));
   }
 };
 
@@ -53,9 +66,9 @@ auto with(Result<std::shared_ptr<MemorySession>> session, Use use) -> decltype(u
 // Sealed as a file would be, each entry a batch of its own.
 inline Result<void> exportTo(const MemorySession& known, const std::function<bool(std::string_view)>& line) {
   SealDigits seal;
-  for (const NewLine& stored : known.lines) {
+  for (const MemoryLine& stored : known.lines) {
     std::string text;
-    seal = appendSealedLine(text, stored.text(), seal, 1, 1);
+    seal = appendSealedLine(text, stored.text, seal, 1, 1);
     text.pop_back();
     if (!line(text)) break;
   }

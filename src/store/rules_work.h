@@ -23,7 +23,7 @@ class RulesWork final : public AppendWork {
             Clock& clock)
       : request_(request), generation_(generation), serializer_(serializer), ids_(ids), clock_(clock) {}
 
-  Result<void> prepare(LogView& log, std::vector<NewLine>& lines) override {
+  Result<void> prepare(LogView& log, NewLines& lines) override {
     if (log.generation() != generation_) {
       auto changed =
           fail(ErrorCode::Damaged, fmt::format("session {} was replaced by another", request_.sessionId), "try again");

@@ -234,7 +234,7 @@ class BufferedView final : public LogView {
     return sequence->has_value();
   }
   [[nodiscard]] std::string_view tailId() const override { return tailId_; }
-  [[nodiscard]] std::string_view headId() const override { return headId_; }
+  [[nodiscard]] std::string_view headId() override { return headId_; }
 
  private:
   [[nodiscard]] Result<std::optional<std::string>> encoded(const Entry& entry) const {
@@ -278,11 +278,11 @@ Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durabilit
     if (!state) return std::unexpected(state.error());
     if (state->format != kFormat) return backend->append(request);  // says what is wrong with it
     BufferedView view(*backend, jsonEntrySerializer(), *state, waiting);
-    std::vector<NewLine> lines;
+    NewLines lines;
     auto prepared = prepareBatch(view, request, jsonEntrySerializer(), ids, environment.clock, lines);
     if (!prepared) return prepared;
-    for (const NewLine& line : lines) {
-      auto entry = jsonEntrySerializer().decode(line.text());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      auto entry = jsonEntrySerializer().decode(lines[i].text());
       if (!entry) return std::unexpected(entry.error());
       waiting.push_back(std::move(*entry));
     }

@@ -70,6 +70,43 @@ TEST_F(FailedSync, OfWhatAnotherProcessWrotePoisonsToo) {
   EXPECT_EQ(world->appendSessionEntries("a", {message("five")}).error().code, ErrorCode::Poisoned);
 }
 
+// A batch is not durable yet when others may append again. Who does has made it durable first, so it stays, though its
+// own writer could not tell.
+TEST_F(FailedSync, DoesNotTakeBackWhatAnotherHasContinued) {
+  World ours(files_, {}, 2);
+  ASSERT_TRUE(ledger_.append(ours, "a", {message("three")}));
+  World theirs(files_, {}, 3);
+  files_.beforeSync([&] {
+    ASSERT_TRUE(theirs->appendSessionEntries("a", {message("behind")}));
+    files_.failSync();
+  });
+  const auto unknown = ours->appendSessionEntries("a", {message("unknown")});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::Poisoned);
+  auto image = powerLossNow(files_);
+  for (SimFileSystem* files : {&files_, image.get()}) {
+    World after(*files, {}, 4);
+    const auto entries = after->loadSessionEntries("a");
+    ASSERT_TRUE(entries);
+    std::vector<std::string> ids;
+    for (const Entry& entry : *entries) ids.push_back(entry.id);
+    EXPECT_EQ((std::vector(ids.begin() + 1, ids.end())),
+              (std::vector<std::string>{"one", "two", "three", "unknown", "behind"}));
+    EXPECT_EQ(entries->back().parentId, "unknown");
+    EXPECT_EQ(after->verifySession("a")->problemCount, 0U);
+  }
+}
+
+// The same when nobody came: nothing of it is left.
+TEST_F(FailedSync, TakesBackWhatNobodyHasContinued) {
+  World world(files_, {}, 2);
+  ASSERT_TRUE(ledger_.append(world, "a", {message("three")}));
+  const std::string before = files_.contents("/store/sessions/a.jsonl").value();
+  files_.failSync();
+  ASSERT_FALSE(world->appendSessionEntries("a", {message("lost")}));
+  EXPECT_EQ(files_.contents("/store/sessions/a.jsonl").value(), before);
+}
+
 TEST_F(FailedSync, LeavesNothingOfABufferedBatchAcknowledged) {
   {
     World world(files_, {.bufferedMs = 1'000'000}, 2);

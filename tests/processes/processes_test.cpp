@@ -114,6 +114,38 @@ TEST(Processes, NothingAcknowledgedIsLostWhenWritersAreKilled) {
   RecordProperty("batches", static_cast<int>(ledger.size()));
 }
 
+// Processes that append without a pause let others in: nobody is told that the session is busy.
+TEST(Processes, WhoAppendsWithoutAPauseLeavesTurnsToOthers) {
+  TempFolder folder;
+  auto store = must(SessionStore::open(folder.path().string(), {.lockTimeoutMs = 20'000}));
+  must(store->createSession({.sessionId = "s"}));
+  std::vector<std::unique_ptr<Child>> hogs;
+  for (unsigned i = 0; i < 3; ++i) {
+    hogs.push_back(std::make_unique<Child>("write", folder.path().string(), "s", "h" + std::to_string(i), i));
+  }
+  Ledger ledger;
+  const auto takeAll = [&] {
+    for (auto& hog : hogs) {
+      for (const std::string& line : hog->reports()) ledger.take(line);
+    }
+  };
+  const auto deadline = Clock::now() + std::chrono::seconds(30);
+  while (ledger.size() < 20 && Clock::now() < deadline) {
+    waitForAny(hogs, 100);
+    takeAll();
+  }
+  const std::size_t before = ledger.size();
+  for (int i = 0; i < 50; ++i) {
+    const auto result = store->appendSessionEntries("s", {message("x", "guest-" + std::to_string(i))});
+    ASSERT_TRUE(result) << result.error().message;
+    takeAll();
+  }
+  EXPECT_GT(ledger.size(), before) << "the others were at it all the time";
+  for (auto& hog : hogs) hog->kill();
+  takeAll();
+  ledger.check(*store, "s");
+}
+
 TEST(Processes, EveryAcceptedAppendWonItsTail) {
   constexpr int kRacers = 6;
   TempFolder folder;

@@ -168,6 +168,19 @@ TEST_F(StoreTest, AFileThatIsReplacedWhileOpenIsTheNewOne) {
   EXPECT_EQ(idsOf(*open(), "s"), (Ids{"t1", "t2"}));
 }
 
+TEST_F(StoreTest, AFileThatIsMovedAwayWhileOpenGetsNothing) {
+  fill("s", 2);
+  must(store->appendSessionEntries("s", {message("x", "e3")}));
+  const std::string bytes = slurp(logPath("s"));
+  std::filesystem::rename(logPath("s"), folder / "aside");
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x", "late")})).code, ErrorCode::NotFound);
+  EXPECT_EQ(slurp(folder / "aside"), bytes);
+  spill(logPath("s"), bytes);
+  must(store->appendSessionEntries("s", {message("x", "e4")}));
+  EXPECT_EQ(slurp(folder / "aside"), bytes);
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"e1", "e2", "e3", "e4"}));
+}
+
 constexpr const char* kNewer =
     R"({"id":"h","parentId":null,"type":"session_header","timestamp":"2026-01-01T00:00:00Z","payload":{"format":2}})"
     "\n"

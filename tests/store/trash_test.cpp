@@ -22,6 +22,20 @@ TEST_F(TrashTest, ASessionComesBackAsItWas) {
   EXPECT_EQ(idsOf(*store, "a"), (Ids{"e1", "e2", "e3", "e4"}));
 }
 
+// Whoever appends without a pause looks at the name of its file last.
+TEST_F(TrashTest, AnAppendThatComesTooLateLeavesNothingInTheTrash) {
+  fill("a", 2);
+  must(store->appendSessionEntries("a", {message("3", "e3")}));
+  const auto other = open();
+  const TrashedSession moved = must(other->trashSession("a"));
+  EXPECT_EQ(refused(store->appendSessionEntries("a", {message("late", "late")})).code, ErrorCode::NotFound);
+  must(other->restoreSession(moved.trashId));
+  EXPECT_EQ(idsOf(*other, "a"), (Ids{"e1", "e2", "e3"}));
+  must(store->appendSessionEntries("a", {message("4", "e4")}));
+  EXPECT_EQ(idsOf(*other, "a"), (Ids{"e1", "e2", "e3", "e4"}));
+  EXPECT_EQ(must(other->verifySession("a")).problemCount, 0U);
+}
+
 TEST_F(TrashTest, AnArchivedSessionComesBackArchived) {
   fill("a", 3);
   must(store->archiveSession("a"));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace bough {
 namespace {
@@ -79,6 +80,12 @@ void SimFile::startSync(std::uint64_t offset, std::uint64_t sizeBytes) {
 }
 
 SysResult<void> SimFile::sync() {
+  std::function<void()> act;
+  {
+    const std::lock_guard guard(state_->mutex);
+    act = std::exchange(state_->beforeSync, nullptr);
+  }
+  if (act) act();
   const std::lock_guard guard(state_->mutex);
   std::string text = "sync " + label_;
   int error = state_->enter(text, true).error;

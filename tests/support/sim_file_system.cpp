@@ -41,11 +41,8 @@ FileInfo SimFileSystem::State::infoOf(std::uint64_t inode) const {
   constexpr std::uint64_t kDevice = 7;
   constexpr std::uint64_t kFirstChangeMs = 1'794'700'020'000;
   const sim::Node& node = disk.node(inode);
-  return {node.bytes.size(),
-          {.device = kDevice, .inode = inode},
-          node.isDirectory,
-          !node.isDirectory,
-          (kFirstChangeMs + node.modified) * 1'000'000};
+  return {node.bytes.size(), {.device = kDevice, .inode = inode},          node.isDirectory,
+          !node.isDirectory, (kFirstChangeMs + node.modified) * 1'000'000, disk.linkCount(inode)};
 }
 
 void SimFileSystem::State::unlock(std::uint64_t inode, const File* holder, const std::string& label) {
@@ -144,6 +141,11 @@ void SimFileSystem::shortRead(std::uint64_t call, std::uint64_t bytes) {
 void SimFileSystem::failSync(std::uint64_t nth) {
   const std::lock_guard guard(state_->mutex);
   state_->syncsUntilFailure = nth;
+}
+
+void SimFileSystem::beforeSync(std::function<void()> act) {
+  const std::lock_guard guard(state_->mutex);
+  state_->beforeSync = std::move(act);
 }
 
 void SimFileSystem::limitSpace(std::optional<std::uint64_t> freeBytes) {

@@ -87,6 +87,8 @@ class SimFileSystem final : public FileSystem {
   void shortRead(std::uint64_t call, std::uint64_t bytes);
   /// Makes the nth sync of a file from now fail with EIO and lose the unsynced pages.
   void failSync(std::uint64_t nth = 1);
+  /// Does something right before the next sync of a file: what another process does at that moment.
+  void beforeSync(std::function<void()> act);
   /// Lets files grow by no more than this in total; what is cut off or removed becomes free. None: no limit.
   void limitSpace(std::optional<std::uint64_t> freeBytes);
   /// Takes back all faults and limits.

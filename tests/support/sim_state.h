@@ -34,6 +34,7 @@ struct SimFileSystem::State {
   std::map<std::uint64_t, std::uint64_t> shortCalls;
   std::optional<std::pair<std::uint64_t, int>> goneFrom;
   std::uint64_t syncsUntilFailure = 0;
+  std::function<void()> beforeSync;
   std::optional<std::uint64_t> freeBytes;
 
   /// By file, by open file.

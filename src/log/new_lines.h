@@ -1,0 +1,142 @@
+// Entries about to be appended.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/check.h"
+#include "bough/entry_serializer.h"
+
+namespace bough {
+
+/// Lines without seals, one behind the other in one text, and where the keys of each stand in it: so a batch of many
+/// needs no more memory of the system than one of one.
+class NewLines {
+ public:
+  /// One of them. Good until the list changes.
+  class Line {
+   public:
+    [[nodiscard]] std::string_view text() const { return text_; }
+    [[nodiscard]] std::string_view id() const { return text_.substr(kIdAt, idLength_); }
+    /// Empty for a root.
+    [[nodiscard]] std::string_view parentId() const { return text_.substr(parentAt_, parentLength_); }
+    /// As it stands in the text: a type of another writer may hold escapes.
+    [[nodiscard]] std::string_view type() const { return text_.substr(typeAt_, typeLength_); }
+
+   private:
+    friend class NewLines;
+    std::string_view text_;
+    std::uint32_t idLength_ = 0;
+    std::uint32_t parentAt_ = 0;
+    std::uint32_t parentLength_ = 0;
+    std::uint32_t typeAt_ = 0;
+    std::uint32_t typeLength_ = 0;
+  };
+
+  [[nodiscard]] std::size_t size() const { return places_.size(); }
+  [[nodiscard]] bool empty() const { return places_.empty(); }
+  [[nodiscard]] std::size_t totalBytes() const { return text_.size(); }
+  [[nodiscard]] Line operator[](std::size_t i) const {
+    Line line = places_[i].keys;
+    line.text_ = std::string_view(text_).substr(places_[i].begin, places_[i].length);
+    return line;
+  }
+  [[nodiscard]] Line back() const { return (*this)[size() - 1]; }
+
+  /// Room for so many more lines of so many bytes together.
+  void reserve(std::size_t lines, std::size_t bytes) {
+    places_.reserve(size() + lines);
+    text_.reserve(text_.size() + bytes);
+  }
+
+  /// Adds what `serializer` makes of `entry`, which begins with id, parentId and type; nothing when it makes nothing.
+  Result<void> add(const Entry& entry, const EntrySerializer& serializer, const EntryDefaults& defaults = {}) {
+    const std::size_t begin = text_.size();
+    if (auto encoded = serializer.encodeWith(entry, defaults, text_); !encoded) {
+      text_.resize(begin);
+      return encoded;
+    }
+    const std::size_t idBytes = entry.id.empty() ? defaults.id.size() : entry.id.size();
+    const std::size_t parentBytes = entry.parentId ? entry.parentId->size() : defaults.parentId.size();
+    places_.push_back({.begin = begin, .length = text_.size() - begin, .keys = findKeys(begin, idBytes, parentBytes)});
+    return {};
+  }
+
+  /// The place of the line with that id. Most batches are short, and looked through faster than hashed.
+  std::optional<std::size_t> find(std::string_view id) {
+    constexpr std::size_t kFew = 16;
+    if (size() <= kFew) {
+      for (std::size_t i = 0; i < size(); ++i) {
+        if ((*this)[i].id() == id) return i;
+      }
+      return std::nullopt;
+    }
+    const std::hash<std::string_view> hash;
+    while (byId_.size() < size()) byId_.emplace(hash((*this)[byId_.size()].id()), byId_.size());
+    const auto [first, last] = byId_.equal_range(hash(id));
+    const auto found = std::find_if(first, last, [&](const auto& item) { return (*this)[item.second].id() == id; });
+    if (found == last) return std::nullopt;
+    return found->second;
+  }
+
+  /// Takes back all but the first `count`.
+  void shrinkTo(std::size_t count) {
+    if (count == size()) return;
+    text_.resize(places_[count].begin);
+    places_.resize(count);
+    byId_.clear();
+  }
+
+  /// Takes back all. The memory is kept for the next ones, unless it is much.
+  void clear() {
+    constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
+    if (text_.capacity() > kKeptBytes || places_.capacity() > kKeptBytes / sizeof(Place)) *this = {};
+    text_.clear();
+    places_.clear();
+    byId_.clear();
+  }
+
+ private:
+  struct Place {
+    std::size_t begin;
+    std::size_t length;
+    Line keys;
+  };
+
+  static constexpr std::size_t kIdAt = std::string_view(R"({"id":")").size();
+
+  [[nodiscard]] Line findKeys(std::size_t begin, std::size_t idBytes, std::size_t parentBytes) const {
+    constexpr std::size_t kParentKeyBytes = std::string_view(R"(","parentId":)").size();
+    constexpr std::size_t kTypeKeyBytes = std::string_view(R"(,"type":")").size();
+    const std::string_view text = std::string_view(text_).substr(begin);
+    Line line;
+    line.idLength_ = narrow(idBytes);
+    std::size_t at = kIdAt + line.idLength_ + kParentKeyBytes;
+    if (parentBytes > 0) {
+      line.parentAt_ = narrow(at + 1);
+      line.parentLength_ = narrow(parentBytes);
+      at += parentBytes + 2;
+    } else {
+      at += 4;  // null
+    }
+    line.typeAt_ = narrow(at + kTypeKeyBytes);
+    const std::size_t typeEnd = text.find('"', line.typeAt_);
+    BOUGH_CHECK(typeEnd != std::string_view::npos);
+    line.typeLength_ = narrow(typeEnd - line.typeAt_);
+    return line;
+  }
+
+  static std::uint32_t narrow(std::size_t size) { return static_cast<std::uint32_t>(size); }
+
+  std::string text_;
+  std::vector<Place> places_;
+  std::unordered_multimap<std::size_t, std::size_t> byId_;  // hash and place of the first lines, for find
+};
+
+}  // namespace bough
