@@ -14,8 +14,22 @@ namespace bough {
 namespace {
 
 constexpr std::string_view kName = "settings.json";
+constexpr std::string_view kTemporaryBegin = "settings.";
+constexpr std::string_view kTemporaryEnd = ".tmp";
 constexpr std::uint64_t kMaxBytes = 64 << 10;
 constexpr std::uint64_t kSchema = 1;
+
+// What processes left that died while they saved; one that is younger may be at it.
+void removeOldTemporaries(Directory& root, std::uint64_t nowMs) {
+  constexpr std::uint64_t kOldMs = 3'600'000;
+  const auto names = root.list();
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(kTemporaryBegin) || !name.ends_with(kTemporaryEnd)) continue;
+    const auto info = root.info(name);
+    if (info && info->isRegular && info->modifiedNs / 1'000'000 + kOldMs < nowMs) (void)root.remove(name);
+  }
+}
 
 }  // namespace
 
@@ -30,7 +44,7 @@ Result<std::string> FileBackend::settings() {
 // Under another name first, which no other process has, so that it is there whole or as it was.
 Result<void> FileBackend::saveSettings(std::string_view text) {
   const std::string path = fmt::format("{}/{}", root_->path(), kName);
-  const std::string temporary = fmt::format("settings.{:016x}.tmp", environment_.random.next());
+  const std::string temporary = fmt::format("{}{:016x}{}", kTemporaryBegin, environment_.random.next(), kTemporaryEnd);
   auto file = root_->open(temporary, OpenMode::CreateNew);
   if (!file) return std::unexpected(systemError(file.error(), "make", path));
   SysResult<void> done = writeFully(**file, 0, text);
@@ -38,6 +52,7 @@ Result<void> FileBackend::saveSettings(std::string_view text) {
   if (done) done = root_->rename(temporary, kName);
   if (done) done = root_->sync();
   if (!done) (void)root_->remove(temporary);
+  removeOldTemporaries(*root_, environment_.clock.nowMs());
   return orError(std::move(done), "write", path);
 }
 

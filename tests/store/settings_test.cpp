@@ -33,6 +33,18 @@ TEST_F(SettingsTest, ThatCannotBeUnderstoodAreRefusedAndLeftAlone) {
   must(store->createSession({.sessionId = "a"}));
 }
 
+TEST_F(SettingsTest, WhatADeadProcessLeftGoesWithTheNextSaving) {
+  const std::string old = folder / "settings.0123456789abcdef.tmp";
+  const std::string young = folder / "settings.fedcba9876543210.tmp";
+  spill(old, "{");
+  spill(young, "{");
+  std::filesystem::last_write_time(old, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  must(store->saveSettings({.timeToLiveMs = 1}));
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(young)) << "its process may be about to rename it";
+  EXPECT_EQ(must(store->settings()).timeToLiveMs, 1u);
+}
+
 TEST_F(SettingsTest, LeaveNoOtherFilesBehind) {
   for (int i = 1; i < 5; ++i) must(store->saveSettings({.timeToLiveMs = i}));
   for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
