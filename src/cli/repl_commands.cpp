@@ -178,7 +178,8 @@ Result<void> ReplCommands::listSessions(const std::string& words) {
     ids.push_back(each.sessionId);
     const bool here = each.sessionId == chat().sessionId();
     const std::string title = text::excerptToWidth(each.title, std::max<std::size_t>(terminalWidth(), 60) - 40);
-    printLine(fmt::format("{}{:>3}  {:>4} turns  {}  {}", here ? "→" : " ", ids.size(), each.userMessages, title,
+    printLine(fmt::format("{}{:>3}  {:>4} {}  {}  {}", here ? "→" : " ", ids.size(), each.userMessages,
+                          each.userMessages == 1 ? "turn " : "turns", title,
                           styled(Style::Dim, text::printable(each.key))));
   }
   if (auto kept = opened_.catalog->rememberListing(ids); !kept) return std::unexpected(kept.error());
