@@ -78,7 +78,7 @@ CURLcode curl_easy_setopt(CURL* handle, CURLoption option, ...) {
   CURLcode code = CURLE_OK;
   if (option < CURLOPTTYPE_OBJECTPOINT) {
     code = kSet(handle, option, va_arg(values, long));
-  } else if (option >= CURLOPTTYPE_OFF_T && option < CURLOPTTYPE_BLOB) {
+  } else if (option >= CURLOPTTYPE_OFF_T && option < CURLOPTTYPE_BLOB) {  // NOLINT(bugprone-branch-clone): other types
     code = kSet(handle, option, va_arg(values, curl_off_t));
   } else {
     code = kSet(handle, option, va_arg(values, void*));

@@ -95,7 +95,7 @@ class GeminiReader final : public StreamReader {
 
   // Older models write calls without an id. Results are stored apart from their calls, so each needs one.
   void giveId(StreamedPart& part, std::string_view call) {
-    if (json::findString(call, "id").value_or("") != "") return;
+    if (!json::findString(call, "id").value_or("").empty()) return;
     MemberList members(call);
     const std::string* response = response_.find("responseId");
     members.set("id", json::quoted(fmt::format("call-{}-{}", response == nullptr ? "" : decoded(stringBody(*response)),

@@ -3,20 +3,18 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <optional>
 
 #include "agent/secrets.h"
 #include "agent/working_folder.h"
 #include "base/file_io.h"
-
-extern char** environ;
 
 namespace bough::agent {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ranges>
 #include <thread>
 
 #include "agent/json_parts.h"
@@ -182,11 +183,11 @@ Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start) {
   if (start.headId.empty()) return false;
   auto entries = store.loadSessionEntries(start.sessionId, {.last = kLookedAt, .branch = start.headId});
   if (!entries) return std::unexpected(entries.error());
-  for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
-    if (isKind(*entry, kTurnKind) || isKind(*entry, kAbortedKind)) return false;
-    if (entry->type == entry_type::kToolStart) return true;
-    if (!holdsMessage(*entry) || entry->redacted) continue;
-    const auto message = normalizeEntry(*entry);
+  for (const Entry& entry : std::views::reverse(*entries)) {
+    if (isKind(entry, kTurnKind) || isKind(entry, kAbortedKind)) return false;
+    if (entry.type == entry_type::kToolStart) return true;
+    if (!holdsMessage(entry) || entry.redacted) continue;
+    const auto message = normalizeEntry(entry);
     if (!message) return false;
     if (message->role == Role::User || message->role == Role::Tool) return true;
     return std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });

@@ -26,18 +26,18 @@ class SystemClock final : public Clock {
 class SystemRandom final : public Random {
  public:
   SystemRandom() {
-    (void)pthread_atfork(nullptr, nullptr, [] { ++forks_; });
+    (void)pthread_atfork(nullptr, nullptr, [] { ++forks; });
   }
 
   std::uint64_t next() override {
     thread_local Stock stock;
-    if (stock.left == 0 || stock.forks != forks_) {
+    if (stock.left == 0 || stock.forks != forks) {
       if (getrandom(stock.bits.data(), sizeof stock.bits, 0) != sizeof stock.bits) {
         thread_local std::random_device fallback;
         return std::uint64_t{fallback()} << 32 | fallback();
       }
       stock.left = stock.bits.size();
-      stock.forks = forks_;
+      stock.forks = forks;
     }
     return std::exchange(stock.bits[--stock.left], 0);
   }
@@ -48,7 +48,7 @@ class SystemRandom final : public Random {
     std::size_t left = 0;
     unsigned forks = 0;
   };
-  static inline std::atomic<unsigned> forks_ = 0;
+  static inline std::atomic<unsigned> forks = 0;  // of this process, counted in the child
 };
 
 }  // namespace

@@ -335,7 +335,7 @@ class PosixDirectory final : public Directory {
     if (fd.get() < 0) return lastError();
     SysResult<void> made;
     const int full = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(initial.size_bytes()));
-    const ssize_t bytes = static_cast<ssize_t>(initial.size_bytes());
+    const auto bytes = static_cast<ssize_t>(initial.size_bytes());
     if (full != 0) {
       made = std::unexpected(full);
     } else if (::pwrite(fd.get(), initial.data(), initial.size_bytes(), 0) != bytes) {

@@ -21,7 +21,7 @@ namespace {
 // Up to so many sessions each is looked at every time; that costs a millisecond or two and also shows what was written
 // past bough. Beyond, the store says what has changed, and every session is looked at now and then.
 constexpr std::uint64_t kAlwaysLookedAt = 2000;
-constexpr std::uint64_t kLookAtAllMs = 10 * 60 * 1000;
+constexpr std::uint64_t kLookAtAllMs = 600'000;
 // How much is taken in before it is kept: less would cost more syncs, more would keep others waiting.
 constexpr std::uint64_t kTransactionBytes = std::uint64_t{128} << 20;
 constexpr std::uint64_t kTransactionSessions = 5000;
@@ -106,9 +106,8 @@ Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const Ca
     Query rows(database, "SELECT sessionId FROM session");
     while (rows.next()) {
       std::string id = rows.text(0);
-      if (present.erase(id) == 0) {
-        chosen.insert(std::move(id));
-      } else if (plan.looksAtAll) {
+      const bool gone = present.erase(id) == 0;
+      if (gone || plan.looksAtAll) {
         chosen.insert(std::move(id));
       }
     }
@@ -221,7 +220,7 @@ const std::vector<std::string>& Catalog::notes() const {
 Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const CatalogOptions& options) {
   auto opened = catalog::openCatalog(store.folder(), options, true);
   if (!opened) return std::unexpected(opened.error());
-  auto state = std::unique_ptr<State>(new State{.store = store, .options = options});
+  auto state = std::make_unique<State>(store, options);
   state->take(std::move(*opened));
   return std::unique_ptr<Catalog>(new Catalog(std::move(state)));
 }

@@ -13,7 +13,7 @@ namespace bough::catalog {
 namespace {
 
 constexpr std::size_t kMaxOpenCalls = 256;
-constexpr std::uint64_t kQuarterMs = 15 * 60 * 1000;
+constexpr std::uint64_t kQuarterMs = 900'000;
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;

@@ -57,7 +57,7 @@ Character classify(utf8proc_int32_t point) {
   made.kind = alone ? CharacterClass::Alone : mark ? CharacterClass::Mark : CharacterClass::Letter;
   if (mark && !alone) return made;
   // In scripts of single characters a mark makes another letter (が is not か); elsewhere it does not count.
-  const auto options = static_cast<utf8proc_option_t>(
+  const auto options = static_cast<utf8proc_option_t>(  // NOLINT(clang-analyzer-optin.core.EnumCastOutOfRange): flags
       UTF8PROC_STABLE | UTF8PROC_COMPAT | (alone ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE | UTF8PROC_STRIPMARK) |
       UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
   std::array<utf8proc_uint8_t, 8> text{};

@@ -19,7 +19,7 @@ using catalog::Query;
 
 namespace {
 
-constexpr std::uint64_t kQuarterSeconds = 15 * 60;
+constexpr std::uint64_t kQuarterSeconds = 900;
 
 // Seconds that the machine's time zone is ahead of UTC at that time.
 std::int64_t zoneSeconds(std::int64_t epochSeconds) {
@@ -143,10 +143,10 @@ void sumUp(catalog::Database& database, const UsageOptions& options, Summing& su
                           conditions.where()));
   conditions.bindTo(query);
   while (query.next()) {
-    std::string model = query.text(1);
-    std::string name = options.by == UsageBy::Model ? model
-                       : isPeriod(options.by)       ? periodName(query.number(0), options.by, options.localTime)
-                                                    : query.text(0);
+    const std::string model = query.text(1);
+    const std::string name = options.by == UsageBy::Model ? model
+                             : isPeriod(options.by)       ? periodName(query.number(0), options.by, options.localTime)
+                                                          : query.text(0);
     sums.add(name, model, query.number(2),
              {.inputTokens = query.number(3),
               .outputTokens = query.number(4),

@@ -46,7 +46,7 @@ void printTable(const std::vector<BranchListing>& branches) {
     const auto time = parseTimestamp(branch.timestamp);
     std::string said =
         branch.speaker.empty() ? branch.lastMessage : fmt::format("[{}] {}", branch.speaker, branch.lastMessage);
-    if (branch.isOrphan) said = "(orphan: its beginning is missing) " + said;
+    if (branch.isOrphan) said.insert(0, "(orphan: its beginning is missing) ");
     table.add({branch.isHead ? "*" : "", branch.leafId, std::to_string(branch.length),
                time ? formatAge(*time, nowMs()) : "-", fmt::format("{}", fmt::join(branch.names, ", ")), said});
   }

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <ranges>
 
 #include "cli/session_name.h"
 #include "cli/terminal.h"
@@ -34,8 +35,8 @@ bool isAtTheEnd(const OpenedChat& opened) {
   constexpr std::size_t kLast = 16;  // labels and titles may stand behind it
   const auto entries = opened.store->loadSessionEntries(opened.chat->sessionId(), {.last = kLast});
   if (!entries) return false;
-  for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
-    if (!isControlType(entry->type)) return entry->id == opened.chat->place().headId;
+  for (const Entry& entry : std::views::reverse(*entries)) {
+    if (!isControlType(entry.type)) return entry.id == opened.chat->place().headId;
   }
   return false;
 }

@@ -32,7 +32,10 @@ bool mayBeMark(std::string_view start) {
 // The last character of a text; it may be several bytes.
 std::string_view lastCharacter(std::string_view text) {
   std::size_t begin = text.size();
-  while (begin > 0 && (static_cast<unsigned char>(text[--begin]) & 0xC0) == 0x80) continue;
+  while (begin > 0) {
+    --begin;
+    if ((static_cast<unsigned char>(text[begin]) & 0xC0) != 0x80) break;
+  }
   return text.substr(begin);
 }
 

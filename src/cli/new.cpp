@@ -1,5 +1,6 @@
 #include <fmt/format.h>
-#include <unistd.h>
+
+#include <filesystem>
 
 #include "base/json_write.h"
 #include "cli/command.h"
@@ -12,10 +13,8 @@ Result<ExitCode> run(const Context& context, NewSession session) {
   auto store = context.openStore(/*create=*/true);
   if (!store) return std::unexpected(store.error());
   if (session.cwd.empty()) {
-    if (char* folder = ::getcwd(nullptr, 0)) {
-      session.cwd = folder;
-      std::free(folder);
-    }
+    std::error_code unknown;
+    session.cwd = std::filesystem::current_path(unknown).string();
   }
   auto made = (*store)->createSession(session);
   if (!made) return std::unexpected(made.error());

@@ -99,10 +99,10 @@ Result<ExitCode> draw(SessionStore& store, const std::string& sessionId, const S
     printLine(line);
     return !outputClosed();
   };
-  DrawOptions look{.width = stdoutIsTerminal() && !options.dot ? terminalWidth() : 0,
-                   .all = options.all,
-                   .ids = options.ids,
-                   .paint = paint};
+  const DrawOptions look{.width = stdoutIsTerminal() && !options.dot ? terminalWidth() : 0,
+                         .all = options.all,
+                         .ids = options.ids,
+                         .paint = paint};
   const auto describe = describeEntries(store, sessionId, look.width > 0 ? look.width : 72);
   const Pager pager(!options.dot);
   auto drawn = options.dot ? drawTreeAsDot(tree, describe, look, print) : drawTree(tree, describe, look, print);

@@ -19,7 +19,6 @@ namespace {
 
 using message::History;
 using message::Native;
-using message::Section;
 
 constexpr std::string_view kSummaryLead = "Summary of the conversation so far:\n\n";
 constexpr std::string_view kBranchSummaryLead = "Summary of another branch of this conversation:\n\n";

@@ -44,7 +44,7 @@ SessionLog::SessionLog(LogFolders folders, std::string sessionId, const EntrySer
       plainPath_(folders_.sessions->path() + "/" + logName(sessionId_)),
       serializer_(serializer),
       environment_(environment),
-      options_(options),
+      options_(std::move(options)),
       index_(environment.random.next()),
       commits_([this](const std::vector<AppendWork*>& group) { commit(group); }, kGroupBytes) {}
 
@@ -54,7 +54,7 @@ Result<std::shared_ptr<SessionLog>> SessionLog::open(LogFolders folders, std::st
                                                      const EntrySerializer& serializer, Environment& environment,
                                                      Options options) {
   std::shared_ptr<SessionLog> log(
-      new SessionLog(std::move(folders), std::move(sessionId), serializer, environment, options));
+      new SessionLog(std::move(folders), std::move(sessionId), serializer, environment, std::move(options)));
   const std::lock_guard lock(log->mutex_);
   if (auto opened = log->reopen(); !opened) return std::unexpected(opened.error());
   return log;

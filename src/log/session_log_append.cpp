@@ -422,7 +422,8 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
     const auto written = commitLines(group, **file, fileLock, lock);
     if (written && !*written) continue;
     for (std::size_t i = 0; i < group.size(); ++i) {
-      group[i]->finish(outcomes_[i] && !written ? std::unexpected(written.error()) : std::move(outcomes_[i]));
+      if (outcomes_[i] && !written) outcomes_[i] = std::unexpected(written.error());
+      group[i]->finish(std::move(outcomes_[i]));
     }
     return;
   }

@@ -4,8 +4,6 @@
 namespace bough::message {
 namespace {
 
-using json::Kind;
-
 bool readPart(Reader& reader, Tree::Index node, std::string_view type, Block& block) {
   const Tree& tree = reader.tree;
   if (type == "input_text" || type == "output_text" || type == "text" || type == "refusal") {

@@ -78,7 +78,7 @@ class OriginReader {
     return true;
   }
 
-  bool flag(Tree::Index object, std::string_view name) const {
+  [[nodiscard]] bool flag(Tree::Index object, std::string_view name) const {
     const Tree::Index found = tree_.find(object, name);
     return found != Tree::kNone && tree_.kind(found) == json::Kind::True;
   }
@@ -160,7 +160,7 @@ class OriginReader {
   }
 
   // The index of a native, or -1; none when it is neither.
-  std::optional<std::int32_t> nativeIndex(Tree::Index node, const OriginData& data) const {
+  [[nodiscard]] std::optional<std::int32_t> nativeIndex(Tree::Index node, const OriginData& data) const {
     if (tree_.raw(node) == "-1") return -1;
     const std::uint64_t index = number(node);
     if (tree_.kind(node) != json::Kind::Number || index >= data.natives.size()) return std::nullopt;

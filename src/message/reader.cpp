@@ -12,7 +12,7 @@ TextView Reader::text(Tree::Index node) const {
 }
 
 TextView Reader::own(std::string_view plain) {
-  std::string& kept = out.owned.emplace_front(json::quoted(plain));
+  const std::string& kept = out.owned.emplace_front(json::quoted(plain));
   return {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .oddEscapes = false};
 }
 

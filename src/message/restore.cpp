@@ -54,7 +54,7 @@ class Restorer {
     Native native;
   };
 
-  std::vector<std::size_t> documentIn(Section section) const {
+  [[nodiscard]] std::vector<std::size_t> documentIn(Section section) const {
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < document_.size(); ++i) {
       if (document_[i].section == section) indices.push_back(i);

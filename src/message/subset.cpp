@@ -50,7 +50,7 @@ std::string subsetOf(const Native& native, const std::vector<const Block*>& bloc
       return (native.wholeSlot ? "{" : role + ",") + "\"parts\":" + std::move(parts) + "}";
     }
     default: {
-      std::string content = oneString ? std::string(blocks.front()->raw) : list(blocks);
+      const std::string content = oneString ? std::string(blocks.front()->raw) : list(blocks);
       return native.wholeSlot ? content : role + ",\"content\":" + content + "}";
     }
   }

@@ -33,7 +33,7 @@ std::string_view lowerTypes(const json::Tree& tree, json::Tree::Index schema, Hi
 
 void readFunction(Native& native, json::Tree::Index object, std::string_view schemaName, History& history) {
   const json::Tree& tree = *native.tree;
-  Reader reader(tree, native.message);
+  const Reader reader(tree, native.message);
   ToolDefinition& tool = *native.tool;
   for (const auto [key, value] : tree.members(object)) {
     const std::string_view name = tree.body(key);

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kName = "changes";
 constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kHeaderWords = 2;
-constexpr std::size_t kWords = kHeaderWords + 2 * (ChangeMap::kGroups + 1);
+constexpr std::size_t kWords = kHeaderWords + 2 * (std::size_t{ChangeMap::kGroups} + 1);
 
 // Token: the words as they were, then the start of the machine.
 std::string makeToken(const std::vector<std::uint64_t>& words, const std::string& bootId) {
@@ -59,7 +59,7 @@ namespace {
 void count(SharedWords& shared, std::uint32_t group, ChangeKind kind, std::size_t which) {
   const auto words = shared.words();
   words[kHeaderWords + std::size_t{2} * group + which].fetch_add(1);
-  if (kind == ChangeKind::Names) words[kHeaderWords + 2 * ChangeMap::kGroups + which].fetch_add(1);
+  if (kind == ChangeKind::Names) words[kHeaderWords + std::size_t{2} * ChangeMap::kGroups + which].fetch_add(1);
 }
 
 }  // namespace
