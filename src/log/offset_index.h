@@ -9,6 +9,7 @@
 // candidate by reading the id from the log.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -59,6 +60,12 @@ struct IndexSummary {
   std::uint8_t sealLost = 0;
   std::uint8_t reserved = 0;
   std::uint32_t edgeSum = 0;  ///< CRC-32C of the last 4 KiB that are covered: tells another file from this one.
+
+  /// Whether both are of the same lines: seals follow from one another, so the last one tells.
+  [[nodiscard]] bool isSameLogAs(const IndexSummary& other) const {
+    return coveredBytes == other.coveredBytes && count == other.count && problemCount == other.problemCount &&
+           hasSeal == other.hasSeal && std::ranges::equal(lastSeal, other.lastSeal);
+  }
 };
 static_assert(sizeof(IndexSummary) == 48 && std::is_trivially_copyable_v<IndexSummary>);
 

@@ -257,6 +257,9 @@ class SessionLog {
   Environment& environment_;
   const Options options_;
 
+  // Held by who writes to the file, an append or a repair, also while mutex_ is open for readers: the file's lock does
+  // not keep threads apart, which share the open file. Comes before mutex_.
+  std::mutex writing_;
   std::mutex mutex_;
   OpenLog log_;
   OffsetIndex index_;

@@ -396,6 +396,7 @@ Result<void> SessionLog::prepareGroup(const std::vector<AppendWork*>& group) {
 }
 
 void SessionLog::commit(const std::vector<AppendWork*>& group) {
+  const std::lock_guard writing(writing_);
   std::unique_lock lock(mutex_);
   const auto failAll = [&](const Error& error) {
     for (AppendWork* work : group) work->finish(std::unexpected(error));
@@ -431,6 +432,7 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
 }
 
 Result<RepairReport> SessionLog::repair() {
+  const std::lock_guard writing(writing_);
   std::unique_lock lock(mutex_);
   RepairReport report{
       .sessionId = sessionId_, .tornBytes = 0, .damagedLines = 0, .indexRebuilt = false, .removedFiles = {}};
@@ -443,8 +445,12 @@ Result<RepairReport> SessionLog::repair() {
     file = std::move(*locked);
     fileLock.emplace(*file);
   }
+  const IndexSummary before = index_.summary();
+  const std::uint64_t generation = generation_;
   forgetIndex();
   if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
+  // Those who know the log by its generation need not begin anew when it turns out to be as it was.
+  if (index_.summary().isSameLogAs(before)) generation_ = generation;
   if (file) {
     if (auto settled = settle(&report.tornBytes); !settled) return std::unexpected(settled.error());
   }

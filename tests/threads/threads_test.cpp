@@ -107,6 +107,37 @@ TEST_P(Threads, BufferedAppendsFlushAndReadAtTheSameTime) {
   EXPECT_EQ(idsOf(*store, "s").size(), 180U);
 }
 
+// A repair takes what stands behind the last whole batch for torn: not while a batch is being written there.
+TEST_P(Threads, ARepairTakesNothingFromThoseWhoAppend) {
+  constexpr int kWriters = 4;
+  constexpr int kBatches = 40;
+  must(store->createSession({.sessionId = "s"}));
+  std::atomic<bool> done = false;
+  std::atomic<std::uint64_t> torn = 0;
+  std::thread repairing([&] {
+    while (!done) {
+      torn += must(store->repairSession("s")).tornBytes;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  std::vector<std::thread> writers;
+  for (int t = 0; t < kWriters; ++t) {
+    writers.emplace_back([&, t] {
+      const std::string text(100'000, 'x');
+      for (int i = 0; i < kBatches; ++i) {
+        const std::string id = std::to_string(t) + "." + std::to_string(i);
+        must(store->appendSessionEntries("s", {message(text, id + ".1"), message(text, id + ".2")}));
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  done = true;
+  repairing.join();
+  EXPECT_EQ(torn, 0U);
+  EXPECT_EQ(idsOf(*store, "s").size(), 2U * kWriters * kBatches);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
 TEST_P(Threads, ForksAreMadeWhileTheParentGrows) {
   must(store->createSession({.sessionId = "s"}));
   must(store->appendSessionEntries("s", {message("x", "root")}));
