@@ -22,7 +22,6 @@
 namespace bough::agent {
 namespace {
 
-constexpr Dialect kDialects[] = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini};
 constexpr const char* kPrompt = "Do all twenty.";
 
 // Twenty calls in eleven answers. Commands are not safe to repeat, and count how often they ran.
