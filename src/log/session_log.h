@@ -246,6 +246,7 @@ class SessionLog {
   void indexGroup(std::uint64_t offset);
   void extendIndex();
   [[nodiscard]] Error replacedError() const;
+  [[nodiscard]] bool hasLostName(const SysResult<FileInfo>& named) const;
   bool noteWritten(const std::vector<AppendWork*>& group, std::uint64_t offset);
   Result<bool> commitLines(const std::vector<AppendWork*>& group, File& file, FileLock& fileLock,
                            std::unique_lock<std::mutex>& lock);

@@ -287,12 +287,16 @@ Error SessionLog::replacedError() const {
           .actualTail = {}};
 }
 
+// What a look at the session's name has found: whether it leads to another file than ours, or to none.
+bool SessionLog::hasLostName(const SysResult<FileInfo>& named) const {
+  return named ? named->identity != log_.info.identity : named.error() == ENOENT;
+}
+
 // Takes note of lines that are written but not yet durable: all that can be done while the disk works. False when the
 // file has lost the session's name, and nothing was noted.
 bool SessionLog::noteWritten(const std::vector<AppendWork*>& group, std::uint64_t offset) {
   const auto info = log_.folder->info(log_.name);
-  const bool lost = info ? info->identity != log_.info.identity : info.error() == ENOENT;
-  if (lost) return false;
+  if (hasLostName(info)) return false;
   // A reader of this process may have found the lines before us.
   if (index_.summary().coveredBytes == offset) indexGroup(offset);
   groupLines_.clear();
@@ -318,15 +322,15 @@ void cutOff(File& file, std::uint64_t begin, std::uint64_t end) {
 }  // namespace
 
 // Writes what the group wants to add. `lock` is open during the write and the sync, so that readers go on: only the
-// holder of the file's lock comes here. False when the file turned out to have lost the session's name, so that the
-// batch was taken back.
+// holder of the file's lock comes here. False when the file turned out to have lost the session's name: then nothing of
+// the batch is left in it, and what it was judged by is not the session.
 //
 // The file's lock ends before the sync. Whoever comes then finds a batch that is not known to be durable, and makes it
 // so before it adds to it.
 Result<bool> SessionLog::commitLines(const std::vector<AppendWork*>& group, File& file, FileLock& fileLock,
                                      std::unique_lock<std::mutex>& lock) {
-  if (groupLines_.empty()) return true;
   if (log_.file.get() != &file) return false;
+  if (groupLines_.empty()) return !hasLostName(log_.folder->info(log_.name));
   const std::uint64_t offset = index_.summary().coveredBytes;
   sealGroup();
 

@@ -36,6 +36,29 @@ TEST_F(TrashTest, AnAppendThatComesTooLateLeavesNothingInTheTrash) {
   EXPECT_EQ(must(other->verifySession("a")).problemCount, 0U);
 }
 
+// Nor is what is in the trash taken for stored: neither duplicates nor conflicts are found there.
+TEST_F(TrashTest, AnAppendIsJudgedByTheSessionThatHasTheNameNow) {
+  fill("a", 2);
+  must(store->appendSessionEntries("a", {message("3", "e3")}));
+  const auto other = open();
+  must(other->trashSession("a"));
+  EXPECT_EQ(refused(store->appendSessionEntries("a", {message("3", "e3")})).code, ErrorCode::NotFound);
+  const auto renew = [&] {
+    must(other->createSession({.sessionId = "a"}));
+    must(store->appendSessionEntries("a", {message("1", "n1")}));
+    must(store->appendSessionEntries("a", {message("2", "n2")}));
+    must(other->trashSession("a"));
+    must(other->createSession({.sessionId = "a"}));
+  };
+  renew();
+  EXPECT_EQ(must(store->appendSessionEntries("a", {message("2", "n2")})).appendedCount, 1U);
+  EXPECT_EQ(idsOf(*other, "a"), (Ids{"n2"}));
+  must(other->trashSession("a"));
+  renew();
+  const std::string tail = must(other->sessionState("a")).tailId;
+  EXPECT_EQ(must(store->appendSessionEntries("a", {message("x", "x")}, {.expectedTail = tail})).appendedCount, 1U);
+}
+
 TEST_F(TrashTest, AnArchivedSessionComesBackArchived) {
   fill("a", 3);
   must(store->archiveSession("a"));
