@@ -51,7 +51,7 @@ class NewLines {
 
   /// Room for so many more lines of so many bytes together.
   void reserve(std::size_t lines, std::size_t bytes) {
-    places_.reserve(size() + lines);
+    if (size() + lines > places_.capacity()) places_.reserve(std::max(size() + lines, 2 * places_.capacity()));
     text_.reserve(text_.size() + bytes);
   }
 

@@ -1,0 +1,97 @@
+// A writer lets go of the file before its batch is durable. Another one comes in between, and the power goes at any
+// moment: who was told that a batch is stored finds it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "crash/ledger.h"
+
+namespace bough {
+namespace {
+
+using Ids = std::vector<std::string>;
+
+Ids idsOf(World& world) {
+  const auto entries = world->loadSessionEntries("a");
+  if (!entries) return {"unreadable: " + entries.error().message};
+  Ids ids;
+  for (const Entry& entry : *entries) {
+    if (entry.type == entry_type::kMessage) ids.push_back(entry.id);
+  }
+  return ids;
+}
+
+// The images of each crash from the first one's write on.
+class TwoWriters : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(first_->createSession({.sessionId = "a"}));
+    ASSERT_TRUE(first_->appendSessionEntries("a", {message("begin", 300)}));
+    began_ = files_.operationCount();
+    files_.beforeSync([this] { second(); });
+    const auto appended = first_->appendSessionEntries("a", {message("first1", 700), message("first2")});
+    firstAcked_ = appended ? files_.operationCount() : UINT64_MAX;
+  }
+
+  // Between the first one's write and its sync.
+  virtual void second() {
+    const auto appended = second_->appendSessionEntries("a", {message("second1"), message("second2", 900)});
+    ASSERT_TRUE(appended) << appended.error().message;
+    secondAcked_ = files_.operationCount();
+  }
+
+  void checkAll() {
+    const Ids all = {"begin", "first1", "first2", "second1", "second2"};
+    std::size_t images = 0;
+    files_.forEachCrash({.firstOperation = began_, .writeStepBytes = 97}, [&](CrashImage& image) {
+      if (HasFailure()) return;
+      SCOPED_TRACE(image.description);
+      ++images;
+      const std::uint64_t completed = image.point.completed();
+      World world(*image.files, {}, 7);
+      const Ids found = idsOf(world);
+      EXPECT_TRUE(found.size() == 1 || found.size() == 3 || found.size() == 5) << "half a batch";
+      EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin())) << "not a prefix";
+      EXPECT_TRUE(completed < firstAcked_ || found.size() >= 3U) << "the first one's batch is lost";
+      EXPECT_TRUE(completed < secondAcked_ || found.size() == 5U) << "the second one's batch is lost";
+      ASSERT_TRUE(world->appendSessionEntries("a", {message("after")}));
+      Ids more = found;
+      more.emplace_back("after");
+      EXPECT_EQ(idsOf(world), more);
+      EXPECT_EQ(world->verifySession("a")->problemCount, 0U);
+    });
+    EXPECT_GT(images, 100U);
+  }
+
+  SimFileSystem files_;
+  World first_{files_, {}, 1};
+  World second_{files_, {}, 2};
+  std::uint64_t began_ = 0;
+  std::uint64_t firstAcked_ = UINT64_MAX;
+  std::uint64_t secondAcked_ = UINT64_MAX;
+};
+
+TEST_F(TwoWriters, LoseNothingAcknowledged) {
+  ASSERT_NE(firstAcked_, UINT64_MAX);
+  ASSERT_NE(secondAcked_, UINT64_MAX);
+  checkAll();
+}
+
+// The same when the first one's sync fails after the second one came.
+class FirstFails : public TwoWriters {
+ protected:
+  void second() override {
+    TwoWriters::second();
+    files_.failSync();
+  }
+};
+
+TEST_F(FirstFails, LoseNothingAcknowledged) {
+  ASSERT_EQ(firstAcked_, UINT64_MAX);
+  ASSERT_NE(secondAcked_, UINT64_MAX);
+  checkAll();
+}
+
+}  // namespace
+}  // namespace bough
