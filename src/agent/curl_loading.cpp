@@ -76,9 +76,10 @@ CURLcode curl_easy_setopt(CURL* handle, CURLoption option, ...) {
   va_list values;
   va_start(values, option);
   CURLcode code = CURLE_OK;
+  // NOLINTNEXTLINE(bugprone-branch-clone): the types differ
   if (option < CURLOPTTYPE_OBJECTPOINT) {
     code = kSet(handle, option, va_arg(values, long));
-  } else if (option >= CURLOPTTYPE_OFF_T && option < CURLOPTTYPE_BLOB) {  // NOLINT(bugprone-branch-clone): other types
+  } else if (option >= CURLOPTTYPE_OFF_T && option < CURLOPTTYPE_BLOB) {
     code = kSet(handle, option, va_arg(values, curl_off_t));
   } else {
     code = kSet(handle, option, va_arg(values, void*));

@@ -76,6 +76,17 @@ void putSeconds(char* text, std::uint64_t epochSeconds) {
   putDigits(text + 17, 2, clock.seconds().count());
 }
 
+// A time without milliseconds. Most are of the same second as the one before.
+std::string_view textOfSecond(std::uint64_t epochSeconds) {
+  thread_local std::uint64_t lastSeconds = UINT64_MAX;
+  thread_local std::array<char, kPattern.size()> last;
+  if (epochSeconds != lastSeconds) {
+    putSeconds(last.data(), epochSeconds);
+    lastSeconds = epochSeconds;
+  }
+  return {last.data(), last.size()};
+}
+
 }  // namespace
 
 std::string formatTimestamp(std::uint64_t epochMs) {
@@ -84,16 +95,8 @@ std::string formatTimestamp(std::uint64_t epochMs) {
   return text;
 }
 
-// Most times are of the same second as the one before.
 void formatTimestamp(std::uint64_t epochMs, std::string& text) {
-  thread_local std::uint64_t lastSeconds = UINT64_MAX;
-  thread_local std::array<char, kPattern.size()> last;
-  const std::uint64_t seconds = epochMs / 1000;
-  if (seconds != lastSeconds) {
-    putSeconds(last.data(), seconds);
-    lastSeconds = seconds;
-  }
-  text.assign(last.data(), last.size());
+  text = textOfSecond(epochMs / 1000);
   putDigits(text.data() + 20, 3, static_cast<std::int64_t>(epochMs % 1000));
 }
 

@@ -165,8 +165,8 @@ std::array<char, 8> appendSealedLine(std::string& out, std::string_view body, co
   std::array<char, 8> digits;
   out.resize_and_overwrite(out.size() + body.size() + kMostSealBytes, [&, begin = out.size()](char* text, std::size_t) {
     char* at = text + begin;
-    at = std::copy(body.begin(), body.end(), at);
-    at = std::copy(kSealKey.begin(), kSealKey.end(), at);
+    at = std::ranges::copy(body, at).out;
+    at = std::ranges::copy(kSealKey, at).out;
     char* const placeAt = at;
     at = std::to_chars(at, placeAt + kMostPlaceBytes, place).ptr;
     *at++ = '/';

@@ -86,7 +86,7 @@ void SessionBuffer::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     auto due = Clock::now() + maxAge_;
-    std::vector<std::pair<std::string, std::shared_ptr<Waiting>>> sessions(sessions_.begin(), sessions_.end());
+    const std::vector<std::pair<std::string, std::shared_ptr<Waiting>>> sessions(sessions_.begin(), sessions_.end());
     lock.unlock();
     for (const auto& [id, waiting] : sessions) {
       const std::lock_guard held(waiting->mutex);

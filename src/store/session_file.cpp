@@ -24,7 +24,7 @@ std::pair<std::string, std::string> splitPath(const std::string& path) {
 
 class SessionFile final : public FileBackend {
  public:
-  SessionFile(std::shared_ptr<Directory> folder, std::string path, std::string sessionId)
+  SessionFile(const std::shared_ptr<Directory>& folder, std::string path, std::string sessionId)
       : FileBackend(folder, LogFolders{.sessions = folder, .archive = nullptr}, {}, jsonEntrySerializer(),
                     systemEnvironment()),
         path_(std::move(path)),
