@@ -35,7 +35,7 @@ struct SessionOutline {
   /// Calls `use(first, last)` for each stretch of entries that follow one another on the way from an entry up. Returns
   /// where that ends: kNone at a root, else the parent that is no earlier entry.
   template <typename Use>
-  std::uint32_t walkUp(std::uint32_t sequence, Use use) const {
+  [[nodiscard]] std::uint32_t walkUp(std::uint32_t sequence, Use use) const {
     auto behind = jumps.end();
     for (;;) {
       behind = std::ranges::upper_bound(jumps.begin(), behind, sequence, {}, &Jump::sequence);

@@ -98,10 +98,14 @@ SealedRead readSealedEntry(std::string_view line, const SealDigits& previous, En
   return end ? takeRest(body->payload.substr(*end), entry) : SealedRead::Other;
 }
 
-SealedRead readKnownEntry(std::string_view line, Entry& entry) {
+SealedRead readKnownEntry(std::string_view line, LineTail tail, Entry& entry) {
   const auto seal = findSeal(line);
   const auto body = seal ? takeBody(line, seal->bodyLength, entry) : std::nullopt;
   if (!body) return SealedRead::Other;
+  if (tail == LineTail::Payload) {
+    (void)takePayload(body->payload, entry, [&](char* out) { return body->payload.copy(out, body->payload.size()); });
+    return SealedRead::Good;
+  }
   const auto end = takePayload(body->payload, entry, [&](char* out) { return json::copyBrackets(body->payload, out); });
   return end ? takeRest(body->payload.substr(*end), entry) : SealedRead::Other;
 }

@@ -20,7 +20,10 @@ enum class SealedRead : std::uint8_t {
 /// the result is Good.
 SealedRead readSealedEntry(std::string_view line, const SealDigits& previous, Entry& entry);
 
+/// What a line is known to have before its seal.
+enum class LineTail : std::uint8_t { Unknown, Payload };
+
 /// The same for a line whose seal was found to hold before.
-SealedRead readKnownEntry(std::string_view line, Entry& entry);
+SealedRead readKnownEntry(std::string_view line, LineTail tail, Entry& entry);
 
 }  // namespace bough

@@ -136,19 +136,20 @@ Result<void> SessionLog::readRun(std::span<const IndexRecord> records, const Use
   const auto got = readFully(*log_.source, begin, room);
   if (!got) return std::unexpected(ioError(got.error(), "read"));
   readMismatch_ = readMismatch_ || *got != size;
-  if (!readMismatch_) useRun({room.data(), size}, begin, records, 0, use);
+  if (!readMismatch_) useRun({room.data(), size}, begin, records, Kept::No, use);
   return {};
 }
 
-// Gives lines to `use` that stand in `bytes`, which begin at that offset of the log. The seals of those before
-// `knownUntil` are known to hold.
-void SessionLog::useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
-                        std::uint64_t knownUntil, const UseLine& use) {
+// Gives lines to `use` that stand in `bytes`, which begin at that offset of the log.
+void SessionLog::useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records, Kept kept,
+                        const UseLine& use) {
+  const std::uint64_t knownUntil = kept == Kept::Yes ? kept_.good : 0;
   for (const IndexRecord& record : records) {
     const auto at = static_cast<std::size_t>(record.offset - begin);
     StoredLine line{.text = bareLine(bytes.substr(at, record.length)),
                     .chained = record.chained != 0,
                     .known = record.offset + record.length <= knownUntil,
+                    .keptAt = kept == Kept::Yes ? record.offset : 0,
                     .previous = {}};
     if (line.chained && !line.known) {
       const SealDigits previous = sealBefore(bytes.substr(0, at));
@@ -368,9 +369,13 @@ Result<std::vector<Entry>> SessionLog::readEntries(const std::vector<Ordinal>& o
 Result<void> SessionLog::decodeLine(const StoredLine& line, std::vector<Entry>& entries, bool& holds) {
   if ((line.previous || line.known) && &serializer_ == &jsonEntrySerializer()) {
     Entry& entry = entries.emplace_back();
+    const auto tail = line.known && kept_.payloadLast.contains(line.keptAt) ? LineTail::Payload : LineTail::Unknown;
     const SealedRead read =
-        line.known ? readKnownEntry(line.text, entry) : readSealedEntry(line.text, *line.previous, entry);
-    if (read == SealedRead::Good) return {};
+        line.known ? readKnownEntry(line.text, tail, entry) : readSealedEntry(line.text, *line.previous, entry);
+    if (read == SealedRead::Good) {
+      if (line.keptAt != 0 && tail == LineTail::Unknown && entry.meta.empty()) kept_.payloadLast.insert(line.keptAt);
+      return {};
+    }
     entries.pop_back();
     holds = read != SealedRead::WrongSeal;
     if (!holds) return {};

@@ -26,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/environment.h"
@@ -157,6 +158,7 @@ class SessionLog {
     std::string_view text;
     bool chained;                        // it has a seal that must hold
     bool known;                          // it was found to hold before
+    std::uint64_t keptAt;                // its offset when it is kept, else 0
     std::optional<SealDigits> previous;  // none: what it follows from is not known
     [[nodiscard]] bool holds() const;
   };
@@ -167,6 +169,7 @@ class SessionLog {
     std::uint64_t begin = 0;
     std::uint64_t good = 0;  // up to here all seals were found to hold
     std::string bytes;
+    std::unordered_set<std::uint64_t> payloadLast;  // offsets of lines that have nothing behind their payload
 
     [[nodiscard]] std::uint64_t end() const { return begin + bytes.size(); }
   };
@@ -206,8 +209,9 @@ class SessionLog {
   Result<void> readLines(const std::vector<Ordinal>& ordinals, const UseLine& use);
   Result<void> decodeLine(const StoredLine& line, std::vector<Entry>& entries, bool& holds);
   Result<void> readRun(std::span<const IndexRecord> records, const UseLine& use);
-  void useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
-              std::uint64_t knownUntil, const UseLine& use);
+  enum class Kept : std::uint8_t { No, Yes };
+  void useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records, Kept kept,
+              const UseLine& use);
   static bool mayKeep(std::span<const IndexRecord> records);
   Result<void> keep(std::uint64_t first, std::uint64_t end);
   Result<void> readKept(std::span<const IndexRecord> records, const UseLine& use);

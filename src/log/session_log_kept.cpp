@@ -25,10 +25,11 @@ Result<void> SessionLog::keep(std::uint64_t first, std::uint64_t end) {
   const bool continues = kept_.generation == generation_ && begin >= kept_.begin && first <= kept_.end() + 1;
   if (!continues) {
     kept_.bytes.clear();
-    kept_ = {.generation = generation_, .begin = begin, .good = 0, .bytes = std::move(kept_.bytes)};
+    kept_ = {.generation = generation_, .begin = begin, .good = 0, .bytes = std::move(kept_.bytes), .payloadLast = {}};
   } else if (end > kept_.begin + KeptLines::kMostBytes + KeptLines::kMostBytes / 4) {
     kept_.bytes.erase(0, static_cast<std::size_t>(begin - kept_.begin));
     kept_.begin = begin;
+    std::erase_if(kept_.payloadLast, [&](std::uint64_t offset) { return offset < begin; });
   }
   if (end <= kept_.end()) return {};
   const std::size_t had = kept_.bytes.size();
@@ -43,7 +44,7 @@ Result<void> SessionLog::keep(std::uint64_t first, std::uint64_t end) {
 Result<void> SessionLog::readKept(std::span<const IndexRecord> records, const UseLine& use) {
   const std::uint64_t end = records.back().offset + records.back().length;
   auto kept = keep(records.front().offset, end);
-  if (kept && !readMismatch_) useRun(kept_.bytes, kept_.begin, records, kept_.good, use);
+  if (kept && !readMismatch_) useRun(kept_.bytes, kept_.begin, records, Kept::Yes, use);
   if (!kept || readMismatch_) {
     kept_ = {};
   } else {

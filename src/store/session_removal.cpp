@@ -261,7 +261,7 @@ Result<std::uint64_t> SessionStore::emptyTrash(const std::vector<std::string>& t
 
 Result<std::string> SessionStore::putAttachment(std::string_view bytes) {
   if (auto open = impl_->checkOpen(); !open) return std::unexpected(open.error());
-  const std::string sha256 = Sha256::of(bytes);
+  std::string sha256 = Sha256::of(bytes);
   auto hold = impl_->backend->holdAttachments();
   if (!hold) return std::unexpected(hold.error());
   if (auto put = impl_->backend->putAttachment(sha256, bytes); !put) return std::unexpected(put.error());

@@ -140,7 +140,7 @@ Result<std::shared_ptr<const ForkHistory>> SessionStore::Impl::historyOf(const s
     std::unique_lock lock(historiesMutex);
     const auto known = histories.find(sessionId);
     if (known != histories.end() && known->second.origin == *origin) {
-      const auto history = known->second.history;
+      auto history = known->second.history;
       lock.unlock();
       if (history->isCurrent(*backend)) return history;
     }

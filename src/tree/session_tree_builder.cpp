@@ -1,7 +1,6 @@
 #include "tree/session_tree_builder.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 
 #include "base/kind_set.h"
@@ -55,7 +54,7 @@ void SessionTree::Builder::run() {
     tree_.nodeCount_ += i - first;
   }
   tree_.byParent_.resize(tree_.runs_.size());
-  std::iota(tree_.byParent_.begin(), tree_.byParent_.end(), 0u);
+  for (std::uint32_t run = 0; run < tree_.byParent_.size(); ++run) tree_.byParent_[run] = run;
   std::ranges::stable_sort(tree_.byParent_, {}, [&](std::uint32_t run) { return tree_.runs_[run].parent; });
   for (std::uint32_t place = 0; place < tree_.byParent_.size(); ++place) {
     tree_.runs_[tree_.byParent_[place]].place = place;

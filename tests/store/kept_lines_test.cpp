@@ -21,6 +21,9 @@ class KeptLines : public testing::Test {
     for (std::size_t i = 0; i < count; ++i) {
       all.push_back(
           message(std::string(bytes + i, 'x') + std::to_string(all.size()), "e" + std::to_string(all.size())));
+      if (all.size() % 3 == 0) all.back().meta = R"({"payload":{"n":)" + std::to_string(all.size()) + "}}";
+      if (all.size() % 5 == 0) all.back().extra = R"("other":[1,{"meta":{}}])";
+      if (all.size() % 7 == 0) all.back().runId = "run" + std::to_string(all.size());
       batch.push_back(all.back());
     }
     must(to.appendSessionEntries("s", std::move(batch)));
@@ -34,6 +37,9 @@ class KeptLines : public testing::Test {
       const Entry& wanted = all[all.size() - expected + i];
       ASSERT_EQ(entries[i].id, wanted.id);
       ASSERT_EQ(entries[i].payload, wanted.payload);
+      ASSERT_EQ(entries[i].meta, wanted.meta);
+      ASSERT_EQ(entries[i].extra, wanted.extra);
+      ASSERT_EQ(entries[i].runId, wanted.runId);
     }
   }
 
