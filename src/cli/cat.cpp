@@ -14,7 +14,8 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
   });
   if (!done) return std::unexpected(done.error());
   auto state = session->store->sessionState(session->sessionId);
-  if (state && state->problemCount > 0) {
+  if (!state) return std::unexpected(state.error());
+  if (state->problemCount > 0) {
     printMessage("some lines could not be read and are left out; `bough verify " + session->sessionId + "` lists them");
     return kProblem;
   }
