@@ -83,16 +83,6 @@ bool isPlausible(const IndexSummary& summary) {
   return known(summary.lastControl) && known(summary.headEntry) && (known(summary.head) || summary.head == kElsewhere);
 }
 
-void appendBlocks(std::string& out, std::string_view bytes, std::size_t bodyBytes, std::uint32_t& number) {
-  for (std::size_t at = 0; at < bytes.size(); at += bodyBytes, ++number) {
-    const std::size_t begin = out.size();
-    out.append(bytes.substr(at, bodyBytes));
-    out.resize(begin + kBlockBytes - sizeof(std::uint32_t), '\0');
-    const std::uint32_t sum = blockSum(number, std::string_view(out).substr(begin));
-    out.append(bytesOf(sum));
-  }
-}
-
 }  // namespace
 
 IndexFile::IndexFile(std::unique_ptr<File> file) : file_(std::move(file)) {}
@@ -286,21 +276,64 @@ bool IndexFile::extend(std::span<const IndexRecord> records, const IndexSummary&
   return true;
 }
 
-bool IndexFile::write(Directory& folder, std::string_view name, OffsetIndex& index, std::uint64_t unique) {
-  const Ordinal count = index.summary().count;
-  std::vector<IndexRecord> records;
-  records.reserve(count);
-  for (Ordinal i = 0; i < count; ++i) records.push_back(index.record(i));
-  if (index.damaged()) return false;
+namespace {
 
+// Writes blocks one behind the other, each with its sum, in pieces that need little memory.
+class BlockWriter {
+ public:
+  explicit BlockWriter(File& file) : file_(file) { piece_.reserve(kPieceBytes); }
+
+  void add(std::string_view body) {
+    const std::size_t begin = piece_.size();
+    piece_.append(body);
+    piece_.resize(begin + kBodyBytes, '\0');
+    const std::uint32_t sum = blockSum(number_++, std::string_view(piece_).substr(begin));
+    piece_.append(bytesOf(sum));
+    if (piece_.size() == kPieceBytes) put();
+  }
+  bool end() {
+    put();
+    return good_;
+  }
+
+ private:
+  static constexpr std::size_t kPieceBytes = 32 * kBlockBytes;
+
+  void put() {
+    good_ = good_ && writeFully(file_, at_, piece_).has_value();
+    at_ += piece_.size();
+    piece_.clear();
+  }
+
+  File& file_;
+  std::string piece_;
+  std::uint32_t number_ = 0;
+  std::uint64_t at_ = kBlockBytes;  // behind the header
+  bool good_ = true;
+};
+
+bool writeIndex(File& file, OffsetIndex& index) {
+  const Ordinal count = index.summary().count;
   // At most two thirds full, so that probes stay short.
   const std::uint32_t tableBlocks = blocksFor(std::size_t{count} * 3 / 2 + 1, kSlotsPerBlock);
-  std::vector<Ordinal> table(std::size_t{tableBlocks} * kSlotsPerBlock, kNoOrdinal);
-  for (Ordinal i = 0; i < count; ++i) {
-    std::size_t slot = slotOf(records[i].idHash, table.size());
-    while (table[slot] != kNoOrdinal) slot = slot + 1 == table.size() ? 0 : slot + 1;
-    table[slot] = i;
+  IdTable table(std::size_t{tableBlocks} * kSlotsPerBlock, kNoOrdinal);
+  BlockWriter blocks(file);
+  std::array<IndexRecord, kRecordsPerBlock> records;
+  for (Ordinal i = 0; i < count;) {
+    std::size_t filled = 0;
+    for (; filled < records.size() && i < count; ++filled, ++i) {
+      records[filled] = index.record(i);
+      std::size_t slot = slotOf(records[filled].idHash, table.size());
+      while (table[slot] != kNoOrdinal) slot = slot + 1 == table.size() ? 0 : slot + 1;
+      table[slot] = i;
+    }
+    blocks.add(bytesOf(records, filled * sizeof(IndexRecord)));
   }
+  if (index.damaged()) return false;
+  for (std::size_t at = 0; at < table.size(); at += kSlotsPerBlock) {
+    blocks.add(bytesOf(table[at], kSlotsPerBlock * sizeof(Ordinal)));
+  }
+  if (!blocks.end()) return false;
 
   Header header{};
   std::ranges::copy(kMagic, header.magic);
@@ -311,20 +344,16 @@ bool IndexFile::write(Directory& folder, std::string_view name, OffsetIndex& ind
   header.seed = index.seed();
   header.summary = index.summary();
   header.crc = headerSum(header);
+  return writeFully(file, 0, bytesOf(header)).has_value();
+}
 
-  std::string bytes(bytesOf(header));
-  bytes.reserve((std::size_t{1} + header.recordBlocks + tableBlocks) * kBlockBytes);
-  bytes.resize(kBlockBytes, '\0');
-  std::uint32_t number = 0;
-  appendBlocks(bytes, {reinterpret_cast<const char*>(records.data()), records.size() * sizeof(IndexRecord)},
-               kRecordsPerBlock * sizeof(IndexRecord), number);
-  appendBlocks(bytes, {reinterpret_cast<const char*>(table.data()), table.size() * sizeof(Ordinal)},
-               kSlotsPerBlock * sizeof(Ordinal), number);
+}  // namespace
 
+bool IndexFile::write(Directory& folder, std::string_view name, OffsetIndex& index, std::uint64_t unique) {
   const std::string temporary = fmt::format("{}.{:016x}.tmp", name, unique);
   auto file = folder.open(temporary, OpenMode::CreateNew);
   if (!file) return false;
-  if (writeFully(**file, 0, bytes) && folder.rename(temporary, name)) return true;
+  if (writeIndex(**file, index) && folder.rename(temporary, name)) return true;
   (void)folder.remove(temporary);
   return false;
 }

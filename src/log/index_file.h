@@ -45,7 +45,7 @@ class IndexFile {
   /// How many entries the file holds, extensions included.
   [[nodiscard]] Ordinal known() const { return known_; }
   /// Gives away the records of all extensions; their ordinals begin at count().
-  std::vector<IndexRecord> takeExtensions() { return std::move(extensions_); }
+  IndexRecords takeExtensions() { return std::move(extensions_); }
 
   /// The record at an ordinal below count(); none when its block is damaged.
   std::optional<IndexRecord> record(Ordinal ordinal);
@@ -77,7 +77,7 @@ class IndexFile {
   std::uint64_t endBytes_ = 0;  // behind the last extension
   IndexSummary summary_;
   Ordinal known_ = 0;
-  std::vector<IndexRecord> extensions_;
+  IndexRecords extensions_;
   std::vector<std::unique_ptr<Block>> blocks_;
 };
 

@@ -34,7 +34,7 @@ class LineReader {
   SysResult<bool> fill();
   SysResult<Line> skipLongLine();
 
-  static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;  // stays in the processor's cache
+  static constexpr std::size_t kChunkBytes = std::size_t{512} << 10;  // stays in the processor's cache
   static constexpr std::size_t kSmallestBytes = std::size_t{4} << 10;
   static constexpr std::size_t kKeptBytes = 512;  // of a line that is too long
 

@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/huge_pages.h"
 #include "bough/entry.h"
 #include "log/line.h"
 #include "log/scan.h"
@@ -43,6 +44,9 @@ struct IndexRecord {
   std::uint8_t reserved[2] = {};
 };
 static_assert(sizeof(IndexRecord) == 32 && std::is_trivially_copyable_v<IndexRecord>);
+using IndexRecords = std::vector<IndexRecord, HugePageAllocator<IndexRecord>>;
+/// Open addressing by hash; kNoOrdinal in free slots.
+using IdTable = std::vector<Ordinal, HugePageAllocator<Ordinal>>;
 
 /// What is known of the whole log up to `coveredBytes`.
 struct IndexSummary {
@@ -135,8 +139,8 @@ class OffsetIndex {
   std::uint64_t seed_;
   std::unique_ptr<IndexFile> file_;
   Ordinal fileCount_ = 0;
-  std::vector<IndexRecord> fresh_;
-  std::vector<Ordinal> table_;  // open addressing over fresh_, by hash; size is a power of two
+  IndexRecords fresh_;
+  IdTable table_;  // of fresh_; its size is a power of two
   IndexSummary summary_;
   bool damaged_ = false;
 };
