@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 namespace bough {
@@ -19,18 +20,31 @@ struct HugePageAllocator {
   HugePageAllocator(const HugePageAllocator<U>& /*other*/) {}  // NOLINT(google-explicit-constructor): containers rebind
 
   T* allocate(std::size_t count) {
-    const std::size_t bytes = count * sizeof(T);
-    if (bytes < kPageBytes) return static_cast<T*>(::operator new(bytes));
-    const std::size_t whole = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-    void* memory = ::operator new(whole, std::align_val_t{kPageBytes});
-    (void)::madvise(memory, whole, MADV_HUGEPAGE);  // where there are none, usual ones do
-    return static_cast<T*>(memory);
+    if (count > SIZE_MAX / 2 / sizeof(T)) throw std::bad_array_new_length();
+    if (isSmall(count)) return static_cast<T*>(::operator new(count * sizeof(T)));
+    // One page more than is needed, so that a part of it begins at a huge page. The rest goes back.
+    const std::size_t bytes = wholePages(count);
+    void* const mapped =
+        ::mmap(nullptr, bytes + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    char* const begin = static_cast<char*>(mapped);
+    const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % kPageBytes;
+    if (before > 0) (void)::munmap(begin, before);
+    if (before < kPageBytes) (void)::munmap(begin + before + bytes, kPageBytes - before);
+    (void)::madvise(begin + before, bytes, MADV_HUGEPAGE);  // where there are none, usual ones do
+    return reinterpret_cast<T*>(begin + before);
   }
   void deallocate(T* memory, std::size_t count) {
-    if (count * sizeof(T) < kPageBytes) return ::operator delete(memory);
-    ::operator delete(memory, std::align_val_t{kPageBytes});
+    if (isSmall(count)) return ::operator delete(memory);
+    (void)::munmap(memory, wholePages(count));
   }
   bool operator==(const HugePageAllocator& /*other*/) const = default;
+
+ private:
+  static bool isSmall(std::size_t count) { return count * sizeof(T) < kPageBytes; }
+  static std::size_t wholePages(std::size_t count) {
+    return (count * sizeof(T) + kPageBytes - 1) / kPageBytes * kPageBytes;
+  }
 };
 
 }  // namespace bough
