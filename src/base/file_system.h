@@ -87,8 +87,9 @@ class SharedWords {
   [[nodiscard]] virtual std::span<std::atomic<std::uint64_t>> words() = 0;
   /// False when the file can only be read: then nothing may be stored in them.
   [[nodiscard]] virtual bool writable() const = 0;
-  /// False when the file was cut short, so that touching the words ends the process, or removed, so that nobody else
-  /// sees them any more. A system call.
+  /// False when the file was cut short, so that touching the words ends the process. The cheapest of system calls.
+  [[nodiscard]] virtual bool whole() const = 0;
+  /// False also when it was removed, so that nobody else sees them any more.
   [[nodiscard]] virtual bool intact() const = 0;
 };
 

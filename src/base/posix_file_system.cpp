@@ -201,13 +201,15 @@ class PosixSharedWords final : public SharedWords {
     return {static_cast<std::atomic<std::uint64_t>*>(memory_), count_};
   }
   [[nodiscard]] bool writable() const override { return writable_; }
+  [[nodiscard]] bool whole() const override { return ::lseek(fd_.get(), 0, SEEK_END) == sizeBytes(); }
   [[nodiscard]] bool intact() const override {
     struct stat s{};
-    return ::fstat(fd_.get(), &s) == 0 && s.st_nlink > 0 &&
-           s.st_size == static_cast<off_t>(count_ * sizeof(std::uint64_t));
+    return ::fstat(fd_.get(), &s) == 0 && s.st_nlink > 0 && s.st_size == sizeBytes();
   }
 
  private:
+  [[nodiscard]] off_t sizeBytes() const { return static_cast<off_t>(count_ * sizeof(std::uint64_t)); }
+
   Descriptor fd_;
   void* memory_;
   std::size_t count_;

@@ -9,7 +9,7 @@
 //
 // After a loss of power the counters may be any older ones, so a token names the start of the machine as well. Deleting
 // the file costs one look at all sessions, and so does cutting it short: each change looks first whether the file is
-// still the whole one (a system call of some hundred nanoseconds), and another takes its place when it is not.
+// whole, and before it ends whether it has still its name. When not, another takes its place.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,8 @@ class ChangeMap {
   SharedWords* map();
   /// Returns where it counted, for ended().
   SharedWords* began(std::uint32_t group, ChangeKind kind);
+  /// Counts anew when the file is gone where it was counted.
+  SharedWords* confirmed(SharedWords* begun, std::uint32_t group, ChangeKind kind);
   void ended(SharedWords* begun, std::uint32_t group, ChangeKind kind);
 
   std::shared_ptr<Directory> root_;
@@ -62,13 +64,23 @@ class ChangeMark {
       : map_(map), group_(group), kind_(kind), begun_(map.began(group, kind)) {}
   ChangeMark(const ChangeMark&) = delete;
   ChangeMark& operator=(const ChangeMark&) = delete;
-  ~ChangeMark() { map_.ended(begun_, group_, kind_); }
+  ~ChangeMark() {
+    if (!confirmed_) confirm();
+    map_.ended(begun_, group_, kind_);
+  }
+
+  /// Looks whether others see the mark. Done at the end at the latest; who has a moment before that calls it then.
+  void confirm() {
+    confirmed_ = true;
+    begun_ = map_.confirmed(begun_, group_, kind_);
+  }
 
  private:
   ChangeMap& map_;
   std::uint32_t group_;
   ChangeKind kind_;
   SharedWords* begun_;
+  bool confirmed_ = false;
 };
 
 }  // namespace bough

@@ -296,8 +296,8 @@ Result<AppendResult> FileBackend::append(AppendRequest& request) {
   auto to = target(request);
   if (!to) return std::unexpected(to.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
-  const ChangeMark mark(changes_, to->changeGroup);
-  RulesWork work(request, to->generation, serializer_, ids_, environment_.clock);
+  ChangeMark mark(changes_, to->changeGroup);
+  RulesWork work(request, to->generation, mark, serializer_, ids_, environment_.clock);
   to->log->append(work, weightOf(request.entries));
   return work.take();
 }

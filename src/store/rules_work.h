@@ -13,15 +13,16 @@
 #include "bough/storage_backend.h"
 #include "log/session_log.h"
 #include "store/append_rules.h"
+#include "store/change_map.h"
 
 namespace bough {
 
 class RulesWork final : public AppendWork {
  public:
   /// `generation`: of the log, when the request's origin was read from it.
-  RulesWork(AppendRequest& request, std::uint64_t generation, const EntrySerializer& serializer, IdGenerator& ids,
-            Clock& clock)
-      : request_(request), generation_(generation), serializer_(serializer), ids_(ids), clock_(clock) {}
+  RulesWork(AppendRequest& request, std::uint64_t generation, ChangeMark& mark, const EntrySerializer& serializer,
+            IdGenerator& ids, Clock& clock)
+      : request_(request), generation_(generation), mark_(mark), serializer_(serializer), ids_(ids), clock_(clock) {}
 
   Result<void> prepare(LogView& log, NewLines& lines) override {
     if (log.generation() != generation_) {
@@ -35,7 +36,10 @@ class RulesWork final : public AppendWork {
     result_ = std::move(*prepared);
     return {};
   }
-  void release() override { request_.entries.clear(); }
+  void release() override {
+    request_.entries.clear();
+    mark_.confirm();
+  }
   void finish(Result<void> outcome) override {
     if (!outcome) result_ = std::unexpected(outcome.error());
   }
@@ -44,6 +48,7 @@ class RulesWork final : public AppendWork {
  private:
   AppendRequest& request_;
   std::uint64_t generation_;
+  ChangeMark& mark_;
   const EntrySerializer& serializer_;
   IdGenerator& ids_;
   Clock& clock_;
