@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/head.h"
+#include "base/json_scan.h"
 #include "bough/entry_serializer.h"
 
 namespace bough {
@@ -48,6 +50,17 @@ class NewLines {
     return line;
   }
   [[nodiscard]] Line back() const { return (*this)[size() - 1]; }
+
+  /// Where the lines leave the head; none when they do not move it. `storage` may have to hold it.
+  std::optional<std::string_view> headAfter(std::string& storage) const {
+    for (std::size_t i = size(); i-- > 0;) {
+      const Line line = (*this)[i];
+      const EntryKind kind = entryKind(line.type());
+      const auto payload = kind == EntryKind::Head ? json::findMember(line.text(), "payload") : std::nullopt;
+      if (const auto head = bough::headAfter(kind, line.id(), payload.value_or(""), storage)) return head;
+    }
+    return std::nullopt;
+  }
 
   /// Room for so many more lines of so many bytes together.
   void reserve(std::size_t lines, std::size_t bytes) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/head.h"
 #include "base/json_scan.h"
 #include "log/index_file.h"
 
@@ -185,10 +186,9 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
 }
 
 void OffsetIndex::moveHead(const ScannedLine& line, const ConfirmId& confirm) {
-  const auto payload = json::findMember(line.text, "payload").value_or("");
-  const auto target = json::findString(payload, "entryId");
+  const std::string target = headNamedBy(json::findMember(line.text, "payload").value_or(""));
   summary_.headEntry = summary_.count - 1;
-  summary_.head = target && !target->empty() ? find(*target, confirm).value_or(kElsewhere) : kNoOrdinal;
+  summary_.head = target.empty() ? kNoOrdinal : find(target, confirm).value_or(kElsewhere);
 }
 
 }  // namespace bough

@@ -245,7 +245,6 @@ class SessionLog {
   Result<void> moveTornAside(std::uint64_t begin, std::uint64_t end);
   Result<void> loadTail();
   Result<void> prepareGroup(const std::vector<AppendWork*>& group);
-  [[nodiscard]] std::optional<std::string_view> groupHead(std::string& storage) const;
   void sealGroup();
   void indexGroup(std::uint64_t offset);
   void extendIndex();

@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "base/file_io.h"
-#include "base/json_scan.h"
 #include "base/timestamp.h"
 #include "log/archive.h"
 #include "log/session_log.h"
@@ -37,26 +36,15 @@ class SessionLog::View final : public LogView {
   [[nodiscard]] std::string_view tailId() const override {
     return log_.groupLines_.empty() ? std::string_view(log_.tailId_) : log_.groupLines_.back().id();
   }
-  [[nodiscard]] std::string_view headId() override { return log_.groupHead(movedHead_).value_or(log_.headId_); }
+  [[nodiscard]] std::string_view headId() override {
+    return log_.groupLines_.headAfter(movedHead_).value_or(log_.headId_);
+  }
   [[nodiscard]] std::uint64_t generation() const override { return log_.generation_; }
 
  private:
   SessionLog& log_;
   std::string movedHead_;
 };
-
-// Where the group's lines move the head; none when they leave it. `storage` may have to hold it.
-std::optional<std::string_view> SessionLog::groupHead(std::string& storage) const {
-  for (std::size_t i = groupLines_.size(); i-- > 0;) {
-    const NewLines::Line line = groupLines_[i];
-    if (line.type() == entry_type::kHead) {
-      storage = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
-      return storage;
-    }
-    if (!isControlType(line.type())) return line.id();
-  }
-  return std::nullopt;
-}
 
 void SessionLog::append(AppendWork& work, std::size_t weightBytes) {
   commits_.run(work, weightBytes);
@@ -263,7 +251,7 @@ void SessionLog::indexGroup(std::uint64_t offset) {
   }
   // A reader that came by while we wrote may have dropped the head; it is found again when it is asked for.
   std::string movedHead;
-  if (const auto head = groupHead(movedHead)) headId_ = *head;
+  if (const auto head = groupLines_.headAfter(movedHead)) headId_ = *head;
   edge_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kEdgeBytes)));
   // Not for each append: moving what is kept to the front costs more than the rest of this.
   if (edge_.size() > 4 * kEdgeBytes) edge_.erase(0, edge_.size() - kEdgeBytes);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/head.h"
 #include "base/json_scan.h"
 #include "base/sha256.h"
 #include "base/timestamp.h"
@@ -212,11 +213,8 @@ class BatchRules {
   }
 
   void advanceHead(const Entry& entry, EntryKind kind, std::string_view id) {
-    if (kind == EntryKind::Head) {
-      head_ = json::findString(entry.payload, "entryId").value_or("");
-    } else if (!isControl(kind)) {
-      head_ = id;
-    }
+    std::string moved;
+    if (const auto head = headAfter(kind, id, entry.payload, moved)) head_ = *head;
   }
 
   LogView& log_;

@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/json_scan.h"
 #include "log/line.h"
 #include "log/new_lines.h"
 #include "store/memory_backend.h"
@@ -42,16 +41,13 @@ struct MemorySession {
     for (std::size_t i = 0; i < fresh.size(); ++i) {
       const NewLines::Line line = fresh[i];
       sequences.emplace(std::string(line.id()), lines.size());
-      if (line.type() == entry_type::kHead) {
-        headId = json::findString(json::findMember(line.text(), "payload").value_or(""), "entryId").value_or("");
-      } else if (!isControlType(line.type()) && line.type() != entry_type::kSessionHeader) {
-        headId = line.id();
-      }
       lines.push_back({.text = std::string(line.text()),
                        .id = std::string(line.id()),
                        .parentId = std::string(line.parentId()),
                        .type = std::string(line.type())});
     }
+    std::string movedHead;
+    if (const auto head = fresh.headAfter(movedHead)) headId = *head;
   }
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/head.h"
 #include "base/sha256.h"
 #include "store/attachments.h"
 #include "store/header.h"
@@ -149,7 +150,7 @@ Result<void> SessionStore::Impl::detachOnce(const std::string& forkId) {
   head.parentId = state->headId;
   head.type = entry_type::kHead;
   head.timestamp = entries->back().timestamp;
-  head.payload = state->headId.empty() ? R"({"entryId":null})" : fmt::format(R"({{"entryId":"{}"}})", state->headId);
+  head.payload = headPayload(state->headId);
   entries->push_back(std::move(head));
   return backend->rewrite(forkId, *entries, state->tailId);
 }

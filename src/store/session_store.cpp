@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/head.h"
 #include "base/ids.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -208,11 +209,8 @@ class BufferedView final : public LogView {
         headId_(state.headId) {
     for (const Entry& entry : waiting_) {
       tailId_ = entry.id;
-      if (entry.type == entry_type::kHead) {
-        headId_ = json::findString(entry.payload, "entryId").value_or("");
-      } else if (!isControlType(entry.type)) {
-        headId_ = entry.id;
-      }
+      std::string moved;
+      if (const auto head = headAfter(entryKind(entry.type), entry.id, entry.payload, moved)) headId_ = *head;
     }
   }
 
@@ -318,7 +316,7 @@ Result<AppendResult> SessionStore::moveHead(const std::string& sessionId, const 
   }
   Entry head;
   head.type = entry_type::kHead;
-  head.payload = entryId.empty() ? R"({"entryId":null})" : "{\"entryId\":" + json::quoted(entryId) + "}";
+  head.payload = headPayload(entryId);
   return appendSessionEntries(sessionId, {std::move(head)});
 }
 
