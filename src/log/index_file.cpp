@@ -320,10 +320,13 @@ bool writeIndex(File& file, OffsetIndex& index) {
   BlockWriter blocks(file);
   std::array<IndexRecord, kRecordsPerBlock> records;
   for (Ordinal i = 0; i < count;) {
-    std::size_t filled = 0;
-    for (; filled < records.size() && i < count; ++filled, ++i) {
-      records[filled] = index.record(i);
-      std::size_t slot = slotOf(records[filled].idHash, table.size());
+    const std::size_t filled = std::min<std::size_t>(records.size(), count - i);
+    for (std::size_t k = 0; k < filled; ++k) {
+      records[k] = index.record(i + static_cast<Ordinal>(k));
+      __builtin_prefetch(&table[slotOf(records[k].idHash, table.size())], 1);
+    }
+    for (std::size_t k = 0; k < filled; ++k, ++i) {
+      std::size_t slot = slotOf(records[k].idHash, table.size());
       while (table[slot] != kNoOrdinal) slot = slot + 1 == table.size() ? 0 : slot + 1;
       table[slot] = i;
     }

@@ -1,8 +1,10 @@
 #include "log/line.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 
+#include "base/byte_block.h"
 #include "base/check.h"
 #include "base/ids.h"
 #include "base/json_scan.h"
@@ -12,10 +14,11 @@ namespace {
 
 constexpr std::string_view kSealKey = R"(,"seal":")";
 
-bool isLowerHex(char c) {
-  const bool digit = static_cast<unsigned char>(c - '0') <= 9;
-  const bool letter = static_cast<unsigned char>(c - 'a') <= 5;
-  return digit | letter;
+// Whether the last eight of the sixteen bytes at `p` are lower-case hex digits.
+bool endsInLowerHex(const char* p) {
+  static constexpr char kFirstEight[17] = "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0\0\0\0\0\0\0\0";
+  const Bytes text = loadBytes(p);
+  return all(either(loadBytes(kFirstEight), either(inRange(text, '0', '9'), inRange(text, 'a', 'f'))));
 }
 
 std::array<char, 8> toDigits(std::uint32_t value) {
@@ -50,13 +53,21 @@ bool takePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Takes text up to the next quote; none when it holds an escape or there is no quote near.
-std::optional<std::string_view> takeUntilQuote(std::string_view& text) {
+// Where the next quote stands, if it is near: most keys end within one block.
+std::size_t findQuote(std::string_view text) {
   constexpr std::size_t kLongest = 160;
-  const std::size_t end = text.substr(0, kLongest).find('"');
+  if (text.size() >= ByteBlock::kSize) {
+    const std::uint64_t quotes = ByteBlock(text.data()).where('"');
+    if (quotes != 0) return static_cast<std::size_t>(std::countr_zero(quotes));
+  }
+  return text.substr(0, kLongest).find('"');
+}
+
+// Takes text up to the next quote. The caller sees to escapes.
+std::optional<std::string_view> takeUntilQuote(std::string_view& text) {
+  const std::size_t end = findQuote(text);
   if (end == std::string_view::npos) return std::nullopt;
   const std::string_view value = text.substr(0, end);
-  if (value.contains('\\')) return std::nullopt;
   text.remove_prefix(end + 1);
   return value;
 }
@@ -68,10 +79,8 @@ std::optional<Seal> findSeal(std::string_view line) {
   constexpr std::size_t kShortest = kSealKey.size() + 3 + 1 + 8 + 2;
   if (line.size() < kShortest || !line.ends_with("\"}")) return std::nullopt;
   const std::size_t digitsAt = line.size() - 10;
+  if (!endsInLowerHex(line.data() + digitsAt - 8)) return std::nullopt;
   Seal seal;
-  bool good = true;  // without a branch for each: they are random
-  for (std::size_t i = 0; i < 8; ++i) good &= isLowerHex(line[digitsAt + i]);
-  if (!good) return std::nullopt;
   line.copy(seal.digits.data(), 8, digitsAt);
   const std::size_t countEnd = digitsAt - 1;
   const std::size_t countAt = digitsBefore(line, countEnd);
@@ -100,15 +109,14 @@ std::optional<LineKeys> readCanonicalKeys(std::string_view line) {
   }
   if (!takePrefix(line, R"(,"type":")")) return std::nullopt;
   const auto type = takeUntilQuote(line);
-  if (!type || type->empty()) return std::nullopt;
+  if (!type || type->empty() || type->contains('\\')) return std::nullopt;
   keys.type = *type;
   return keys;
 }
 
 std::string_view peekId(std::string_view text) {
   if (!takePrefix(text, R"({"id":")")) return {};
-  const std::size_t end = text.substr(0, 64).find('"');
-  return end == std::string_view::npos ? std::string_view() : text.substr(0, end);
+  return takeUntilQuote(text).value_or("");
 }
 
 std::optional<LineKeys> readAnyKeys(std::string_view line, std::string& storage, std::string_view& reason) {

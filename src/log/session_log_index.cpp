@@ -16,10 +16,10 @@ constexpr std::uint64_t kRewriteAfterBytes = std::uint64_t{8} << 20;
 // Feeds what a scan finds into the index.
 class SessionLog::IndexSink final : public ScanSink {
  public:
-  explicit IndexSink(SessionLog& log) : log_(log) {}
+  explicit IndexSink(SessionLog& log) : log_(log), confirmId_(log.confirmer()) {}
 
   void onLine(const ScannedLine& line) override {
-    if (!log_.index_.add(line, log_.confirmer(), log_.tailId_)) {
+    if (!log_.index_.add(line, confirmId_, log_.tailId_)) {
       log_.index_.addProblem();
       return;
     }
@@ -34,6 +34,7 @@ class SessionLog::IndexSink final : public ScanSink {
 
  private:
   SessionLog& log_;
+  OffsetIndex::ConfirmId confirmId_;
 };
 
 std::uint64_t SessionLog::nextGeneration() {
