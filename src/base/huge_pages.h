@@ -22,7 +22,7 @@ struct HugePageAllocator {
   T* allocate(std::size_t count) {
     if (count > SIZE_MAX / 2 / sizeof(T)) throw std::bad_array_new_length();
     if (isSmall(count)) return static_cast<T*>(::operator new(count * sizeof(T)));
-    // One page more than is needed, so that a part of it begins at a huge page. The rest goes back.
+    // One page more than is needed, so that what is kept begins where a huge page may. The rest goes back.
     const std::size_t bytes = wholePages(count);
     void* const mapped =
         ::mmap(nullptr, bytes + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -62,7 +62,7 @@ void count(SharedWords& shared, std::uint32_t group, ChangeKind kind, std::size_
   if (kind == ChangeKind::Names) words[kHeaderWords + std::size_t{2} * ChangeMap::kGroups + which].fetch_add(1);
 }
 
-SharedWords* begin(SharedWords* shared, std::uint32_t group, ChangeKind kind) {
+SharedWords* countBegun(SharedWords* shared, std::uint32_t group, ChangeKind kind) {
   if (shared == nullptr || !shared->writable()) return nullptr;
   count(*shared, group, kind, 0);
   return shared;
@@ -72,11 +72,11 @@ SharedWords* begin(SharedWords* shared, std::uint32_t group, ChangeKind kind) {
 
 SharedWords* ChangeMap::began(std::uint32_t group, ChangeKind kind) {
   SharedWords* shared = ready_.load(std::memory_order_acquire);
-  return begin(shared != nullptr && shared->whole() ? shared : map(), group, kind);
+  return countBegun(shared != nullptr && shared->whole() ? shared : map(), group, kind);
 }
 
 SharedWords* ChangeMap::confirmed(SharedWords* begun, std::uint32_t group, ChangeKind kind) {
-  return begun == nullptr || begun->intact() ? begun : begin(map(), group, kind);
+  return begun == nullptr || begun->intact() ? begun : countBegun(map(), group, kind);
 }
 
 // Without another look at the file: it would have to be cut short within the moment since the last one.
