@@ -77,7 +77,7 @@ GeneratedLog writeSession(const std::string& folder, const std::string& sessionI
   };
   constexpr std::uint64_t kBegin = 1'790'000'000'000;
   Entry header;
-  header.id = "header";
+  header.id = "00000000-0000-7000-0000-000000000000";
   header.type = entry_type::kSessionHeader;
   header.timestamp = formatTimestamp(kBegin);
   header.payload = fmt::format(R"({{"format":1,"sessionId":"{}"}})", sessionId);

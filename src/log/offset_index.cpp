@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -42,7 +43,6 @@ OffsetIndex::OffsetIndex(std::uint64_t seed) : seed_(seed) {}
 OffsetIndex::OffsetIndex(std::unique_ptr<IndexFile> file)
     : seed_(file->seed()), file_(std::move(file)), fileCount_(file_->count()), summary_(file_->summary()) {
   fresh_ = file_->takeExtensions();
-  if (!fresh_.empty()) growTable();
 }
 
 OffsetIndex::OffsetIndex(OffsetIndex&&) noexcept = default;
@@ -91,7 +91,8 @@ std::optional<Ordinal> OffsetIndex::find(std::string_view id, const ConfirmId& c
 }
 
 std::optional<Ordinal> OffsetIndex::find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm) {
-  if (!table_.empty()) {
+  if (!fresh_.empty()) {
+    fillTable();
     const std::size_t mask = table_.size() - 1;
     for (std::size_t slot = hash & mask; table_[slot] != kNoOrdinal; slot = (slot + 1) & mask) {
       const IndexRecord& candidate = fresh_[table_[slot] - fileCount_];
@@ -107,23 +108,18 @@ std::optional<Ordinal> OffsetIndex::find(std::string_view id, std::uint64_t hash
   return *found;
 }
 
-void OffsetIndex::growTable(std::size_t entries) {
-  std::size_t size = table_.empty() ? 64 : table_.size();
-  while (size < std::max(entries, fresh_.size()) * 2) size *= 2;
-  table_.assign(size, kNoOrdinal);
-  for (std::size_t i = 0; i < fresh_.size(); ++i) {
-    std::size_t slot = fresh_[i].idHash & (size - 1);
-    while (table_[slot] != kNoOrdinal) slot = (slot + 1) & (size - 1);
-    table_[slot] = fileCount_ + static_cast<Ordinal>(i);
+// At most half full, so that probes stay short.
+void OffsetIndex::fillTable() {
+  if (table_.size() < fresh_.size() * 2) {
+    table_.assign(std::bit_ceil(std::max<std::size_t>(fresh_.capacity(), 32) * 2), kNoOrdinal);
+    tabled_ = 0;
   }
-}
-
-// Call after the record was pushed to fresh_.
-void OffsetIndex::insertFresh(Ordinal ordinal, std::uint64_t hash) {
-  if (table_.size() < fresh_.size() * 2) return growTable();
-  std::size_t slot = hash & (table_.size() - 1);
-  while (table_[slot] != kNoOrdinal) slot = (slot + 1) & (table_.size() - 1);
-  table_[slot] = ordinal;
+  const std::size_t mask = table_.size() - 1;
+  for (; tabled_ < fresh_.size(); ++tabled_) {
+    std::size_t slot = fresh_[tabled_].idHash & mask;
+    while (table_[slot] != kNoOrdinal) slot = (slot + 1) & mask;
+    table_[slot] = fileCount_ + static_cast<Ordinal>(tabled_);
+  }
 }
 
 std::uint64_t OffsetIndex::unsavedBytes() const {
@@ -141,20 +137,20 @@ bool OffsetIndex::extendFile() {
 }
 
 void OffsetIndex::prepareFor(std::string_view id) const {
-  if (!table_.empty()) __builtin_prefetch(&table_[hashId(id, seed_) & (table_.size() - 1)], 1);
+  if (!table_.empty() && !isGreatest(id)) __builtin_prefetch(&table_[hashId(id, seed_) & (table_.size() - 1)], 1);
 }
 
 void OffsetIndex::reserve(std::size_t entries) {
   constexpr std::size_t kMost = std::size_t{1} << 22;
   entries = std::min(entries, kMost);
   fresh_.reserve(fresh_.size() + entries);
-  if (table_.size() < entries * 2) growTable(entries);
 }
 
 bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId) {
   const LineKeys& keys = line.keys;
   const std::uint64_t hash = hashId(keys.id, seed_);
-  if (find(keys.id, hash, confirm) || summary_.count >= kElsewhere) return false;
+  const bool isNew = isGreatest(keys.id) || !find(keys.id, hash, confirm);
+  if (!isNew || summary_.count >= kElsewhere) return false;
   const Ordinal ordinal = summary_.count;
   IndexRecord record{.offset = line.offset,
                      .idHash = hash,
@@ -170,7 +166,7 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
   }
   fresh_.push_back(record);
   ++summary_.count;
-  insertFresh(ordinal, record.idHash);
+  if (isGreatest(keys.id)) greatestId_ = keys.id;
 
   if (isControl(record.kind)) {
     summary_.lastControl = ordinal;

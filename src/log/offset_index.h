@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -132,15 +133,18 @@ class OffsetIndex {
 
  private:
   std::optional<Ordinal> find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm);
-  void insertFresh(Ordinal ordinal, std::uint64_t hash);
-  void growTable(std::size_t entries = 0);
+  /// Whether an id comes after all others, as those that the store makes do: then it is none of them.
+  [[nodiscard]] bool isGreatest(std::string_view id) const { return !file_ && id > greatestId_; }
+  void fillTable();
   void moveHead(const ScannedLine& line, const ConfirmId& confirm);
 
   std::uint64_t seed_;
   std::unique_ptr<IndexFile> file_;
   Ordinal fileCount_ = 0;
   IndexRecords fresh_;
-  IdTable table_;  // of fresh_; its size is a power of two
+  IdTable table_;           // of fresh_; its size is a power of two
+  std::size_t tabled_ = 0;  // how many of fresh_ are in it: it is filled when somebody looks for an id
+  std::string greatestId_;  // of all entries, while there is no file
   IndexSummary summary_;
   bool damaged_ = false;
 };

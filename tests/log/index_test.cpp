@@ -81,6 +81,20 @@ TEST_F(IndexTest, ASecondEntryOfAnIdIsLeftOut) {
   EXPECT_EQ(world.index.summary().count, 1U);
 }
 
+TEST_F(IndexTest, IdsThatComeInOrderAreFoundAsOthersAre) {
+  IndexWorld world;
+  for (const std::size_t i : {2U, 3U, 4U, 5U}) ASSERT_TRUE(world.add(i));
+  EXPECT_FALSE(world.add(3)) << "an earlier one again";
+  EXPECT_FALSE(world.add(5)) << "the last one again";
+  ASSERT_TRUE(world.add(1)) << "one before them";
+  ASSERT_TRUE(world.add(6, 2));
+  EXPECT_EQ(world.index.record(5).parent, 0U);
+  EXPECT_FALSE(world.add(1));
+  Ordinal expected = 0;
+  for (const std::size_t i : {2U, 3U, 4U, 5U, 1U, 6U}) EXPECT_EQ(world.find(i), expected++);
+  EXPECT_FALSE(world.find(7));
+}
+
 TEST_F(IndexTest, ParentsAreFoundAcrossTheFileAndWhatIsNew) {
   IndexWorld world;
   ASSERT_TRUE(world.add(0));
