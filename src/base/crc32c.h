@@ -18,7 +18,6 @@ class Crc32c {
   void setState(std::uint32_t state) { state_ = state; }
 
  private:
-  friend struct LineSweep;
   std::uint32_t state_ = 0xFFFFFFFF;
 };
 
@@ -36,5 +35,12 @@ struct LineSweep {
   /// Looks for '\n' from the start of `text` and sums on the way, beginning with `crc`.
   static LineSweep run(std::string_view text, Crc32c crc);
 };
+
+/// How both are done: by the processor's instruction (crc32c_step.h), or without it.
+struct Crc32cWay {
+  std::uint32_t (*add)(std::uint32_t state, std::string_view bytes);
+  LineSweep (*sweep)(std::string_view text, std::uint32_t state);
+};
+const Crc32cWay& crc32cWay(bool hardware);
 
 }  // namespace bough

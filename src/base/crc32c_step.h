@@ -19,14 +19,18 @@ namespace bough {
 bool hasCrc32cInstruction();
 
 #ifdef BOUGH_CRC_TARGET
-BOUGH_CRC_TARGET inline std::uint32_t crc32cStep8(std::uint32_t state, const char* p) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, p, 8);
+BOUGH_CRC_TARGET inline std::uint32_t crc32cStep(std::uint32_t state, std::uint64_t word) {
 #if defined(__aarch64__)
   return __crc32cd(state, word);
 #else
   return static_cast<std::uint32_t>(_mm_crc32_u64(state, word));
 #endif
+}
+
+BOUGH_CRC_TARGET inline std::uint32_t crc32cStep8(std::uint32_t state, const char* p) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, p, 8);
+  return crc32cStep(state, word);
 }
 
 BOUGH_CRC_TARGET inline std::uint32_t crc32cStep64(std::uint32_t state, const char* p) {

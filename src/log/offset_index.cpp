@@ -136,8 +136,10 @@ bool OffsetIndex::extendFile() {
   return file_->extend(std::span(fresh_).subspan(file_->known() - fileCount_), summary_);
 }
 
-void OffsetIndex::prepareFor(std::string_view id) const {
-  if (!table_.empty() && !isGreatest(id)) __builtin_prefetch(&table_[hashId(id, seed_) & (table_.size() - 1)], 1);
+void OffsetIndex::prepareFor(std::string_view text) const {
+  if (table_.empty()) return;
+  const std::string_view id = peekId(text);
+  if (!isGreatest(id)) __builtin_prefetch(&table_[hashId(id, seed_) & (table_.size() - 1)], 1);
 }
 
 void OffsetIndex::reserve(std::size_t entries) {
@@ -149,7 +151,8 @@ void OffsetIndex::reserve(std::size_t entries) {
 bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId) {
   const LineKeys& keys = line.keys;
   const std::uint64_t hash = hashId(keys.id, seed_);
-  const bool isNew = isGreatest(keys.id) || !find(keys.id, hash, confirm);
+  const bool greatest = isGreatest(keys.id);
+  const bool isNew = greatest || !find(keys.id, hash, confirm);
   if (!isNew || summary_.count >= kElsewhere) return false;
   const Ordinal ordinal = summary_.count;
   IndexRecord record{.offset = line.offset,
@@ -166,7 +169,7 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
   }
   fresh_.push_back(record);
   ++summary_.count;
-  if (isGreatest(keys.id)) greatestId_ = keys.id;
+  if (greatest) greatestId_ = keys.id;
 
   if (isControl(record.kind)) {
     summary_.lastControl = ordinal;

@@ -112,8 +112,9 @@ class OffsetIndex {
   /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false. `lastId` is the id of
   /// the entry added last, if it is known: most entries are its children, and need not be looked up.
   bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {});
-  /// Fetches the place where an id would be found, so that it is at hand when the entry is added.
-  void prepareFor(std::string_view id) const;
+  /// Fetches the place where the id of the line that `text` begins with would be found, so that it is at hand when the
+  /// entry is added.
+  void prepareFor(std::string_view text) const;
   /// Makes room for so many entries at once.
   void reserve(std::size_t entries);
   void addProblem() { ++summary_.problemCount; }

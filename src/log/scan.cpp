@@ -59,7 +59,7 @@ class LogScan {
     LineReader reader(source_, state_.offset);
     bool afterMissingEnd = state_.lacksLineEnd;
     for (;;) {
-      if (const auto id = peekId(reader.upcoming()); !id.empty()) sink_.onUpcoming(id);
+      sink_.onUpcoming(reader.upcoming());
       const auto next = reader.next(beginSeal(lastSeal_));
       if (!next) return std::unexpected(next.error());
       if (!*next) break;

@@ -55,8 +55,8 @@ class ScanSink {
   virtual ~ScanSink() = default;
   /// One entry that counts. The views end with the call.
   virtual void onLine(const ScannedLine& line) = 0;
-  /// A line that begins with this id comes next; a hint to get ready, while the line is summed.
-  virtual void onUpcoming(std::string_view /*id*/) {}
+  /// The text that comes next, as far as it is at hand; a hint to get ready, while its first line is summed.
+  virtual void onUpcoming(std::string_view /*text*/) {}
   virtual void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) = 0;
 };
 

@@ -26,7 +26,7 @@ class SessionLog::IndexSink final : public ScanSink {
     log_.tailId_ = line.keys.id;
     log_.tailOffset_ = line.offset;
   }
-  void onUpcoming(std::string_view id) override { log_.index_.prepareFor(id); }
+  void onUpcoming(std::string_view text) override { log_.index_.prepareFor(text); }
   void onProblem(ProblemKind kind, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
                  std::string_view /*message*/) override {
     if (!isNote(kind)) log_.index_.addProblem();
