@@ -139,7 +139,8 @@ bool OffsetIndex::extendFile() {
 void OffsetIndex::prepareFor(std::string_view text) const {
   if (table_.empty()) return;
   const std::string_view id = peekId(text);
-  if (!isGreatest(id)) __builtin_prefetch(&table_[hashId(id, seed_) & (table_.size() - 1)], 1);
+  if (id.empty() || isGreatest(id)) return;
+  __builtin_prefetch(&table_[hashId(id, seed_) & (table_.size() - 1)], 1);
 }
 
 void OffsetIndex::reserve(std::size_t entries) {
