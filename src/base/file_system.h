@@ -33,6 +33,7 @@ struct FileInfo {
   bool isDirectory = false;
   bool isRegular = false;
   std::uint64_t modifiedNs = 0;
+  std::uint64_t changedNs = 0;  ///< Its bytes, its name or anything else about it; nobody can set it back.
   std::uint64_t linkCount = 0;  ///< How many names it has.
 };
 

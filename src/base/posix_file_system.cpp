@@ -51,13 +51,17 @@ class Descriptor {
   int fd_;
 };
 
+std::uint64_t toNs(const struct timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 FileInfo toInfo(const struct stat& s) {
   return {.sizeBytes = static_cast<std::uint64_t>(s.st_size),
           .identity = {.device = s.st_dev, .inode = s.st_ino},
           .isDirectory = S_ISDIR(s.st_mode),
           .isRegular = S_ISREG(s.st_mode),
-          .modifiedNs = static_cast<std::uint64_t>(s.st_mtim.tv_sec) * 1'000'000'000 +
-                        static_cast<std::uint64_t>(s.st_mtim.tv_nsec),
+          .modifiedNs = toNs(s.st_mtim),
+          .changedNs = toNs(s.st_ctim),
           .linkCount = s.st_nlink};
 }
 

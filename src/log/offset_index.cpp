@@ -170,6 +170,7 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
   }
   fresh_.push_back(record);
   ++summary_.count;
+  if (!line.chained) summary_.doubtful = 1;
   if (greatest) greatestId_ = keys.id;
 
   if (isControl(record.kind)) {

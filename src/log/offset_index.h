@@ -63,8 +63,11 @@ struct IndexSummary {
   std::uint8_t hasSeal = 0;
   std::uint8_t lacksLineEnd = 0;
   std::uint8_t sealLost = 0;
-  std::uint8_t reserved = 0;
+  /// Some lines are damaged, or no seal vouches for them: what was read there may be otherwise in the same file later.
+  std::uint8_t doubtful = 0;
   std::uint32_t edgeSum = 0;  ///< CRC-32C of the last 4 KiB that are covered: tells another file from this one.
+  /// Of the file when it was read; when `doubtful`, the index holds only while it is still the same.
+  std::uint32_t fileStamp = 0;
 
   /// Whether both are of the same lines: seals follow from one another, so the last one tells.
   [[nodiscard]] bool isSameLogAs(const IndexSummary& other) const {
@@ -96,8 +99,11 @@ class OffsetIndex {
   [[nodiscard]] const IndexSummary& summary() const { return summary_; }
   [[nodiscard]] ScanState scanState() const;
   void setScanState(const ScanState& state);
-  /// Before the index is saved: the sum of the last bytes it covers.
-  void setEdgeSum(std::uint32_t sum) { summary_.edgeSum = sum; }
+  /// Before the index is saved: the sum of the last bytes it covers, and of which file they are.
+  void setEdge(std::uint32_t sum, std::uint32_t fileStamp) {
+    summary_.edgeSum = sum;
+    summary_.fileStamp = fileStamp;
+  }
 
   /// The record at `ordinal`, which must be smaller than summary().count. After a read error in the index file it is
   /// empty and damaged() holds.
@@ -117,7 +123,10 @@ class OffsetIndex {
   void prepareFor(std::string_view text) const;
   /// Makes room for so many entries at once.
   void reserve(std::size_t entries);
-  void addProblem() { ++summary_.problemCount; }
+  void addProblem() {
+    ++summary_.problemCount;
+    summary_.doubtful = 1;
+  }
 
   /// True when the index file turned out to be broken: throw this index away.
   [[nodiscard]] bool damaged() const { return damaged_; }

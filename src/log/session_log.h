@@ -199,6 +199,7 @@ class SessionLog {
   void loadIndex(std::uint64_t sizeBytes);
   void saveIndex();
   void sumEdge();
+  static std::uint32_t stampOf(const FileInfo& info);
   Result<std::string> edgeBefore(std::uint64_t offset);
   Result<std::string> idOf(Ordinal ordinal);
   Result<void> loadHead();
@@ -276,6 +277,7 @@ class SessionLog {
   std::string header_;                // the first line, once it was read
   std::uint64_t seenSize_ = kUnseen;  // of the file, when all of it was last known
   std::uint64_t seenModifiedNs_ = 0;
+  std::uint32_t readStamp_ = 0;    // of the file, before what the index says was read from it
   std::uint64_t syncedBytes_ = 0;  // known to be on the disk
   bool nameSynced_ = false;        // the file's name is on the disk too
   bool readMismatch_ = false;      // a line was not what the index says

@@ -294,6 +294,7 @@ bool SessionLog::noteWritten(const std::vector<AppendWork*>& group, std::uint64_
   if (info && index_.summary().coveredBytes == info->sizeBytes) {
     seenSize_ = info->sizeBytes;
     seenModifiedNs_ = info->modifiedNs;
+    if (index_.summary().doubtful != 0) readStamp_ = stampOf(*info);
   }
   return true;
 }

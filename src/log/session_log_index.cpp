@@ -37,6 +37,15 @@ class SessionLog::IndexSink final : public ScanSink {
   OffsetIndex::ConfirmId confirmId_;
 };
 
+// Tells whether a file is the one that was read, and nobody has written to it since.
+std::uint32_t SessionLog::stampOf(const FileInfo& info) {
+  Crc32c crc;
+  for (const std::uint64_t number : {info.identity.inode, info.sizeBytes, info.changedNs}) {
+    crc.add({reinterpret_cast<const char*>(&number), sizeof number});
+  }
+  return crc.value();
+}
+
 std::uint64_t SessionLog::nextGeneration() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
@@ -53,6 +62,7 @@ Result<void> SessionLog::reopen() {
   auto log = openLog(folders_, sessionId_);
   if (!log) return std::unexpected(log.error());
   log_ = std::move(*log);
+  readStamp_ = stampOf(log_.info);
   headerChecked_ = false;
   header_.clear();
   generation_ = nextGeneration();
@@ -78,6 +88,8 @@ Result<void> SessionLog::reopen() {
 void SessionLog::loadIndex(std::uint64_t sizeBytes) {
   auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_));
   if (!file || file->summary().coveredBytes > sizeBytes) return;
+  const bool asItWas = file->summary().coveredBytes == sizeBytes && file->summary().fileStamp == readStamp_;
+  if (file->summary().doubtful != 0 && !asItWas) return;
   auto edge = edgeBefore(file->summary().coveredBytes);
   if (!edge) return;
   Crc32c crc;
@@ -108,6 +120,7 @@ Result<void> SessionLog::refreshFrom(const FileInfo& info) {
   if (info.sizeBytes == seenSize_ && info.modifiedNs == seenModifiedNs_) return {};
   seenSize_ = kUnseen;  // until all of it is known
   kept_ = {};           // somebody else wrote
+  readStamp_ = stampOf(info);
   if (auto known = catchUp(); !known) return known;
   seenSize_ = info.sizeBytes;
   seenModifiedNs_ = info.modifiedNs;
@@ -118,7 +131,7 @@ Result<void> SessionLog::catchUp() {
   const std::uint64_t covered = index_.summary().coveredBytes;
   const auto size = log_.source->size();
   if (!size) return std::unexpected(ioError(size.error(), "look at"));
-  if (*size < covered) return rebuild();
+  if (*size < covered || index_.summary().doubtful != 0) return rebuild();
   if (covered > 0) {
     const auto edge = edgeBefore(covered);
     if (!edge) return std::unexpected(edge.error());
@@ -181,7 +194,7 @@ void SessionLog::sumEdge() {
   const std::string_view edge = edge_;
   Crc32c crc;
   crc.add(edge.substr(edge.size() - std::min(edge.size(), kEdgeBytes)));
-  index_.setEdgeSum(crc.value());
+  index_.setEdge(crc.value(), readStamp_);
 }
 
 // What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.

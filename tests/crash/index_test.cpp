@@ -10,6 +10,7 @@ namespace bough {
 namespace {
 
 const std::string kIndex = "/store/sessions/a.idx";
+const std::string kLog = "/store/sessions/a.jsonl";
 constexpr StoreOptions kOptions{.attachmentBytes = std::size_t{1} << 20};
 
 // Everything a store can be asked about session a, as one text.
@@ -202,7 +203,7 @@ TEST_F(Index, MayBeOfANewerVersionOrAnotherFile) {
   const Answers answers(40, 13);
   const std::string expected = withoutIndex(answers);
   std::string newer = files_.contents(kIndex).value();
-  newer[8] = 2;
+  newer[8] = 3;
   EXPECT_EQ(with(newer, answers), expected + expected);
   EXPECT_EQ(with("not an index\n", answers), expected + expected);
 
@@ -213,6 +214,51 @@ TEST_F(Index, MayBeOfANewerVersionOrAnotherFile) {
   SimFileSystem twin;
   fill(twin, 40, 14'000);
   EXPECT_EQ(with(twin.contents(kIndex).value(), answers), expected + expected);
+}
+
+// A damaged log that gets its bytes back has the same size and the same end: its index must not say that the damage is
+// still there. Nor must a handle that was open meanwhile.
+TEST_F(Index, OfADamagedLogEndsWhenTheLogIsRestored) {
+  fillSmall();
+  const Answers answers(40, 13);
+  const std::string log = files_.contents(kLog).value();
+  const std::string expected = withoutIndex(answers);
+  std::string damaged = log;
+  damaged[log.size() / 2] ^= 1;
+  files_.put(kLog, damaged);
+  files_.put(kIndex, "");
+  const std::string lacking = answers.of(files_);
+  EXPECT_NE(lacking, expected);
+  EXPECT_FALSE(files_.contents(kIndex)->empty()) << "no index was made of the damaged log";
+  EXPECT_EQ(answers.of(files_), lacking);
+
+  World open(files_, kOptions, 3);
+  EXPECT_TRUE(open->loadSessionEntries("a"));
+  files_.put(kLog, log);
+  EXPECT_EQ(open->loadSessionEntries("a")->size(), 43U);
+  EXPECT_EQ(answers.of(files_), expected);
+}
+
+// Nothing but the index would know what such a line said before.
+TEST_F(Index, OfLinesWithoutSealsEndsWhenTheyAreEdited) {
+  std::string log;
+  for (int i = 0; i < 40; ++i) {
+    log += fmt::format(R"({{"id":"m{}","parentId":{},"type":"message","payload":{{"text":"{}"}}}})", i,
+                       i == 0 ? "null" : fmt::format("\"m{}\"", i - 1), std::string(14'000, 'x'));
+    log += '\n';
+  }
+  World(files_, kOptions)->close();
+  files_.put(kLog, log);
+  const Answers answers(40, 13);
+  const std::string before = answers.of(files_);
+  ASSERT_FALSE(files_.contents(kIndex).value_or("").empty()) << "no index was made";
+  EXPECT_EQ(answers.of(files_), before);
+  const std::string parent = R"("id":"m20","parentId":"m19")";
+  log.replace(log.find(parent), parent.size(), R"("id":"m20","parentId":"m10")");
+  files_.put(kLog, log);
+  const std::string expected = withoutIndex(answers);
+  EXPECT_NE(expected, before);
+  EXPECT_EQ(answers.of(files_), expected);
 }
 
 // What is written on the word of a damaged index would be damage itself.

@@ -41,8 +41,14 @@ FileInfo SimFileSystem::State::infoOf(std::uint64_t inode) const {
   constexpr std::uint64_t kDevice = 7;
   constexpr std::uint64_t kFirstChangeMs = 1'794'700'020'000;
   const sim::Node& node = disk.node(inode);
-  return {node.bytes.size(), {.device = kDevice, .inode = inode},          node.isDirectory,
-          !node.isDirectory, (kFirstChangeMs + node.modified) * 1'000'000, disk.linkCount(inode)};
+  const std::uint64_t changedNs = (kFirstChangeMs + node.modified) * 1'000'000;
+  return {.sizeBytes = node.bytes.size(),
+          .identity = {.device = kDevice, .inode = inode},
+          .isDirectory = node.isDirectory,
+          .isRegular = !node.isDirectory,
+          .modifiedNs = changedNs,
+          .changedNs = changedNs,
+          .linkCount = disk.linkCount(inode)};
 }
 
 void SimFileSystem::State::unlock(std::uint64_t inode, const File* holder, const std::string& label) {
