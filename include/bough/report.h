@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "bough/error.h"
 
 namespace bough {
 
@@ -55,6 +58,8 @@ struct RepairReport {
   std::uint64_t damagedLines = 0;  ///< In the middle of the file: they stay where they are and are skipped.
   bool indexRebuilt = false;
   std::vector<std::string> removedFiles;  ///< Left behind by an interrupted operation, and needed by none.
+  /// Why the session still cannot be appended to, when its format is not the present one: then it is left as it is.
+  std::optional<Error> refusal;
 };
 
 struct MigrationResult {

@@ -51,6 +51,8 @@ struct AppendResult {
   std::string lastAppendedEntryId;
   std::size_t appendedCount = 0;
   std::size_t duplicateCount = 0;
+  std::uint64_t tornBytes = 0;     ///< What an interrupted write had left; moved to <session>.torn before this append.
+  std::uint64_t problemCount = 0;  ///< Places of the log that cannot be read and are skipped; `verify` lists them.
 };
 
 /// A stretch of a branch, root first.

@@ -77,6 +77,18 @@ Entry typedMessage(const std::string& role, const std::string& text) {
   return entry;
 }
 
+void printCondition(const AppendResult& result) {
+  if (result.tornBytes > 0) {
+    printMessage(fmt::format("{0} bytes that an interrupted write had left at the end were moved to {1}.torn",
+                             result.tornBytes, result.sessionId));
+  }
+  if (result.problemCount > 0) {
+    printMessage(fmt::format("{0} of {1} cannot be read; `bough verify {1}` tells more",
+                             result.problemCount == 1 ? "1 place" : fmt::format("{} places", result.problemCount),
+                             result.sessionId));
+  }
+}
+
 void printResult(const AppendResult& result, bool json) {
   if (!json) {
     printLine(result.lastAppendedEntryId);
@@ -90,7 +102,8 @@ void printResult(const AppendResult& result, bool json) {
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
   writer.member("lastAppendedEntryId", result.lastAppendedEntryId);
   writer.member("appendedCount", std::uint64_t{result.appendedCount});
-  writer.member("duplicateCount", std::uint64_t{result.duplicateCount}).endObject();
+  writer.member("duplicateCount", std::uint64_t{result.duplicateCount});
+  writer.member("tornBytes", result.tornBytes).member("problemCount", result.problemCount).endObject();
   printLine(out);
 }
 
@@ -108,6 +121,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto result = session->store->appendSessionEntries(session->sessionId, std::move(*entries), how);
   if (!result) return std::unexpected(result.error());
   printResult(*result, context.json);
+  if (!context.json) printCondition(*result);
   return kDone;
 }
 

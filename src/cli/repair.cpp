@@ -22,7 +22,7 @@ void print(const RepairReport& report, bool json) {
     writer.member("tornBytes", report.tornBytes).member("damagedLines", report.damagedLines);
     writer.member("indexRebuilt", report.indexRebuilt).key("removedFiles").beginArray();
     for (const std::string& name : report.removedFiles) writer.string(name);
-    writer.endArray().endObject();
+    writer.endArray().member("appendable", !report.refusal).endObject();
     return printLine(out);
   }
   if (report.tornBytes > 0) {
@@ -33,7 +33,7 @@ void print(const RepairReport& report, bool json) {
     printLine(fmt::format("{} damaged places stay as they are and are skipped; `bough verify {}` lists them",
                           report.damagedLines, report.sessionId));
   }
-  printLine(fmt::format("{} can be read and appended to", report.sessionId));
+  if (!report.refusal) printLine(fmt::format("{} can be read and appended to", report.sessionId));
 }
 
 Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
@@ -58,6 +58,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto report = (*store)->repairSession(*session);
   if (!report) return std::unexpected(report.error());
   print(*report, context.json);
+  if (report->refusal) return std::unexpected(*report->refusal);
   return report->damagedLines > 0 ? kProblem : kDone;
 }
 

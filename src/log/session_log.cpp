@@ -280,7 +280,8 @@ Result<void> SessionLog::checkHeader() {
   });
   if (!header) return std::unexpected(header.error());
   if (header->empty()) return {};  // settle() says what is wrong
-  if (auto may = options_.mayAppend(header->front()); !may) return may;
+  const FirstLine line{.text = header->front(), .offset = index_.record(0).offset, .path = log_.path()};
+  if (auto may = options_.mayAppend(line); !may) return may;
   headerChecked_ = true;
   return {};
 }

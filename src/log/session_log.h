@@ -42,6 +42,12 @@
 
 namespace bough {
 
+/// How a log was found when it was opened for an append.
+struct LogCondition {
+  std::uint64_t tornBytes = 0;     ///< Moved aside.
+  std::uint64_t problemCount = 0;  ///< Places that are skipped.
+};
+
 /// What an append may ask of the log while it holds it. What stands before it in its group is not yet among the
 /// entries, but moves the tail and the head.
 class LogView {
@@ -55,6 +61,7 @@ class LogView {
   [[nodiscard]] virtual std::string_view headId() = 0;
   /// As SessionLog::generation.
   [[nodiscard]] virtual std::uint64_t generation() const { return 0; }
+  [[nodiscard]] virtual LogCondition condition() const { return {}; }
 };
 
 /// One caller's append.
@@ -87,13 +94,20 @@ struct LogPath {
   std::string continuesAt;
 };
 
+/// The first line of a log that can be read.
+struct FirstLine {
+  std::string_view text;
+  std::uint64_t offset = 0;  ///< More than 0 when what stands before it cannot.
+  std::string path;
+};
+
 class SessionLog {
  public:
   struct Options {
     int lockTimeoutMs = 30'000;
     bool writeIndex = true;
-    /// Asked with the first line before the first append, and again when the file was replaced: whether to write to it.
-    std::function<Result<void>(std::string_view header)> mayAppend = {};
+    /// Asked before the first append, and again when the file was replaced: whether to write to it.
+    std::function<Result<void>(const FirstLine&)> mayAppend = {};
   };
 
   static Result<std::shared_ptr<SessionLog>> open(LogFolders folders, std::string sessionId,
@@ -237,7 +251,7 @@ class SessionLog {
   [[nodiscard]] bool isAsLeft(const FileInfo& info) const;
   Result<std::shared_ptr<File>> lockForAppend(std::unique_lock<std::mutex>& lock, NameLook look);
   Result<void> checkHeader();
-  Result<void> settle(std::uint64_t* movedBytes);
+  Result<void> settle();
   Result<void> renewLastBatch(std::uint64_t covered);
   LockOrder nextOrder();
   Error appendError(int number, std::uint64_t offset);
@@ -278,6 +292,7 @@ class SessionLog {
   std::uint64_t seenSize_ = kUnseen;  // of the file, when all of it was last known
   std::uint64_t seenModifiedNs_ = 0;
   std::uint32_t readStamp_ = 0;    // of the file, before what the index says was read from it
+  std::uint64_t movedBytes_ = 0;   // torn ones, since the last append that could tell of them
   std::uint64_t syncedBytes_ = 0;  // known to be on the disk
   bool nameSynced_ = false;        // the file's name is on the disk too
   bool readMismatch_ = false;      // a line was not what the index says

@@ -40,6 +40,9 @@ class SessionLog::View final : public LogView {
     return log_.groupLines_.headAfter(movedHead_).value_or(log_.headId_);
   }
   [[nodiscard]] std::uint64_t generation() const override { return log_.generation_; }
+  [[nodiscard]] LogCondition condition() const override {
+    return {.tornBytes = log_.movedBytes_, .problemCount = log_.index_.summary().problemCount};
+  }
 
  private:
   SessionLog& log_;
@@ -124,7 +127,7 @@ Result<void> SessionLog::syncFile() {
 }
 
 // Under the lock: what is behind the last complete batch was never acknowledged, and what is before it becomes durable.
-Result<void> SessionLog::settle(std::uint64_t* movedBytes) {
+Result<void> SessionLog::settle() {
   if (index_.summary().count == 0) {
     return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", log_.path()),
                 "it is empty or no session file; see `bough verify`");
@@ -132,7 +135,7 @@ Result<void> SessionLog::settle(std::uint64_t* movedBytes) {
   const std::uint64_t covered = index_.summary().coveredBytes;
   if (seenSize_ > covered) {
     if (auto moved = moveTornAside(covered, seenSize_); !moved) return moved;
-    if (movedBytes != nullptr) *movedBytes = seenSize_ - covered;
+    movedBytes_ += seenSize_ - covered;
     syncedBytes_ = 0;
   }
   if (syncedBytes_ < covered) {
@@ -402,7 +405,7 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
     if (!file) return failAll(file.error());
     FileLock fileLock(**file);
     if (auto may = checkHeader(); !may) return failAll(may.error());
-    if (auto settled = settle(nullptr); !settled) return failAll(settled.error());
+    if (auto settled = settle(); !settled) return failAll(settled.error());
     if (auto tail = loadTail(); !tail) return failAll(tail.error());
     if (auto head = loadHead(); !head) return failAll(head.error());
     auto prepared = prepareGroup(group);
@@ -417,6 +420,7 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
     if (written && !*written) continue;
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (outcomes_[i] && !written) outcomes_[i] = std::unexpected(written.error());
+      if (outcomes_[i]) movedBytes_ = 0;
       group[i]->finish(std::move(outcomes_[i]));
     }
     return;
@@ -427,8 +431,12 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
 Result<RepairReport> SessionLog::repair() {
   const std::lock_guard writing(writing_);
   std::unique_lock lock(mutex_);
-  RepairReport report{
-      .sessionId = sessionId_, .tornBytes = 0, .damagedLines = 0, .indexRebuilt = false, .removedFiles = {}};
+  RepairReport report{.sessionId = sessionId_,
+                      .tornBytes = 0,
+                      .damagedLines = 0,
+                      .indexRebuilt = false,
+                      .removedFiles = {},
+                      .refusal = {}};
   if (poison_) return std::unexpected(*poison_);
   std::shared_ptr<File> file;
   std::optional<FileLock> fileLock;
@@ -444,9 +452,12 @@ Result<RepairReport> SessionLog::repair() {
   if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
   // Those who know the log by its generation need not begin anew when it turns out to be as it was.
   if (index_.summary().isSameLogAs(before)) generation_ = generation;
-  if (file) {
-    if (auto settled = settle(&report.tornBytes); !settled) return std::unexpected(settled.error());
+  if (auto may = checkHeader(); !may) {
+    report.refusal = may.error();
+  } else if (file) {
+    if (auto settled = settle(); !settled) return std::unexpected(settled.error());
   }
+  report.tornBytes = std::exchange(movedBytes_, 0);
   report.damagedLines = index_.summary().problemCount;
   saveIndex();
   report.indexRebuilt = index_.hasFile();

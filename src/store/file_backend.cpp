@@ -127,11 +127,15 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
     }
   }
   // Without the lock: a first index may take a while, and other sessions should not wait for it.
-  auto opened = SessionLog::open(
-      folders_, sessionId, serializer_, environment_,
-      {.lockTimeoutMs = options_.lockTimeoutMs,
-       .writeIndex = writeIndex_,
-       .mayAppend = [this, sessionId](std::string_view header) { return checkFormat(sessionId, header); }});
+  auto opened =
+      SessionLog::open(folders_, sessionId, serializer_, environment_,
+                       {.lockTimeoutMs = options_.lockTimeoutMs,
+                        .writeIndex = writeIndex_,
+                        .mayAppend = [this, sessionId](const FirstLine& line) -> Result<void> {
+                          auto first = serializer_.decode(line.text);
+                          if (!first) return std::unexpected(first.error());
+                          return checkFormat(*first, sessionId, line.path, line.offset, serializer_.schemaVersion());
+                        }});
   if (!opened) return opened;
   const std::lock_guard lock(mutex_);
   if (const auto cached = logs_.find(sessionId); cached != logs_.end()) return cached->second.log;
@@ -271,25 +275,6 @@ Result<SessionState> FileBackend::state(const std::string& sessionId) {
                       .bytes = summary->bytes,
                       .trailingBytes = summary->trailingBytes,
                       .problemCount = summary->problemCount};
-}
-
-// Only sessions of the present format are written to.
-Result<void> FileBackend::checkFormat(const std::string& sessionId, std::string_view header) {
-  auto first = serializer_.decode(header);
-  if (!first) return std::unexpected(first.error());
-  const int format = readHeader(*first).format;
-  if (format > serializer_.schemaVersion()) {
-    return fail(ErrorCode::NewerFormat,
-                fmt::format("session {} is in format {}; this version of bough writes format {}", sessionId, format,
-                            serializer_.schemaVersion()),
-                "upgrade bough");
-  }
-  if (format == serializer_.schemaVersion()) return {};
-  return fail(ErrorCode::MigrationNeeded,
-              first->type == entry_type::kSessionHeader
-                  ? fmt::format("session {} is in format {}: it can be read, not written", sessionId, format)
-                  : fmt::format("session {} has no header: it can be read, not written", sessionId),
-              fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
 }
 
 Result<AppendResult> FileBackend::append(AppendRequest& request) {

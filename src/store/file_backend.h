@@ -102,7 +102,6 @@ class FileBackend : public StorageBackend {
 
  private:
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
-  Result<void> checkFormat(const std::string& sessionId, std::string_view header);
   struct Target {
     std::shared_ptr<SessionLog> log;
     std::uint64_t generation = 0;  ///< Of the log that the request's origin was read from; 0 when that is not known.

@@ -1,5 +1,7 @@
 #include "store/header.h"
 
+#include <fmt/format.h>
+
 #include "base/json_scan.h"
 #include "base/json_write.h"
 
@@ -17,12 +19,18 @@ void copyMembers(json::Writer& writer, std::string_view object, std::initializer
   }
 }
 
+int readFormat(std::string_view payload) {
+  if (!json::findMember(payload, "format")) return 0;
+  const auto number = json::findUnsigned(payload, "format");
+  return number && *number < kUnknownFormat ? static_cast<int>(*number) : kUnknownFormat;
+}
+
 }  // namespace
 
 HeaderInfo readHeader(const Entry& first) {
   HeaderInfo info;
   if (first.type != entry_type::kSessionHeader) return info;
-  info.format = static_cast<int>(json::findUnsigned(first.payload, "format").value_or(0));
+  info.format = readFormat(first.payload);
   info.key = json::findString(first.payload, "key").value_or("");
   info.cwd = json::findString(first.payload, "cwd").value_or("");
   if (const auto parent = json::findMember(first.payload, "parentSession")) {
@@ -31,6 +39,43 @@ HeaderInfo readHeader(const Entry& first) {
     if (session && entry) info.origin = ForkOrigin{.sessionId = std::move(*session), .entryId = std::move(*entry)};
   }
   return info;
+}
+
+std::string formatName(int format) {
+  return format == kUnknownFormat ? "unknown" : std::to_string(format);
+}
+
+Error newerFormatError(int format, std::string_view sessionId, std::string_view path, int known) {
+  return {
+      .code = ErrorCode::NewerFormat,
+      .message = fmt::format("session {} is in format {}, which is newer than this version of bough knows ({}); {}, "
+                             "byte 0",
+                             sessionId, formatName(format), known, path),
+      .hint = "upgrade bough; until then it can be read, not written"};
+}
+
+Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::string_view path, std::uint64_t offset,
+                         int known) {
+  const int format = readHeader(first).format;
+  if (format == known) return {};
+  if (format > known) return std::unexpected(newerFormatError(format, sessionId, path, known));
+  if (first.type == entry_type::kSessionHeader) {
+    return fail(ErrorCode::MigrationNeeded,
+                fmt::format("session {} is in format {}: it can be read, not written", sessionId, format),
+                fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
+  }
+  if (offset > 0) {
+    return fail(
+        ErrorCode::MigrationNeeded,
+        fmt::format("the header of session {} cannot be read ({}, byte 0): it can be read, not written", sessionId,
+                    path),
+        fmt::format("bring the first line back from a copy; or run `bough migrate {}`, which makes a new header "
+                    "and keeps the old file",
+                    sessionId));
+  }
+  return fail(ErrorCode::MigrationNeeded,
+              fmt::format("session {} has no header ({}, byte 0): it can be read, not written", sessionId, path),
+              fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
 }
 
 std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin) {

@@ -1,16 +1,20 @@
 // The header of a session: what its payload says.
 #pragma once
 
+#include <climits>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "bough/entry.h"
+#include "bough/error.h"
 #include "bough/store.h"
 
 namespace bough {
 
 inline constexpr int kFormat = 1;
+/// What a header says that is no small whole number: of a version to come, so newer than all.
+inline constexpr int kUnknownFormat = INT_MAX;
 
 struct HeaderInfo {
   int format = 0;  ///< 0 when the header is a draft's, or missing.
@@ -21,6 +25,13 @@ struct HeaderInfo {
 
 /// Reads a session's first entry, which need not be a header.
 HeaderInfo readHeader(const Entry& first);
+
+/// Refuses to write to a session that is not in the format `known`. `first` is its first entry, at `offset` of `path`.
+Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::string_view path, std::uint64_t offset,
+                         int known);
+Error newerFormatError(int format, std::string_view sessionId, std::string_view path, int known);
+/// `2`, or `unknown`.
+std::string formatName(int format);
 
 /// The payload of a new session's header.
 std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin);

@@ -206,10 +206,7 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view s
                          .problems = {}};
   if (result.fromFormat == result.toFormat) return result;
   if (result.fromFormat > result.toFormat) {
-    return fail(ErrorCode::NewerFormat,
-                fmt::format("session {} is in format {}; this version of bough knows {}", sessionId, result.fromFormat,
-                            result.toFormat),
-                "upgrade bough");
+    return std::unexpected(newerFormatError(result.fromFormat, sessionId, log->path(), result.toFormat));
   }
   NewFile file(*folders.sessions, logName(sessionId));
   auto done = file.create();

@@ -34,6 +34,9 @@ class RulesWork final : public AppendWork {
     auto prepared = prepareBatch(log, request_, serializer_, ids_, clock_, lines);
     if (!prepared) return std::unexpected(prepared.error());
     result_ = std::move(*prepared);
+    const LogCondition condition = log.condition();
+    result_->tornBytes = condition.tornBytes;
+    result_->problemCount = condition.problemCount;
     return {};
   }
   void release() override {

@@ -114,6 +114,9 @@ Result<std::vector<std::string>> SessionStore::forksOf(const std::string& sessio
 Result<void> SessionStore::Impl::detachOnce(const std::string& forkId) {
   // The tail first: what is appended behind it from here on makes the rewrite fail, and is not lost.
   auto state = backend->state(forkId);
+  auto first = backend->header(forkId);
+  if (!first) return std::unexpected(first.error());
+  if (auto may = checkFormat(*first, forkId, backend->describe(), 0, kFormat); !may) return may;
   if (state && state->trailingBytes > 0) {
     if (auto repaired = backend->repair(forkId); !repaired) return std::unexpected(repaired.error());
     state = backend->state(forkId);

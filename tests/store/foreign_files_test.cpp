@@ -199,6 +199,69 @@ TEST_F(StoreTest, ANewerFormatIsReadAndNotWritten) {
   EXPECT_EQ(slurp(logPath("n")), kNewer);
 }
 
+// Nobody knows what the last line of such a file means.
+TEST_F(StoreTest, ANewerFormatIsNotRepaired) {
+  const std::string bytes = std::string(kNewer) + "a line of another kind\n";
+  spill(logPath("n"), bytes);
+  const RepairReport report = must(store->repairSession("n"));
+  ASSERT_TRUE(report.refusal);
+  EXPECT_EQ(report.refusal->code, ErrorCode::NewerFormat);
+  EXPECT_EQ(report.tornBytes, 0U);
+  EXPECT_EQ(slurp(logPath("n")), bytes);
+}
+
+std::string withFormat(const std::string& format) {
+  return R"({"id":"h","parentId":null,"type":"session_header","timestamp":"2026-01-01T00:00:00Z","payload":{"format":)" +
+         format + "}}\n";
+}
+
+TEST_F(StoreTest, AFormatThatIsNoSmallWholeNumberIsANewerOne) {
+  for (const char* format : {"2147483647", "4294967297", "99999999999999999999", "\"2\"", "2.0", "1e1", "-1", "null"}) {
+    SCOPED_TRACE(format);
+    const std::string bytes = withFormat(format);
+    spill(logPath("n"), bytes);
+    EXPECT_EQ(refused(store->appendSessionEntries("n", {message("x")})).code, ErrorCode::NewerFormat);
+    EXPECT_EQ(refused(store->migrateSession("n")).code, ErrorCode::NewerFormat);
+    EXPECT_EQ(must(store->verifySession("n")).problemCount, 1U);
+    EXPECT_EQ(slurp(logPath("n")), bytes);
+  }
+}
+
+TEST_F(StoreTest, AForkInANewerFormatIsNotDetached) {
+  fill("p", 1);
+  std::string bytes = withFormat("2");
+  bytes.insert(bytes.find("}}"), R"(,"parentSession":{"sessionId":"p","entryId":"e1"})");
+  spill(logPath("f"), bytes + "a line of another kind\n");
+  EXPECT_EQ(refused(store->deleteSession("p", {.detachForks = true})).code, ErrorCode::NewerFormat);
+  EXPECT_EQ(slurp(logPath("f")), bytes + "a line of another kind\n");
+  EXPECT_EQ(idsOf(*store, "p"), (Ids{"e1"}));
+}
+
+TEST_F(StoreTest, AnAppendTellsWhatItFound) {
+  fill("s", 3);
+  EXPECT_EQ(must(store->appendSessionEntries("s", {message("x")})).tornBytes, 0U);
+  std::string bytes = slurp(logPath("s"));
+  bytes[bytes.find("\"e2\"") + 1] = 'E';
+  spill(logPath("s"), bytes + "torn");
+  const AppendResult first = must(store->appendSessionEntries("s", {message("y")}));
+  EXPECT_EQ(first.tornBytes, 4U);
+  EXPECT_EQ(first.problemCount, 3U) << "the damaged line, and two that its batch lacks";
+  EXPECT_EQ(must(store->appendSessionEntries("s", {message("z")})).tornBytes, 0U);
+}
+
+// It is not in an older format: only its header is lost, and with it whether it is a fork.
+TEST_F(StoreTest, ADamagedHeaderIsCalledThat) {
+  fill("s", 2);
+  std::string bytes = slurp(logPath("s"));
+  bytes[2] = 'x';
+  spill(logPath("s"), bytes);
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"e1", "e2"}));
+  const Error error = refused(open()->appendSessionEntries("s", {message("x")}));
+  EXPECT_EQ(error.code, ErrorCode::MigrationNeeded);
+  EXPECT_TRUE(error.message.contains("header of session s cannot be read")) << error.message;
+  EXPECT_TRUE(error.message.contains(logPath("s"))) << error.message;
+}
+
 TEST_F(StoreTest, ASessionThatANewerVersionMigratedMeanwhileIsNotWritten) {
   fill("s", 1);
   spill(folder / "sessions/new", kNewer);
