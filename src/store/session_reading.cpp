@@ -315,7 +315,34 @@ struct SessionCursor::State {
   std::string sessionId;
   std::string position;
   std::uint64_t place = 0;
+  std::optional<std::uint64_t> numbering;  // in which `place` is right
+
+  Result<void> locate();
+  [[nodiscard]] Result<void> checkLocated() const;
 };
+
+// A place is a number in the log as it was. Where that was cut or replaced, only the position says where we are.
+Result<void> SessionCursor::State::locate() {
+  auto now = store->backend->numbering(sessionId);
+  if (!now) return std::unexpected(now.error());
+  if (*now == numbering) return {};
+  auto found = store->placeBehind(sessionId, position);
+  if (!found) return std::unexpected(found.error());
+  place = *found;
+  numbering = *now;
+  return {};
+}
+
+// Behind a read: whether it was still the same log.
+Result<void> SessionCursor::State::checkLocated() const {
+  auto now = store->backend->numbering(sessionId);
+  if (!now) return std::unexpected(now.error());
+  if (*now == numbering) return {};
+  auto changed =
+      fail(ErrorCode::Damaged, fmt::format("session {} was replaced while it was read", sessionId), "try again");
+  changed.error().retryable = true;
+  return changed;
+}
 
 SessionCursor::SessionCursor(std::unique_ptr<State> state) : state_(std::move(state)) {}
 SessionCursor::SessionCursor(SessionCursor&&) noexcept = default;
@@ -324,13 +351,11 @@ SessionCursor::~SessionCursor() = default;
 
 Result<SessionCursor> SessionStore::openCursor(const std::string& sessionId, const std::string& position) {
   if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
-  auto place = impl_->placeBehind(sessionId, position);
-  if (!place) return std::unexpected(place.error());
   auto state = std::make_unique<SessionCursor::State>();
   state->store = impl_.get();
   state->sessionId = sessionId;
   state->position = position;
-  state->place = *place;
+  if (auto located = state->locate(); !located) return std::unexpected(located.error());
   return SessionCursor(std::move(state));
 }
 
@@ -338,8 +363,10 @@ Result<std::vector<Entry>> SessionCursor::next(std::size_t count) {
   State& state = *state_;
   if (auto ready = state.store->readyToRead(state.sessionId); !ready) return std::unexpected(ready.error());
   auto entries = retryWhenChanged([&]() -> Result<std::vector<Entry>> {
+    if (auto located = state.locate(); !located) return std::unexpected(located.error());
     auto read = state.store->entriesFrom(state.sessionId, state.place, count);
     if (read) {
+      if (auto same = state.checkLocated(); !same) return std::unexpected(same.error());
       if (auto done = state.store->complete(state.sessionId, *read, false); !done) {
         return std::unexpected(done.error());
       }
@@ -354,8 +381,9 @@ Result<std::vector<Entry>> SessionCursor::next(std::size_t count) {
 }
 
 Result<bool> SessionCursor::hasMore() const {
-  const State& state = *state_;
+  State& state = *state_;
   if (auto ready = state.store->readyToRead(state.sessionId); !ready) return std::unexpected(ready.error());
+  if (auto located = state.locate(); !located) return std::unexpected(located.error());
   auto history = state.store->historyOf(state.sessionId);
   if (!history) return std::unexpected(history.error());
   auto known = state.store->backend->state(state.sessionId);

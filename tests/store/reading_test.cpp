@@ -172,5 +172,29 @@ TEST_F(StoreTest, APositionIsResumedAnywhereInAForkToo) {
   }
 }
 
+TEST_F(StoreTest, ACursorGoesOnByItsPositionInALogThatWasCutOrReplaced) {
+  fill("s", 0);
+  for (int i = 1; i <= 4; ++i) must(store->appendSessionEntries("s", {message("m", "e" + std::to_string(i))}));
+  auto cursor = must(store->openCursor("s"));
+  EXPECT_EQ(must(cursor.next(3)).back().id, "e2");
+  auto last = must(store->openCursor("s", "e4"));
+  auto follower = must(store->follow("s", "e4"));
+  const std::string bytes = slurp(logPath("s"));
+  std::filesystem::resize_file(logPath("s"), bytes.find("{\"id\":\"e3\""));
+  must(open()->appendSessionEntries("s", {message("x", "e9")}));
+
+  EXPECT_EQ(idsOf(must(cursor.next(9))), (Ids{"e9"}));
+  EXPECT_EQ(refused(last.hasMore()).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(last.next(9)).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(follower.next(0)).code, ErrorCode::NotFound);
+
+  fill("t", 0);
+  for (const char* id : {"t1", "e9", "t2"}) must(store->appendSessionEntries("t", {message("m", id)}));
+  std::filesystem::rename(logPath("t"), logPath("s"));
+  EXPECT_EQ(idsOf(must(cursor.next(9))), (Ids{"t2"}));
+  last.reset();
+  EXPECT_EQ(must(last.next(9)).size(), 4U);
+}
+
 }  // namespace
 }  // namespace bough
