@@ -190,7 +190,7 @@ void Intake::applyInfo(const Entry& entry) {
     } else if (source >= facts.titleSource) {
       facts.title = *title;
       facts.titleSource = source;
-      row_.titleEntry.clear();
+      row_.titleEntry = entry.id;
     }
   }
   if (const auto pinned = json::findMember(entry.payload, "pinned")) facts.pinned = *pinned == "true";
@@ -285,7 +285,7 @@ Result<void> Intake::chooseTitle() {
   if (!read) return read;
   row_.facts.titleSource = choice.source();
   row_.facts.title = choice.title();
-  row_.titleEntry = choice.source() == TitleSource::Message ? choice.messageId() : "";
+  row_.titleEntry = choice.entryId();
   return {};
 }
 

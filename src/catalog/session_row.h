@@ -18,7 +18,7 @@ struct SessionRow {
   std::string lastId;
   std::uint64_t taken = 0;
   std::uint64_t indexed = 0;
-  std::string titleEntry;  ///< Where a title of TitleSource::Message is from.
+  std::string titleEntry;  ///< Where the title is from.
   std::uint64_t firstMs = 0;
   std::string lastMessageId;
   std::string lastModel;

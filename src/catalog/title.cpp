@@ -30,19 +30,19 @@ std::string titleFrom(const EntryFacts& message) {
 }
 
 void TitleChoice::take(const Entry& entry, bool redacted) {
+  if (redacted) return;
   if (entry.type == entry_type::kSessionInfo) {
-    if (auto title = titleIn(entry)) titles_[static_cast<std::size_t>(titleSourceOf(entry))] = std::move(*title);
-  } else if (entry.type == entry_type::kMessage && messageId_.empty() && !redacted) {
+    if (auto title = titleIn(entry)) put(titleSourceOf(entry), std::move(*title), entry.id);
+  } else if (entry.type == entry_type::kMessage &&
+             titles_[static_cast<std::size_t>(TitleSource::Message)].text.empty()) {
     const EntryFacts facts = readFacts(entry, false);
-    std::string& title = titles_[static_cast<std::size_t>(TitleSource::Message)];
-    if (facts.role == EntryRole::User) title = titleFrom(facts);
-    if (!title.empty()) messageId_ = entry.id;
+    if (facts.role == EntryRole::User) put(TitleSource::Message, titleFrom(facts), entry.id);
   }
 }
 
 TitleSource TitleChoice::source() const {
   for (const TitleSource source : {TitleSource::Given, TitleSource::Generated, TitleSource::Message}) {
-    if (!titles_[static_cast<std::size_t>(source)].empty()) return source;
+    if (!titles_[static_cast<std::size_t>(source)].text.empty()) return source;
   }
   return TitleSource::None;
 }

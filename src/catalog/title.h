@@ -24,13 +24,20 @@ class TitleChoice {
   void take(const Entry& entry, bool redacted);
 
   [[nodiscard]] TitleSource source() const;
-  [[nodiscard]] const std::string& title() const { return titles_[static_cast<std::size_t>(source())]; }
-  /// Where a title of TitleSource::Message is from.
-  [[nodiscard]] const std::string& messageId() const { return messageId_; }
+  [[nodiscard]] const std::string& title() const { return titles_[static_cast<std::size_t>(source())].text; }
+  /// Where it is from.
+  [[nodiscard]] const std::string& entryId() const { return titles_[static_cast<std::size_t>(source())].entryId; }
 
  private:
-  std::array<std::string, 4> titles_;  // by source
-  std::string messageId_;
+  struct Title {
+    std::string text;
+    std::string entryId;
+  };
+  void put(TitleSource source, std::string text, const std::string& entryId) {
+    titles_[static_cast<std::size_t>(source)] = {.text = std::move(text), .entryId = entryId};
+  }
+
+  std::array<Title, 4> titles_;  // by source
 };
 
 }  // namespace bough::catalog

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include <map>
+#include <set>
+
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -76,9 +79,13 @@ Result<std::map<std::string, SessionLabel>> SessionStore::Impl::ownLabels(const 
   if (!sequences) return std::unexpected(sequences.error());
   auto entries = backend->read(sessionId, *sequences);
   if (!entries) return std::unexpected(entries.error());
+  std::set<std::string> hidden;
+  for (const Entry& entry : *entries) {
+    if (entry.type == entry_type::kRedaction) hidden.insert(json::findString(entry.payload, "entryId").value_or(""));
+  }
   std::map<std::string, SessionLabel> byName;
   for (const Entry& entry : *entries) {
-    if (entry.type != entry_type::kLabel) continue;
+    if (entry.type != entry_type::kLabel || hidden.contains(entry.id)) continue;
     auto name = json::findString(entry.payload, "name");
     if (!name) continue;
     byName[*name] = {.name = *name,

@@ -322,6 +322,14 @@ Result<AppendResult> SessionStore::moveHead(const std::string& sessionId, const 
 
 Result<AppendResult> SessionStore::redactEntry(const std::string& sessionId, const std::string& entryId,
                                                const std::string& by, const std::string& reason) {
+  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
+  auto hidden = retryWhenChanged([&] { return impl_->storedEntry(sessionId, entryId); });
+  if (!hidden) return std::unexpected(hidden.error());
+  if (hidden->type == entry_type::kSessionHeader || hidden->type == entry_type::kHead) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("entry {} is a {}: a session is read by it, so it cannot be hidden", entryId, hidden->type),
+                "name a message or another entry that says something");
+  }
   Entry redaction;
   redaction.type = entry_type::kRedaction;
   json::Writer writer(redaction.payload);

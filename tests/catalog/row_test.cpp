@@ -164,6 +164,23 @@ TEST_F(CatalogTest, ATitleOfARedactedMessageGoes) {
   EXPECT_EQ(row("a").title, "something else");
 }
 
+TEST_F(CatalogTest, ATitleThatWasGivenAndRedactedGoes) {
+  for (const bool known : {true, false}) {  // whether the catalog has seen it before
+    const std::string id = known ? "known" : "new";
+    make({.sessionId = id}, {said("user", "first words", "u1")});
+    must(appendSessionInfo(*store, id, {.title = "an older title"}));
+    const auto info = must(appendSessionInfo(*store, id, {.title = "my secret"}));
+    if (known) {
+      EXPECT_EQ(row(id).title, "my secret");
+    }
+    must(store->redactEntry(id, info.lastAppendedEntryId, "me", "secret"));
+    EXPECT_EQ(row(id).title, "an older title");
+    must(store->redactEntry(id, "u1", "me", "secret"));
+    EXPECT_EQ(row(id).title, "an older title");
+    EXPECT_EQ(must(trashedTitle(*store, must(store->trashSession(id)).trashId)), "an older title");
+  }
+}
+
 TEST_F(CatalogTest, PinsAndTimesToLiveAreTheLastOnesSaid) {
   make({.sessionId = "a"});
   must(appendSessionInfo(*store, "a", {.pinned = true, .timeToLiveMs = 5000}));

@@ -126,6 +126,25 @@ TEST_F(StoreTest, ARedactionInAForkLeavesTheParentAlone) {
   EXPECT_FALSE(must(store->loadEntry("s", "e1")).redacted);
 }
 
+TEST_F(StoreTest, ARedactedLabelIsNone) {
+  fill("s", 2);
+  must(store->labelEntry("s", "e1", "kept"));
+  const auto label = must(store->labelEntry("s", "e2", "secret"));
+  must(store->redactEntry("s", label.lastAppendedEntryId, "bob", "why"));
+  const auto labels = must(store->labels("s"));
+  ASSERT_EQ(labels.size(), 1U);
+  EXPECT_EQ(labels[0].name, "kept");
+}
+
+TEST_F(StoreTest, WhatASessionIsReadByIsNotRedacted) {
+  fill("s", 2);
+  const auto head = must(store->moveHead("s", "e1"));
+  const std::string header = must(store->loadSessionEntries("s", {.limit = 1})).front().id;
+  EXPECT_EQ(refused(store->redactEntry("s", head.lastAppendedEntryId, "bob", "why")).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused(store->redactEntry("s", header, "bob", "why")).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused(store->redactEntry("s", "none", "bob", "why")).code, ErrorCode::NotFound);
+}
+
 TEST_F(StoreTest, ARedactedAttachmentIsNotEvenRead) {
   fill("s", 0);
   must(store->appendSessionEntries("s", {message(std::string(300'000, 'x'), "big")}));
