@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bough/entry.h"
+#include "bough/entry_serializer.h"
 #include "bough/error.h"
 #include "bough/outline.h"
 #include "bough/report.h"
@@ -118,6 +119,8 @@ class StorageBackend {
 
   /// For messages.
   [[nodiscard]] virtual std::string describe() const = 0;
+  /// What its entries are written with. Sessions of an older schema are read, and written once they are migrated.
+  [[nodiscard]] virtual const EntrySerializer& serializer() const = 0;
   /// Fails when the storage cannot be reached, or is of a newer layout; ReadOnly when it can only be read.
   virtual Result<void> probe() = 0;
   virtual Result<std::vector<std::string>> listSessions() = 0;

@@ -267,7 +267,8 @@ class SessionStore {
 
   /// Makes everything that was appended durable.
   Result<void> flush();
-  /// Flushes and refuses all later calls.
+  /// Flushes and refuses all later calls. After a retryable error (a full disk) the store is still open, and what could
+  /// not be written waits: close it again.
   Result<void> close();
 
   struct Impl;  ///< Not part of the interface.

@@ -44,6 +44,7 @@ class FileBackend : public StorageBackend {
                                                    const EntrySerializer& serializer, Environment& environment);
 
   [[nodiscard]] std::string describe() const override { return root_->path(); }
+  [[nodiscard]] const EntrySerializer& serializer() const override { return serializer_; }
   Result<void> probe() override;
   Result<std::vector<std::string>> listSessions() override;
   Result<std::string> settings() override;

@@ -16,6 +16,7 @@ class MemoryBackend final : public StorageBackend {
   MemoryBackend(const EntrySerializer& serializer, Environment& environment);
 
   [[nodiscard]] std::string describe() const override { return "memory:"; }
+  [[nodiscard]] const EntrySerializer& serializer() const override { return serializer_; }
   Result<void> probe() override { return {}; }
   Result<std::vector<std::string>> listSessions() override;
   Result<std::string> settings() override;

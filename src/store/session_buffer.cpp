@@ -30,17 +30,18 @@ std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::of(const std::string& ses
   return sessions_.emplace(sessionId, std::make_shared<Waiting>()).first->second;
 }
 
-// Needs waiting.mutex. What cannot be written is dropped, and the error says so to whoever asks next.
+// Needs waiting.mutex. What cannot be written now goes on waiting, as on a full disk; what never can be is dropped. The
+// error says which of the two.
 Result<void> SessionBuffer::write(const Write& write, const std::string& sessionId, Waiting& waiting) {
   if (waiting.entries.empty()) return {};
-  AppendRequest request{
-      .sessionId = sessionId, .entries = std::move(waiting.entries), .expectedTail = {}, .origin = {}, .shared = {}};
-  const std::size_t count = request.entries.size();
-  waiting.entries.clear();
-  auto written = write(std::move(request));
+  auto written =
+      write({.sessionId = sessionId, .entries = waiting.entries, .expectedTail = {}, .origin = {}, .shared = {}});
+  Error error = written ? Error() : written.error();
+  const std::size_t count = waiting.entries.size();
+  if (written || !error.retryable) waiting.entries.clear();
   if (written) return {};
-  Error error = written.error();
-  error.message += " (" + std::to_string(count) + " buffered entries of session " + sessionId + " were not stored)";
+  error.message += " (" + std::to_string(count) + " buffered entries of session " + sessionId +
+                   (error.retryable ? " still wait)" : " were not stored)");
   return std::unexpected(std::move(error));
 }
 
@@ -49,10 +50,16 @@ Result<AppendResult> SessionBuffer::accept(
   const auto waiting = of(sessionId, true);
   const std::lock_guard lock(waiting->mutex);
   if (waiting->failed) return std::unexpected(*std::exchange(waiting->failed, std::nullopt));
+  // What could not be written before comes first, so that no more waits than may.
+  if (waiting->entries.size() >= maxEntries_) {
+    if (auto written = write(write_, sessionId, *waiting); !written) return std::unexpected(written.error());
+  }
   if (waiting->entries.empty()) waiting->since = Clock::now();
   auto result = use(waiting->entries);
   if (result && waiting->entries.size() >= maxEntries_) {
-    if (auto written = write(write_, sessionId, *waiting); !written) return std::unexpected(written.error());
+    auto written = write(write_, sessionId, *waiting);
+    if (!written && !written.error().retryable) return std::unexpected(written.error());
+    if (!written) waiting->failed = written.error();  // the batch is accepted: it waits with the others
   }
   wake_.notify_one();
   return result;
@@ -63,7 +70,8 @@ Result<void> SessionBuffer::flush(const std::string& sessionId) {
   if (!waiting) return {};
   const std::lock_guard lock(waiting->mutex);
   auto written = write(write_, sessionId, *waiting);
-  if (waiting->failed) return std::unexpected(*std::exchange(waiting->failed, std::nullopt));
+  const auto before = std::exchange(waiting->failed, std::nullopt);
+  if (before && !before->retryable) return std::unexpected(*before);
   return written;
 }
 

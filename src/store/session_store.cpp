@@ -274,13 +274,14 @@ Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durabilit
   return buffer.accept(request.sessionId, [&](std::vector<Entry>& waiting) -> Result<AppendResult> {
     auto state = backend->state(request.sessionId);
     if (!state) return std::unexpected(state.error());
-    if (state->format != kFormat) return backend->append(request);  // says what is wrong with it
-    BufferedView view(*backend, jsonEntrySerializer(), *state, waiting);
+    const EntrySerializer& serializer = backend->serializer();
+    if (state->format != serializer.schemaVersion()) return backend->append(request);  // says what is wrong with it
+    BufferedView view(*backend, serializer, *state, waiting);
     NewLines lines;
-    auto prepared = prepareBatch(view, request, jsonEntrySerializer(), ids, environment.clock, lines);
+    auto prepared = prepareBatch(view, request, serializer, ids, environment.clock, lines);
     if (!prepared) return prepared;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      auto entry = jsonEntrySerializer().decode(lines[i].text());
+      auto entry = serializer.decode(lines[i].text());
       if (!entry) return std::unexpected(entry.error());
       waiting.push_back(std::move(*entry));
     }
@@ -401,6 +402,10 @@ Result<void> SessionStore::flush() {
 Result<void> SessionStore::close() {
   if (impl_ == nullptr || impl_->closed.exchange(true)) return {};
   auto flushed = impl_->buffer.flushAll();
+  if (!flushed && flushed.error().retryable) {
+    impl_->closed = false;  // what waits is not given up
+    return flushed;
+  }
   impl_->buffer.stop();
   return flushed;
 }

@@ -91,6 +91,28 @@ class SimStore : public testing::Test {
   SimEnvironment world{files};
 };
 
+// Nothing is lost without a crash: what a full disk does not take waits, and no more comes in than may wait.
+TEST_F(SimStore, BufferedEntriesOutlastAFullDisk) {
+  auto backend = must(FileBackend::open("/store", {}, jsonEntrySerializer(), world.environment()));
+  auto store = must(SessionStore::open(
+      SessionStoreInit{.backend = backend, .options = {.bufferedEntries = 2, .bufferedMs = 1'000'000}}));
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("x", "b1")}, kBuffered));
+  files.limitSpace(0);
+  must(store->appendSessionEntries("s", {message("x", "b2")}, kBuffered));
+  const Error first = refused(store->appendSessionEntries("s", {message("x", "b3")}, kBuffered));
+  EXPECT_EQ(first.code, ErrorCode::NoSpace);
+  EXPECT_TRUE(first.message.contains("2 buffered entries of session s still wait")) << first.message;
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x", "b3")}, kBuffered)).code, ErrorCode::NoSpace);
+  EXPECT_EQ(refused(store->flush()).code, ErrorCode::NoSpace);
+  EXPECT_EQ(refused(store->close()).code, ErrorCode::NoSpace) << "it stays open";
+
+  files.limitSpace(std::nullopt);
+  must(store->appendSessionEntries("s", {message("x", "b4")}, kBuffered));
+  must(store->close());
+  EXPECT_EQ(idsOf(*open(), "s"), (Ids{"b1", "b2", "b4"}));
+}
+
 TEST_F(SimStore, AFailedSyncPoisonsTheHandleAndNothingElse) {
   auto store = open();
   must(store->createSession({.sessionId = "s"}));
