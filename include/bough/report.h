@@ -28,6 +28,9 @@ enum class ProblemKind : std::uint8_t {
 /// The stable name of a kind, as `--json` prints it ("unknown_parent").
 std::string_view toString(ProblemKind kind);
 
+/// What to do about it, or what it means when nothing can be done.
+std::string_view remedyFor(ProblemKind kind);
+
 /// Whether reading loses nothing by it.
 constexpr bool isNote(ProblemKind kind) {
   return kind <= ProblemKind::LineEnding;
@@ -43,6 +46,7 @@ struct Problem {
 
 struct VerifyReport {
   std::string sessionId;
+  std::string file;           ///< Where it lies; empty when it is in no file.
   std::uint64_t entries = 0;  ///< That can be read.
   std::uint64_t bytes = 0;
   std::vector<Problem> problems;   ///< In file order; at most kMaxListed of them.

@@ -17,4 +17,23 @@ std::string_view toString(ProblemKind kind) {
   return "damage";
 }
 
+std::string_view remedyFor(ProblemKind kind) {
+  switch (kind) {
+    case ProblemKind::Unsealed:
+    case ProblemKind::LineEnding: return "nothing needs to be done: it is read as it is";
+    case ProblemKind::Torn: return "`bough repair SESSION`, or the next append, moves it to SESSION.torn";
+    case ProblemKind::Damage: return "bring the bytes back from a copy; until then they stay and are skipped";
+    case ProblemKind::BrokenBatch: return "bring the missing lines back from a copy; what is there counts";
+    case ProblemKind::DuplicateId:
+      return "the first one counts; what only the other says can be appended under another id";
+    case ProblemKind::UnknownParent: return "the entry begins a branch of its own; bring its parent back from a copy";
+    case ProblemKind::Header:
+      return "a newer format needs a newer bough; a missing header is made by `bough migrate SESSION`; a file that is "
+             "no "
+             "session can be moved out of the store";
+    case ProblemKind::Attachment: return "bring the file back from a copy; the entry that names it is there";
+  }
+  return "";
+}
+
 }  // namespace bough

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
@@ -18,6 +20,12 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
   if (state->problemCount > 0) {
     printMessage("some lines could not be read and are left out; `bough verify " + session->sessionId + "` lists them");
     return kProblem;
+  }
+  if (state->trailingBytes > 0) {
+    printMessage(
+        fmt::format("the last {} bytes are no complete entry: they are being written now, or `bough verify {}` "
+                    "tells what is wrong",
+                    state->trailingBytes, session->sessionId));
   }
   return kDone;
 }

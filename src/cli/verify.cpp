@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -9,10 +11,20 @@
 namespace bough::cli {
 namespace {
 
+std::string remedyIn(const VerifyReport& report, ProblemKind kind) {
+  constexpr std::string_view kSession = "SESSION";
+  std::string remedy(remedyFor(kind));
+  for (std::size_t at = 0; (at = remedy.find(kSession, at)) != std::string::npos; at += report.sessionId.size()) {
+    remedy.replace(at, kSession.size(), report.sessionId);
+  }
+  return remedy;
+}
+
 void printJson(const VerifyReport& report) {
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId);
+  if (!report.problems.empty()) writer.member("file", report.file);
   writer.member("entries", report.entries).member("bytes", report.bytes);
   writer.member("problemCount", report.problemCount).member("noteCount", report.noteCount);
   writer.key("problems").beginArray();
@@ -21,6 +33,7 @@ void printJson(const VerifyReport& report) {
     writer.member("offset", problem.offset)
         .member("bytes", problem.bytes)
         .member("message", problem.message)
+        .member("hint", remedyIn(report, problem.kind))
         .endObject();
   }
   writer.endArray().endObject();
@@ -30,12 +43,19 @@ void printJson(const VerifyReport& report) {
 void printForPeople(const VerifyReport& report) {
   printLine(fmt::format("{}  {} {}, {}: {}", report.sessionId, report.entries,
                         report.entries == 1 ? "entry" : "entries", formatBytes(report.bytes),
-                        report.problemCount > 0 ? fmt::format("{} problems", report.problemCount)
-                        : report.noteCount > 0  ? fmt::format("good, {} notes", report.noteCount)
-                                                : "good"));
+                        report.problemCount > 0
+                            ? fmt::format("{} {} in {}", report.problemCount,
+                                          report.problemCount == 1 ? "problem" : "problems", report.file)
+                        : report.noteCount > 0 ? fmt::format("good, {} notes", report.noteCount)
+                                               : "good"));
   for (const Problem& problem : report.problems) {
     printLine(fmt::format("  {} {} at byte {} ({} bytes): {}", isNote(problem.kind) ? "note:" : "PROBLEM:",
                           toString(problem.kind), problem.offset, problem.bytes, text::printable(problem.message)));
+  }
+  std::set<ProblemKind> kinds;
+  for (const Problem& problem : report.problems) {
+    if (isNote(problem.kind) || !kinds.insert(problem.kind).second) continue;
+    printLine(fmt::format("  → {}: {}", toString(problem.kind), remedyIn(report, problem.kind)));
   }
 }
 
@@ -66,9 +86,9 @@ Result<ExitCode> run(const Context& context, const std::vector<std::string>& nam
     if (outputClosed()) return kDone;
   }
   if (!context.json && (bad > 0 || sessions.size() > 1)) {
-    printMessage(fmt::format("{} of {} sessions have problems", bad, sessions.size()));
+    printMessage(
+        fmt::format("{} of {} sessions have problems{}", bad, sessions.size(), bad > 0 ? "; nothing was changed" : ""));
   }
-  if (bad > 0 && !context.json) printMessage("  → nothing was changed; `bough repair SESSION` moves torn bytes aside");
   return bad > 0 ? kProblem : kDone;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "bough/entry.h"
@@ -73,7 +74,9 @@ class LogScan {
         line(**next);
       }
     }
-    return end_ > state_.offset ? end_ - state_.offset : 0;
+    if (end_ <= state_.offset) return 0;
+    sink_.onTorn(tornReason());
+    return end_ - state_.offset;
   }
 
  private:
@@ -194,6 +197,11 @@ class LogScan {
     if (keys.parentId) held.parentId = std::string(*keys.parentId);
     if (needsText(keys.type)) held.text = text;
     return held;
+  }
+
+  [[nodiscard]] std::string_view tornReason() const {
+    const auto unread = std::ranges::find_if(suspects_, [](const Suspect& suspect) { return !suspect.held; });
+    return unread != suspects_.end() ? unread->reason : "lines of a batch are missing";
   }
 
   void suspect(const LineReader::Line& line, std::string_view reason) {

@@ -57,6 +57,8 @@ class ScanSink {
   virtual void onLine(const ScannedLine& line) = 0;
   /// The text that comes next, as far as it is at hand; a hint to get ready, while its first line is summed.
   virtual void onUpcoming(std::string_view /*text*/) {}
+  /// Called last, when something follows what counted: why that does not count.
+  virtual void onTorn(std::string_view /*reason*/) {}
   virtual void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) = 0;
 };
 

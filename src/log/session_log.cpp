@@ -71,6 +71,11 @@ Error SessionLog::ioError(int number, std::string_view what) {
   return systemError(number, what, log_.path());
 }
 
+std::uint64_t SessionLog::offsetOf(Ordinal ordinal) {
+  const std::lock_guard lock(mutex_);
+  return ordinal < index_.summary().count ? index_.record(ordinal).offset : 0;
+}
+
 std::string SessionLog::path() {
   const std::lock_guard lock(mutex_);
   return log_.path();

@@ -157,6 +157,8 @@ class SessionLog {
 
   /// Where the log lies, for messages.
   std::string path();
+  /// Where an entry stands in it, for messages; 0 when the log has changed meanwhile.
+  std::uint64_t offsetOf(Ordinal ordinal);
 
  private:
   class View;

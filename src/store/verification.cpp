@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/json_scan.h"
@@ -41,6 +42,9 @@ class VerifySink final : public ScanSink {
                           .parentId = std::string(*line.keys.parentId)});
   }
 
+  void onTorn(std::string_view reason) override { tornReason_ = reason; }
+  [[nodiscard]] const std::string& tornReason() const { return tornReason_; }
+
   void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) override {
     add(kind, offset, bytes, std::string(message));
   }
@@ -63,6 +67,7 @@ class VerifySink final : public ScanSink {
   VerifyReport& report_;
   std::unordered_set<std::string> ids_;
   std::vector<Elsewhere> elsewhere_;
+  std::string tornReason_;
 };
 
 // Parents that are not in the log must be in the history a fork shares.
@@ -89,21 +94,24 @@ Result<void> checkEntries(SessionLog& log, const EntrySerializer& serializer, St
     if (ordinals->empty()) return {};
     auto lines = log.read(*ordinals);
     if (!lines) return std::unexpected(lines.error());
-    for (const std::string& line : *lines) {
+    for (std::size_t i = 0; i < lines->size(); ++i) {
+      const std::string& line = (*lines)[i];
+      const std::uint64_t offset = log.offsetOf((*ordinals)[i]);
       if (const auto whole = json::check(line); !whole) {
-        sink.add(ProblemKind::Damage, 0, line.size(),
+        sink.add(ProblemKind::Damage, offset, line.size(),
                  fmt::format("a sealed line is not JSON: {}", whole.error().reason));
         continue;
       }
       auto entry = serializer.decode(line);
       if (!entry) {
-        sink.add(ProblemKind::Damage, 0, line.size(), entry.error().message);
+        sink.add(ProblemKind::Damage, offset, line.size(), entry.error().message);
         continue;
       }
       const auto reference = readAttachmentReference(entry->payload);
       if (!reference) continue;
       if (auto bytes = backend.getAttachment(*reference); !bytes) {
-        sink.add(ProblemKind::Attachment, 0, 0, fmt::format("entry {}: {}", entry->id, bytes.error().message));
+        sink.add(ProblemKind::Attachment, offset, line.size(),
+                 fmt::format("entry {}: {}", entry->id, bytes.error().message));
       }
     }
   }
@@ -112,7 +120,7 @@ Result<void> checkEntries(SessionLog& log, const EntrySerializer& serializer, St
 }  // namespace
 
 Result<VerifyReport> verifyLog(SessionLog& log, const EntrySerializer& serializer, StorageBackend& backend) {
-  VerifyReport report{.sessionId = log.sessionId()};
+  VerifyReport report{.sessionId = log.sessionId(), .file = log.path()};
   auto summary = log.summary();
   if (!summary) return std::unexpected(summary.error());
   report.bytes = summary->bytes;
@@ -121,7 +129,8 @@ Result<VerifyReport> verifyLog(SessionLog& log, const EntrySerializer& serialize
   if (!trailing) return std::unexpected(trailing.error());
   if (*trailing > 0) {
     sink.add(ProblemKind::Torn, summary->bytes - std::min(summary->bytes, *trailing), *trailing,
-             "bytes behind the last complete batch: left by a crash, or being written now");
+             fmt::format("bytes behind the last complete batch: left by a crash, or being written now ({})",
+                         sink.tornReason()));
   }
   if (report.entries == 0) {
     sink.add(ProblemKind::Header, 0, summary->bytes,
@@ -136,6 +145,7 @@ Result<VerifyReport> verifyLog(SessionLog& log, const EntrySerializer& serialize
   }
   checkParents(sink, backend, log.sessionId());
   if (auto checked = checkEntries(log, serializer, backend, sink); !checked) return std::unexpected(checked.error());
+  std::ranges::stable_sort(report.problems, {}, &Problem::offset);
   return report;
 }
 

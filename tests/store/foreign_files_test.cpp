@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "log/line.h"
 #include "store/file_backend.h"
 #include "store/store_support.h"
 #include "support/sim_environment.h"
@@ -260,6 +262,31 @@ TEST_F(StoreTest, ADamagedHeaderIsCalledThat) {
   EXPECT_EQ(error.code, ErrorCode::MigrationNeeded);
   EXPECT_TRUE(error.message.contains("header of session s cannot be read")) << error.message;
   EXPECT_TRUE(error.message.contains(logPath("s"))) << error.message;
+}
+
+TEST_F(StoreTest, VerifyingNamesThePlaceOfEachProblemInOrder) {
+  const auto sealed = [](std::string& log, SealDigits last, const std::string& body) -> SealDigits {
+    return appendSealedLine(log, body, last, 1, 1);
+  };
+  fill("s", 0);
+  std::string log = slurp(logPath("s"));
+  SealDigits last;
+  std::ranges::copy(log.substr(log.size() - 11, 8), last.emplace().begin());
+  last = sealed(log, last, R"({"id":"a","parentId":"nobody","type":"message","payload":{"n":1}})");
+  const std::size_t bad = log.size();
+  last = sealed(log, last, R"({"id":"b","parentId":"a","type":"message","payload":{n}})");
+  const std::size_t second = log.size();
+  last = sealed(log, last, R"({"id":"c","parentId":"nobody","type":"message","payload":{"n":1}})");
+  spill(logPath("s"), log + "not JSON");
+  const VerifyReport report = must(store->verifySession("s"));
+  EXPECT_EQ(report.file, logPath("s"));
+  ASSERT_EQ(report.problems.size(), 4U);
+  EXPECT_TRUE(std::ranges::is_sorted(report.problems, {}, &Problem::offset));
+  EXPECT_EQ(report.problems[1].kind, ProblemKind::Damage);
+  EXPECT_EQ(report.problems[1].offset, bad);
+  EXPECT_EQ(report.problems[2].offset, second);
+  EXPECT_EQ(report.problems[3].kind, ProblemKind::Torn);
+  EXPECT_TRUE(report.problems[3].message.contains("a value is expected")) << report.problems[3].message;
 }
 
 TEST_F(StoreTest, ASessionThatANewerVersionMigratedMeanwhileIsNotWritten) {
