@@ -1,6 +1,7 @@
 // An entry is one line of a session's log: never changed once stored, and a child of the entry it names as its parent.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace bough {
+
+/// An entry's line in a log is never longer, seal included. Large payloads stand elsewhere, as attachments.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{128} << 20;
 
 /// The types bough knows. Others are stored, returned and kept byte for byte all the same.
 namespace entry_type {

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <iostream>
-
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
 
@@ -13,7 +12,7 @@ namespace bough::cli {
 namespace {
 
 // Everything on stdin is one batch in memory.
-constexpr std::size_t kMaxInputBytes = std::size_t{1} << 30;
+constexpr std::uint64_t kMaxInputBytes = std::uint64_t{1} << 30;
 
 struct Options {
   std::string session;
@@ -23,23 +22,24 @@ struct Options {
 };
 
 // One line of input. Unlike in a log, a parent that is left out is not the same as null.
-Result<Entry> readEntry(const std::string& line, std::size_t number) {
-  if (const auto valid = json::check(line); !valid) {
+Result<Entry> readEntry(const Input::Line& line) {
+  if (const auto valid = json::check(line.text); !valid) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("line {} of the input is not JSON: {} at byte {}", number, valid.error().reason,
-                            valid.error().offset),
-                "give one JSON object a line; nothing was appended");
+                fmt::format("{} is not JSON: {}", inputPlace(line.number, line.offset + valid.error().offset),
+                            valid.error().reason),
+                "give one JSON object a line");
   }
-  auto entry = jsonEntrySerializer().decode(line);
+  const std::string place = inputPlace(line.number, line.offset);
+  auto entry = jsonEntrySerializer().decode(line.text);
   if (!entry) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("line {} of the input: {}", number, entry.error().message),
-                "give one JSON object a line; nothing was appended");
+    return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", place, entry.error().message),
+                "give one JSON object a line");
   }
-  if (!json::findMember(line, "parentId")) entry->parentId.reset();
-  if (entry->type.empty() || !json::findMember(line, "payload")) {
+  if (!json::findMember(line.text, "parentId")) entry->parentId.reset();
+  if (entry->type.empty() || !json::findMember(line.text, "payload")) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("line {} of the input has no {}", number, entry->type.empty() ? "type" : "payload"),
-                R"(an entry is at least {"type":"message","payload":{…}}; nothing was appended)");
+                fmt::format("{} has no {}", place, entry->type.empty() ? "type" : "payload"),
+                R"(an entry is at least {"type":"message","payload":{…}})");
   }
   return entry;
 }
@@ -47,21 +47,15 @@ Result<Entry> readEntry(const std::string& line, std::size_t number) {
 Result<std::vector<Entry>> readInput() {
   if (::isatty(STDIN_FILENO) != 0) printMessage("type entries as JSON lines, then Ctrl-D; Ctrl-C appends nothing");
   std::vector<Entry> entries;
-  std::string line;
-  std::size_t bytes = 0;
-  for (std::size_t number = 1; std::getline(std::cin, line); ++number) {
-    bytes += line.size() + 1;
-    if (bytes > kMaxInputBytes) {
-      return fail(ErrorCode::InvalidArgument, "the input is larger than 1 GiB", "append it in parts");
-    }
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    auto entry = readEntry(line, number);
+  Input input(kMaxInputBytes);
+  for (;;) {
+    auto line = input.nextLine();
+    if (!line) return std::unexpected(line.error());
+    if (!*line) break;
+    if ((*line)->text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    auto entry = readEntry(**line);
     if (!entry) return std::unexpected(entry.error());
     entries.push_back(std::move(*entry));
-  }
-  if (entries.empty()) {
-    return fail(ErrorCode::InvalidArgument, "there is nothing to append",
-                "give entries as JSON lines on stdin, or use --role and --text");
   }
   return entries;
 }
@@ -115,7 +109,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto session = openSession(context, options.session);
   if (!session) return std::unexpected(session.error());
   auto entries = options.role.empty() ? readInput() : std::vector<Entry>{typedMessage(options.role, options.text)};
-  if (!entries) return std::unexpected(entries.error());
+  if (!entries) {
+    entries.error().hint += "; nothing was appended";
+    return std::unexpected(entries.error());
+  }
+  if (entries->empty()) {
+    return fail(ErrorCode::InvalidArgument, "there is nothing to append",
+                "give entries as JSON lines on stdin, or use --role and --text");
+  }
   AppendOptions how;
   if (!options.expectedTail.empty()) how.expectedTail = options.expectedTail;
   auto result = session->store->appendSessionEntries(session->sessionId, std::move(*entries), how);
@@ -135,7 +136,7 @@ Command appendCommand() {
       .details =
           "Entries come as JSON lines on stdin and are one batch. A missing id or timestamp is filled in, a missing\n"
           "parentId with the entry before it, the first one's with the head. The id of the last entry is printed\n"
-          "once all are durable.",
+          "once all are durable. A line has at most 128 MiB, all of them 1 GiB.",
       .examples =
           "  bough append SESSION --role user --text \"Hello\"\n"
           "  bough append SESSION < batch.jsonl\n"

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <iostream>
 
 #include "agent/chat.h"
 #include "base/json_write.h"
@@ -11,6 +10,7 @@
 #include "cli/chat_listener.h"
 #include "cli/chat_session.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/repl.h"
 #include "cli/session_name.h"
@@ -57,19 +57,33 @@ void printOpened(const OpenedChat& opened, bool json) {
 }
 
 // Asks on the terminal, if there is one, though the answer goes elsewhere.
-std::optional<std::string> askOnTerminal(const std::string& question) {
+std::optional<std::string> askOnTerminal(Input& input, const std::string& question) {
   if (!stdinIsTerminal()) return std::nullopt;
   printMessage(question);
-  std::string line;
-  if (!std::getline(std::cin, line)) return std::nullopt;
-  return line;
+  const auto line = input.nextLine();
+  if (!line || !*line) return std::nullopt;
+  return std::string((*line)->text);
+}
+
+// One line, and those that follow while a backslash stands at the end. None at the end of the input.
+Result<std::optional<std::string>> nextPrompt(Input& input) {
+  std::optional<std::string> prompt;
+  for (;;) {
+    const auto line = input.nextLine();
+    if (!line) return std::unexpected(line.error());
+    if (!*line) return prompt;
+    prompt = prompt.value_or("").append((*line)->text);
+    if (!prompt->ends_with('\\')) return prompt;
+    prompt->back() = '\n';
+  }
 }
 
 Result<ExitCode> runPrompts(const Context& context, Options& options) {
   JsonListener jsonListener;
-  TextListener textListener(askOnTerminal);
-  agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
   const CancelOnSignal signals;
+  Input input(UINT64_MAX, [&] { return signals.token().requested(); });
+  TextListener textListener([&](const std::string& question) { return askOnTerminal(input, question); });
+  agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
   auto opened = openChat(context, options.chat, options.session, options.fresh, listener, signals.token());
   if (!opened) return std::unexpected(opened.error());
   printOpened(*opened, context.json);
@@ -82,20 +96,15 @@ Result<ExitCode> runPrompts(const Context& context, Options& options) {
     if (!report) return std::unexpected(report.error());
     return report->aborted ? kProblem : kDone;
   }
-  ExitCode code = kDone;
-  for (std::string line; std::getline(std::cin, line) && code == kDone;) {
-    while (line.ends_with('\\')) {
-      line.back() = '\n';
-      std::string more;
-      if (!std::getline(std::cin, more)) break;
-      line += more;
-    }
-    if (line.find_first_not_of(" \t\r\n") == std::string::npos) continue;
-    auto report = opened->chat->say(line);
+  for (;;) {
+    auto prompt = nextPrompt(input);
+    if (!prompt) return std::unexpected(prompt.error());
+    if (!*prompt) return kDone;
+    if ((*prompt)->find_first_not_of(" \t\r\n") == std::string::npos) continue;
+    auto report = opened->chat->say(**prompt);
     if (!report) return std::unexpected(report.error());
-    if (report->aborted) code = kProblem;
+    if (report->aborted) return kProblem;
   }
-  return code;
 }
 
 Result<ExitCode> run(const Context& context, Options& options) {

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "base/text.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 
@@ -16,9 +15,11 @@ Result<bool> confirm(const std::string& question) {
                 "--yes says so beforehand");
   }
   printMessage(text::printable(question) + " [y/N]");
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  Input input;
+  auto answer = input.nextLine();
+  if (!answer) return std::unexpected(answer.error());
+  const std::string_view text = *answer ? (*answer)->text : "";
+  return text == "y" || text == "Y" || text == "yes";
 }
 
 }  // namespace bough::cli

@@ -4,13 +4,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
-#include <iterator>
 
 #include "base/text.h"
 #include "bough/convert.h"
 #include "cli/command.h"
 #include "cli/compatibility_text.h"
+#include "cli/input.h"
 #include "cli/output.h"
 
 namespace bough::cli {
@@ -26,17 +25,22 @@ struct Options {
 
 Result<std::string> readFile(const std::string& path) {
   constexpr std::uintmax_t kMaxBytes = std::uintmax_t{2} << 30;
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  if (path == "-") return Input(kMaxBytes).rest();
   std::error_code status;
   if (!std::filesystem::is_regular_file(path, status)) {
     return fail(ErrorCode::NotFound, fmt::format("{} is no file", path), "name a file, or - for standard input");
   }
-  if (std::filesystem::file_size(path, status) > kMaxBytes) {
+  const std::uintmax_t size = std::filesystem::file_size(path, status);
+  if (size > kMaxBytes) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 2 GiB", path));
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::Io, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::string text(size, '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(size)) && !file.eof()) {
+    return fail(ErrorCode::Io, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
 // The file is there whole or as it was before.

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 
 namespace bough::cli {
@@ -26,6 +28,8 @@ Result<PriceTable> readPrices(const std::string& path) {
   std::string text;
   text.resize((std::size_t{1} << 20) + 1);
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file && !file.eof())
+    return fail(ErrorCode::Io, fmt::format("{} cannot be read: {}", chosen, std::strerror(errno)), "name a file");
   text.resize(static_cast<std::size_t>(file.gcount()));
   auto table = PriceTable::parse(text);
   if (!table) table.error().message = fmt::format("{}: {}", chosen, table.error().message);

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "base/json_write.h"
 #include "base/text.h"
 #include "bough/entry_summary.h"
 #include "cli/command.h"
 #include "cli/entry_name.h"
 #include "cli/entry_view.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/session_name.h"
 #include "cli/terminal.h"
@@ -64,15 +63,16 @@ void printStep(const ReplayStep& step, std::size_t total, const Options& options
 // What the person at --step wants next.
 enum class Wish : std::uint8_t { Next, Continue, Fork, Quit };
 
-Wish ask() {
+Result<Wish> ask(Input& input) {
   for (;;) {
     printMessage("Enter: next, c: on to the next failure, f: fork from here, q: quit");
-    std::string line;
-    if (!std::getline(std::cin, line)) return Wish::Quit;
-    if (line.empty()) return Wish::Next;
-    if (line == "c") return Wish::Continue;
-    if (line == "f") return Wish::Fork;
-    if (line == "q") return Wish::Quit;
+    auto line = input.nextLine();
+    if (!line) return std::unexpected(line.error());
+    const std::string_view wish = *line ? (*line)->text : "q";
+    if (wish.empty()) return Wish::Next;
+    if (wish == "c") return Wish::Continue;
+    if (wish == "f") return Wish::Fork;
+    if (wish == "q") return Wish::Quit;
   }
 }
 
@@ -86,6 +86,7 @@ void explainStop(const ReplayStep& step, const std::string& sessionId, std::size
 Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::string& sessionId, const Context& context,
                       const Options& options) {
   bool asking = options.step;
+  Input input;
   while (!outputClosed()) {
     auto step = replay.next();
     if (!step) return std::unexpected(step.error());
@@ -98,15 +99,16 @@ Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::str
     }
     asking = asking || (*step)->failed;
     if (!asking) continue;
-    const Wish wish = ask();
-    if (wish == Wish::Quit) return kDone;
-    if (wish == Wish::Fork) {
+    const auto wish = ask(input);
+    if (!wish) return std::unexpected(wish.error());
+    if (*wish == Wish::Quit) return kDone;
+    if (*wish == Wish::Fork) {
       auto fork = store.branchFromEntry(sessionId, (*step)->entry.id, {});
       if (!fork) return std::unexpected(fork.error());
       printMessage(fmt::format("the fork is {}", fork->sessionId));
       return kDone;
     }
-    asking = wish == Wish::Next;
+    asking = *wish == Wish::Next;
   }
   return kDone;
 }

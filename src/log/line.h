@@ -14,11 +14,9 @@
 #include <string_view>
 
 #include "base/crc32c.h"
+#include "bough/entry.h"
 
 namespace bough {
-
-/// Longer lines are not read: they are reported as damage and skipped. Writers never make one.
-inline constexpr std::size_t kMaxLineBytes = std::size_t{128} << 20;
 
 /// A batch of more entries is neither written nor read.
 inline constexpr std::uint32_t kMaxBatchEntries = 1'000'000;

@@ -4,7 +4,6 @@
 // one byte.
 
 #include <fcntl.h>
-#include <stdio_ext.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <string>
 #include <vector>
 
@@ -77,10 +75,6 @@ int runFor(int client, const std::shared_ptr<bough::StorageBackend>& backend) {
     ::dup2(descriptors[static_cast<std::size_t>(i)], i);
     ::close(descriptors[static_cast<std::size_t>(i)]);
   }
-  // What the last command left of its input is not for this one.
-  ::__fpurge(stdin);
-  std::clearerr(stdin);
-  std::cin.clear();
   return bough::cli::run(static_cast<int>(words.size()), arguments.data(), backend);
 }
 
