@@ -27,6 +27,9 @@ void addOption(CLI::App& app, const Option& option) {
     added = app.add_flag(option.name, **flag, option.help);
   } else if (auto* const* text = std::get_if<std::string*>(&option.target)) {
     added = app.add_option(option.name, **text, option.help);
+  } else if (auto* const* given = std::get_if<std::optional<std::string>*>(&option.target)) {
+    added = app.add_option_function<std::string>(
+        option.name, [to = *given](const std::string& value) { *to = value; }, option.help);
   } else if (auto* const* number = std::get_if<std::uint64_t*>(&option.target)) {
     added = app.add_option(option.name, **number, option.help);
   } else {

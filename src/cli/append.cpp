@@ -16,9 +16,9 @@ constexpr std::uint64_t kMaxInputBytes = std::uint64_t{1} << 30;
 
 struct Options {
   std::string session;
-  std::string expectedTail;
+  std::optional<std::string> expectedTail;
   std::string role;
-  std::string text;
+  std::optional<std::string> text;
 };
 
 // One line of input. Unlike in a log, a parent that is left out is not the same as null.
@@ -101,14 +101,27 @@ void printResult(const AppendResult& result, bool json) {
   printLine(out);
 }
 
-Result<ExitCode> run(const Context& context, const Options& options) {
-  if (options.role.empty() != options.text.empty()) {
+Result<void> checkOptions(const Options& options) {
+  if (options.role.empty() == options.text.has_value()) {
     return fail(ErrorCode::InvalidArgument, "--role and --text go together",
                 "bough append SESSION --role user --text Hi");
   }
+  if (options.text && options.text->empty()) {
+    return fail(ErrorCode::InvalidArgument, "--text is empty", "a message says something; nothing was appended");
+  }
+  // As of a variable that is not set: to append without the check would be the opposite of what was asked for.
+  if (options.expectedTail && options.expectedTail->empty()) {
+    return fail(ErrorCode::InvalidArgument, "--expect-tail is empty",
+                "name the entry that must be the last one, or leave the option out; nothing was appended");
+  }
+  return {};
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (auto checked = checkOptions(options); !checked) return std::unexpected(checked.error());
   auto session = openSession(context, options.session);
   if (!session) return std::unexpected(session.error());
-  auto entries = options.role.empty() ? readInput() : std::vector<Entry>{typedMessage(options.role, options.text)};
+  auto entries = options.text ? std::vector<Entry>{typedMessage(options.role, *options.text)} : readInput();
   if (!entries) {
     entries.error().hint += "; nothing was appended";
     return std::unexpected(entries.error());
@@ -118,7 +131,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                 "give entries as JSON lines on stdin, or use --role and --text");
   }
   AppendOptions how;
-  if (!options.expectedTail.empty()) how.expectedTail = options.expectedTail;
+  how.expectedTail = options.expectedTail;
   auto result = session->store->appendSessionEntries(session->sessionId, std::move(*entries), how);
   if (!result) return std::unexpected(result.error());
   printResult(*result, context.json);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,7 +35,8 @@ struct Context {
 struct Option {
   std::string name;
   std::string help;
-  std::variant<bool*, std::string*, std::uint64_t*, std::vector<std::string>*> target;
+  /// Into an optional one goes also an empty value: for options where that is not the same as none.
+  std::variant<bool*, std::string*, std::optional<std::string>*, std::uint64_t*, std::vector<std::string>*> target;
   bool required = false;
   std::vector<std::string> choices = {};
   std::string value = {};  ///< What the help calls its value, as N or FILE.
