@@ -32,7 +32,7 @@ Error systemError(int number, std::string_view what, std::string_view path) {
       error.retryable = true;
       break;
     case ELOOP:
-      error.code = ErrorCode::InvalidArgument;
+      error.code = ErrorCode::Damaged;
       error.message = fmt::format("cannot {} {}: it is a symbolic link", what, path);
       error.hint = "links inside a store are not followed; put the file itself there";
       break;

@@ -124,7 +124,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto entries = options.text ? std::vector<Entry>{typedMessage(options.role, *options.text)} : readInput();
   if (!entries) {
     entries.error().hint += "; nothing was appended";
-    return std::unexpected(entries.error());
+    return refuseData(entries.error(), context.json);
   }
   if (entries->empty()) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to append",
@@ -133,6 +133,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   AppendOptions how;
   how.expectedTail = options.expectedTail;
   auto result = session->store->appendSessionEntries(session->sessionId, std::move(*entries), how);
+  if (!result && !options.text) return refuseData(result.error(), context.json);
   if (!result) return std::unexpected(result.error());
   printResult(*result, context.json);
   if (!context.json) printCondition(*result);

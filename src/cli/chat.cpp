@@ -98,7 +98,7 @@ Result<ExitCode> runPrompts(const Context& context, Options& options) {
   }
   for (;;) {
     auto prompt = nextPrompt(input);
-    if (!prompt) return std::unexpected(prompt.error());
+    if (!prompt) return refuseData(prompt.error(), context.json);
     if (!*prompt) return kDone;
     if ((*prompt)->find_first_not_of(" \t\r\n") == std::string::npos) continue;
     auto report = opened->chat->say(**prompt);

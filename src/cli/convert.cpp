@@ -91,17 +91,17 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto to = parseDialect(options.to);
   if (!to) return std::unexpected(to.error());
   auto document = readFile(options.input);
-  if (!document) return std::unexpected(document.error());
+  if (!document) return refuseData(document.error(), context.json);
   Origin origin;
   std::error_code status;
   const bool hasOrigin = options.input != "-" && std::filesystem::exists(options.input + ".origin", status);
   if (hasOrigin) {
     auto text = readFile(options.input + ".origin");
-    if (!text) return std::unexpected(text.error());
+    if (!text) return refuseData(text.error(), context.json);
     origin.json = std::move(*text);
   }
   auto converted = convertHistory(*document, *from, *to, {.strict = options.strict}, hasOrigin ? &origin : nullptr);
-  if (!converted) return std::unexpected(converted.error());
+  if (!converted) return refuseData(converted.error(), context.json);
   if (options.output.empty()) {
     printLine(converted->document);
   } else {

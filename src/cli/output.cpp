@@ -78,6 +78,11 @@ void printError(const Error& error, bool json) {
   if (!error.hint.empty()) printMessage(fmt::format("  → {}", text::printable(error.hint)));
 }
 
+ExitCode refuseData(const Error& error, bool json) {
+  printError(error, json);
+  return kProblem;
+}
+
 std::string formatBytes(std::uint64_t bytes) {
   constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);

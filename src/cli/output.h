@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "bough/error.h"
+#include "cli/command.h"
 
 namespace bough::cli {
 
@@ -16,6 +17,8 @@ void printLine(std::string_view line);
 void printMessage(std::string_view line);
 /// `bough: message` and the hint, or with `json` one object.
 void printError(const Error& error, bool json);
+/// The same for what is wrong with what a command was given to read: not wrong use, but a problem in the data.
+ExitCode refuseData(const Error& error, bool json);
 /// Whether the reader of stdout has gone away, as in `bough cat … | head`: no error.
 bool outputClosed();
 /// Why stdout could not be written to, when that was another reason, as a full disk.

@@ -197,13 +197,12 @@ TEST(WriteDurably, ReportsEveryFailureAndLeavesNoHalf) {
 }
 
 TEST(SystemErrors, SayWhatTheCallerCanDo) {
-  const std::pair<int, ErrorCode> cases[] = {{ENOENT, ErrorCode::NotFound}, {EEXIST, ErrorCode::AlreadyExists},
-                                             {EROFS, ErrorCode::ReadOnly},  {EACCES, ErrorCode::ReadOnly},
-                                             {EPERM, ErrorCode::ReadOnly},  {ENOSPC, ErrorCode::NoSpace},
-                                             {EDQUOT, ErrorCode::NoSpace},  {ELOOP, ErrorCode::InvalidArgument},
-                                             {EISDIR, ErrorCode::Damaged},  {ENOTDIR, ErrorCode::Damaged},
-                                             {EINTR, ErrorCode::Busy},      {EAGAIN, ErrorCode::Busy},
-                                             {EIO, ErrorCode::Io}};
+  const std::pair<int, ErrorCode> cases[] = {
+      {ENOENT, ErrorCode::NotFound}, {EEXIST, ErrorCode::AlreadyExists}, {EROFS, ErrorCode::ReadOnly},
+      {EACCES, ErrorCode::ReadOnly}, {EPERM, ErrorCode::ReadOnly},       {ENOSPC, ErrorCode::NoSpace},
+      {EDQUOT, ErrorCode::NoSpace},  {ELOOP, ErrorCode::Damaged},        {EISDIR, ErrorCode::Damaged},
+      {ENOTDIR, ErrorCode::Damaged}, {EINTR, ErrorCode::Busy},           {EAGAIN, ErrorCode::Busy},
+      {EIO, ErrorCode::Io}};
   for (const auto& [number, code] : cases) {
     const Error error = systemError(number, "append to", "/store/a.jsonl");
     EXPECT_EQ(error.code, code) << number;
