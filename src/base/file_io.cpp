@@ -20,10 +20,13 @@ Error systemError(int number, std::string_view what, std::string_view path) {
     case ENOENT: error.code = ErrorCode::NotFound; break;
     case EEXIST: error.code = ErrorCode::AlreadyExists; break;
     case EROFS:
+      error.code = ErrorCode::ReadOnly;
+      error.hint = "its file system is mounted read-only: mount that for writing, or copy the store elsewhere";
+      break;
     case EACCES:
     case EPERM:
       error.code = ErrorCode::ReadOnly;
-      error.hint = "check who owns the folder and its permissions";
+      error.hint = "check who owns it and its permissions";
       break;
     case ENOSPC:
     case EDQUOT:
@@ -40,6 +43,11 @@ Error systemError(int number, std::string_view what, std::string_view path) {
       error.code = ErrorCode::Damaged;
       error.message = fmt::format("cannot {} {}: a folder stands in place of a file", what, path);
       error.hint = "move the folder out of the store";
+      break;
+    case ENXIO:
+      error.code = ErrorCode::Damaged;
+      error.message = fmt::format("cannot {} {}: a pipe, socket or device stands in place of a file", what, path);
+      error.hint = "move it out of the store";
       break;
     case ENOTDIR:
       error.code = ErrorCode::Damaged;

@@ -98,6 +98,7 @@ class SharedWords {
 class Directory {
  public:
   virtual ~Directory() = default;
+  /// EISDIR for a folder, ENXIO for a pipe, a socket or a device, ELOOP for a link.
   virtual SysResult<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
   /// Opens a folder below this one; makes it (0700) when it is missing and `create` is set.
   virtual SysResult<std::unique_ptr<Directory>> openDirectory(std::string_view name, bool create) = 0;

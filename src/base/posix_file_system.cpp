@@ -237,7 +237,7 @@ class PosixDirectory final : public Directory {
     struct stat s{};
     if (::fstat(fd.get(), &s) != 0) return lastError();
     if (S_ISDIR(s.st_mode)) return std::unexpected(EISDIR);
-    if (!S_ISREG(s.st_mode)) return std::unexpected(EINVAL);
+    if (!S_ISREG(s.st_mode)) return std::unexpected(ENXIO);
     return std::make_unique<PosixFile>(std::move(fd));
   }
 

@@ -12,7 +12,7 @@ namespace {
 Result<OpenLog> openPlain(const std::shared_ptr<Directory>& folder, std::string name) {
   OpenLog log{.form = LogForm::Plain, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .info = {}};
   auto file = folder->open(log.name, OpenMode::ReadWrite);
-  log.writable = file.has_value();
+  log.writeError = file ? 0 : file.error();
   if (!file && (file.error() == EACCES || file.error() == EROFS || file.error() == EPERM)) {
     file = folder->open(log.name, OpenMode::Read);
   }
@@ -34,7 +34,6 @@ Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string
                 "restore it from a copy; the file was not changed");
   }
   log.source = std::move(*source);
-  log.writable = true;
   return log;
 }
 

@@ -33,8 +33,8 @@ struct OpenLog {
   std::unique_ptr<ByteSource> source;
   std::shared_ptr<Directory> folder;
   std::string name;
-  FileInfo info;  ///< When it was opened.
-  bool writable = false;
+  FileInfo info;       ///< When it was opened.
+  int writeError = 0;  ///< Why it cannot be written to; 0 when it can.
 
   /// For messages.
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }

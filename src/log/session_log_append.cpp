@@ -82,10 +82,7 @@ Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mu
       if (auto opened = reopen(); !opened) return std::unexpected(opened.error());
       continue;
     }
-    if (!log_.writable) {
-      return fail(ErrorCode::ReadOnly, fmt::format("{} cannot be written to", log_.path()),
-                  "check who owns the file and its permissions");
-    }
+    if (log_.writeError != 0) return std::unexpected(systemError(log_.writeError, "write to", log_.path()));
     std::shared_ptr<File> file = log_.file;
     const LockOrder order = nextOrder();
     lock.unlock();

@@ -199,7 +199,7 @@ void SessionLog::sumEdge() {
 
 // What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
 void SessionLog::saveIndex() {
-  if (!options_.writeIndex || !log_.writable || readMismatch_) return;
+  if (!options_.writeIndex || log_.writeError != 0 || readMismatch_) return;
   if (log_.form == LogForm::Plain && syncedBytes_ < index_.summary().coveredBytes) {
     // Not noted as synced: the next append still has to make the last batch safe.
     if (poison_ || !syncFile()) return;

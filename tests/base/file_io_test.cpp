@@ -202,7 +202,7 @@ TEST(SystemErrors, SayWhatTheCallerCanDo) {
       {EACCES, ErrorCode::ReadOnly}, {EPERM, ErrorCode::ReadOnly},       {ENOSPC, ErrorCode::NoSpace},
       {EDQUOT, ErrorCode::NoSpace},  {ELOOP, ErrorCode::Damaged},        {EISDIR, ErrorCode::Damaged},
       {ENOTDIR, ErrorCode::Damaged}, {EINTR, ErrorCode::Busy},           {EAGAIN, ErrorCode::Busy},
-      {EIO, ErrorCode::Io}};
+      {EIO, ErrorCode::Io},          {ENXIO, ErrorCode::Damaged}};
   for (const auto& [number, code] : cases) {
     const Error error = systemError(number, "append to", "/store/a.jsonl");
     EXPECT_EQ(error.code, code) << number;

@@ -86,8 +86,8 @@ TEST_F(PosixFiles, MayHaveARootThatIsALink) {
 
 TEST_F(PosixFiles, ThatAreNoRegularFilesAreRefusedWithoutWaiting) {
   ASSERT_EQ(::mkfifo((temp_ / "pipe").c_str(), 0600), 0);
-  EXPECT_EQ(root_->open("pipe", OpenMode::Read).error(), EINVAL);
-  EXPECT_EQ(root_->open("pipe", OpenMode::ReadWrite).error(), EINVAL);
+  EXPECT_EQ(root_->open("pipe", OpenMode::Read).error(), ENXIO);
+  EXPECT_EQ(root_->open("pipe", OpenMode::ReadWrite).error(), ENXIO);
 }
 
 TEST_F(PosixFiles, RootsAreMadeWithTheirParents) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "log/line.h"
 #include "store/file_backend.h"
@@ -325,7 +326,11 @@ TEST(ReadOnlyStore, IsReadAndSaysWhyItIsNotWritten) {
     files.failOperation(files.callCount() + open, error);
     auto store = must(SessionStore::open(SessionStoreInit{.backend = must(openBackend()), .options = {}}));
     EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 2U);
-    EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x")})).code, ErrorCode::ReadOnly);
+    const Error why = refused(store->appendSessionEntries("s", {message("x")}));
+    EXPECT_EQ(why.code, ErrorCode::ReadOnly);
+    EXPECT_TRUE(why.message.contains("sessions/s.jsonl")) << why.message;
+    EXPECT_TRUE(why.message.contains(std::strerror(error))) << why.message;
+    EXPECT_EQ(why.hint.contains("mounted read-only"), error == EROFS) << why.hint;
     files.clearFaults();
   }
 }
