@@ -58,7 +58,7 @@ void check(std::string_view text) {
   const simdjson::padded_string padded(text);
   element root;
   const auto theirs = parser.parse(padded).get(root);
-  const bool deep = !ours && ours.error().reason == "nested too deeply";
+  const bool deep = !ours && ours.error().reason == json::kTooDeep;
   if (ours) {
     BOUGH_CHECK(!theirs || beyondDoubles(theirs, text));
   } else {

@@ -12,6 +12,8 @@ namespace bough {
 
 /// An entry's line in a log is never longer, seal included. Large payloads stand elsewhere, as attachments.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{128} << 20;
+/// A batch of more entries is neither written nor read.
+inline constexpr std::uint32_t kMaxBatchEntries = 1'000'000;
 
 /// The types bough knows. Others are stored, returned and kept byte for byte all the same.
 namespace entry_type {

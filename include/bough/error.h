@@ -34,10 +34,11 @@ std::string_view toString(ErrorCode code);
 
 struct Error {
   ErrorCode code = ErrorCode::Io;
-  std::string message;     ///< Names session, path and offset where there are any.
-  std::string hint;        ///< The next step; may be empty.
-  bool retryable = false;  ///< Whether the same call may succeed later, unchanged.
-  std::string actualTail;  ///< With Conflict: the id of the real tail.
+  std::string message;           ///< Names session, path and offset where there are any.
+  std::string hint;              ///< The next step; may be empty.
+  bool retryable = false;        ///< Whether the same call may succeed later, unchanged.
+  std::string actualTail;        ///< With Conflict: the id of the real tail.
+  std::uint64_t batchPlace = 0;  ///< Which entry of a batch it is about, from 1; 0: none of them.
 };
 
 template <typename T>

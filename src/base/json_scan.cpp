@@ -11,7 +11,16 @@
 namespace bough::json {
 namespace {
 
-constexpr std::string_view kSomethingFollows = "something follows the value";
+static_assert(kTooDeep.contains("512") && kMaxDepth == 512);
+
+// What is wrong at a place: `reason`, unless a NUL byte stands there. Nobody writes one: a crash or a broken disk does.
+std::string_view reasonAt(const char* at, const char* end, std::string_view reason) {
+  return at < end && *at == '\0' ? "a NUL byte stands in the text" : reason;
+}
+
+ScanError somethingFollows(std::string_view text, std::size_t at) {
+  return {.offset = at, .reason = reasonAt(text.data() + at, text.data() + text.size(), "something follows the value")};
+}
 
 // Goes over a text. Inside, the place is handed from step to step, so that it stays in a register; at_ has it between
 // calls.
@@ -40,7 +49,7 @@ class Scanner {
       at = skipBlanks(at);
       const char c = peek(at);
       if (c == '{' || c == '[') {
-        if (depth == kMaxDepth) return failAt(at, "nested too deeply");
+        if (depth == kMaxDepth) return failAt(at, kTooDeep);
         setObject(depth++, c == '{');
         at = skipBlanks(at + 1);
         if (peek(at) == (c == '{' ? '}' : ']')) {
@@ -126,7 +135,7 @@ class Scanner {
 
   const char* failAt(const char* at, std::string_view reason) {
     at_ = at;
-    if (reason_.empty()) reason_ = reason;
+    if (reason_.empty()) reason_ = reasonAt(at, end_, reason);
     return nullptr;
   }
 
@@ -218,7 +227,7 @@ std::optional<ScanError> restError(std::string_view text, std::size_t end) {
   Scanner scanner(text, end);
   scanner.skipBlanks();
   if (scanner.at() == text.size()) return std::nullopt;
-  return ScanError{.offset = scanner.at(), .reason = kSomethingFollows};
+  return somethingFollows(text, scanner.at());
 }
 
 }  // namespace
@@ -245,11 +254,9 @@ std::expected<void, ScanError> check(std::string_view text) {
   Scanner scanner(text, 0);
   if (!scanner.value()) return std::unexpected(scanner.error());
   scanner.skipBlanks();
-  if (scanner.at() != text.size()) {
-    return std::unexpected(ScanError{.offset = scanner.at(), .reason = kSomethingFollows});
-  }
+  if (scanner.at() != text.size()) return std::unexpected(somethingFollows(text, scanner.at()));
   if (!isUtf8(text)) {
-    return std::unexpected(ScanError{.offset = 0, .reason = "the text is not UTF-8"});
+    return std::unexpected(ScanError{.offset = utf8PrefixBytes(text), .reason = "the text is not UTF-8"});
   }
   return {};
 }

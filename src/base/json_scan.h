@@ -16,6 +16,7 @@ namespace bough::json {
 
 /// Containers nested deeper than this are refused.
 inline constexpr std::size_t kMaxDepth = 512;
+inline constexpr std::string_view kTooDeep = "nested deeper than 512 levels";
 
 struct ScanError {
   std::size_t offset = 0;  ///< From the start of the text that was given.

@@ -106,4 +106,15 @@ bool isUtf8(std::string_view text) {
   return owed == 0;
 }
 
+std::size_t utf8PrefixBytes(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    const char* const next = skipCharacters(at, at + 1, end);
+    if (next == nullptr) break;
+    at = next;
+  }
+  return static_cast<std::size_t>(at - text.data());
+}
+
 }  // namespace bough

@@ -13,6 +13,7 @@ namespace {
 
 // Everything on stdin is one batch in memory.
 constexpr std::uint64_t kMaxInputBytes = std::uint64_t{1} << 30;
+constexpr const char* kLeastEntry = R"(an entry is at least {"type":"message","payload":{…}})";
 
 struct Options {
   std::string session;
@@ -27,37 +28,61 @@ Result<Entry> readEntry(const Input::Line& line) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("{} is not JSON: {}", inputPlace(line.number, line.offset + valid.error().offset),
                             valid.error().reason),
-                "give one JSON object a line");
+                "an entry is one JSON object on one line, in UTF-8 and nested at most 512 levels deep");
   }
   const std::string place = inputPlace(line.number, line.offset);
   auto entry = jsonEntrySerializer().decode(line.text);
   if (!entry) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", place, entry.error().message),
-                "give one JSON object a line");
+    return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", place, entry.error().message), kLeastEntry);
   }
   if (!json::findMember(line.text, "parentId")) entry->parentId.reset();
   if (entry->type.empty() || !json::findMember(line.text, "payload")) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("{} has no {}", place, entry->type.empty() ? "type" : "payload"),
-                R"(an entry is at least {"type":"message","payload":{…}})");
+                fmt::format("{} has no {}", place, entry->type.empty() ? "type" : "payload"), kLeastEntry);
   }
   return entry;
 }
 
-Result<std::vector<Entry>> readInput() {
-  if (::isatty(STDIN_FILENO) != 0) printMessage("type entries as JSON lines, then Ctrl-D; Ctrl-C appends nothing");
+// The entries, and where each of them stands in the input.
+struct Batch {
+  struct Place {
+    std::uint64_t line = 0;
+    std::uint64_t offset = 0;
+  };
   std::vector<Entry> entries;
+  std::vector<Place> places;
+};
+
+Result<Batch> readInput() {
+  if (::isatty(STDIN_FILENO) != 0) printMessage("type entries as JSON lines, then Ctrl-D; Ctrl-C appends nothing");
+  Batch batch;
   Input input(kMaxInputBytes);
   for (;;) {
     auto line = input.nextLine();
     if (!line) return std::unexpected(line.error());
-    if (!*line) break;
+    if (!*line) return batch;
     if ((*line)->text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (batch.entries.size() == kMaxBatchEntries) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("{}: a batch has at most {} entries", inputPlace((*line)->number, (*line)->offset),
+                              kMaxBatchEntries),
+                  "append it in parts");
+    }
     auto entry = readEntry(**line);
     if (!entry) return std::unexpected(entry.error());
-    entries.push_back(std::move(*entry));
+    batch.entries.push_back(std::move(*entry));
+    batch.places.push_back({.line = (*line)->number, .offset = (*line)->offset});
   }
-  return entries;
+}
+
+// An entry that the store refused is told by its place in the input.
+Error withPlace(Error error, const Batch& batch) {
+  if (error.batchPlace == 0 || error.batchPlace > batch.places.size()) return error;
+  const std::string unnamed = fmt::format("entry {} of the batch: ", error.batchPlace);
+  if (error.message.starts_with(unnamed)) error.message.erase(0, unnamed.size());
+  const Batch::Place& place = batch.places[error.batchPlace - 1];
+  error.message = fmt::format("{}: {}", inputPlace(place.line, place.offset), error.message);
+  return error;
 }
 
 // A message that no provider has written.
@@ -121,19 +146,19 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (auto checked = checkOptions(options); !checked) return std::unexpected(checked.error());
   auto session = openSession(context, options.session);
   if (!session) return std::unexpected(session.error());
-  auto entries = options.text ? std::vector<Entry>{typedMessage(options.role, *options.text)} : readInput();
-  if (!entries) {
-    entries.error().hint += "; nothing was appended";
-    return refuseData(entries.error(), context.json);
+  auto batch = options.text ? Batch{.entries = {typedMessage(options.role, *options.text)}, .places = {}} : readInput();
+  if (!batch) {
+    batch.error().hint += "; nothing was appended";
+    return refuseData(batch.error(), context.json);
   }
-  if (entries->empty()) {
+  if (batch->entries.empty()) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to append",
                 "give entries as JSON lines on stdin, or use --role and --text");
   }
   AppendOptions how;
   how.expectedTail = options.expectedTail;
-  auto result = session->store->appendSessionEntries(session->sessionId, std::move(*entries), how);
-  if (!result && !options.text) return refuseData(result.error(), context.json);
+  auto result = session->store->appendSessionEntries(session->sessionId, std::move(batch->entries), how);
+  if (!result && !options.text) return refuseData(withPlace(result.error(), *batch), context.json);
   if (!result) return std::unexpected(result.error());
   printResult(*result, context.json);
   if (!context.json) printCondition(*result);

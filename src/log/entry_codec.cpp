@@ -21,10 +21,11 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 constexpr std::size_t kMaxRunIdBytes = 256;
+constexpr const char* kObjectHint = "give one JSON object, in UTF-8 and nested at most 512 levels deep";
 
-std::unexpected<Error> invalid(const Entry& entry, std::string_view what) {
+std::unexpected<Error> invalid(const Entry& entry, std::string_view what, const char* hint) {
   return fail(ErrorCode::InvalidArgument,
-              fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what));
+              fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what), hint);
 }
 
 // JSON may have been printed over several lines: a line break between tokens becomes a blank. Inside a string there is
@@ -87,10 +88,11 @@ Result<void> checkObject(const Entry& entry, std::string_view name, std::string_
   const auto checked = json::check(value);
   if (!checked) {
     return invalid(entry,
-                   fmt::format("{} is not JSON: {} at byte {}", name, checked.error().reason, checked.error().offset));
+                   fmt::format("{} is not JSON: {} at byte {}", name, checked.error().reason, checked.error().offset),
+                   kObjectHint);
   }
   while (json::isBlank(value.front())) value.remove_prefix(1);
-  if (value.front() != '{') return invalid(entry, fmt::format("{} is not a JSON object", name));
+  if (value.front() != '{') return invalid(entry, fmt::format("{} is not a JSON object", name), kObjectHint);
   return {};
 }
 
@@ -118,15 +120,21 @@ bool isTimestamp(std::string_view text) {
 }
 
 Result<void> checkEntry(const Entry& entry, const EntryDefaults& keys, bool plainType) {
-  if (!isEntryId(keys.id)) return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]");
-  if (!keys.parentId.empty() && !isEntryId(keys.parentId)) return invalid(entry, "parentId is not a valid id");
+  if (!isEntryId(keys.id))
+    return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]",
+                   "give another one, or leave it out: then one is made");
+  if (!keys.parentId.empty() && !isEntryId(keys.parentId))
+    return invalid(entry, "parentId is not a valid id",
+                   "name an earlier entry, or leave parentId out to continue from the head");
   // What may be appended is narrower (append_rules.h); but what other writers have stored is kept.
   if (!plainType && (entry.type.empty() || !json::check(json::quoted(entry.type)))) {
-    return invalid(entry, "the type is empty or not UTF-8");
+    return invalid(entry, "the type is empty or not UTF-8", "name it as `message`, `custom` or a type of your own");
   }
-  if (!isTimestamp(keys.timestamp)) return invalid(entry, "the timestamp is not RFC 3339");
+  if (!isTimestamp(keys.timestamp))
+    return invalid(entry, "the timestamp is not RFC 3339",
+                   "write it as 2026-01-31T12:00:00.000Z, or leave it out: then it is now");
   if (entry.runId.size() > kMaxRunIdBytes || (!entry.runId.empty() && !json::check(json::quoted(entry.runId)))) {
-    return invalid(entry, "runId is longer than 256 bytes or not UTF-8");
+    return invalid(entry, "runId is longer than 256 bytes or not UTF-8", "give another one, or leave it out");
   }
   if (auto ok = checkObject(entry, "payload", entry.payload); !ok) return ok;
   if (!entry.meta.empty()) {
@@ -138,7 +146,8 @@ Result<void> checkEntry(const Entry& entry, const EntryDefaults& keys, bool plai
   json::ObjectReader members(wrapped);
   while (const auto member = members.next()) {
     if (knownMember(*member) != Known::None)
-      return invalid(entry, fmt::format("extra holds the known member {}", member->key));
+      return invalid(entry, fmt::format("extra holds the known member {}", member->key),
+                     "what has a place of its own in an entry goes there");
   }
   return {};
 }
@@ -229,7 +238,9 @@ class JsonEntrySerializer final : public EntrySerializer {
       if ((seen & bit) != 0) continue;
       seen |= bit;
       if (!assign(entry, known, *member)) {
-        return fail(ErrorCode::Damaged, fmt::format("entry {}: {} has the wrong kind", entry.id, member->key));
+        return fail(ErrorCode::Damaged,
+                    fmt::format("{}{} is not a JSON {}", entry.id.empty() ? "" : fmt::format("entry {}: ", entry.id),
+                                member->key, known == Known::Payload || known == Known::Meta ? "object" : "string"));
       }
     }
     if (members.error()) {

@@ -18,9 +18,6 @@
 
 namespace bough {
 
-/// A batch of more entries is neither written nor read.
-inline constexpr std::uint32_t kMaxBatchEntries = 1'000'000;
-
 /// The eight hex digits of a seal; empty before the first one of a file.
 using SealDigits = std::optional<std::array<char, 8>>;
 

@@ -56,7 +56,7 @@ class Tree::Parser {
       const char c = peek();
       keyPending_ = keyPending_ && c != '{' && c != '[';
       if (c == '{' || c == '[') {
-        if (depth_ == kMaxDepth) return failWith("nested too deeply");
+        if (depth_ == kMaxDepth) return failWith(kTooDeep);
         open_[depth_++] = tree_.size();
         add(at_, c == '{' ? Kind::Object : Kind::Array);
         ++at_;

@@ -16,9 +16,12 @@ constexpr std::string_view kNoId = "entry (no id yet)";
 constexpr std::size_t kEnvelopeBytes = 256;  // about what a line holds besides its payload
 constexpr std::size_t kSealBytes = 64;       // more than a seal has
 
-std::unexpected<Error> invalid(const Entry& entry, std::string_view what, std::string hint = {}) {
+constexpr const char* kParentHint = "name an earlier entry, or leave parentId out to continue from the head";
+constexpr const char* kPayloadHint = "docs/format.md says what the payload of each type holds";
+
+std::unexpected<Error> invalid(const Entry& entry, std::string_view what, const char* hint) {
   return fail(ErrorCode::InvalidArgument,
-              fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what), std::move(hint));
+              fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what), hint);
 }
 
 // Whether one of two payloads is the other, kept as an attachment: what is kept so may change between two deliveries.
@@ -48,13 +51,14 @@ class BatchRules {
   }
 
   Result<AppendResult> run() {
-    if (request_.entries.empty()) return fail(ErrorCode::InvalidArgument, "a batch without entries");
+    if (request_.entries.empty())
+      return fail(ErrorCode::InvalidArgument, "a batch without entries", "give at least one");
     AppendResult result{.sessionId = request_.sessionId, .lastAppendedEntryId = {}};
     for (const Entry& entry : request_.entries) {
       std::optional<Entry> known;
       if (!entry.id.empty()) {
         auto found = stored(entry.id);
-        if (!found) return std::unexpected(found.error());
+        if (!found) return std::unexpected(withPlace(found.error(), entry));
         known = std::move(*found);
       }
       const auto accepted = known ? duplicate(entry, *known) : fresh(entry);
@@ -73,9 +77,9 @@ class BatchRules {
  private:
   // An entry without an id is told by its place in the batch.
   [[nodiscard]] Error withPlace(Error error, const Entry& entry) const {
+    error.batchPlace = static_cast<std::uint64_t>(&entry - request_.entries.data()) + 1;
     if (error.message.starts_with(kNoId)) {
-      const auto place = &entry - request_.entries.data() + 1;
-      error.message.replace(0, kNoId.size(), fmt::format("entry {} of the batch", place));
+      error.message.replace(0, kNoId.size(), fmt::format("entry {} of the batch", error.batchPlace));
     }
     return error;
   }
@@ -144,10 +148,14 @@ class BatchRules {
 
   Result<void> fresh(const Entry& entry) {
     const EntryKind kind = entryKind(entry.type);
-    if (kind == EntryKind::SessionHeader) return invalid(entry, "a session has one header, its first entry");
+    if (kind == EntryKind::SessionHeader) {
+      return invalid(entry, "a session has one header, its first entry",
+                     "leave it out: `bough new` makes a session with its header");
+    }
     constexpr std::size_t kMaxTypeBytes = 64;
     if (kind == EntryKind::Other && (entry.type.size() > kMaxTypeBytes || !isEntryId(entry.type))) {
-      return invalid(entry, "the type is not 1 to 64 of [A-Za-z0-9._:-]");
+      return invalid(entry, "the type is not 1 to 64 of [A-Za-z0-9._:-]",
+                     "name it as `message`, `custom` or a type of your own");
     }
     if (auto known = checkParent(entry); !known) return known;
     EntryDefaults defaults{.id = {}, .parentId = head_, .timestamp = {}};
@@ -169,7 +177,7 @@ class BatchRules {
     if (!entry.parentId) return {};
     const std::string& parent = *entry.parentId;
     if (parent.empty() || parent == head_) return {};
-    if (parent == entry.id) return invalid(entry, "the entry names itself as its parent");
+    if (parent == entry.id) return invalid(entry, "the entry names itself as its parent", kParentHint);
     auto known = exists(parent);
     if (!known) return std::unexpected(known.error());
     if (*known) return {};
@@ -177,7 +185,7 @@ class BatchRules {
       if (other.id == parent) return invalid(entry, "its parent stands later in the batch", "put parents first");
     }
     return invalid(entry, fmt::format("its parent {} is not an entry of session {}", parent, request_.sessionId),
-                   "name an earlier entry, or leave parentId out to continue from the head");
+                   kParentHint);
   }
 
   // Entries that speak about others must name ones that exist.
@@ -197,14 +205,14 @@ class BatchRules {
 
   static Result<void> checkText(const Entry& entry, std::string_view name) {
     if (json::findString(entry.payload, name)) return {};
-    return invalid(entry, fmt::format("a {} needs {} in its payload", entry.type, name));
+    return invalid(entry, fmt::format("a {} needs {} in its payload", entry.type, name), kPayloadHint);
   }
 
   Result<void> checkTarget(const Entry& entry, std::string_view name, bool nullable) {
     const auto value = json::findMember(entry.payload, name);
     if (nullable && value == "null") return {};
     const auto target = value ? json::decodeString(*value) : std::nullopt;
-    if (!target) return invalid(entry, fmt::format("a {} needs {} in its payload", entry.type, name));
+    if (!target) return invalid(entry, fmt::format("a {} needs {} in its payload", entry.type, name), kPayloadHint);
     auto known = *target == lines_.back().id() ? Result<bool>(false) : exists(*target);
     if (!known) return std::unexpected(known.error());
     if (*known) return {};

@@ -113,15 +113,21 @@ Result<SessionHandle> SessionStore::branchFromEntry(const std::string& sessionId
   return impl_->create(session, ForkOrigin{.sessionId = sessionId, .entryId = entryId});
 }
 
+namespace {
+
+bool isJsonObject(std::string_view text) {
+  return json::check(text) && text[text.find_first_not_of(" \t\r\n")] == '{';
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Hold>> SessionStore::Impl::storeAttachments(std::vector<Entry>& entries) {
   std::unique_ptr<Hold> hold;
   for (Entry& entry : entries) {
     const bool large = entry.payload.size() > options.attachmentBytes && !isControlType(entry.type);
     if (!large && !looksLikeAttachmentReference(entry.payload)) continue;
-    if (const auto valid = json::check(entry.payload); !valid) {
-      return fail(ErrorCode::InvalidArgument, fmt::format("entry {}: payload is not JSON: {} at byte {}", entry.id,
-                                                          valid.error().reason, valid.error().offset));
-    }
+    // What is no object stays where it is: the rules of an append refuse it, and say which entry it is.
+    if (!isJsonObject(entry.payload)) continue;
     if (!hold) {
       auto held = backend->holdAttachments();
       if (!held) return held;

@@ -205,6 +205,27 @@ TEST(JsonDepth, ReachesTheLimitAndNoFurther) {
   EXPECT_FALSE(check(nested(kMaxDepth / 2, R"([{"a":)", "[]", "}]")));
 }
 
+TEST(JsonCheck, SaysWhereTheTextIsNotUtf8) {
+  for (const std::size_t before : {0U, 1U, 62U, 63U, 64U, 200U}) {
+    const std::string text = "\"" + std::string(before, 'x') + "é\xFFx\"";
+    const auto checked = check(text);
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().offset, before + 3);
+    EXPECT_EQ(checked.error().reason, "the text is not UTF-8");
+  }
+}
+
+TEST(JsonCheck, NamesNulBytes) {
+  using namespace std::string_view_literals;
+  for (const std::string_view text : {"\0\0\0"sv, "{\0}"sv, "{\"a\":\0}"sv, "[1\0]"sv, "\"a\0\""sv, "{}\0\0"sv}) {
+    const auto checked = check(text);
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().offset, text.find('\0'));
+    EXPECT_EQ(checked.error().reason, "a NUL byte stands in the text");
+  }
+  EXPECT_EQ(check("").error().reason, "the text ends too early");
+}
+
 TEST(JsonDepth, CountsNestingNotContainers) {
   std::string text = "[";
   for (int i = 0; i < 2000; ++i) text += "[{}],";
@@ -215,7 +236,7 @@ TEST(JsonDepth, RefusesHostileNestingWithoutRecursion) {
   for (const std::size_t depth : {std::size_t{10'000}, std::size_t{10'000'000}}) {
     const auto arrays = check(std::string(depth, '['));
     ASSERT_FALSE(arrays);
-    EXPECT_EQ(arrays.error().reason, "nested too deeply");
+    EXPECT_EQ(arrays.error().reason, "nested deeper than 512 levels");
     EXPECT_EQ(arrays.error().offset, kMaxDepth);
   }
   EXPECT_FALSE(check(nested(10'000, R"({"a":)", "1", "}")));

@@ -144,7 +144,7 @@ TEST(BadInput, NestingBeyondTheLimitIsRefusedNotFollowed) {
   const auto conversion = convertHistory(deep, Dialect::Anthropic, Dialect::Gemini);
   ASSERT_TRUE(conversion);
   EXPECT_EQ(conversion->document, R"([{"role":"user","parts":[{"text":"a"}]}])");
-  EXPECT_NE(conversion->report.warnings.front().find("nested too deeply"), std::string::npos);
+  EXPECT_NE(conversion->report.warnings.front().find("nested deeper than 512 levels"), std::string::npos);
 }
 
 TEST(BadInput, AnUnknownProviderIsNamed) {

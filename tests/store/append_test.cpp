@@ -93,6 +93,7 @@ TEST_F(StoreTest, OtherContentUnderTheSameIdIsRefusedWithTheWholeBatch) {
     const Error error = refused(store->appendSessionEntries("s", {message("fresh", "f"), other}));
     EXPECT_EQ(error.code, ErrorCode::IdConflict);
     EXPECT_TRUE(error.message.contains("e1"));
+    EXPECT_EQ(error.batchPlace, 2U);
     EXPECT_EQ(slurp(logPath("s")), before);
   }
   EXPECT_EQ(refused(store->appendSessionEntries("s", {message("a", "n"), message("b", "n")})).code,
@@ -132,6 +133,8 @@ TEST_F(StoreTest, ParentsMustBeEarlierEntries) {
   const auto why = [&](const std::vector<Entry>& batch) {
     const Error error = refused(store->appendSessionEntries("s", batch));
     EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(error.batchPlace, batch.empty() ? 0U : 1U);
+    EXPECT_FALSE(error.hint.empty()) << error.message;
     return error.message;
   };
   EXPECT_TRUE(why({message("x", "x", "nobody")}).contains("nobody"));
@@ -147,13 +150,38 @@ TEST_F(StoreTest, ParentsMustBeEarlierEntries) {
 TEST_F(StoreTest, EntriesThatBreakTheFormatAreRefusedAndNothingIsWritten) {
   fill("s", 1);
   const std::string before = slurp(logPath("s"));
-  for (const std::string& payload : {std::string("not json"), std::string("[1]"), std::string("{\"a\":\"\xFF\"}"),
-                                     std::string("{\"a\":\"") + '\0' + "\"}", std::string("{}{}"),
-                                     "{\"a\":" + std::string(10'000, '[') + std::string(10'000, ']') + "}",
-                                     std::string(300'000, '{'), "{\"$attachment\":" + std::string(10, '[')}) {
+  for (const std::string& payload :
+       {std::string("not json"), std::string("[1]"), std::string("{\"a\":\"\xFF\"}"),
+        std::string("{\"a\":\"") + '\0' + "\"}", std::string("{}{}"),
+        "{\"a\":" + std::string(10'000, '[') + std::string(10'000, ']') + "}", std::string(300'000, '{'),
+        "[\"" + std::string(300'000, 'x') + "\"]", "{\"$attachment\":" + std::string(10, '[')}) {
     const Error error = refused(store->appendSessionEntries("s", {message("ok"), entryOf("custom", payload)}));
     EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(error.batchPlace, 2U) << error.message;
+    EXPECT_FALSE(error.hint.empty()) << error.message;
     EXPECT_EQ(slurp(logPath("s")), before);
+  }
+}
+
+TEST_F(StoreTest, EveryRefusedEntrySaysWhatToDo) {
+  fill("s", 1);
+  std::vector<Entry> wrong = {message("x", "no id"),
+                              message("x", "x", "no id"),
+                              entryOf("no type", "{}"),
+                              entryOf("", "{}"),
+                              message("x"),
+                              message("x"),
+                              message("x"),
+                              entryOf("redaction", "{}"),
+                              entryOf("branch_summary", "{}")};
+  wrong[4].timestamp = "yesterday";
+  wrong[5].runId = std::string(300, 'r');
+  wrong[6].extra = R"("seal":1)";
+  for (const Entry& entry : wrong) {
+    const Error error = refused(store->appendSessionEntries("s", {message("ok"), message("ok"), entry}));
+    EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(error.batchPlace, 3U) << error.message;
+    EXPECT_FALSE(error.hint.empty()) << error.message;
   }
 }
 
