@@ -11,7 +11,6 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "cli/terminal.h"
 
 namespace bough::cli {
 namespace {
@@ -82,14 +81,7 @@ class Application {
   // Behind `--help`, with or without a command.
   Result<ExitCode> showHelp() {
     const auto parsed = app_.get_subcommands();
-    if (parsed.empty()) {
-      printText(overviewHelp(groups_, terminalWidth()));
-      return kDone;
-    }
-    auto command = findCommand(groups_, parsed.front()->get_name());
-    if (!command) return std::unexpected(command.error());
-    printText(commandHelp(*command, terminalWidth()));
-    return kDone;
+    return printHelp(groups_, parsed.empty() ? "" : parsed.front()->get_name(), context_.json);
   }
 
   // The parser stopped in the middle, so what it has not reached is looked for here.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/json_write.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/output.h"
@@ -114,14 +115,36 @@ Words candidates(const Context& context, const Words& words) {
   return {};
 }
 
+void printScript(const std::string& shell, bool json) {
+  const std::string_view script = shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish;
+  if (!json) return printText(script);
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("shell", shell).member("script", script).endObject();
+  printLine(out);
+}
+
+void printCandidates(const Words& found, bool json) {
+  if (!json) {
+    for (const std::string& candidate : found) printLine(candidate);
+    return;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).key("candidates").beginArray();
+  for (const std::string& candidate : found) writer.string(candidate);
+  writer.endArray().endObject();
+  printLine(out);
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.words.empty()) {
-    printText(options.shell == "bash" ? kBash : options.shell == "zsh" ? kZsh : kFish);
+    printScript(options.shell, context.json);
     return kDone;
   }
-  for (const std::string& candidate : candidates(context, options.words)) {
-    if (candidate.starts_with(options.words.back())) printLine(candidate);
-  }
+  Words found = candidates(context, options.words);
+  std::erase_if(found, [&](const std::string& candidate) { return !candidate.starts_with(options.words.back()); });
+  printCandidates(found, context.json);
   return kDone;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/json_write.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/reference.h"
@@ -69,23 +70,34 @@ struct Options {
   std::string format;
 };
 
-Result<ExitCode> run(const Options& options) {
+Result<ExitCode> run(const Context& context, const Options& options) {
   const auto groups = commandGroups();
-  if (options.format == "markdown") {
-    printText(markdownReference(groups));
-  } else if (options.format == "man") {
-    printText(manualPage(groups));
-  } else if (options.command.empty()) {
-    printText(overviewHelp(groups, terminalWidth()));
-  } else {
-    auto command = findCommand(groups, options.command);
-    if (!command) return std::unexpected(command.error());
-    printText(commandHelp(*command, terminalWidth()));
+  if (options.format.empty()) return printHelp(groups, options.command, context.json);
+  const std::string text = options.format == "markdown" ? markdownReference(groups) : manualPage(groups);
+  if (!context.json) {
+    printText(text);
+    return kDone;
   }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("format", options.format).member("text", text);
+  writer.endObject();
+  printLine(out);
   return kDone;
 }
 
 }  // namespace
+
+Result<ExitCode> printHelp(const std::vector<CommandGroup>& groups, const std::string& name, bool json) {
+  if (name.empty()) {
+    printText(json ? overviewJson(groups) : overviewHelp(groups, terminalWidth()));
+    return kDone;
+  }
+  auto command = findCommand(groups, name);
+  if (!command) return std::unexpected(command.error());
+  printText(json ? commandJson(*command) : commandHelp(*command, terminalWidth()));
+  return kDone;
+}
 
 std::string optionSyntax(const Option& option) {
   if (option.isArgument()) {
@@ -179,7 +191,7 @@ Command helpCommand() {
                        .choices = {"markdown", "man"},
                        .value = "FORMAT"}},
           .values = options,
-          .run = [options](const Context&) { return run(*options); }};
+          .run = [options](const Context& context) { return run(context, *options); }};
 }
 
 }  // namespace bough::cli
