@@ -94,6 +94,13 @@ struct TrashedSession {
   std::uint64_t bytes = 0;
 };
 
+/// Whose history a session shares, as far as that can be seen.
+struct SeenOrigin {
+  std::optional<ForkOrigin> origin;
+  /// False when its header cannot be read: then it may be a fork of any session, whatever is seen of it.
+  bool sure = true;
+};
+
 /// Wakes who waits for a session to change.
 class ChangeWatcher {
  public:
@@ -150,6 +157,8 @@ class StorageBackend {
   virtual Result<Entry> header(const std::string& sessionId) = 0;
   /// Where a fork continues from; none when the session is no fork. Asked before every append, so it should be cheap.
   virtual Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) = 0;
+  /// The same of any session that is there, however damaged it is.
+  virtual Result<SeenOrigin> seenOrigin(const std::string& sessionId) = 0;
   /// Appends a batch durably, all or nothing: when this returns success it survives a loss of power. Leaves `request`
   /// as it is. A retryable Damaged means that the session's origin is another one by now: ask for it again.
   virtual Result<AppendResult> append(AppendRequest& request) = 0;
@@ -188,7 +197,7 @@ class StorageBackend {
   virtual Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) = 0;
   /// The one thrown away last comes first.
   virtual Result<std::vector<TrashedSession>> listTrash() = 0;
-  virtual Result<Entry> trashedHeader(const std::string& trashId) = 0;
+  virtual Result<SeenOrigin> trashedOrigin(const std::string& trashId) = 0;
   virtual Result<void> exportTrashedLines(const std::string& trashId,
                                           const std::function<bool(std::string_view)>& line) = 0;
   /// Brings it back under its id; AlreadyExists when another session has that now.

@@ -231,9 +231,9 @@ class SessionStore {
   Result<SessionState> sessionState(const std::string& sessionId);
   /// The sessions that share history of this one.
   Result<std::vector<std::string>> forksOf(const std::string& sessionId);
-  /// HasForks, with their names, when others share its history.
+  /// HasForks, with their names, when others share its history; Damaged when that cannot be known of one.
   Result<void> deleteSession(const std::string& sessionId, const DeleteOptions& options = {});
-  /// Moves a session to the trash, from where it can be brought back. HasForks as with deleteSession.
+  /// Moves a session to the trash, from where it can be brought back. Refused as with deleteSession.
   Result<TrashedSession> trashSession(const std::string& sessionId, const DeleteOptions& options = {});
   /// The one thrown away last comes first.
   Result<std::vector<TrashedSession>> listTrash();

@@ -65,7 +65,7 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
   if (!log) return std::unexpected(log.error());
   const auto sizesOf = [](OpenLog& open, std::uint64_t packed) -> Result<ArchiveSizes> {
     const auto plain = open.source->size();
-    if (!plain) return std::unexpected(systemError(plain.error(), "look at", open.path()));
+    if (!plain) return std::unexpected(readError(open, plain.error(), "look at"));
     return ArchiveSizes{.plainBytes = *plain, .packedBytes = packed};
   };
   if (log->form != LogForm::Plain) {

@@ -24,7 +24,19 @@ class PlainSource final : public ByteSource {
   std::shared_ptr<File> file_;
 };
 
+class UnreadableSource final : public ByteSource {
+ public:
+  SysResult<std::uint64_t> size() override { return std::unexpected(EILSEQ); }
+  SysResult<std::size_t> readAt(std::uint64_t /*offset*/, std::span<char> /*out*/) override {
+    return std::unexpected(EILSEQ);
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<ByteSource> unreadableSource() {
+  return std::make_unique<UnreadableSource>();
+}
 
 std::unique_ptr<ByteSource> plainSource(std::shared_ptr<File> file) {
   return std::make_unique<PlainSource>(std::move(file));

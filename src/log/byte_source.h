@@ -24,6 +24,9 @@ SysResult<std::size_t> readFully(ByteSource& source, std::uint64_t offset, std::
 /// The file as it is.
 std::unique_ptr<ByteSource> plainSource(std::shared_ptr<File> file);
 
+/// Stands for a file that cannot be unpacked at all: every read of it is EILSEQ.
+std::unique_ptr<ByteSource> unreadableSource();
+
 /// A zstd file of independent frames with a seek table behind them (docs/format.md): only the frames that are asked
 /// for are unpacked. EILSEQ when the table is missing or wrong.
 SysResult<std::unique_ptr<ByteSource>> zstdSource(std::shared_ptr<File> file);

@@ -29,11 +29,8 @@ Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string
   log.file = std::move(*file);
   auto source = form == LogForm::Zstd ? zstdSource(log.file) : gzipSource(log.file);
   if (!source && source.error() != EILSEQ) return std::unexpected(systemError(source.error(), "read", log.path()));
-  if (!source) {
-    return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked", log.path()),
-                "restore it from a copy; the file was not changed");
-  }
-  log.source = std::move(*source);
+  // It can be locked, moved and removed all the same; who reads it finds out.
+  log.source = source ? std::move(*source) : unreadableSource();
   return log;
 }
 
@@ -56,6 +53,13 @@ std::string zstdName(std::string_view sessionId) {
 }
 std::string gzipName(std::string_view sessionId) {
   return fmt::format("{}.jsonl.gz", sessionId);
+}
+
+Error readError(const OpenLog& log, int number, std::string_view what) {
+  if (number != EILSEQ) return systemError(number, what, log.path());
+  return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked", log.path()),
+              "restore it from a copy; the file was not changed")
+      .error();
 }
 
 Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId) {

@@ -40,6 +40,9 @@ struct OpenLog {
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }
 };
 
+/// The error of a read from it.
+Error readError(const OpenLog& log, int number, std::string_view what);
+
 /// Opens a session's log: the plain one when there is one, else a compressed one. NotFound when there is none.
 Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId);
 

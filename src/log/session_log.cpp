@@ -61,14 +61,7 @@ Result<std::shared_ptr<SessionLog>> SessionLog::open(LogFolders folders, std::st
 }
 
 Error SessionLog::ioError(int number, std::string_view what) {
-  if (number == EILSEQ) {
-    return {.code = ErrorCode::Damaged,
-            .message = fmt::format("{} cannot be unpacked", log_.path()),
-            .hint = "restore it from a copy; the file was not changed",
-            .retryable = false,
-            .actualTail = {}};
-  }
-  return systemError(number, what, log_.path());
+  return readError(log_, number, what);
 }
 
 std::uint64_t SessionLog::offsetOf(Ordinal ordinal) {
@@ -273,6 +266,19 @@ Result<SessionLog::Header> SessionLog::header() {
       if (!lines->empty()) header_ = std::move(lines->front());
     }
     return Header{.text = header_, .generation = generation_};
+  });
+}
+
+Result<std::string> SessionLog::unreadBeginning() {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 10;
+  const std::lock_guard lock(mutex_);
+  return withIndex([&]() -> Result<std::string> {
+    const std::uint64_t until = index_.summary().count > 0 ? index_.record(0).offset : kMostBytes;
+    std::string bytes(static_cast<std::size_t>(std::min(until, kMostBytes)), '\0');
+    const auto got = readFully(*log_.source, 0, bytes);
+    if (!got) return std::unexpected(ioError(got.error(), "read"));
+    bytes.resize(*got);
+    return bytes;
   });
 }
 

@@ -128,6 +128,8 @@ class SessionLog {
     std::uint64_t generation = 0;
   };
   Result<Header> header();
+  /// What stands before the first entry that can be read, at most 64 KiB of it; nothing in a sound log.
+  Result<std::string> unreadBeginning();
 
   Result<std::optional<Ordinal>> find(std::string_view id);
   /// Ordinals from `from` on, upwards or (`newestFirst`) downwards from the end, of one kind when `kind` is set.

@@ -59,6 +59,7 @@ class FileBackend : public StorageBackend {
   Result<SessionState> state(const std::string& sessionId) override;
   Result<Entry> header(const std::string& sessionId) override;
   Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) override;
+  Result<SeenOrigin> seenOrigin(const std::string& sessionId) override { return originSeenIn(log(sessionId)); }
   Result<AppendResult> append(AppendRequest& request) override;
   Result<std::uint64_t> numbering(const std::string& sessionId) override;
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
@@ -80,7 +81,7 @@ class FileBackend : public StorageBackend {
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<std::vector<TrashedSession>> listTrash() override;
-  Result<Entry> trashedHeader(const std::string& trashId) override;
+  Result<SeenOrigin> trashedOrigin(const std::string& trashId) override { return originSeenIn(trashedLog(trashId)); }
   Result<void> exportTrashedLines(const std::string& trashId,
                                   const std::function<bool(std::string_view)>& line) override;
   Result<void> restore(const std::string& trashId) override;
@@ -113,6 +114,7 @@ class FileBackend : public StorageBackend {
   [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
   Result<std::shared_ptr<Directory>> trashFolder(bool create);
   Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);
+  Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log);
   Result<void> settleFolders();
 
   std::shared_ptr<Directory> root_;

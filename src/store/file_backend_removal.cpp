@@ -11,8 +11,10 @@
 #include <charconv>
 
 #include "base/file_io.h"
+#include "base/json_scan.h"
 #include "log/new_file.h"
 #include "store/file_backend.h"
+#include "store/header.h"
 
 namespace bough {
 namespace {
@@ -44,6 +46,18 @@ Error noSuchTrash(const std::string& trashId) {
   return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", trashId.substr(0, 130)),
               "`bough trash` lists what is")
       .error();
+}
+
+// What is left of a damaged header may still say where a fork continues from; the entry is empty when only the session
+// can be seen.
+std::optional<ForkOrigin> originNamedIn(std::string_view damaged) {
+  constexpr std::string_view kKey = R"("parentSession":)";
+  const std::size_t at = damaged.find(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view object = damaged.substr(at + kKey.size());
+  auto session = json::findString(object, "sessionId");
+  if (!session) return std::nullopt;
+  return ForkOrigin{.sessionId = std::move(*session), .entryId = json::findString(object, "entryId").value_or("")};
 }
 
 bool isSameFile(Directory& one, const std::string& name, Directory& other, const std::string& otherName) {
@@ -227,12 +241,19 @@ Result<std::shared_ptr<SessionLog>> FileBackend::trashedLog(const std::string& t
   return log;
 }
 
-Result<Entry> FileBackend::trashedHeader(const std::string& trashId) {
-  auto log = trashedLog(trashId);
+Result<SeenOrigin> FileBackend::originSeenIn(const Result<std::shared_ptr<SessionLog>>& log) {
+  const auto isDamage = [](const Error& error) { return error.code == ErrorCode::Damaged && !error.retryable; };
+  if (!log && isDamage(log.error())) return SeenOrigin{.sure = false};
   if (!log) return std::unexpected(log.error());
-  auto first = (*log)->header();
-  if (!first) return std::unexpected(first.error());
-  return serializer_.decode(first->text);
+  const auto first = (*log)->header();
+  if (!first && !isDamage(first.error())) return std::unexpected(first.error());
+  const auto entry = first ? serializer_.decode(first->text) : std::unexpected(first.error());
+  if (entry && entry->type == entry_type::kSessionHeader) return SeenOrigin{.origin = readHeader(*entry).origin};
+  // Either there never was a header, or it is among what cannot be read.
+  const auto unread = (*log)->unreadBeginning();
+  if (!unread) return std::unexpected(unread.error());
+  if (unread->find_first_not_of(" \t\r\n") == std::string::npos) return SeenOrigin{.sure = entry || !first};
+  return SeenOrigin{.origin = originNamedIn(*unread), .sure = false};
 }
 
 Result<void> FileBackend::exportTrashedLines(const std::string& trashId,

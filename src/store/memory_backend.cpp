@@ -151,6 +151,12 @@ Result<std::optional<ForkOrigin>> MemoryBackend::origin(const std::string& sessi
   return readHeader(*first).origin;
 }
 
+Result<SeenOrigin> MemoryBackend::seenOrigin(const std::string& sessionId) {
+  auto known = origin(sessionId);
+  if (!known) return std::unexpected(known.error());
+  return SeenOrigin{.origin = std::move(*known)};
+}
+
 Result<SessionState> MemoryBackend::state(const std::string& sessionId) {
   auto first = header(sessionId);
   if (!first) return std::unexpected(first.error());

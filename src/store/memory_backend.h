@@ -29,6 +29,7 @@ class MemoryBackend final : public StorageBackend {
   Result<SessionState> state(const std::string& sessionId) override;
   Result<Entry> header(const std::string& sessionId) override;
   Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) override;
+  Result<SeenOrigin> seenOrigin(const std::string& sessionId) override;
   Result<AppendResult> append(AppendRequest& request) override;
   Result<std::uint64_t> numbering(const std::string& sessionId) override;
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) override;
@@ -50,7 +51,7 @@ class MemoryBackend final : public StorageBackend {
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<std::vector<TrashedSession>> listTrash() override;
-  Result<Entry> trashedHeader(const std::string& trashId) override;
+  Result<SeenOrigin> trashedOrigin(const std::string& trashId) override;
   Result<void> exportTrashedLines(const std::string& trashId,
                                   const std::function<bool(std::string_view)>& line) override;
   Result<void> restore(const std::string& trashId) override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/environment.h"
+#include "store/header.h"
 #include "store/memory_state.h"
 
 namespace bough {
@@ -43,8 +44,12 @@ Result<std::shared_ptr<MemorySession>> MemoryBackend::trashed(const std::string&
   return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", trashId), "`bough trash` lists what is");
 }
 
-Result<Entry> MemoryBackend::trashedHeader(const std::string& trashId) {
-  return with(trashed(trashId), [&](MemorySession& known) { return serializer_.decode(known.lines.front().text); });
+Result<SeenOrigin> MemoryBackend::trashedOrigin(const std::string& trashId) {
+  return with(trashed(trashId), [&](MemorySession& known) -> Result<SeenOrigin> {
+    auto header = serializer_.decode(known.lines.front().text);
+    if (!header) return std::unexpected(header.error());
+    return SeenOrigin{.origin = readHeader(*header).origin};
+  });
 }
 
 Result<void> MemoryBackend::exportTrashedLines(const std::string& trashId,

@@ -44,7 +44,7 @@ class EntryReader {
   Result<void> open() {
     ScanState state;
     const auto trailing = scanLog(*log_.source, serializer_, state, places_);
-    if (!trailing) return std::unexpected(systemError(trailing.error(), "read", log_.path()));
+    if (!trailing) return std::unexpected(readError(log_, trailing.error(), "read"));
     if (*trailing > 0) {
       places_.problems.push_back({.kind = ProblemKind::Torn,
                                   .offset = state.offset,
@@ -61,7 +61,7 @@ class EntryReader {
     const auto [offset, length] = places_.places[index];
     line_.resize(length);
     const auto got = readFully(*log_.source, offset, line_);
-    if (!got) return std::unexpected(systemError(got.error(), "read", log_.path()));
+    if (!got) return std::unexpected(readError(log_, got.error(), "read"));
     std::string_view text = line_;
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     if (text.ends_with('\r')) text.remove_suffix(1);

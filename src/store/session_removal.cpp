@@ -15,36 +15,61 @@
 namespace bough {
 namespace {
 
-// Sessions in the trash that share history of this one.
-Result<std::vector<std::string>> findTrashedForks(StorageBackend& backend, const std::string& sessionId) {
-  auto trash = backend.listTrash();
-  if (!trash) return std::unexpected(trash.error());
-  std::vector<std::string> forks;
-  for (const TrashedSession& each : *trash) {
-    auto header = backend.trashedHeader(each.trashId);
-    if (!header) continue;
-    const auto origin = readHeader(*header).origin;
-    if (origin && origin->sessionId == sessionId) forks.push_back(each.trashId);
-  }
-  return forks;
+// A session, or one in the trash, and whose history it seems to share.
+struct Seen {
+  std::string name;
+  SeenOrigin from;
+};
+
+// Notes what was seen of one; not when it is gone meanwhile. Any other failure hides what might be a fork.
+Result<void> note(std::vector<Seen>& all, const std::string& name, Result<SeenOrigin> seen) {
+  if (seen) all.push_back({.name = name, .from = std::move(*seen)});
+  if (seen || seen.error().code == ErrorCode::NotFound) return {};
+  return std::unexpected(seen.error());
 }
 
-Result<std::vector<std::string>> findForks(StorageBackend& backend, const std::string& sessionId) {
+Result<void> seeSessions(StorageBackend& backend, std::vector<Seen>& all) {
   auto sessions = backend.listSessions();
   if (!sessions) return std::unexpected(sessions.error());
-  std::vector<std::string> forks;
   for (const std::string& session : *sessions) {
-    auto header = backend.header(session);
-    if (!header) {
-      // Gone meanwhile, or no fork that anyone could read. Any other failure hides what might be one.
-      const Error& error = header.error();
-      if (error.code == ErrorCode::NotFound || (error.code == ErrorCode::Damaged && !error.retryable)) continue;
-      return std::unexpected(error);
-    }
-    const auto origin = readHeader(*header).origin;
-    if (origin && origin->sessionId == sessionId) forks.push_back(session);
+    if (auto noted = note(all, session, backend.seenOrigin(session)); !noted) return noted;
   }
-  return forks;
+  return {};
+}
+
+Result<void> seeTrash(StorageBackend& backend, std::vector<Seen>& all) {
+  auto trash = backend.listTrash();
+  if (!trash) return std::unexpected(trash.error());
+  for (const TrashedSession& each : *trash) {
+    if (auto noted = note(all, each.trashId, backend.trashedOrigin(each.trashId)); !noted) return noted;
+  }
+  return {};
+}
+
+// Those that share the history of a session, and those of which that cannot be known.
+struct Sharers {
+  std::vector<std::string> forks;
+  std::vector<std::string> unknown;
+};
+
+// What a damaged header says is believed when it names an entry that is there: the name may be what was damaged.
+bool leadsElsewhere(StorageBackend& backend, const SeenOrigin& from) {
+  if (!from.origin) return false;
+  const auto entry = backend.sequenceOf(from.origin->sessionId, from.origin->entryId);
+  return entry && *entry;
+}
+
+Sharers sharersOf(StorageBackend& backend, const std::string& sessionId, const std::vector<Seen>& all) {
+  Sharers sharers;
+  for (const auto& [name, from] : all) {
+    if (name == sessionId) continue;
+    if (from.origin && from.origin->sessionId == sessionId) {
+      sharers.forks.push_back(name);
+    } else if (!from.sure && !leadsElsewhere(backend, from)) {
+      sharers.unknown.push_back(name);
+    }
+  }
+  return sharers;
 }
 
 // Calls `use` for every run of exactly 64 hex digits in a line.
@@ -103,11 +128,28 @@ Result<void> refuseForks(const std::string& sessionId, const std::vector<std::st
               "delete the forks first, or detach them: each then gets its own copy");
 }
 
+Result<void> refuseUnknown(const std::string& sessionId, const std::vector<std::string>& unknown) {
+  if (unknown.empty()) return {};
+  const bool one = unknown.size() == 1;
+  return fail(ErrorCode::Damaged,
+              fmt::format("{} may share the history of session {}, for {} header cannot be read: {}",
+                          one ? "a session" : fmt::format("{} sessions", unknown.size()), sessionId,
+                          one ? "its" : "their", fmt::join(unknown, ", ")),
+              "put a good copy in its place, or remove it first; `bough verify` says what is wrong with it");
+}
+
+Result<void> refuseSharers(const std::string& sessionId, const Sharers& sharers) {
+  if (auto refusal = refuseForks(sessionId, sharers.forks); !refusal) return refusal;
+  return refuseUnknown(sessionId, sharers.unknown);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> SessionStore::forksOf(const std::string& sessionId) {
   if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
-  return findForks(*impl_->backend, sessionId);
+  std::vector<Seen> all;
+  if (auto seen = seeSessions(*impl_->backend, all); !seen) return std::unexpected(seen.error());
+  return sharersOf(*impl_->backend, sessionId, all).forks;
 }
 
 // Writes the fork anew: its header, all that it shared, its own entries.
@@ -169,9 +211,13 @@ Result<void> SessionStore::Impl::detach(const std::string& forkId) {
 }
 
 Result<void> SessionStore::Impl::detachForks(const std::string& sessionId) {
-  auto forks = findForks(*backend, sessionId);
-  if (!forks) return std::unexpected(forks.error());
-  for (const std::string& fork : *forks) {
+  std::vector<Seen> all;
+  if (auto seen = seeSessions(*backend, all); !seen) return seen;
+  // Before any fork is written anew: one whose header is gone cannot be.
+  const Sharers sharers = sharersOf(*backend, sessionId, all);
+  std::erase_if(all, [](const Seen& each) { return each.from.sure; });
+  if (auto refusal = refuseUnknown(sessionId, sharersOf(*backend, sessionId, all).forks); !refusal) return refusal;
+  for (const std::string& fork : sharers.forks) {
     if (auto flushed = readyToRead(fork); !flushed) return flushed;
     auto detached = detach(fork);
     for (int tries = 1; tries < 8 && !detached && detached.error().code == ErrorCode::Conflict; ++tries) {
@@ -188,12 +234,10 @@ Result<void> SessionStore::deleteSession(const std::string& sessionId, const Del
     if (auto detached = impl_->detachForks(sessionId); !detached) return detached;
   }
   return impl_->backend->remove(sessionId, [&]() -> Result<void> {
-    auto forks = findForks(*impl_->backend, sessionId);
-    if (!forks) return std::unexpected(forks.error());
-    auto trashed = findTrashedForks(*impl_->backend, sessionId);
-    if (!trashed) return std::unexpected(trashed.error());
-    std::ranges::move(*trashed, std::back_inserter(*forks));
-    return refuseForks(sessionId, *forks);
+    std::vector<Seen> all;
+    if (auto seen = seeSessions(*impl_->backend, all); !seen) return seen;
+    if (auto seen = seeTrash(*impl_->backend, all); !seen) return seen;
+    return refuseSharers(sessionId, sharersOf(*impl_->backend, sessionId, all));
   });
 }
 
@@ -203,9 +247,13 @@ Result<TrashedSession> SessionStore::trashSession(const std::string& sessionId, 
     if (auto detached = impl_->detachForks(sessionId); !detached) return std::unexpected(detached.error());
   }
   return impl_->backend->trash(sessionId, [&]() -> Result<void> {
-    auto forks = findForks(*impl_->backend, sessionId);
-    if (!forks) return std::unexpected(forks.error());
-    return refuseForks(sessionId, *forks);
+    std::vector<Seen> all;
+    if (auto seen = seeSessions(*impl_->backend, all); !seen) return seen;
+    Sharers sharers = sharersOf(*impl_->backend, sessionId, all);
+    // Of several that cannot be read, each would keep the others here. The trash loses nothing.
+    const auto self = std::ranges::find(all, sessionId, &Seen::name);
+    if (self != all.end() && !self->from.sure) sharers.unknown.clear();
+    return refuseSharers(sessionId, sharers);
   });
 }
 
@@ -222,9 +270,9 @@ Result<void> SessionStore::exportTrashed(const std::string& trashId,
 
 Result<void> SessionStore::restoreSession(const std::string& trashId) {
   if (auto open = impl_->checkOpen(); !open) return open;
-  auto header = impl_->backend->trashedHeader(trashId);
-  if (!header) return std::unexpected(header.error());
-  const auto origin = readHeader(*header).origin;
+  auto seen = impl_->backend->trashedOrigin(trashId);
+  if (!seen) return std::unexpected(seen.error());
+  const auto origin = seen->sure ? seen->origin : std::nullopt;
   std::unique_ptr<Hold> hold;
   if (origin) {
     auto held = impl_->backend->pin(origin->sessionId);
@@ -244,16 +292,16 @@ Result<std::uint64_t> SessionStore::emptyTrash(const std::vector<std::string>& t
   auto trash = impl_->backend->listTrash();
   if (!trash) return std::unexpected(trash.error());
   const std::unordered_set<std::string> going(trashIds.begin(), trashIds.end());
+  std::vector<Seen> staying;
+  if (auto seen = seeTrash(*impl_->backend, staying); !seen) return std::unexpected(seen.error());
+  std::erase_if(staying, [&](const Seen& each) { return going.contains(each.name); });
+  if (auto seen = seeSessions(*impl_->backend, staying); !seen) return std::unexpected(seen.error());
   std::uint64_t bytes = 0;
   for (const TrashedSession& each : *trash) {
-    if (!going.contains(each.trashId)) continue;
-    auto forks = findTrashedForks(*impl_->backend, each.sessionId);
-    if (!forks) return std::unexpected(forks.error());
-    std::erase_if(*forks, [&](const std::string& fork) { return going.contains(fork); });
     // The session itself may be back: then its forks miss nothing.
-    if (!forks->empty() && !impl_->backend->header(each.sessionId)) {
-      if (auto refusal = refuseForks(each.sessionId, *forks); !refusal) return std::unexpected(refusal.error());
-    }
+    if (!going.contains(each.trashId) || impl_->backend->header(each.sessionId)) continue;
+    auto refusal = refuseSharers(each.sessionId, sharersOf(*impl_->backend, each.sessionId, staying));
+    if (!refusal) return std::unexpected(refusal.error());
   }
   for (const TrashedSession& each : *trash) {
     if (!going.contains(each.trashId)) continue;

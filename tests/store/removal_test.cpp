@@ -1,0 +1,135 @@
+// What is removed takes nothing along that something else may need, however damaged that is.
+#include <gtest/gtest.h>
+
+#include "store/store_support.h"
+
+namespace bough {
+namespace {
+
+class RemovalTest : public StoreTest {
+ protected:
+  RemovalTest() {
+    fill("p", 3);
+    must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
+    must(store->appendSessionEntries("f", {message("own", "f1")}));
+  }
+  // Overwrites one text of a file by another, as a bad disk would.
+  void damage(const std::string& path, const std::string& text, const std::string& with) {
+    std::string bytes = slurp(path);
+    const std::size_t at = bytes.find(text);
+    ASSERT_NE(at, std::string::npos) << text;
+    ASSERT_EQ(text.size(), with.size());
+    spill(path, bytes.replace(at, text.size(), with));
+    store = open();
+  }
+  void damageArchive(const std::string& id, std::size_t at) {
+    const std::string path = folder / ("archive/" + id + ".jsonl.zst");
+    std::string bytes = slurp(path);
+    spill(path, bytes.replace(at, 4, "XXXX"));
+    store = open();
+  }
+  // Nothing of p is lost, in the trash or for good, until the session that may share its history is gone.
+  void expectKept(ErrorCode code, const std::string& sharer) {
+    for (const Error& error : {refused(store->trashSession("p")), refused(store->deleteSession("p"))}) {
+      EXPECT_EQ(error.code, code);
+      EXPECT_NE(error.message.find(sharer), std::string::npos) << error.message;
+      EXPECT_FALSE(error.hint.empty());
+    }
+    EXPECT_EQ(idsOf(*store, "p"), (Ids{"e1", "e2", "e3"}));
+  }
+};
+
+TEST_F(RemovalTest, AForkIsOneThoughItsHeaderIsDamaged) {
+  damage(logPath("f"), R"("format":1)", R"("format":7)");
+  expectKept(ErrorCode::HasForks, "f");
+  EXPECT_EQ(must(store->forksOf("p")), (Ids{"f"}));
+  const std::string before = slurp(logPath("f"));
+  EXPECT_EQ(refused(store->trashSession("p", {.detachForks = true})).code, ErrorCode::Damaged);
+  EXPECT_EQ(slurp(logPath("f")), before) << "it cannot get its own copy";
+}
+
+TEST_F(RemovalTest, AForkOfWhichNothingElseCanBeReadIsOne) {
+  std::string bytes = slurp(logPath("f"));
+  spill(logPath("f"), bytes.substr(0, bytes.find('\n') - 20));
+  store = open();
+  expectKept(ErrorCode::HasForks, "f");
+}
+
+TEST_F(RemovalTest, ASessionThatMayBeAForkKeepsAll) {
+  damage(logPath("f"), R"("parentSession")", R"("parentSessiom")");
+  expectKept(ErrorCode::Damaged, "f");
+  EXPECT_EQ(refused(store->trashSession("p", {.detachForks = true})).code, ErrorCode::Damaged);
+}
+
+// The name of the parent may be what was damaged.
+TEST_F(RemovalTest, AParentThatIsNoSessionIsNotBelieved) {
+  damage(logPath("f"), R"("parentSession":{"sessionId":"p")", R"("parentSession":{"sessionId":"q")");
+  expectKept(ErrorCode::Damaged, "f");
+  must(store->createSession({.sessionId = "q"}));
+  expectKept(ErrorCode::Damaged, "f");
+}
+
+TEST_F(RemovalTest, ADamagedForkOfAnotherSessionIsInNobodysWay) {
+  fill("o", 1);
+  damage(logPath("f"), R"("format":1)", R"("format":7)");
+  must(store->trashSession("o"));
+}
+
+TEST_F(RemovalTest, AnArchiveThatCannotBeReadMayBeAFork) {
+  must(store->archiveSession("f"));
+  const std::string packed = slurp(folder / "archive/f.jsonl.zst");
+  for (const std::size_t at : {std::size_t{20}, packed.size() - 4}) {
+    damageArchive("f", at);
+    expectKept(ErrorCode::Damaged, "f");
+    must(store->trashSession("f"));
+    must(store->restoreSession(must(store->listTrash()).front().trashId));
+    spill(folder / "archive/f.jsonl.zst", packed);
+  }
+}
+
+// There is always a way out, and it is one back.
+TEST_F(RemovalTest, WhatCannotBeReadGoesFirst) {
+  must(store->createSession({.sessionId = "g"}));
+  damage(logPath("g"), "session_header", "session_headex");
+  damage(logPath("f"), R"("parentSession")", R"("parentSessiom")");
+  const std::string before = slurp(logPath("f"));
+  const TrashedSession g = must(store->trashSession("g"));
+  const TrashedSession f = must(store->trashSession("f"));
+  EXPECT_EQ(refused(store->deleteSession("p")).code, ErrorCode::Damaged) << "one in the trash may share it as well";
+  const TrashedSession p = must(store->trashSession("p"));
+  EXPECT_EQ(refused(store->emptyTrash({p.trashId})).code, ErrorCode::Damaged);
+  must(store->restoreSession(f.trashId));
+  EXPECT_EQ(slurp(logPath("f")), before);
+  EXPECT_EQ(refused(store->emptyTrash({p.trashId, g.trashId})).code, ErrorCode::Damaged)
+      << "nor is it safe from one that lives";
+  EXPECT_EQ(must(store->listTrash()).size(), 2U);
+  must(store->restoreSession(p.trashId));
+  EXPECT_EQ(idsOf(*store, "p"), (Ids{"e1", "e2", "e3"}));
+  must(store->trashSession("f"));
+  must(store->trashSession("p"));
+  std::vector<std::string> all;
+  for (const TrashedSession& each : must(store->listTrash())) all.push_back(each.trashId);
+  must(store->emptyTrash(all));
+  EXPECT_TRUE(must(store->listTrash()).empty());
+}
+
+TEST_F(RemovalTest, AForkInTheTrashIsOneThoughItsHeaderIsDamaged) {
+  const TrashedSession f = must(store->trashSession("f"));
+  damage(folder / ("trash/" + f.trashId + ".jsonl"), R"("format":1)", R"("format":7)");
+  EXPECT_EQ(refused(store->deleteSession("p")).code, ErrorCode::HasForks);
+  const TrashedSession p = must(store->trashSession("p"));
+  EXPECT_EQ(refused(store->emptyTrash({p.trashId})).code, ErrorCode::HasForks);
+}
+
+TEST_F(RemovalTest, FilesWithoutAHeaderAreInNobodysWay) {
+  must(store->deleteSession("f"));
+  spill(logPath("empty"), "");
+  spill(logPath("draft"),
+        "\n"
+        R"({"id":"d1","type":"message","payload":{}})"
+        "\n");
+  must(store->trashSession("p"));
+}
+
+}  // namespace
+}  // namespace bough
