@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <unordered_set>
 
 #include "base/file_io.h"
 #include "base/ids.h"
@@ -26,7 +27,14 @@ class PlacesSink final : public ScanSink {
     std::uint32_t length;
   };
 
-  void onLine(const ScannedLine& line) override { places.push_back({.offset = line.offset, .length = line.length}); }
+  void onLine(const ScannedLine& line) override {
+    places.push_back({.offset = line.offset, .length = line.length});
+    if (ids.emplace(line.keys.id).second || repeated) return;
+    repeated = {.kind = ProblemKind::DuplicateId,
+                .offset = line.offset,
+                .bytes = line.length,
+                .message = fmt::format("a second entry {}", line.keys.id)};
+  }
   void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) override {
     if (isNote(kind)) return;
     problems.push_back({.kind = kind, .offset = offset, .bytes = bytes, .message = std::string(message)});
@@ -34,6 +42,8 @@ class PlacesSink final : public ScanSink {
 
   std::vector<Place> places;
   std::vector<Problem> problems;
+  std::unordered_set<std::string> ids;
+  std::optional<Problem> repeated;  // the first second line of an id
 };
 
 // Reads a log's entries one after the other.
@@ -56,6 +66,10 @@ class EntryReader {
 
   [[nodiscard]] std::size_t size() const { return places_.places.size(); }
   std::vector<Problem> takeProblems() { return std::move(places_.problems); }
+  // The first thing that reading the entries leaves out.
+  [[nodiscard]] std::optional<Problem> firstLoss() const {
+    return places_.problems.empty() ? places_.repeated : places_.problems.front();
+  }
 
   Result<Entry> at(std::size_t index) {
     const auto [offset, length] = places_.places[index];
@@ -229,9 +243,13 @@ Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, c
   if (!log) return std::unexpected(log.error());
   EntryReader old(*log, serializer);
   if (auto opened = old.open(); !opened) return opened;
-  if (!old.takeProblems().empty()) {
-    return fail(ErrorCode::Damaged, fmt::format("{} holds bytes that cannot be read and would be lost", log->path()),
-                "see `bough verify`; `bough repair` moves torn bytes aside");
+  if (const auto loss = old.firstLoss()) {
+    const bool repeated = loss->kind == ProblemKind::DuplicateId;
+    return fail(ErrorCode::Damaged,
+                fmt::format("{} holds {} at byte {}, which would be lost", log->path(),
+                            repeated ? loss->message : "what cannot be read", loss->offset),
+                repeated ? "copy that line elsewhere and take it out of the file, or leave the session as it is"
+                         : "see `bough verify`; `bough repair` moves torn bytes aside");
   }
   auto last = old.size() > 0 ? old.at(old.size() - 1) : Result<Entry>(Entry());
   if (!last) return std::unexpected(last.error());

@@ -1,6 +1,7 @@
 // What is removed takes nothing along that something else may need, however damaged that is.
 #include <gtest/gtest.h>
 
+#include "log/line.h"
 #include "store/store_support.h"
 
 namespace bough {
@@ -129,6 +130,27 @@ TEST_F(RemovalTest, FilesWithoutAHeaderAreInNobodysWay) {
         R"({"id":"d1","type":"message","payload":{}})"
         "\n");
   must(store->trashSession("p"));
+}
+
+// A second line of an id is not read, and so would not be copied.
+TEST_F(RemovalTest, DetachingLosesNoSecondLineOfAnId) {
+  std::string line;
+  const std::string bytes = slurp(logPath("f"));
+  const auto last = findSeal(std::string_view(bytes).substr(bytes.rfind('\n', bytes.size() - 2) + 1,
+                                                            bytes.size() - 2 - bytes.rfind('\n', bytes.size() - 2)));
+  ASSERT_TRUE(last);
+  appendSealedLine(line,
+                   R"({"id":"f1","parentId":"e2","type":"message","timestamp":"2026-11-14T23:47:00.862Z",)"
+                   R"("payload":{"precious":1}})",
+                   last->digits, 1, 1);
+  spill(logPath("f"), bytes + line);
+  store = open();
+  ASSERT_EQ(must(store->verifySession("f")).problemCount, 1U);
+  const Error error = refused(store->trashSession("p", {.detachForks = true}));
+  EXPECT_EQ(error.code, ErrorCode::Damaged);
+  EXPECT_NE(error.message.find(std::to_string(bytes.size())), std::string::npos) << error.message;
+  EXPECT_EQ(slurp(logPath("f")), bytes + line);
+  EXPECT_EQ(idsOf(*store, "p").size(), 3U);
 }
 
 }  // namespace
