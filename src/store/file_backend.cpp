@@ -257,15 +257,16 @@ Result<FileBackend::Target> FileBackend::target(const AppendRequest& request) {
   return Target{.log = std::move(*session), .generation = 0, .changeGroup = ChangeMap::groupOf(request.sessionId)};
 }
 
-Result<SessionState> FileBackend::state(const std::string& sessionId) {
-  auto session = log(sessionId);
-  if (!session) return std::unexpected(session.error());
-  auto first = header(sessionId);
+Result<SessionState> FileBackend::stateOf(const Result<std::shared_ptr<SessionLog>>& log) {
+  if (!log) return std::unexpected(log.error());
+  auto header = (*log)->header();
+  if (!header) return std::unexpected(header.error());
+  auto first = serializer_.decode(header->text);
   if (!first) return std::unexpected(first.error());
-  auto summary = (*session)->summary();
+  auto summary = (*log)->summary();
   if (!summary) return std::unexpected(summary.error());
   HeaderInfo info = readHeader(*first);
-  return SessionState{.sessionId = sessionId,
+  return SessionState{.sessionId = (*log)->sessionId(),
                       .entryCount = summary->count,
                       .tailId = std::move(summary->tailId),
                       .headId = std::move(summary->headId),

@@ -56,7 +56,7 @@ class FileBackend : public StorageBackend {
   }
   Result<std::string> stamp(const std::string& sessionId) override;
   Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) override;
-  Result<SessionState> state(const std::string& sessionId) override;
+  Result<SessionState> state(const std::string& sessionId) override { return stateOf(log(sessionId)); }
   Result<Entry> header(const std::string& sessionId) override;
   Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) override;
   Result<SeenOrigin> seenOrigin(const std::string& sessionId) override { return originSeenIn(log(sessionId)); }
@@ -81,6 +81,7 @@ class FileBackend : public StorageBackend {
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<std::vector<TrashedSession>> listTrash() override;
+  Result<SessionState> trashedState(const std::string& trashId) override { return stateOf(trashedLog(trashId)); }
   Result<SeenOrigin> trashedOrigin(const std::string& trashId) override { return originSeenIn(trashedLog(trashId)); }
   Result<void> exportTrashedLines(const std::string& trashId,
                                   const std::function<bool(std::string_view)>& line) override;
@@ -114,6 +115,7 @@ class FileBackend : public StorageBackend {
   [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
   Result<std::shared_ptr<Directory>> trashFolder(bool create);
   Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);
+  Result<SessionState> stateOf(const Result<std::shared_ptr<SessionLog>>& log);
   Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log);
   Result<void> settleFolders();
 

@@ -157,20 +157,22 @@ Result<SeenOrigin> MemoryBackend::seenOrigin(const std::string& sessionId) {
   return SeenOrigin{.origin = std::move(*known)};
 }
 
-Result<SessionState> MemoryBackend::state(const std::string& sessionId) {
-  auto first = header(sessionId);
+Result<SessionState> MemoryBackend::stateOf(const std::string& sessionId, MemorySession& known) {
+  auto first = serializer_.decode(known.lines.front().text);
   if (!first) return std::unexpected(first.error());
-  return with(session(sessionId), [&](MemorySession& known) -> Result<SessionState> {
-    const HeaderInfo info = readHeader(*first);
-    SessionState state{.sessionId = sessionId,
-                       .entryCount = known.lines.size(),
-                       .tailId = known.lines.back().id,
-                       .headId = known.headId,
-                       .origin = info.origin,
-                       .format = info.format};
-    for (const MemoryLine& line : known.lines) state.bytes += line.text.size();
-    return state;
-  });
+  const HeaderInfo info = readHeader(*first);
+  SessionState state{.sessionId = sessionId,
+                     .entryCount = known.lines.size(),
+                     .tailId = known.lines.back().id,
+                     .headId = known.headId,
+                     .origin = info.origin,
+                     .format = info.format};
+  for (const MemoryLine& line : known.lines) state.bytes += line.text.size();
+  return state;
+}
+
+Result<SessionState> MemoryBackend::state(const std::string& sessionId) {
+  return with(session(sessionId), [&](MemorySession& known) { return stateOf(sessionId, known); });
 }
 
 Result<AppendResult> MemoryBackend::append(AppendRequest& request) {

@@ -51,6 +51,7 @@ class MemoryBackend final : public StorageBackend {
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<std::vector<TrashedSession>> listTrash() override;
+  Result<SessionState> trashedState(const std::string& trashId) override;
   Result<SeenOrigin> trashedOrigin(const std::string& trashId) override;
   Result<void> exportTrashedLines(const std::string& trashId,
                                   const std::function<bool(std::string_view)>& line) override;
@@ -69,6 +70,7 @@ class MemoryBackend final : public StorageBackend {
   class MemoryWatcher;
   Result<std::shared_ptr<MemorySession>> session(const std::string& sessionId);
   Result<std::shared_ptr<MemorySession>> trashed(const std::string& trashId);
+  Result<SessionState> stateOf(const std::string& sessionId, MemorySession& known);
   void noteChange(const std::string& sessionId);
 
   const EntrySerializer& serializer_;

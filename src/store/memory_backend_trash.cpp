@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/environment.h"
-#include "store/header.h"
 #include "store/memory_state.h"
 
 namespace bough {
@@ -44,12 +43,14 @@ Result<std::shared_ptr<MemorySession>> MemoryBackend::trashed(const std::string&
   return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", trashId), "`bough trash` lists what is");
 }
 
+Result<SessionState> MemoryBackend::trashedState(const std::string& trashId) {
+  return with(trashed(trashId), [&](MemorySession& known) { return stateOf(trashId, known); });
+}
+
 Result<SeenOrigin> MemoryBackend::trashedOrigin(const std::string& trashId) {
-  return with(trashed(trashId), [&](MemorySession& known) -> Result<SeenOrigin> {
-    auto header = serializer_.decode(known.lines.front().text);
-    if (!header) return std::unexpected(header.error());
-    return SeenOrigin{.origin = readHeader(*header).origin};
-  });
+  auto known = trashedState(trashId);
+  if (!known) return std::unexpected(known.error());
+  return SeenOrigin{.origin = std::move(known->origin)};
 }
 
 Result<void> MemoryBackend::exportTrashedLines(const std::string& trashId,

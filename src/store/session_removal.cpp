@@ -87,34 +87,42 @@ void forEachHash(std::string_view line, Use use) {
   }
 }
 
+Result<void> refuseDamaged(const std::string& name, const Result<SessionState>& state, std::string_view hint) {
+  if (!state) return std::unexpected(state.error());
+  if (state->problemCount == 0) return {};
+  return fail(ErrorCode::Damaged, fmt::format("{} is damaged, so it is unknown which attachments it names", name),
+              fmt::format("{}; no attachment was removed", hint));
+}
+
 // Of the candidates, those that no line of any session names. A session that cannot be read stops it: what it names
 // is unknown.
 Result<std::unordered_set<std::string>> unusedOf(StorageBackend& backend, const std::vector<std::string>& candidates) {
   std::unordered_set<std::string> unused(candidates.begin(), candidates.end());
+  const auto take = [&](std::string_view line) {
+    forEachHash(line, [&](std::string_view hash) { unused.erase(std::string(hash)); });
+    return true;
+  };
   auto sessions = backend.listSessions();
   if (!sessions) return std::unexpected(sessions.error());
   for (const std::string& session : *sessions) {
-    auto read = backend.exportLines(session, [&](std::string_view line) {
-      forEachHash(line, [&](std::string_view hash) { unused.erase(std::string(hash)); });
-      return true;
-    });
-    if (!read) return std::unexpected(read.error());
-    auto state = backend.state(session);
-    if (!state) return std::unexpected(state.error());
-    if (state->problemCount > 0) {
-      return fail(ErrorCode::Damaged,
-                  fmt::format("session {} is damaged, so it is unknown which attachments it names", session),
-                  "repair or remove it first; no attachment was removed");
+    auto read = backend.exportLines(session, take);
+    if (read) {
+      read =
+          refuseDamaged("session " + session, backend.state(session),
+                        "put a good copy in its place, or remove it for good: `bough rm`, then `bough trash --empty`");
     }
+    if (!read) return std::unexpected(read.error());
   }
   // What lies in the trash may come back.
   auto trash = backend.listTrash();
   if (!trash) return std::unexpected(trash.error());
   for (const TrashedSession& each : *trash) {
-    auto read = backend.exportTrashedLines(each.trashId, [&](std::string_view line) {
-      forEachHash(line, [&](std::string_view hash) { unused.erase(std::string(hash)); });
-      return true;
-    });
+    auto read = backend.exportTrashedLines(each.trashId, take);
+    if (read) {
+      read = refuseDamaged(
+          each.trashId + " in the trash", backend.trashedState(each.trashId),
+          "remove it for good with `bough trash --empty`, or bring it back and put a good copy in its place");
+    }
     if (!read) return std::unexpected(read.error());
   }
   return unused;

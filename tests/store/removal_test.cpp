@@ -153,5 +153,30 @@ TEST_F(RemovalTest, DetachingLosesNoSecondLineOfAnId) {
   EXPECT_EQ(idsOf(*store, "p").size(), 3U);
 }
 
+class UnusedAttachments : public StoreTest {
+ protected:
+  UnusedAttachments() {
+    fill("s", 1);
+    must(store->appendSessionEntries("s", {message(std::string(300'000, 'x'), "big")}));
+    must(store->appendSessionEntries("s", {message("end", "end")}));
+    std::string bytes = slurp(logPath("s"));
+    bytes[bytes.find("$attachment") + 30] ^= 1;
+    spill(logPath("s"), bytes);
+    store = open();
+  }
+};
+
+TEST_F(UnusedAttachments, StayWhileADamagedSessionMayNameThem) {
+  for (const bool trashed : {false, true}) {
+    if (trashed) must(store->trashSession("s"));
+    const Error error = refused(store->findUnusedAttachments());
+    EXPECT_EQ(error.code, ErrorCode::Damaged);
+    EXPECT_NE(error.message.find("s"), std::string::npos);
+    EXPECT_EQ(error.hint.find("repair"), std::string::npos) << "which does not help: " << error.hint;
+  }
+  must(store->emptyTrash({must(store->listTrash()).front().trashId}));
+  EXPECT_EQ(must(store->findUnusedAttachments()).size(), 1U);
+}
+
 }  // namespace
 }  // namespace bough
