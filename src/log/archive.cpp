@@ -15,16 +15,13 @@ namespace {
 
 // Reads all of a source in pieces of one frame and gives each to `use`. Stops at the first error.
 template <typename Use>
-Result<void> forEachPiece(ByteSource& source, std::string_view path, Use use) {
+Result<void> forEachPiece(OpenLog& log, Use use) {
   std::string piece;
   for (std::uint64_t at = 0;; at += piece.size()) {
     piece.resize(kFramePlainBytes);
-    const auto got = readFully(source, at, piece);
-    if (!got && got.error() == EILSEQ) {
-      return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked behind byte {}", path, at),
-                  "restore it from a copy; nothing was changed");
-    }
-    if (!got) return std::unexpected(systemError(got.error(), "read", path));
+    const auto got = readFully(*log.source, at, piece);
+    if (!got) return std::unexpected(readError(log, got.error(), "read"));
+    if (log.source->damagedAt()) return std::unexpected(unpackError(log));
     piece.resize(*got);
     if (piece.empty()) return {};
     if (auto used = use(std::string_view(piece)); !used) return used;
@@ -35,7 +32,7 @@ Result<void> forEachPiece(ByteSource& source, std::string_view path, Use use) {
 Result<std::string> pack(OpenLog& plain, NewFile& out) {
   Sha256 sum;
   std::vector<FrameSizes> frames;
-  auto packed = forEachPiece(*plain.source, plain.path(), [&](std::string_view piece) {
+  auto packed = forEachPiece(plain, [&](std::string_view piece) {
     sum.add(piece);
     const std::string frame = packFrame(piece);
     frames.push_back(
@@ -48,9 +45,9 @@ Result<std::string> pack(OpenLog& plain, NewFile& out) {
   return sum.finish();
 }
 
-Result<std::string> sumOf(ByteSource& source, std::string_view path) {
+Result<std::string> sumOf(OpenLog& log) {
   Sha256 sum;
-  auto read = forEachPiece(source, path, [&](std::string_view piece) -> Result<void> {
+  auto read = forEachPiece(log, [&](std::string_view piece) -> Result<void> {
     sum.add(piece);
     return {};
   });
@@ -79,10 +76,17 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
   if (auto created = packed.create(); !created) return std::unexpected(created.error());
   const auto sum = pack(*log, packed);
   if (!sum) return std::unexpected(sum.error());
-  auto reread = zstdSource(packed.file());
-  const auto check = reread ? sumOf(**reread, packed.path()) : Result<std::string>("");
-  if (!check) return std::unexpected(check.error());
-  if (*check != *sum) {
+  OpenLog reread{.form = LogForm::Zstd,
+                 .file = packed.file(),
+                 .source = {},
+                 .folder = folders.archive,
+                 .name = zstdName(sessionId),
+                 .info = {}};
+  auto source = zstdSource(packed.file());
+  if (source) reread.source = std::move(*source);
+  const auto check = source ? sumOf(reread) : Result<std::string>("");
+  if (!check && check.error().code != ErrorCode::Damaged) return std::unexpected(check.error());
+  if (!check || *check != *sum) {
     return fail(ErrorCode::Io, fmt::format("{} did not read back as it was written", packed.path()),
                 "check the disk; the session stays as it was");
   }
@@ -103,7 +107,7 @@ Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionI
 
   NewFile plain(*folders.sessions, logName(sessionId));
   if (auto created = plain.create(); !created) return created;
-  auto unpacked = forEachPiece(*log->source, log->path(), [&](std::string_view piece) { return plain.add(piece); });
+  auto unpacked = forEachPiece(*log, [&](std::string_view piece) { return plain.add(piece); });
   if (unpacked) unpacked = plain.sync();
   // Whoever finds it under its name waits until the compressed one is gone: it could be archived again before that,
   // and we would remove the new archive for the old one.

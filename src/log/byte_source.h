@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/file_system.h"
@@ -16,6 +17,8 @@ class ByteSource {
   virtual SysResult<std::uint64_t> size() = 0;
   /// Reads at most out.size() bytes; fewer at the end, 0 behind it. EILSEQ when compressed bytes are damaged.
   virtual SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) = 0;
+  /// Where in the file the first bytes stand that could not be unpacked, of those that were read so far.
+  [[nodiscard]] virtual std::optional<std::uint64_t> damagedAt() const { return std::nullopt; }
 };
 
 /// Reads until `out` is full or the source ends; returns how much came.
@@ -24,15 +27,16 @@ SysResult<std::size_t> readFully(ByteSource& source, std::uint64_t offset, std::
 /// The file as it is.
 std::unique_ptr<ByteSource> plainSource(std::shared_ptr<File> file);
 
-/// Stands for a file that cannot be unpacked at all: every read of it is EILSEQ.
-std::unique_ptr<ByteSource> unreadableSource();
+/// Stands for a file that cannot be unpacked at all, for what is at `damagedAt`: every read of it is EILSEQ.
+std::unique_ptr<ByteSource> unreadableSource(std::uint64_t damagedAt);
 
 /// A zstd file of independent frames with a seek table behind them (docs/format.md): only the frames that are asked
-/// for are unpacked. EILSEQ when the table is missing or wrong.
+/// for are unpacked. A frame that cannot be unpacked reads as NUL bytes, so that a scan finds damage there and goes on
+/// behind it. EILSEQ when the table is missing or wrong.
 SysResult<std::unique_ptr<ByteSource>> zstdSource(std::shared_ptr<File> file);
 
 /// A gzip file, of one member or several. It is unpacked from its start as far as is asked for; reading backwards
-/// starts again, so read in order.
+/// starts again, so read in order. Bytes behind the last member that are no other one are left out, and are damage.
 SysResult<std::unique_ptr<ByteSource>> gzipSource(std::shared_ptr<File> file);
 
 }  // namespace bough

@@ -12,6 +12,13 @@
 namespace bough {
 namespace {
 
+SysResult<bool> beginsMember(File& file, std::uint64_t offset) {
+  std::array<char, 2> magic{};
+  const auto got = readFully(file, offset, magic);
+  if (!got) return std::unexpected(got.error());
+  return *got == 2 && magic[0] == '\x1F' && magic[1] == '\x8B';
+}
+
 class GzipSource final : public ByteSource {
  public:
   explicit GzipSource(std::shared_ptr<File> file) : file_(std::move(file)) { restart(); }
@@ -42,6 +49,8 @@ class GzipSource final : public ByteSource {
     return inflateSome(out);
   }
 
+  [[nodiscard]] std::optional<std::uint64_t> damagedAt() const override { return damagedAt_; }
+
  private:
   void restart() {
     if (started_) inflateEnd(&stream_);
@@ -54,6 +63,19 @@ class GzipSource final : public ByteSource {
     plainAt_ = 0;
   }
 
+  // Of the next packed byte.
+  [[nodiscard]] std::uint64_t at() const { return packedAt_ - stream_.avail_in; }
+
+  SysResult<std::size_t> end() {
+    size_ = plainAt_;
+    return 0;
+  }
+
+  SysResult<std::size_t> damage() {
+    damagedAt_ = at();
+    return std::unexpected(EILSEQ);
+  }
+
   // Unpacks at least one byte; 0 at the end. A file that breaks off in the middle is damaged.
   SysResult<std::size_t> inflateSome(std::span<char> out) {
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -63,16 +85,18 @@ class GzipSource final : public ByteSource {
       if (stream_.avail_in == 0) {
         const auto got = readFully(*file_, packedAt_, packed_);
         if (!got) return std::unexpected(got.error());
-        if (*got == 0) {
-          if (!betweenMembers_) return std::unexpected(EILSEQ);
-          size_ = plainAt_;
-          return 0;
-        }
+        if (*got == 0) return betweenMembers_ ? end() : damage();
         packedAt_ += *got;
         stream_.next_in = reinterpret_cast<Bytef*>(packed_.data());
         stream_.avail_in = static_cast<uInt>(*got);
       }
       if (betweenMembers_) {
+        const auto another = beginsMember(*file_, at());
+        if (!another) return std::unexpected(another.error());
+        if (!*another) {
+          damagedAt_ = at();
+          return end();
+        }
         inflateReset(&stream_);
         betweenMembers_ = false;
       }
@@ -80,7 +104,7 @@ class GzipSource final : public ByteSource {
       if (status == Z_STREAM_END) {
         betweenMembers_ = true;
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
-        return std::unexpected(EILSEQ);
+        return damage();
       }
     }
     const std::size_t made = room - stream_.avail_out;
@@ -96,15 +120,15 @@ class GzipSource final : public ByteSource {
   std::uint64_t packedAt_ = 0;
   std::uint64_t plainAt_ = 0;
   std::optional<std::uint64_t> size_;
+  std::optional<std::uint64_t> damagedAt_;
 };
 
 }  // namespace
 
 SysResult<std::unique_ptr<ByteSource>> gzipSource(std::shared_ptr<File> file) {
-  std::array<char, 2> magic{};
-  const auto got = readFully(*file, 0, magic);
-  if (!got) return std::unexpected(got.error());
-  if (*got != 2 || magic[0] != '\x1F' || magic[1] != '\x8B') return std::unexpected(EILSEQ);
+  const auto begins = beginsMember(*file, 0);
+  if (!begins) return std::unexpected(begins.error());
+  if (!*begins) return std::unexpected(EILSEQ);
   return std::make_unique<GzipSource>(std::move(file));
 }
 

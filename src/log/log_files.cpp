@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/file_io.h"
+#include "log/zstd_frames.h"
 
 namespace bough {
 namespace {
@@ -19,18 +21,6 @@ Result<OpenLog> openPlain(const std::shared_ptr<Directory>& folder, std::string 
   if (!file) return std::unexpected(systemError(file.error(), "open", log.path()));
   log.file = std::move(*file);
   log.source = plainSource(log.file);
-  return log;
-}
-
-Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string name, LogForm form) {
-  OpenLog log{.form = form, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .info = {}};
-  auto file = folder->open(log.name, OpenMode::Read);
-  if (!file) return std::unexpected(systemError(file.error(), "open", log.path()));
-  log.file = std::move(*file);
-  auto source = form == LogForm::Zstd ? zstdSource(log.file) : gzipSource(log.file);
-  if (!source && source.error() != EILSEQ) return std::unexpected(systemError(source.error(), "read", log.path()));
-  // It can be locked, moved and removed all the same; who reads it finds out.
-  log.source = source ? std::move(*source) : unreadableSource();
   return log;
 }
 
@@ -55,11 +45,34 @@ std::string gzipName(std::string_view sessionId) {
   return fmt::format("{}.jsonl.gz", sessionId);
 }
 
+Error unpackError(const OpenLog& log) {
+  return fail(ErrorCode::Damaged,
+              fmt::format("{} cannot be unpacked at byte {}", log.path(), log.source->damagedAt().value_or(0)),
+              "put a good copy in its place; nothing was changed")
+      .error();
+}
+
 Error readError(const OpenLog& log, int number, std::string_view what) {
   if (number != EILSEQ) return systemError(number, what, log.path());
-  return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked", log.path()),
-              "restore it from a copy; the file was not changed")
-      .error();
+  return unpackError(log);
+}
+
+Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string name, LogForm form) {
+  OpenLog log{.form = form, .file = {}, .source = {}, .folder = folder, .name = std::move(name), .info = {}};
+  auto file = folder->open(log.name, OpenMode::Read);
+  if (!file) return std::unexpected(systemError(file.error(), "open", log.path()));
+  log.file = std::move(*file);
+  auto source = form == LogForm::Zstd ? zstdSource(log.file) : gzipSource(log.file);
+  if (!source && source.error() != EILSEQ) return std::unexpected(systemError(source.error(), "read", log.path()));
+  if (source) {
+    log.source = std::move(*source);
+  } else {
+    // Of a zstd file it is the table at its end that cannot be read.
+    const auto info = log.file->info();
+    const std::uint64_t end = form == LogForm::Zstd && info ? info->sizeBytes : 0;
+    log.source = unreadableSource(end - std::min<std::uint64_t>(end, kFrameTableFooterBytes));
+  }
+  return log;
 }
 
 Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId) {

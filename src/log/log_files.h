@@ -40,8 +40,14 @@ struct OpenLog {
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }
 };
 
+/// What a compressed log says of which not everything can be unpacked.
+Error unpackError(const OpenLog& log);
+
 /// The error of a read from it.
 Error readError(const OpenLog& log, int number, std::string_view what);
+
+/// Opens a compressed file. One that cannot be unpacked is opened too: who reads it finds out.
+Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string name, LogForm form);
 
 /// Opens a session's log: the plain one when there is one, else a compressed one. NotFound when there is none.
 Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId);

@@ -74,6 +74,11 @@ class LogScan {
         line(**next);
       }
     }
+    if (packedDamage_) {
+      holdAsSuspects();
+      settleSuspects();
+      advanceTo(end_);
+    }
     if (end_ <= state_.offset) return 0;
     sink_.onTorn(tornReason());
     return end_ - state_.offset;
@@ -206,6 +211,7 @@ class LogScan {
 
   void suspect(const LineReader::Line& line, std::string_view reason) {
     holdAsSuspects();
+    packedDamage_ = packedDamage_ || (source_.damagedAt() && line.text.contains('\0'));
     const std::uint64_t bytes = line.length + (line.hasEnd ? 1 : 0);
     if (!suspects_.empty()) {
       Suspect& last = suspects_.back();
@@ -239,6 +245,7 @@ class LogScan {
       }
     }
     suspects_.clear();
+    packedDamage_ = false;
   }
 
   void commitOne(const LineReader::Line& line, std::string_view text, const LineKeys& keys) {
@@ -280,6 +287,7 @@ class LogScan {
   std::vector<HeldLine> held_;
   std::uint32_t heldCount_ = 0;
   std::vector<Suspect> suspects_;
+  bool packedDamage_ = false;  // among the suspects is what could not be unpacked, so they are not torn
   std::uint64_t end_ = 0;
   bool hasEnd_ = true;
 };

@@ -7,7 +7,8 @@
 //   3. A complete batch behind suspects proves that they are damage in the middle of the file: writers sync what stands
 //      before them before they write. The readable suspects then count, the others are reported and skipped.
 //   4. Suspects at the end are torn: they were never acknowledged. A scan stops in front of them, and the next one
-//      begins there again, so a reader that meets a half-written batch sees it as soon as it is whole.
+//      begins there again, so a reader that meets a half-written batch sees it as soon as it is whole. When bytes of a
+//      compressed log among them could not be unpacked, they are damage as in 3.
 //
 // A line whose seal does not match is tried again with the sum that the line before it should have had, since the
 // damage may be in that line's seal; behind a line without a seal, which may have had one, it is taken as it is when

@@ -160,7 +160,8 @@ void SessionLog::useRun(std::string_view bytes, std::uint64_t begin, std::span<c
 
 // Whether the line is what its seal says, as far as that can be known.
 bool SessionLog::StoredLine::holds() const {
-  if (!chained || known) return true;
+  if (known) return true;
+  if (!chained) return !text.contains('\0');  // of a file that could not be unpacked there
   const auto seal = findSeal(text);
   if (!seal) return false;
   return !previous || sealDigits(*previous, text.substr(0, seal->bodyLength), seal->placeText) == seal->digits;
@@ -257,6 +258,7 @@ Result<SessionLog::Header> SessionLog::header() {
   const std::lock_guard lock(mutex_);
   return withIndex([&]() -> Result<Header> {
     if (index_.summary().count == 0) {
+      if (log_.source->damagedAt()) return std::unexpected(unpackError(log_));
       return fail(ErrorCode::Damaged, fmt::format("{} holds no entry", log_.path()),
                   "it is empty or no session file; move it out of the store, or see `bough verify`");
     }
@@ -362,6 +364,15 @@ Result<std::vector<std::string>> SessionLog::read(const std::vector<Ordinal>& or
   return lines;
 }
 
+Result<std::vector<std::string>> SessionLog::readFrom(Ordinal from, std::size_t limit) {
+  const std::lock_guard lock(mutex_);
+  return withIndex([&]() -> Result<std::vector<std::string>> {
+    std::vector<Ordinal> ordinals;
+    for (Ordinal i = from; i < index_.summary().count && ordinals.size() < limit; ++i) ordinals.push_back(i);
+    return fetch(ordinals);
+  });
+}
+
 Result<std::vector<Entry>> SessionLog::readEntries(const std::vector<Ordinal>& ordinals) {
   std::vector<Entry> entries;
   entries.reserve(ordinals.size());
@@ -420,6 +431,7 @@ Result<std::uint64_t> SessionLog::scanWhole(ScanSink& sink) {
   ScanState state;
   const auto trailing = scanLog(*log_.source, serializer_, state, sink);
   if (!trailing) return std::unexpected(ioError(trailing.error(), "read"));
+  if (log_.source->damagedAt()) sink.onProblem(ProblemKind::Damage, 0, 0, unpackError(log_).message);
   return *trailing;
 }
 

@@ -145,7 +145,9 @@ class SessionLog {
   /// The lines at these ordinals. Fails with a retryable Damaged when the log turned out to be changed, so that
   /// ordinals mean other entries now: ask for them again.
   Result<std::vector<std::string>> read(const std::vector<Ordinal>& ordinals);
-  /// The same, decoded.
+  /// The lines from an ordinal on; none at the end.
+  Result<std::vector<std::string>> readFrom(Ordinal from, std::size_t limit);
+  /// As read, decoded.
   Result<std::vector<Entry>> readEntries(const std::vector<Ordinal>& ordinals);
 
   /// Appends, together with whoever else does at this moment. The work is finished when this returns.

@@ -17,6 +17,9 @@ namespace bough {
 /// How much of a log one frame holds: what reading a single entry has to unpack.
 inline constexpr std::size_t kFramePlainBytes = std::size_t{256} << 10;
 
+/// How the file ends: number of frames, descriptor, magic number.
+inline constexpr std::size_t kFrameTableFooterBytes = 9;
+
 struct FrameSizes {
   std::uint32_t packed = 0;
   std::uint32_t plain = 0;

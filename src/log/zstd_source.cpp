@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint32_t kTableMagic = 0x184D2A5E;
 constexpr std::uint32_t kSeekableMagic = 0x8F92EAB1;
-constexpr std::size_t kFooterBytes = 9;
 constexpr std::size_t kEntryBytes = 8;
 constexpr std::uint32_t kMaxFrameBytes = 16U << 20;  // of other writers of the format
 constexpr int kLevel = 3;
@@ -57,6 +56,8 @@ class ZstdSource final : public ByteSource {
     return count;
   }
 
+  [[nodiscard]] std::optional<std::uint64_t> damagedAt() const override { return damagedAt_; }
+
  private:
   SysResult<void> unpack(std::size_t index) {
     if (index == unpacked_) return {};
@@ -67,7 +68,10 @@ class ZstdSource final : public ByteSource {
     if (!got) return std::unexpected(got.error());
     plain_.resize(frame.sizes.plain);
     const std::size_t size = ZSTD_decompress(plain_.data(), plain_.size(), packed.data(), *got);
-    if (ZSTD_isError(size) != 0 || size != frame.sizes.plain) return std::unexpected(EILSEQ);
+    if (ZSTD_isError(size) != 0 || size != frame.sizes.plain) {
+      plain_.assign(frame.sizes.plain, '\0');
+      damagedAt_ = std::min(damagedAt_.value_or(frame.packedOffset), frame.packedOffset);
+    }
     unpacked_ = index;
     return {};
   }
@@ -76,6 +80,7 @@ class ZstdSource final : public ByteSource {
   std::vector<Frame> frames_;
   std::string plain_;
   std::size_t unpacked_ = SIZE_MAX;
+  std::optional<std::uint64_t> damagedAt_;
 };
 
 }  // namespace
@@ -96,7 +101,7 @@ std::string packFrame(std::string_view plain) {
 std::string packFrameTable(const std::vector<FrameSizes>& frames) {
   std::string table;
   appendNumber(table, kTableMagic);
-  appendNumber(table, static_cast<std::uint32_t>(frames.size() * kEntryBytes + kFooterBytes));
+  appendNumber(table, static_cast<std::uint32_t>(frames.size() * kEntryBytes + kFrameTableFooterBytes));
   for (const FrameSizes& frame : frames) {
     appendNumber(table, frame.packed);
     appendNumber(table, frame.plain);
@@ -110,17 +115,17 @@ std::string packFrameTable(const std::vector<FrameSizes>& frames) {
 SysResult<std::unique_ptr<ByteSource>> zstdSource(std::shared_ptr<File> file) {
   const auto info = file->info();
   if (!info) return std::unexpected(info.error());
-  std::array<char, kFooterBytes> footer{};
-  if (info->sizeBytes < kFooterBytes + kEntryBytes) return std::unexpected(EILSEQ);
-  const auto gotFooter = readFully(*file, info->sizeBytes - kFooterBytes, footer);
+  std::array<char, kFrameTableFooterBytes> footer{};
+  if (info->sizeBytes < kFrameTableFooterBytes + kEntryBytes) return std::unexpected(EILSEQ);
+  const auto gotFooter = readFully(*file, info->sizeBytes - kFrameTableFooterBytes, footer);
   if (!gotFooter) return std::unexpected(gotFooter.error());
   if (readNumber(footer.data() + 5) != kSeekableMagic) return std::unexpected(EILSEQ);
   const std::size_t entryBytes = (footer[4] & 0x80) != 0 ? kEntryBytes + 4 : kEntryBytes;
   const std::uint64_t tableBytes = std::uint64_t{readNumber(footer.data())} * entryBytes;
-  if (tableBytes + kFooterBytes + 8 > info->sizeBytes) return std::unexpected(EILSEQ);
+  if (tableBytes + kFrameTableFooterBytes + 8 > info->sizeBytes) return std::unexpected(EILSEQ);
 
   std::string table(static_cast<std::size_t>(tableBytes), '\0');
-  const std::uint64_t tableOffset = info->sizeBytes - kFooterBytes - tableBytes;
+  const std::uint64_t tableOffset = info->sizeBytes - kFrameTableFooterBytes - tableBytes;
   const auto gotTable = readFully(*file, tableOffset, table);
   if (!gotTable) return std::unexpected(gotTable.error());
   std::vector<Frame> frames;

@@ -347,12 +347,9 @@ Result<std::vector<Entry>> FileBackend::read(const std::string& sessionId, std::
 Result<void> exportLog(SessionLog& log, const std::function<bool(std::string_view)>& line) {
   constexpr std::size_t kPart = 256;
   for (Ordinal from = 0;; from += kPart) {
-    auto ordinals = log.select(from, kPart, std::nullopt, false);
-    if (!ordinals) return std::unexpected(ordinals.error());
-    if (ordinals->empty()) return {};
-    auto lines = log.read(*ordinals);
-    if (!lines && lines.error().retryable) lines = log.read(*ordinals);  // it has been scanned anew
+    auto lines = log.readFrom(from, kPart);
     if (!lines) return std::unexpected(lines.error());
+    if (lines->empty()) return {};
     for (const std::string& text : *lines) {
       if (!line(text)) return {};
     }

@@ -89,14 +89,12 @@ Result<void> checkEntries(SessionLog& log, const EntrySerializer& serializer, St
                           VerifySink& sink) {
   constexpr std::size_t kPart = 256;
   for (Ordinal from = 0;; from += kPart) {
-    auto ordinals = log.select(from, kPart, std::nullopt, false);
-    if (!ordinals) return std::unexpected(ordinals.error());
-    if (ordinals->empty()) return {};
-    auto lines = log.read(*ordinals);
+    auto lines = log.readFrom(from, kPart);
     if (!lines) return std::unexpected(lines.error());
+    if (lines->empty()) return {};
     for (std::size_t i = 0; i < lines->size(); ++i) {
       const std::string& line = (*lines)[i];
-      const std::uint64_t offset = log.offsetOf((*ordinals)[i]);
+      const std::uint64_t offset = log.offsetOf(from + static_cast<Ordinal>(i));
       if (const auto whole = json::check(line); !whole) {
         sink.add(ProblemKind::Damage, offset, line.size(),
                  fmt::format("a sealed line is not JSON: {}", whole.error().reason));

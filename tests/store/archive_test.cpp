@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <random>
 
 #include "store/store_support.h"
 
@@ -81,8 +82,11 @@ TEST_F(ArchiveTest, ADamagedArchiveIsAnErrorAndStays) {
   EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x")})).code, ErrorCode::Damaged);
   EXPECT_EQ(slurp(zstdPath("s")), bytes);
   EXPECT_FALSE(std::filesystem::exists(logPath("s")));
-  spill(zstdPath("s"), bytes.substr(0, bytes.size() / 2));
-  EXPECT_EQ(refused(open()->loadSessionEntries("s")).code, ErrorCode::Damaged);
+  const std::string half = bytes.substr(0, bytes.size() / 2);
+  spill(zstdPath("s"), half);
+  const Error error = refused(open()->loadSessionEntries("s"));
+  EXPECT_EQ(error.code, ErrorCode::Damaged);
+  EXPECT_NE(error.message.find("at byte " + std::to_string(half.size() - 9)), std::string::npos) << error.message;
 }
 
 // A crash between the two steps of archiving leaves both forms.
@@ -108,6 +112,100 @@ TEST_F(ArchiveTest, RepairRemovesWhatIsThisSessionsAndNothingElse) {
   EXPECT_EQ(must(store->repairSession("a")).removedFiles.size(), ours.size());
   for (const std::string& name : ours) EXPECT_FALSE(std::filesystem::exists(folder / ("sessions/" + name))) << name;
   for (const std::string& name : others) EXPECT_TRUE(std::filesystem::exists(folder / ("sessions/" + name))) << name;
+}
+
+class DamagedFrame : public ArchiveTest {
+ protected:
+  // A log of several frames, of which one is damaged.
+  DamagedFrame() {
+    must(store->createSession({.sessionId = "s"}));
+    for (int part = 0; part < 20; ++part) {
+      std::vector<Entry> batch;
+      for (int i = 0; i < 100; ++i) batch.push_back(message(words(), "e" + std::to_string(part * 100 + i)));
+      must(store->appendSessionEntries("s", batch));
+    }
+    plain = slurp(logPath("s"));
+    must(store->archiveSession("s"));
+    bytes = slurp(zstdPath("s"));
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x55);
+    spill(zstdPath("s"), bytes);
+  }
+  std::string words() {
+    std::string text;
+    while (text.size() < 500) text += std::to_string(random() % 1'000'000) + " ";
+    return text;
+  }
+  std::mt19937 random{7};
+  std::string plain;
+  std::string bytes;
+};
+
+TEST_F(DamagedFrame, CostsWhatStandsInIt) {
+  for (const bool index : {true, false}) {
+    if (!index) std::filesystem::remove(folder / "sessions/s.idx");
+    store = open();
+    std::size_t lines = 0;
+    must(store->exportSession("s", [&](std::string_view) { return ++lines > 0; }));
+    EXPECT_GT(lines, 1000U);
+    EXPECT_LT(lines, 2001U);
+    store = open();
+    const Ids ids = idsOf(*store, "s");
+    EXPECT_EQ(ids.size() + 1, lines);
+    EXPECT_EQ(ids.front(), "e0");
+    EXPECT_EQ(ids.back(), "e1999");
+    EXPECT_EQ(refused(store->loadEntry("s", "e1000")).code, ErrorCode::NotFound);
+    EXPECT_GT(must(store->sessionState("s")).problemCount, 0U);
+    store = open();
+    const VerifyReport report = must(store->verifySession("s"));
+    EXPECT_EQ(report.entries, lines);
+    EXPECT_GT(report.problemCount, 0U);
+  }
+}
+
+// What looks torn in a file that may be written at this moment is damage in an archive.
+TEST_F(DamagedFrame, CostsWhatStandsInItThoughAllIsOneBatch) {
+  must(store->createSession({.sessionId = "b"}));
+  std::vector<Entry> batch;
+  for (int i = 0; i < 2000; ++i) batch.push_back(message(words(), "e" + std::to_string(i)));
+  must(store->appendSessionEntries("b", batch));
+  must(store->archiveSession("b"));
+  std::string packed = slurp(zstdPath("b"));
+  packed[packed.size() / 2] = static_cast<char>(packed[packed.size() / 2] ^ 0x55);
+  spill(zstdPath("b"), packed);
+  std::filesystem::remove(folder / "sessions/b.idx");
+  store = open();
+  const Ids ids = idsOf(*store, "b");
+  EXPECT_GT(ids.size(), 1000U);
+  EXPECT_EQ(ids.back(), "e1999");
+  EXPECT_EQ(must(store->sessionState("b")).trailingBytes, 0U);
+}
+
+TEST_F(DamagedFrame, IsNotUnpackedForAnAppend) {
+  store = open();
+  for (const Error& error : {refused(store->appendSessionEntries("s", {message("x")})),
+                             refused(store->appendSessionEntries("s", {message("x")}))}) {
+    EXPECT_EQ(error.code, ErrorCode::Damaged);
+    EXPECT_NE(error.message.find(zstdPath("s")), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("at byte "), std::string::npos) << error.message;
+    EXPECT_FALSE(error.hint.empty());
+  }
+  EXPECT_EQ(slurp(zstdPath("s")), bytes);
+  EXPECT_FALSE(std::filesystem::exists(logPath("s")));
+}
+
+TEST_F(ArchiveTest, BytesBehindAGzipFileAreReportedAndLeftOut) {
+  if (std::system("command -v gzip >/dev/null") != 0) GTEST_SKIP() << "no gzip";
+  fill("s", 3);
+  ASSERT_EQ(std::system(("gzip " + logPath("s")).c_str()), 0);
+  const std::string packed = slurp(logPath("s") + ".gz");
+  spill(logPath("s") + ".gz", packed + "garbage");
+  store = open();
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e3"}));
+  const VerifyReport report = must(store->verifySession("s"));
+  ASSERT_EQ(report.problemCount, 1U);
+  EXPECT_NE(report.problems[0].message.find("at byte " + std::to_string(packed.size())), std::string::npos);
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x")})).code, ErrorCode::Damaged);
+  EXPECT_EQ(slurp(logPath("s") + ".gz"), packed + "garbage");
 }
 
 // The index may be missing, older, newer, damaged or of another file: the answers are the same.
