@@ -15,6 +15,7 @@ enum class ProblemKind : std::uint8_t {
   // Notes: readable all the same.
   Unsealed,    ///< A line without a seal, or with members in another order: made by hand or by another tool.
   LineEnding,  ///< A byte order mark, CRLF, or a blank line.
+  Leftover,    ///< A compressed copy beside the log that holds nothing more; `repair` removes it.
   // Problems: something cannot be read, or says what cannot be.
   Torn,           ///< Bytes behind the last complete batch; the next append or `repair` moves them aside.
   Damage,         ///< A line that is not what was written. It is skipped; its bytes stay.
@@ -23,6 +24,7 @@ enum class ProblemKind : std::uint8_t {
   UnknownParent,  ///< The parent is not an earlier entry; the entry begins a branch without a known root.
   Header,         ///< The header is missing, repeated, or of a newer format.
   Attachment,     ///< An attachment is missing or not what its name says.
+  OtherCopy,      ///< A compressed copy beside the log that holds something else; it is not read.
 };
 
 /// The stable name of a kind, as `--json` prints it ("unknown_parent").
@@ -33,7 +35,7 @@ std::string_view remedyFor(ProblemKind kind);
 
 /// Whether reading loses nothing by it.
 constexpr bool isNote(ProblemKind kind) {
-  return kind <= ProblemKind::LineEnding;
+  return kind <= ProblemKind::Leftover;
 }
 
 /// One thing that is not as it should be, and where.
@@ -62,6 +64,8 @@ struct RepairReport {
   std::uint64_t damagedLines = 0;  ///< In the middle of the file: they stay where they are and are skipped.
   bool indexRebuilt = false;
   std::vector<std::string> removedFiles;  ///< Left behind by an interrupted operation, and needed by none.
+  std::vector<std::string> otherCopies;   ///< Compressed files beside the log that hold something else; they stay.
+  std::string path;                       ///< Of the log that is read, when otherCopies are beside it.
   /// Why the session still cannot be appended to, when its format is not the present one: then it is left as it is.
   std::optional<Error> refusal;
 };

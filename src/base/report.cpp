@@ -6,6 +6,7 @@ std::string_view toString(ProblemKind kind) {
   switch (kind) {
     case ProblemKind::Unsealed: return "unsealed";
     case ProblemKind::LineEnding: return "line_ending";
+    case ProblemKind::Leftover: return "leftover";
     case ProblemKind::Torn: return "torn";
     case ProblemKind::Damage: return "damage";
     case ProblemKind::BrokenBatch: return "broken_batch";
@@ -13,6 +14,7 @@ std::string_view toString(ProblemKind kind) {
     case ProblemKind::UnknownParent: return "unknown_parent";
     case ProblemKind::Header: return "header";
     case ProblemKind::Attachment: return "attachment";
+    case ProblemKind::OtherCopy: return "other_copy";
   }
   return "damage";
 }
@@ -21,6 +23,7 @@ std::string_view remedyFor(ProblemKind kind) {
   switch (kind) {
     case ProblemKind::Unsealed:
     case ProblemKind::LineEnding: return "nothing needs to be done: it is read as it is";
+    case ProblemKind::Leftover: return "`bough repair SESSION` removes it";
     case ProblemKind::Torn: return "`bough repair SESSION`, or the next append, moves it to SESSION.torn";
     case ProblemKind::Damage: return "bring the bytes back from a copy; until then they stay and are skipped";
     case ProblemKind::BrokenBatch: return "bring the missing lines back from a copy; what is there counts";
@@ -31,6 +34,7 @@ std::string_view remedyFor(ProblemKind kind) {
       return "a newer format needs a newer bough; a missing header is made by `bough migrate SESSION`; a file that is "
              "no "
              "session can be moved out of the store";
+    case ProblemKind::OtherCopy: return "compare the two, and move the one that is not wanted out of the store";
     case ProblemKind::Attachment: return "bring the file back from a copy; the entry that names it is there";
   }
   return "";

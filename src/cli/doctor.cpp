@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "base/ids.h"
@@ -108,6 +110,31 @@ void checkForeign(const std::string& location, Findings& findings) {
   }
 }
 
+// Sessions of which two files are there: one is read, the other may hold something else.
+void checkCopies(const std::string& location, Findings& findings) {
+  constexpr std::string_view kLogs[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
+  std::map<std::string, std::vector<std::string>> files;
+  for (const std::string folder : {"sessions", "archive"}) {
+    std::error_code error;
+    for (const auto& file : std::filesystem::directory_iterator(location + "/" + folder, error)) {
+      const std::string name = file.path().filename().string();
+      const auto* const ending =
+          std::ranges::find_if(kLogs, [&](std::string_view each) { return name.ends_with(each); });
+      if (ending == std::end(kLogs)) continue;
+      files[name.substr(0, name.size() - ending->size())].push_back(folder + "/" + name);
+    }
+  }
+  for (auto& [id, names] : files) {
+    if (names.size() < 2) continue;
+    std::ranges::sort(names);
+    findings.push_back(
+        {.health = Health::Note,
+         .what = fmt::format("{}: there are {}", id, fmt::join(names, " and ")),
+         .advice = fmt::format(
+             "`bough repair {}` removes a compressed one that holds nothing more, and says what to do otherwise", id)});
+  }
+}
+
 void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
   auto catalog = Catalog::open(store);
   auto caughtUp = catalog ? (*catalog)->catchUp() : std::unexpected(catalog.error());
@@ -158,6 +185,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   findings.push_back({.what = fmt::format("the store {} can be reached", location), .advice = {}});
   checkSpace(location, findings);
   checkForeign(location, findings);
+  checkCopies(location, findings);
   if (auto done = checkSessions(store, options.deep, findings); !done) return std::unexpected(done.error());
   checkCatalog(store, options.deep, findings);
   if (!options.deep) return findings;

@@ -22,6 +22,8 @@ void print(const RepairReport& report, bool json) {
     writer.member("tornBytes", report.tornBytes).member("damagedLines", report.damagedLines);
     writer.member("indexRebuilt", report.indexRebuilt).key("removedFiles").beginArray();
     for (const std::string& name : report.removedFiles) writer.string(name);
+    writer.endArray().key("otherCopies").beginArray();
+    for (const std::string& path : report.otherCopies) writer.string(path);
     writer.endArray().member("appendable", !report.refusal).endObject();
     return printLine(out);
   }
@@ -29,6 +31,12 @@ void print(const RepairReport& report, bool json) {
     printLine(fmt::format("moved {} torn bytes to {}.torn", report.tornBytes, report.sessionId));
   }
   if (!report.removedFiles.empty()) printLine(fmt::format("removed {}", fmt::join(report.removedFiles, ", ")));
+  for (const std::string& path : report.otherCopies) {
+    printLine(
+        fmt::format("{} stays: it is not read and holds something else than {}; look which one is right and move the "
+                    "other out of the store",
+                    path, report.path));
+  }
   if (report.damagedLines > 0) {
     printLine(fmt::format("{} damaged places stay as they are and are skipped; `bough verify {}` lists them",
                           report.damagedLines, report.sessionId));
@@ -59,7 +67,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (!report) return std::unexpected(report.error());
   print(*report, context.json);
   if (report->refusal) return std::unexpected(*report->refusal);
-  return report->damagedLines > 0 ? kProblem : kDone;
+  return report->damagedLines > 0 || !report->otherCopies.empty() ? kProblem : kDone;
 }
 
 }  // namespace

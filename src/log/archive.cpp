@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
@@ -55,7 +56,56 @@ Result<std::string> sumOf(OpenLog& log) {
   return sum.finish();
 }
 
+// Whether all that `part` holds stands at the beginning of `whole`; not when that cannot be known.
+bool isBeginning(ByteSource& part, ByteSource& whole) {
+  std::string piece;
+  std::string same;
+  for (std::uint64_t at = 0;; at += piece.size()) {
+    piece.resize(kFramePlainBytes);
+    const auto got = readFully(part, at, piece);
+    if (!got || part.damagedAt()) return false;
+    if (*got == 0) return true;
+    piece.resize(*got);
+    same.resize(*got);
+    const auto found = readFully(whole, at, same);
+    if (!found || whole.damagedAt() || *found != *got || same != piece) return false;
+  }
+}
+
 }  // namespace
+
+Result<std::vector<PackedCopy>> copiesBeside(const LogFolders& folders, std::string_view sessionId, OpenLog& log) {
+  std::vector<PackedCopy> copies;
+  const auto look = [&](const std::shared_ptr<Directory>& folder, std::string name, LogForm form) -> Result<void> {
+    if (!folder || (folder == log.folder && name == log.name)) return {};
+    auto packed = openPacked(folder, name, form);
+    if (!packed && packed.error().code == ErrorCode::NotFound) return {};
+    if (!packed) return std::unexpected(packed.error());
+    copies.push_back({.folder = folder, .name = std::move(name), .covered = isBeginning(*packed->source, *log.source)});
+    return {};
+  };
+  auto looked = look(folders.archive, zstdName(sessionId), LogForm::Zstd);
+  if (looked) looked = look(folders.archive, gzipName(sessionId), LogForm::Gzip);
+  if (looked) looked = look(folders.sessions, gzipName(sessionId), LogForm::Gzip);
+  if (!looked) return std::unexpected(looked.error());
+  return copies;
+}
+
+Result<std::vector<PackedCopy>> dropCopies(const LogFolders& folders, std::string_view sessionId, OpenLog& log) {
+  auto copies = copiesBeside(folders, sessionId, log);
+  if (!copies || std::ranges::none_of(*copies, &PackedCopy::covered)) return copies;
+  // The name of the log that counts may not be on the disk yet.
+  if (auto synced = log.folder->sync(); !synced) {
+    return std::unexpected(systemError(synced.error(), "sync", log.folder->path()));
+  }
+  for (const PackedCopy& copy : *copies) {
+    if (!copy.covered) continue;
+    if (auto gone = copy.folder->remove(copy.name); !gone && gone.error() != ENOENT) {
+      return std::unexpected(systemError(gone.error(), "remove", copy.path()));
+    }
+  }
+  return copies;
+}
 
 Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
   auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
@@ -71,6 +121,14 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
   }
   if (!folders.archive) {
     return fail(ErrorCode::ReadOnly, "the store has no archive folder and cannot make one", "check its permissions");
+  }
+  const auto copies = copiesBeside(folders, sessionId, *log);
+  if (!copies) return std::unexpected(copies.error());
+  for (const PackedCopy& copy : *copies) {
+    if (copy.covered) continue;
+    return fail(ErrorCode::Damaged,
+                fmt::format("{} and {} are both there and hold different things", log->path(), copy.path()),
+                "look which one is right and move the other out of the store; nothing was changed");
   }
   NewFile packed(*folders.archive, zstdName(sessionId));
   if (auto created = packed.create(); !created) return std::unexpected(created.error());
@@ -103,7 +161,11 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
 Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
   auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
   if (!log) return std::unexpected(log.error());
-  if (log->form == LogForm::Plain) return {};  // another process has restored it
+  if (log->form == LogForm::Plain) {
+    // Another process has restored it; one that died over it may have left the compressed file.
+    auto dropped = dropCopies(folders, sessionId, *log);
+    return dropped ? Result<void>() : std::unexpected(dropped.error());
+  }
 
   NewFile plain(*folders.sessions, logName(sessionId));
   if (auto created = plain.create(); !created) return created;

@@ -433,6 +433,8 @@ Result<RepairReport> SessionLog::repair() {
                       .damagedLines = 0,
                       .indexRebuilt = false,
                       .removedFiles = {},
+                      .otherCopies = {},
+                      .path = {},
                       .refusal = {}};
   if (poison_) return std::unexpected(*poison_);
   std::shared_ptr<File> file;

@@ -373,18 +373,39 @@ Result<std::unique_ptr<ChangeWatcher>> FileBackend::watch(const std::string& ses
 Result<VerifyReport> FileBackend::verify(const std::string& sessionId) {
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());
-  return verifyLog(**session, serializer_, *this);
+  auto report = verifyLog(**session, serializer_, *this);
+  if (!report) return report;
+  auto counting = openLog(folders_, sessionId);
+  if (!counting) return std::unexpected(counting.error());
+  auto copies = copiesBeside(folders_, sessionId, *counting);
+  if (!copies) return std::unexpected(copies.error());
+  for (const PackedCopy& copy : *copies) {
+    ++(copy.covered ? report->noteCount : report->problemCount);
+    report->problems.push_back(
+        {.kind = copy.covered ? ProblemKind::Leftover : ProblemKind::OtherCopy,
+         .offset = 0,
+         .bytes = 0,
+         .message = copy.covered
+                        ? fmt::format("{} holds nothing more; `bough repair` removes it", copy.path())
+                        : fmt::format("{} is not read and holds something else than {}; look which one is right and "
+                                      "move the other out of the store",
+                                      copy.path(), counting->path())});
+  }
+  return report;
 }
 
 Result<RepairReport> FileBackend::repair(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
   const ChangeMark mark(changes_, sessionId);
-  auto removed = removeLeftovers(folders_, sessionId, options_.lockTimeoutMs);
-  if (!removed) return std::unexpected(removed.error());
+  auto left = removeLeftovers(folders_, sessionId, options_.lockTimeoutMs);
+  if (!left) return std::unexpected(left.error());
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());
   auto report = (*session)->repair();
-  if (report) report->removedFiles = std::move(*removed);
+  if (!report) return report;
+  report->removedFiles = std::move(left->removed);
+  report->otherCopies = std::move(left->otherCopies);
+  if (!report->otherCopies.empty()) report->path = (*session)->path();
   return report;
 }
 

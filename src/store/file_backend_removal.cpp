@@ -168,6 +168,13 @@ Result<TrashedSession> FileBackend::trash(const std::string& sessionId, const st
   auto locked = openLocked(folders_, sessionId, LockKind::Exclusive, options_.lockTimeoutMs);
   if (!locked) return std::unexpected(locked.error());
   if (auto may = allowed(); !may) return std::unexpected(may.error());
+  // Both would have one name in the trash. Only somebody else's hand makes two.
+  if (folders_.archive && folders_.archive->info(gzipName(sessionId)) && folders_.sessions->info(gzipName(sessionId))) {
+    return fail(ErrorCode::AlreadyExists,
+                fmt::format("{0} and {1} both hold a {2}", folders_.sessions->path(), folders_.archive->path(),
+                            gzipName(sessionId)),
+                "move one of them out of the store first");
+  }
   auto trash = trashFolder(true);
   if (!trash) return std::unexpected(trash.error());
   TrashedSession moved{.sessionId = sessionId, .removedMs = environment_.clock.nowMs()};
@@ -181,8 +188,6 @@ Result<TrashedSession> FileBackend::trash(const std::string& sessionId, const st
     const auto info = place.folder->info(place.name);
     if (!info && info.error() == ENOENT) continue;
     if (!info) return std::unexpected(systemError(info.error(), "look at", place.folder->path() + "/" + place.name));
-    // Two compressed copies can be left of an interrupted archiving; one of them is enough.
-    if (taken(place.trashName)) continue;
     if (auto linked = linkOver(*place.folder, place.name, **trash, place.trashName); !linked) {
       return std::unexpected(linked.error());
     }

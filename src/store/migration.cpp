@@ -267,12 +267,11 @@ Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, c
   return {};
 }
 
-Result<std::vector<std::string>> removeLeftovers(const LogFolders& folders, std::string_view sessionId,
-                                                 int lockTimeoutMs) {
+Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
   // Under the session's lock nobody is making such a file.
   auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
   if (!log) return std::unexpected(log.error());
-  std::vector<std::string> removed;
+  Leftovers left;
   const std::string logPrefix = logName(sessionId) + ".";
   const std::string indexPrefix = indexName(sessionId) + ".";
   for (const auto& folder : {folders.sessions, folders.archive}) {
@@ -282,18 +281,17 @@ Result<std::vector<std::string>> removeLeftovers(const LogFolders& folders, std:
     for (const std::string& name : *names) {
       const bool ours = name == logName(sessionId) + ".tmp" || name == zstdName(sessionId) + ".tmp" ||
                         isNumbered(name, logPrefix) || isNumbered(name, indexPrefix);
-      if (ours && folder->remove(name)) removed.push_back(name);
+      if (ours && folder->remove(name)) left.removed.push_back(name);
     }
   }
-  // Both the plain and the compressed log: archiving or restoring was cut off, and the plain one counts. Its name may
-  // not be on the disk yet.
-  const std::string packed = zstdName(sessionId);
-  if (log->form != LogForm::Plain || !folders.archive || !folders.archive->info(packed)) return removed;
-  if (auto synced = folders.sessions->sync(); !synced) {
-    return std::unexpected(systemError(synced.error(), "sync", folders.sessions->path()));
+  // Beside the log that counts a compressed one: archiving or restoring was cut off.
+  auto copies = dropCopies(folders, sessionId, *log);
+  if (!copies) return std::unexpected(copies.error());
+  for (const PackedCopy& copy : *copies) {
+    if (copy.covered) left.removed.push_back(copy.name);
+    if (!copy.covered) left.otherCopies.push_back(copy.path());
   }
-  if (folders.archive->remove(packed)) removed.push_back(packed);
-  return removed;
+  return left;
 }
 
 }  // namespace bough

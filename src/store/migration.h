@@ -28,8 +28,12 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view s
 Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, const std::vector<Entry>& entries,
                         std::string_view expectedTail, const EntrySerializer& serializer, int lockTimeoutMs);
 
-/// Removes what interrupted operations on this session left behind; returns the names.
-Result<std::vector<std::string>> removeLeftovers(const LogFolders& folders, std::string_view sessionId,
-                                                 int lockTimeoutMs);
+struct Leftovers {
+  std::vector<std::string> removed;
+  std::vector<std::string> otherCopies;  ///< As in RepairReport.
+};
+
+/// Removes what interrupted operations on this session left behind.
+Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs);
 
 }  // namespace bough

@@ -114,6 +114,80 @@ TEST_F(ArchiveTest, RepairRemovesWhatIsThisSessionsAndNothingElse) {
   for (const std::string& name : others) EXPECT_TRUE(std::filesystem::exists(folder / ("sessions/" + name))) << name;
 }
 
+// A hand may put an older log beside an archive, or the other way round.
+TEST_F(ArchiveTest, ACompressedFileThatHoldsSomethingElseStays) {
+  fill("s", 2);
+  const std::string older = slurp(logPath("s"));
+  must(store->appendSessionEntries("s", {message("precious", "e3")}));
+  must(store->archiveSession("s"));
+  const std::string packed = slurp(zstdPath("s"));
+  spill(logPath("s"), older);
+  store = open();
+  const Error error = refused(store->archiveSession("s"));
+  EXPECT_EQ(error.code, ErrorCode::Damaged);
+  for (const std::string& path : {logPath("s"), zstdPath("s")}) {
+    EXPECT_NE(error.message.find(path), std::string::npos) << error.message;
+  }
+  const RepairReport repaired = must(store->repairSession("s"));
+  EXPECT_TRUE(repaired.removedFiles.empty());
+  EXPECT_EQ(repaired.otherCopies, (Ids{zstdPath("s")}));
+  EXPECT_EQ(repaired.path, logPath("s"));
+  const VerifyReport report = must(store->verifySession("s"));
+  ASSERT_EQ(report.problemCount, 1U);
+  EXPECT_EQ(report.problems.back().kind, ProblemKind::OtherCopy);
+  EXPECT_EQ(slurp(zstdPath("s")), packed);
+  EXPECT_EQ(slurp(logPath("s")), older);
+}
+
+TEST_F(ArchiveTest, ACompressedFileThatCannotBeReadStays) {
+  fill("s", 2);
+  const std::string plain = slurp(logPath("s"));
+  must(store->archiveSession("s"));
+  std::string packed = slurp(zstdPath("s"));
+  spill(logPath("s"), plain);
+  for (const std::size_t at : {std::size_t{20}, packed.size() - 3}) {
+    std::string damaged = packed;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    spill(zstdPath("s"), damaged);
+    store = open();
+    EXPECT_EQ(must(store->repairSession("s")).otherCopies.size(), 1U);
+    EXPECT_EQ(refused(store->archiveSession("s")).code, ErrorCode::Damaged);
+    EXPECT_EQ(slurp(zstdPath("s")), damaged);
+  }
+}
+
+TEST_F(ArchiveTest, ACompressedFileThatHoldsNothingMoreIsALeftover) {
+  fill("s", 2);
+  const std::string older = slurp(logPath("s"));
+  must(store->archiveSession("s"));
+  const std::string packed = slurp(zstdPath("s"));
+  must(store->appendSessionEntries("s", {message("x", "e3")}));
+  for (const bool archive : {false, true}) {
+    spill(zstdPath("s"), packed);
+    store = open();
+    const VerifyReport report = must(store->verifySession("s"));
+    EXPECT_EQ(report.problemCount, 0U);
+    EXPECT_EQ(report.noteCount, 1U);
+    if (archive) {
+      must(store->archiveSession("s"));
+    } else {
+      EXPECT_EQ(must(store->repairSession("s")).removedFiles, (Ids{"s.jsonl.zst"}));
+    }
+    EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e3"}));
+  }
+}
+
+// The copy in the trash would be one of the two.
+TEST_F(ArchiveTest, TwoGzipFilesOfASessionAreNotThrownAwayForOne) {
+  if (std::system("command -v gzip >/dev/null") != 0) GTEST_SKIP() << "no gzip";
+  fill("s", 2);
+  ASSERT_EQ(std::system(("gzip " + logPath("s")).c_str()), 0);
+  spill(folder / "archive/s.jsonl.gz", slurp(logPath("s") + ".gz"));
+  store = open();
+  EXPECT_EQ(refused(store->trashSession("s")).code, ErrorCode::AlreadyExists);
+  EXPECT_EQ(must(store->listSessions()), (Ids{"s"}));
+}
+
 class DamagedFrame : public ArchiveTest {
  protected:
   // A log of several frames, of which one is damaged.
