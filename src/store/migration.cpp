@@ -188,6 +188,26 @@ Result<void> keepOldAs(Directory& folder, const OpenLog& old, const std::string&
   return orError(folder.sync(), "sync", folder.path());
 }
 
+// From which format to which; NewerFormat when there is no way.
+Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std::string_view sessionId,
+                                      const EntrySerializer& serializer) {
+  if (old.size() == 0) {
+    if (log.source->damagedAt()) return std::unexpected(unpackError(log));
+    return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", log.path()),
+                "see `bough verify`");
+  }
+  auto first = old.at(0);
+  if (!first) return std::unexpected(first.error());
+  MigrationResult plan{.sessionId = std::string(sessionId),
+                       .fromFormat = readHeader(*first).format,
+                       .toFormat = serializer.schemaVersion(),
+                       .entries = old.size(),
+                       .keptAs = {},
+                       .problems = {}};
+  if (plan.fromFormat <= plan.toFormat) return plan;
+  return std::unexpected(newerFormatError(plan.fromFormat, sessionId, log.path(), plan.toFormat));
+}
+
 // `<prefix><16 hex digits>.tmp`. Nothing looser: other sessions may have names that begin like this one's.
 bool isNumbered(std::string_view name, std::string_view prefix) {
   constexpr std::string_view kEnding = ".tmp";
@@ -201,27 +221,20 @@ bool isNumbered(std::string_view name, std::string_view prefix) {
 
 Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view sessionId,
                                    const EntrySerializer& serializer, Environment& environment, int lockTimeoutMs) {
-  if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return std::unexpected(plain.error());
   auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
   if (!log) return std::unexpected(log.error());
   EntryReader old(*log, serializer);
   if (auto opened = old.open(); !opened) return std::unexpected(opened.error());
-  if (old.size() == 0) {
-    return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", log->path()),
-                "see `bough verify`");
+  auto planned = planMigration(old, *log, sessionId, serializer);
+  if (!planned || planned->fromFormat == planned->toFormat) return planned;
+  if (log->form != LogForm::Plain) {
+    // Only now that it is to be written anew.
+    (void)log->file->unlock();
+    if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return std::unexpected(plain.error());
+    return migrateLog(folders, sessionId, serializer, environment, lockTimeoutMs);
   }
-  auto first = old.at(0);
-  if (!first) return std::unexpected(first.error());
-  MigrationResult result{.sessionId = std::string(sessionId),
-                         .fromFormat = readHeader(*first).format,
-                         .toFormat = serializer.schemaVersion(),
-                         .entries = old.size(),
-                         .keptAs = {},
-                         .problems = {}};
-  if (result.fromFormat == result.toFormat) return result;
-  if (result.fromFormat > result.toFormat) {
-    return std::unexpected(newerFormatError(result.fromFormat, sessionId, log->path(), result.toFormat));
-  }
+  if (auto dropped = dropCopies(folders, sessionId, *log); !dropped) return std::unexpected(dropped.error());
+  MigrationResult result = std::move(*planned);
   NewFile file(*folders.sessions, logName(sessionId));
   auto done = file.create();
   if (done) done = writeUpgraded(old, file, serializer, Upgrade(sessionId, environment));

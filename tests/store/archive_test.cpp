@@ -282,6 +282,21 @@ TEST_F(ArchiveTest, BytesBehindAGzipFileAreReportedAndLeftOut) {
   EXPECT_EQ(slurp(logPath("s") + ".gz"), packed + "garbage");
 }
 
+TEST_F(ArchiveTest, MigratingUnpacksOnlyWhatIsWrittenAnew) {
+  spill(logPath("n"), R"({"id":"h","parentId":null,"type":"session_header","payload":{"format":9}})"
+                      "\n");
+  fill("s", 1);
+  for (const std::string id : {"n", "s"}) must(store->archiveSession(id));
+  EXPECT_EQ(refused(store->migrateSession("n")).code, ErrorCode::NewerFormat);
+  EXPECT_TRUE(must(store->migrateSession("s")).keptAs.empty());
+  for (const std::string id : {"n", "s"}) EXPECT_TRUE(std::filesystem::exists(zstdPath(id))) << id;
+  spill(logPath("d"), R"({"id":"h","parentId":null,"type":"session_header","payload":{"version":0}})"
+                      "\n");
+  must(store->archiveSession("d"));
+  EXPECT_FALSE(must(store->migrateSession("d")).keptAs.empty());
+  EXPECT_FALSE(std::filesystem::exists(zstdPath("d")));
+}
+
 // The index may be missing, older, newer, damaged or of another file: the answers are the same.
 TEST_F(ArchiveTest, TheIndexFileNeverChangesAnAnswer) {
   const auto fillLarge = [&](const std::string& id, const std::string& prefix) {
