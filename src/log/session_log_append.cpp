@@ -451,7 +451,9 @@ Result<RepairReport> SessionLog::repair() {
   if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
   // Those who know the log by its generation need not begin anew when it turns out to be as it was.
   if (index_.summary().isSameLogAs(before)) generation_ = generation;
-  if (auto may = checkHeader(); !may) {
+  if (log_.source->damagedAt()) {
+    report.refusal = unpackError(log_);
+  } else if (auto may = checkHeader(); !may) {
     report.refusal = may.error();
   } else if (file) {
     if (auto settled = settle(); !settled) return std::unexpected(settled.error());
