@@ -174,8 +174,9 @@ Command appendCommand() {
       .summary = "Append entries to a session: all of them, or none",
       .details =
           "Entries come as JSON lines on stdin and are one batch. A missing id or timestamp is filled in, a missing\n"
-          "parentId with the entry before it, the first one's with the head. The id of the last entry is printed\n"
-          "once all are durable. A line has at most 128 MiB, all of them 1 GiB.",
+          "parentId with the entry before it (labels and other control entries are nobody's parent), the first one's\n"
+          "with the head. The id of the last entry is printed once all are durable. A line has at most 128 MiB, all\n"
+          "of them 1 GiB.",
       .examples =
           "  bough append SESSION --role user --text \"Hello\"\n"
           "  bough append SESSION < batch.jsonl\n"

@@ -116,12 +116,12 @@ void checkCopies(const std::string& location, Findings& findings) {
   std::map<std::string, std::vector<std::string>> files;
   for (const std::string folder : {"sessions", "archive"}) {
     std::error_code error;
-    for (const auto& file : std::filesystem::directory_iterator(location + "/" + folder, error)) {
+    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(location) / folder, error)) {
       const std::string name = file.path().filename().string();
       const auto* const ending =
           std::ranges::find_if(kLogs, [&](std::string_view each) { return name.ends_with(each); });
       if (ending == std::end(kLogs)) continue;
-      files[name.substr(0, name.size() - ending->size())].push_back(folder + "/" + name);
+      files[name.substr(0, name.size() - ending->size())].push_back(fmt::format("{}/{}", folder, name));
     }
   }
   for (auto& [id, names] : files) {

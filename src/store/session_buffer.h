@@ -2,8 +2,8 @@
 //
 // An accepted batch has its ids, times and parents, and waits in memory. A flush appends all that waits for a session
 // as one batch through the backend, so a crash loses a tail of whole batches. A thread flushes what has waited long
-// enough; what goes wrong there is returned by the session's next call. What a full disk or a busy lock keeps from being
-// written goes on waiting and is tried again; until then no more is accepted than may wait.
+// enough; what goes wrong there is returned by the session's next call. What a full disk or a busy lock keeps from
+// being written goes on waiting and is tried again; until then no more is accepted than may wait.
 #pragma once
 
 #include <atomic>
