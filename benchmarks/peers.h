@@ -1,4 +1,4 @@
-// Other stores beside ours in the table, where their libraries are installed.
+// Other stores beside ours in the table, each a target of its own that is built where its library is installed.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,13 @@ struct Peer {
   std::function<void()> append;  ///< One durable append of the batch.
 };
 
-/// What this build has of: SQLite (WAL, synchronous=FULL, one transaction a batch), RocksDB (synced write batch).
+/// One transaction a batch, in WAL with synchronous=FULL. Its target is bench_sqlite.
+Peer sqlitePeer(const std::string& folder, std::size_t lineBytes, std::size_t count);
+
+/// One synced write batch. Its target is bench_rocksdb.
+Peer rocksdbPeer(const std::string& folder, std::size_t lineBytes, std::size_t count);
+
+/// Those of them that were built.
 std::vector<Peer> durablePeers(const std::string& folder, std::size_t lineBytes, std::size_t linesPerBatch);
 
 }  // namespace bough::bench
