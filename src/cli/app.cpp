@@ -20,15 +20,17 @@ std::string environmentValue(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
+// What a variable that is not set leaves of an argument is a mistake of the caller, not a wish for the default.
+std::string refuseEmpty(const std::string& value) {
+  return value.empty() ? "the value is empty: give one, or leave it out" : "";
+}
+
 void addOption(CLI::App& app, const Option& option) {
   CLI::Option* added = nullptr;
   if (auto* const* flag = std::get_if<bool*>(&option.target)) {
     added = app.add_flag(option.name, **flag, option.help);
   } else if (auto* const* text = std::get_if<std::string*>(&option.target)) {
-    added = app.add_option(option.name, **text, option.help);
-  } else if (auto* const* given = std::get_if<std::optional<std::string>*>(&option.target)) {
-    added = app.add_option_function<std::string>(
-        option.name, [to = *given](const std::string& value) { *to = value; }, option.help);
+    added = app.add_option(option.name, **text, option.help)->check(refuseEmpty, "not empty");
   } else if (auto* const* number = std::get_if<std::uint64_t*>(&option.target)) {
     added = app.add_option(option.name, **number, option.help);
   } else {

@@ -17,9 +17,9 @@ constexpr const char* kLeastEntry = R"(an entry is at least {"type":"message","p
 
 struct Options {
   std::string session;
-  std::optional<std::string> expectedTail;
+  std::string expectedTail;
   std::string role;
-  std::optional<std::string> text;
+  std::string text;
 };
 
 // One line of input. Unlike in a log, a parent that is left out is not the same as null.
@@ -126,27 +126,15 @@ void printResult(const AppendResult& result, bool json) {
   printLine(out);
 }
 
-Result<void> checkOptions(const Options& options) {
-  if (options.role.empty() == options.text.has_value()) {
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (options.role.empty() != options.text.empty()) {
     return fail(ErrorCode::InvalidArgument, "--role and --text go together",
                 "bough append SESSION --role user --text Hi");
   }
-  if (options.text && options.text->empty()) {
-    return fail(ErrorCode::InvalidArgument, "--text is empty", "a message says something; nothing was appended");
-  }
-  // As of a variable that is not set: to append without the check would be the opposite of what was asked for.
-  if (options.expectedTail && options.expectedTail->empty()) {
-    return fail(ErrorCode::InvalidArgument, "--expect-tail is empty",
-                "name the entry that must be the last one, or leave the option out; nothing was appended");
-  }
-  return {};
-}
-
-Result<ExitCode> run(const Context& context, const Options& options) {
-  if (auto checked = checkOptions(options); !checked) return std::unexpected(checked.error());
+  const bool typed = !options.text.empty();
   auto session = openSession(context, options.session);
   if (!session) return std::unexpected(session.error());
-  auto batch = options.text ? Batch{.entries = {typedMessage(options.role, *options.text)}, .places = {}} : readInput();
+  auto batch = typed ? Batch{.entries = {typedMessage(options.role, options.text)}, .places = {}} : readInput();
   if (!batch) {
     batch.error().hint += "; nothing was appended";
     return refuseData(batch.error(), context.json);
@@ -156,9 +144,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                 "give entries as JSON lines on stdin, or use --role and --text");
   }
   AppendOptions how;
-  how.expectedTail = options.expectedTail;
+  if (!options.expectedTail.empty()) how.expectedTail = options.expectedTail;
   auto result = session->store->appendSessionEntries(session->sessionId, std::move(batch->entries), how);
-  if (!result && !options.text) return refuseData(withPlace(result.error(), *batch), context.json);
+  if (!result && !typed) return refuseData(withPlace(result.error(), *batch), context.json);
   if (!result) return std::unexpected(result.error());
   printResult(*result, context.json);
   if (!context.json) printCondition(*result);

@@ -35,8 +35,8 @@ struct Context {
 struct Option {
   std::string name;
   std::string help;
-  /// Into an optional one goes also an empty value: for options where that is not the same as none.
-  std::variant<bool*, std::string*, std::optional<std::string>*, std::uint64_t*, std::vector<std::string>*> target;
+  /// A text is never empty when it was given.
+  std::variant<bool*, std::string*, std::uint64_t*, std::vector<std::string>*> target;
   bool required = false;
   std::vector<std::string> choices = {};
   std::string value = {};  ///< What the help calls its value, as N or FILE.

@@ -120,8 +120,8 @@ class BatchRules {
     if (auto encoded = serializer_.encode(known, theirs); !encoded) return std::unexpected(encoded.error());
     if (mine != theirs) {
       return fail(ErrorCode::IdConflict,
-                  fmt::format("session {} has an entry {} with other content; nothing was appended", request_.sessionId,
-                              entry.id),
+                  fmt::format("{} has an entry {} with other content; nothing was appended",
+                              lines_.find(entry.id) ? "the batch itself" : "session " + request_.sessionId, entry.id),
                   "entries are never changed: append under another id, or leave the id out");
     }
     advanceHead(known, entryKind(known.type), known.id);

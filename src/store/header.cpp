@@ -41,24 +41,22 @@ HeaderInfo readHeader(const Entry& first) {
   return info;
 }
 
-std::string formatName(int format) {
-  return format == kUnknownFormat ? "unknown" : std::to_string(format);
+std::string unknownFormat(int format) {
+  if (format == kUnknownFormat) return "the header names a format that this version of bough does not know";
+  return fmt::format("format {} is newer than this version of bough knows", format);
 }
 
-Error newerFormatError(int format, std::string_view sessionId, std::string_view path, int known) {
-  return {
-      .code = ErrorCode::NewerFormat,
-      .message = fmt::format("session {} is in format {}, which is newer than this version of bough knows ({}); {}, "
-                             "byte 0",
-                             sessionId, formatName(format), known, path),
-      .hint = "upgrade bough; until then it can be read, not written"};
+Error newerFormatError(int format, std::string_view sessionId, std::string_view path) {
+  return {.code = ErrorCode::NewerFormat,
+          .message = fmt::format("session {}: {} ({}, byte 0)", sessionId, unknownFormat(format), path),
+          .hint = "upgrade bough; until then it can be read, not written"};
 }
 
 Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::string_view path, std::uint64_t offset,
                          int known) {
   const int format = readHeader(first).format;
   if (format == known) return {};
-  if (format > known) return std::unexpected(newerFormatError(format, sessionId, path, known));
+  if (format > known) return std::unexpected(newerFormatError(format, sessionId, path));
   if (first.type == entry_type::kSessionHeader) {
     return fail(ErrorCode::MigrationNeeded,
                 fmt::format("session {} is in format {}: it can be read, not written", sessionId, format),

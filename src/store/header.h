@@ -29,9 +29,9 @@ HeaderInfo readHeader(const Entry& first);
 /// Refuses to write to a session that is not in the format `known`. `first` is its first entry, at `offset` of `path`.
 Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::string_view path, std::uint64_t offset,
                          int known);
-Error newerFormatError(int format, std::string_view sessionId, std::string_view path, int known);
-/// `2`, or `unknown`.
-std::string formatName(int format);
+Error newerFormatError(int format, std::string_view sessionId, std::string_view path);
+/// What is wrong with a format that is newer, or no number at all.
+std::string unknownFormat(int format);
 
 /// The payload of a new session's header.
 std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin);

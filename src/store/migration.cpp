@@ -205,7 +205,7 @@ Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std:
                        .keptAs = {},
                        .problems = {}};
   if (plan.fromFormat <= plan.toFormat) return plan;
-  return std::unexpected(newerFormatError(plan.fromFormat, sessionId, log.path(), plan.toFormat));
+  return std::unexpected(newerFormatError(plan.fromFormat, sessionId, log.path()));
 }
 
 // `<prefix><16 hex digits>.tmp`. Nothing looser: other sessions may have names that begin like this one's.

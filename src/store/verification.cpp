@@ -137,9 +137,7 @@ Result<VerifyReport> verifyLog(SessionLog& log, const EntrySerializer& serialize
   }
   auto header = backend.header(log.sessionId());
   if (header && readHeader(*header).format > serializer.schemaVersion()) {
-    sink.add(
-        ProblemKind::Header, 0, 0,
-        fmt::format("format {} is newer than this version of bough knows", formatName(readHeader(*header).format)));
+    sink.add(ProblemKind::Header, 0, 0, unknownFormat(readHeader(*header).format));
   }
   checkParents(sink, backend, log.sessionId());
   if (auto checked = checkEntries(log, serializer, backend, sink); !checked) return std::unexpected(checked.error());
