@@ -197,6 +197,7 @@ class StorageBackend {
   virtual Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) = 0;
   /// The one thrown away last comes first.
   virtual Result<std::vector<TrashedSession>> listTrash() = 0;
+  /// A second copy that holds something else counts as one more problem.
   virtual Result<SessionState> trashedState(const std::string& trashId) = 0;
   virtual Result<SeenOrigin> trashedOrigin(const std::string& trashId) = 0;
   virtual Result<void> exportTrashedLines(const std::string& trashId,

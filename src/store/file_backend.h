@@ -81,7 +81,7 @@ class FileBackend : public StorageBackend {
   Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) override;
   Result<std::vector<TrashedSession>> listTrash() override;
-  Result<SessionState> trashedState(const std::string& trashId) override { return stateOf(trashedLog(trashId)); }
+  Result<SessionState> trashedState(const std::string& trashId) override;
   Result<SeenOrigin> trashedOrigin(const std::string& trashId) override { return originSeenIn(trashedLog(trashId)); }
   Result<void> exportTrashedLines(const std::string& trashId,
                                   const std::function<bool(std::string_view)>& line) override;

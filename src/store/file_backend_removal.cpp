@@ -12,6 +12,7 @@
 
 #include "base/file_io.h"
 #include "base/json_scan.h"
+#include "log/archive.h"
 #include "log/new_file.h"
 #include "store/file_backend.h"
 #include "store/header.h"
@@ -244,6 +245,20 @@ Result<std::shared_ptr<SessionLog>> FileBackend::trashedLog(const std::string& t
                               {.lockTimeoutMs = options_.lockTimeoutMs, .writeIndex = false});
   if (!log && log.error().code == ErrorCode::NotFound) return std::unexpected(noSuchTrash(trashId));
   return log;
+}
+
+Result<SessionState> FileBackend::trashedState(const std::string& trashId) {
+  auto state = stateOf(trashedLog(trashId));
+  if (!state) return state;
+  auto trash = trashFolder(false);
+  if (!trash) return std::unexpected(trash.error());
+  const LogFolders folders{.sessions = *trash, .archive = *trash};
+  auto counting = openLog(folders, trashId);
+  if (!counting) return std::unexpected(counting.error());
+  const auto copies = copiesBeside(folders, trashId, *counting);
+  if (!copies) return std::unexpected(copies.error());
+  state->problemCount += static_cast<std::uint64_t>(std::ranges::count(*copies, false, &PackedCopy::covered));
+  return state;
 }
 
 Result<SeenOrigin> FileBackend::originSeenIn(const Result<std::shared_ptr<SessionLog>>& log) {

@@ -94,6 +94,15 @@ Result<void> refuseDamaged(const std::string& name, const Result<SessionState>& 
               fmt::format("{}; no attachment was removed", hint));
 }
 
+// What stands in a second copy of a session is not read, and may be what is wanted of the two.
+Result<void> refuseOtherCopies(StorageBackend& backend, const std::string& sessionId) {
+  const auto report = backend.verify(sessionId);
+  if (!report) return std::unexpected(report.error());
+  const auto other = std::ranges::find(report->problems, ProblemKind::OtherCopy, &Problem::kind);
+  if (other == report->problems.end()) return {};
+  return fail(ErrorCode::Damaged, other->message, "no attachment was removed: the other copy may name it");
+}
+
 // Of the candidates, those that no line of any session names. A session that cannot be read stops it: what it names
 // is unknown.
 Result<std::unordered_set<std::string>> unusedOf(StorageBackend& backend, const std::vector<std::string>& candidates) {
@@ -111,6 +120,7 @@ Result<std::unordered_set<std::string>> unusedOf(StorageBackend& backend, const 
           refuseDamaged("session " + session, backend.state(session),
                         "put a good copy in its place, or remove it for good: `bough rm`, then `bough trash --empty`");
     }
+    if (read) read = refuseOtherCopies(backend, session);
     if (!read) return std::unexpected(read.error());
   }
   // What lies in the trash may come back.

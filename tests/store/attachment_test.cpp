@@ -110,6 +110,21 @@ TEST_F(AttachmentTest, NothingIsRemovedWhileASessionCannotBeRead) {
   EXPECT_EQ(must(store->readAttachment(free)), "free bytes");
 }
 
+// A compressed copy beside the log that holds more than it: which of the two is right only their owner knows.
+TEST_F(AttachmentTest, NothingIsRemovedWhileASecondCopyOfASessionHoldsSomethingElse) {
+  const std::string named = must(store->putAttachment("named bytes"));
+  const std::string before = slurp(logPath("s"));
+  must(store->appendSessionEntries("s", {entryOf("custom", R"({"file":")" + named + R"("})")}));
+  must(store->archiveSession("s"));
+  spill(logPath("s"), before);
+  const Error error = refused(store->removeUnusedAttachments({named}));
+  EXPECT_EQ(error.code, ErrorCode::Damaged);
+  EXPECT_TRUE(error.message.contains("s.jsonl.zst")) << error.message;
+  must(store->trashSession("s"));
+  EXPECT_EQ(refused(store->removeUnusedAttachments({named})).code, ErrorCode::Damaged) << "in the trash neither";
+  EXPECT_EQ(must(store->readAttachment(named)), "named bytes");
+}
+
 TEST_F(AttachmentTest, NamesFromOutsideAreChecked) {
   for (const std::string bad : {"", "../../../etc/passwd", "xyz", "AA"}) {
     EXPECT_EQ(refused(store->readAttachment(bad)).code, ErrorCode::InvalidArgument);
