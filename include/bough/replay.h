@@ -35,7 +35,7 @@ class SessionReplay {
 
   /// Entries of the branch, those before `after` included.
   [[nodiscard]] std::size_t size() const { return path_.size(); }
-  /// The next entry; none at the end.
+  /// The next entry; none at the end. Damaged, retryable from the start, when the session was replaced meanwhile.
   Result<std::optional<ReplayStep>> next();
   /// All steps up to the first failed tool result, that one included, or to the end.
   Result<std::vector<ReplayStep>> nextFailure();
@@ -50,6 +50,7 @@ class SessionReplay {
   std::size_t place_ = 0;
   std::vector<Entry> loaded_;  // from loadedFrom_ on
   std::size_t loadedFrom_ = 0;
+  std::string previousId_;
   std::optional<std::uint64_t> startMs_;
   std::optional<std::uint64_t> previousMs_;
 };

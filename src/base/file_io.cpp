@@ -64,6 +64,12 @@ Error systemError(int number, std::string_view what, std::string_view path) {
   return error;
 }
 
+std::unexpected<Error> changedWhileRead(std::string_view what) {
+  auto error = fail(ErrorCode::Damaged, fmt::format("{} changed while it was read", what), "try again");
+  error.error().retryable = true;
+  return error;
+}
+
 SysResult<std::size_t> readFully(File& file, std::uint64_t offset, std::span<char> out) {
   std::size_t done = 0;
   while (done < out.size()) {

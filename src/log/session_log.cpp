@@ -364,6 +364,23 @@ Result<std::vector<std::string>> SessionLog::read(const std::vector<Ordinal>& or
   return lines;
 }
 
+Result<void> SessionLog::readAll(const std::function<bool(Ordinal, const std::string&)>& use) {
+  constexpr std::size_t kPart = 256;
+  std::string last;
+  for (Ordinal from = 0;;) {
+    // The last line once more: the same one stands behind the same ones, since its seal covers theirs.
+    const Ordinal again = from > 0 ? 1 : 0;
+    auto lines = readFrom(from - again, kPart + again);
+    if (!lines) return std::unexpected(lines.error());
+    if (again > 0 && (lines->empty() || lines->front() != last)) return changedWhileRead(path());
+    if (lines->size() == again) return {};
+    for (std::size_t i = again; i < lines->size(); ++i) {
+      if (!use(from++, (*lines)[i])) return {};
+    }
+    last = std::move(lines->back());
+  }
+}
+
 Result<std::vector<std::string>> SessionLog::readFrom(Ordinal from, std::size_t limit) {
   const std::lock_guard lock(mutex_);
   return withIndex([&]() -> Result<std::vector<std::string>> {
@@ -420,9 +437,7 @@ Result<void> SessionLog::readLines(const std::vector<Ordinal>& ordinals, const U
     if (!done || (!readMismatch_ && !index_.damaged())) return done;
   }
   if (auto fresh = rebuild(); !fresh) return std::unexpected(fresh.error());
-  auto changed = fail(ErrorCode::Damaged, fmt::format("{} changed while it was read", log_.path()), "try again");
-  changed.error().retryable = true;
-  return changed;
+  return changedWhileRead(log_.path());
 }
 
 Result<std::uint64_t> SessionLog::scanWhole(ScanSink& sink) {

@@ -145,8 +145,8 @@ class SessionLog {
   /// The lines at these ordinals. Fails with a retryable Damaged when the log turned out to be changed, so that
   /// ordinals mean other entries now: ask for them again.
   Result<std::vector<std::string>> read(const std::vector<Ordinal>& ordinals);
-  /// The lines from an ordinal on; none at the end.
-  Result<std::vector<std::string>> readFrom(Ordinal from, std::size_t limit);
+  /// Every line in turn, until `use` returns false. As read, when another file has the log's place in between.
+  Result<void> readAll(const std::function<bool(Ordinal, const std::string&)>& use);
   /// As read, decoded.
   Result<std::vector<Entry>> readEntries(const std::vector<Ordinal>& ordinals);
 
@@ -207,6 +207,9 @@ class SessionLog {
 
   // Never the same twice in a process, whichever log asks.
   static std::uint64_t nextGeneration();
+
+  // The lines from an ordinal on; none at the end.
+  Result<std::vector<std::string>> readFrom(Ordinal from, std::size_t limit);
 
   // All below need mutex_.
   Result<void> reopen();

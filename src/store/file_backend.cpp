@@ -344,22 +344,10 @@ Result<std::vector<Entry>> FileBackend::read(const std::string& sessionId, std::
   return (*session)->readEntries(ordinals);
 }
 
-Result<void> exportLog(SessionLog& log, const std::function<bool(std::string_view)>& line) {
-  constexpr std::size_t kPart = 256;
-  for (Ordinal from = 0;; from += kPart) {
-    auto lines = log.readFrom(from, kPart);
-    if (!lines) return std::unexpected(lines.error());
-    if (lines->empty()) return {};
-    for (const std::string& text : *lines) {
-      if (!line(text)) return {};
-    }
-  }
-}
-
 Result<void> FileBackend::exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) {
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());
-  return exportLog(**session, line);
+  return (*session)->readAll([&](Ordinal, const std::string& text) { return line(text); });
 }
 
 Result<std::unique_ptr<ChangeWatcher>> FileBackend::watch(const std::string& sessionId) {

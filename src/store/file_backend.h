@@ -27,9 +27,6 @@ namespace bough {
 /// InvalidArgument when it is none.
 Result<void> checkSessionId(const std::string& sessionId);
 
-/// Gives a log's lines to `line`, until it returns false.
-Result<void> exportLog(SessionLog& log, const std::function<bool(std::string_view)>& line);
-
 /// A file of a session, and what it is called in the trash.
 struct FilePlace {
   Directory* folder = nullptr;

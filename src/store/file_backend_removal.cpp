@@ -280,7 +280,7 @@ Result<void> FileBackend::exportTrashedLines(const std::string& trashId,
                                              const std::function<bool(std::string_view)>& line) {
   auto log = trashedLog(trashId);
   if (!log) return std::unexpected(log.error());
-  return exportLog(**log, line);
+  return (*log)->readAll([&](Ordinal, const std::string& text) { return line(text); });
 }
 
 Result<void> FileBackend::restore(const std::string& trashId) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/file_io.h"
 #include "base/timestamp.h"
 #include "bough/entry_summary.h"
 
@@ -52,17 +53,21 @@ Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string
   if (found == replay.path_.end()) return notOn(options.after);
   replay.place_ = static_cast<std::size_t>(found - replay.path_.begin()) + 1;
   replay.previousMs_ = parseTimestamp(after->timestamp);
+  replay.previousId_ = after->id;
   return replay;
 }
 
 Result<void> SessionReplay::load() {
   if (place_ >= loadedFrom_ && place_ - loadedFrom_ < loaded_.size()) return {};
+  // The one before once more: it is another one when the session is.
+  const std::size_t from = place_ > 0 ? place_ - 1 : 0;
   const std::size_t end = std::min(path_.size(), place_ + kPart);
-  auto entries = store_->loadEntriesAt(sessionId_, {path_.begin() + static_cast<std::ptrdiff_t>(place_),
+  auto entries = store_->loadEntriesAt(sessionId_, {path_.begin() + static_cast<std::ptrdiff_t>(from),
                                                     path_.begin() + static_cast<std::ptrdiff_t>(end)});
   if (!entries) return std::unexpected(entries.error());
+  if (from < place_ && entries->front().id != previousId_) return changedWhileRead("session " + sessionId_);
   loaded_ = std::move(*entries);
-  loadedFrom_ = place_;
+  loadedFrom_ = from;
   return {};
 }
 
@@ -75,6 +80,7 @@ Result<std::optional<ReplayStep>> SessionReplay::next() {
   step.sincePreviousMs = between(previousMs_, now);
   step.failed = hasFailedResult(step.entry);
   if (now) previousMs_ = now;
+  previousId_ = step.entry.id;
   ++place_;
   return step;
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "base/file_io.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/kind_set.h"
@@ -338,10 +339,7 @@ Result<void> SessionCursor::State::checkLocated() const {
   auto now = store->backend->numbering(sessionId);
   if (!now) return std::unexpected(now.error());
   if (*now == numbering) return {};
-  auto changed =
-      fail(ErrorCode::Damaged, fmt::format("session {} was replaced while it was read", sessionId), "try again");
-  changed.error().retryable = true;
-  return changed;
+  return changedWhileRead("session " + sessionId);
 }
 
 SessionCursor::SessionCursor(std::unique_ptr<State> state) : state_(std::move(state)) {}

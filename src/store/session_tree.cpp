@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/file_io.h"
 #include "base/json_scan.h"
 #include "store/session_store_impl.h"
 
@@ -80,7 +81,7 @@ class OutlineJoin {
       if (part.sequences.empty()) continue;
       auto other = backend_.outline(part.sessionId);
       if (!other) return std::unexpected(other.error());
-      if (part.sequences.back() >= other->kinds.size()) return changed();
+      if (part.sequences.back() >= other->kinds.size()) return changedWhileRead("session " + sessionId_);
       if (first) {
         const auto root = static_cast<std::uint32_t>(part.sequences.front());
         const bool orphan = other->walkUp(root, [](std::uint32_t, std::uint32_t) {}) == kElsewhere;
@@ -92,12 +93,6 @@ class OutlineJoin {
       first = false;
     }
     return {};
-  }
-
-  [[nodiscard]] std::unexpected<Error> changed() const {
-    auto error = fail(ErrorCode::Damaged, fmt::format("session {} changed while it was read", sessionId_), "try again");
-    error.error().retryable = true;
-    return error;
   }
 
   // Entries whose parent the index does not know: it may be shared, stand later, or be nowhere.

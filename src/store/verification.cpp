@@ -84,34 +84,20 @@ void checkParents(VerifySink& sink, StorageBackend& backend, const std::string& 
   }
 }
 
-// Every line once more, entry by entry: it decodes, and its attachment is there and right.
-Result<void> checkEntries(SessionLog& log, const EntrySerializer& serializer, StorageBackend& backend,
-                          VerifySink& sink) {
-  constexpr std::size_t kPart = 256;
-  for (Ordinal from = 0;; from += kPart) {
-    auto lines = log.readFrom(from, kPart);
-    if (!lines) return std::unexpected(lines.error());
-    if (lines->empty()) return {};
-    for (std::size_t i = 0; i < lines->size(); ++i) {
-      const std::string& line = (*lines)[i];
-      const std::uint64_t offset = log.offsetOf(from + static_cast<Ordinal>(i));
-      if (const auto whole = json::check(line); !whole) {
-        sink.add(ProblemKind::Damage, offset, line.size(),
-                 fmt::format("a sealed line is not JSON: {}", whole.error().reason));
-        continue;
-      }
-      auto entry = serializer.decode(line);
-      if (!entry) {
-        sink.add(ProblemKind::Damage, offset, line.size(), entry.error().message);
-        continue;
-      }
-      const auto reference = readAttachmentReference(entry->payload);
-      if (!reference) continue;
-      if (auto bytes = backend.getAttachment(*reference); !bytes) {
-        sink.add(ProblemKind::Attachment, offset, line.size(),
-                 fmt::format("entry {}: {}", entry->id, bytes.error().message));
-      }
-    }
+// A line that its seal covers: it decodes, and its attachment is there and right.
+void checkEntry(const std::string& line, std::uint64_t offset, const EntrySerializer& serializer,
+                StorageBackend& backend, VerifySink& sink) {
+  if (const auto whole = json::check(line); !whole) {
+    return sink.add(ProblemKind::Damage, offset, line.size(),
+                    fmt::format("a sealed line is not JSON: {}", whole.error().reason));
+  }
+  const auto entry = serializer.decode(line);
+  if (!entry) return sink.add(ProblemKind::Damage, offset, line.size(), entry.error().message);
+  const auto reference = readAttachmentReference(entry->payload);
+  if (!reference) return;
+  if (auto bytes = backend.getAttachment(*reference); !bytes) {
+    sink.add(ProblemKind::Attachment, offset, line.size(),
+             fmt::format("entry {}: {}", entry->id, bytes.error().message));
   }
 }
 
@@ -140,7 +126,11 @@ Result<VerifyReport> verifyLog(SessionLog& log, const EntrySerializer& serialize
     sink.add(ProblemKind::Header, 0, 0, unknownFormat(readHeader(*header).format));
   }
   checkParents(sink, backend, log.sessionId());
-  if (auto checked = checkEntries(log, serializer, backend, sink); !checked) return std::unexpected(checked.error());
+  auto checked = log.readAll([&](Ordinal ordinal, const std::string& line) {
+    checkEntry(line, log.offsetOf(ordinal), serializer, backend, sink);
+    return true;
+  });
+  if (!checked) return std::unexpected(checked.error());
   std::ranges::stable_sort(report.problems, {}, &Problem::offset);
   return report;
 }

@@ -91,6 +91,20 @@ TEST_F(BranchesTest, OfTwoSessionsAreComparedByEntryThenByContent) {
   EXPECT_EQ(diff.right.size(), 4u);
 }
 
+TEST_F(BranchesTest, AReplayEndsInAnErrorWhenTheSessionIsReplacedMeanwhile) {
+  for (const std::string id : {"old", "new"}) {
+    must(store->createSession({.sessionId = id}));
+    std::vector<Entry> entries;
+    for (int i = 0; i < 200; ++i) entries.push_back(said("user", "Go", id + std::to_string(i)));
+    must(store->appendSessionEntries(id, std::move(entries)));
+  }
+  auto replay = must(SessionReplay::open(*store, "old"));
+  EXPECT_EQ(must(replay.next())->entry.id, "old0");
+  std::filesystem::rename(folder / "sessions/new.jsonl", folder / "sessions/old.jsonl");
+  const Error error = refused(replay.nextFailure());
+  EXPECT_TRUE(error.code == ErrorCode::Damaged && error.retryable) << error.message;
+}
+
 TEST_F(BranchesTest, AreReplayedWithTimesUpToTheFirstFailure) {
   must(store->createSession({.sessionId = "r"}));
   std::vector<Entry> entries;

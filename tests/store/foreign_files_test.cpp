@@ -161,6 +161,38 @@ TEST_F(StoreTest, AFileThatShrinksWhileOpenIsReadAsItIs) {
   EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
 }
 
+// Lines of two files must never pass for one log.
+TEST_F(StoreTest, AnExportEndsInAnErrorWhenTheLogIsReplacedOrCutInTheMiddle) {
+  fill("other", 1000);
+  const std::string all = slurp(logPath("other"));
+  for (const std::string& instead : {all, all.substr(0, all.find(R"({"id":"e100")"))}) {
+    const std::string id = "s" + std::to_string(instead.size());
+    fill(id, 1000);
+    std::vector<std::string> lines;
+    const auto error = refused(store->exportSession(id, [&](std::string_view line) {
+      lines.emplace_back(line);
+      if (lines.size() == 10) {
+        spill(folder / "sessions/new", instead);
+        std::filesystem::rename(folder / "sessions/new", logPath(id));
+      }
+      return true;
+    }));
+    EXPECT_EQ(error.code, ErrorCode::Damaged);
+    EXPECT_TRUE(error.retryable && error.message.contains(logPath(id))) << error.message;
+    EXPECT_FALSE(std::ranges::any_of(lines, [&](const auto& line) { return instead.contains(line); }));
+  }
+}
+
+TEST_F(StoreTest, AnExportGoesOnWhenTheLogIsArchivedInTheMiddle) {
+  fill("s", 1000);
+  std::size_t lines = 0;
+  must(store->exportSession("s", [&](std::string_view) {
+    if (++lines == 10) must(store->archiveSession("s"));
+    return true;
+  }));
+  EXPECT_EQ(lines, 1001U);
+}
+
 TEST_F(StoreTest, AFileThatIsReplacedWhileOpenIsTheNewOne) {
   fill("s", 2);
   fill("t", 0);
