@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "base/head.h"
 #include "base/json_scan.h"
 #include "base/sha256.h"
@@ -108,6 +111,12 @@ class BatchRules {
     return shared->has_value();
   }
 
+  // Whether its id stands before it in the batch.
+  [[nodiscard]] bool isRepeated(const Entry& entry) const {
+    const auto before = std::span(request_.entries).first(static_cast<std::size_t>(&entry - request_.entries.data()));
+    return std::ranges::find(before, entry.id, &Entry::id) != before.end();
+  }
+
   // An entry of this id is stored: the same in everything the caller has said, or a conflict.
   Result<void> duplicate(const Entry& entry, const Entry& known) {
     Entry claimed = entry;
@@ -121,7 +130,7 @@ class BatchRules {
     if (mine != theirs) {
       return fail(ErrorCode::IdConflict,
                   fmt::format("{} has an entry {} with other content; nothing was appended",
-                              lines_.find(entry.id) ? "the batch itself" : "session " + request_.sessionId, entry.id),
+                              isRepeated(entry) ? "the batch itself" : "session " + request_.sessionId, entry.id),
                   "entries are never changed: append under another id, or leave the id out");
     }
     advanceHead(known, entryKind(known.type), known.id);
