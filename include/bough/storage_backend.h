@@ -206,7 +206,8 @@ class StorageBackend {
   virtual Result<void> restore(const std::string& trashId) = 0;
   /// Removes it from the trash for good.
   virtual Result<void> removeTrashed(const std::string& trashId) = 0;
-  /// Keeps a session from being removed while the result lives.
+  /// Keeps a session from being removed while the result lives, and makes durable what can be read of it: others are
+  /// about to refer to it.
   virtual Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) = 0;
 
   /// Keeps removeUnusedAttachments away while the result lives: hold it from putAttachment until the append is done.

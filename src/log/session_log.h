@@ -13,7 +13,8 @@
 //   4. one write; while the disk works the index takes them in, and a last look finds out whether the file still has
 //      the session's name; the lock ends; one sync; then they are acknowledged.
 // A write that fails, or that went to a file without the name, is cut off again. A sync that fails poisons this object:
-// what the disk holds is unknown, so nothing more is acknowledged until the session is opened again.
+// what the disk holds is unknown, so nothing more is acknowledged until the session is opened again. What it wrote stays,
+// since others may have built on it meanwhile.
 #pragma once
 
 #include <atomic>
@@ -156,6 +157,9 @@ class SessionLog {
   /// Scans the whole log and tells the sink; changes nothing. Returns the bytes behind the last complete batch.
   Result<std::uint64_t> scanWhole(ScanSink& sink);
 
+  /// Makes durable what can be read, whoever wrote it. The caller holds a lock on the file that keeps writers away.
+  Result<void> makeDurable();
+
   /// What opening for append would do: moves torn bytes aside and makes the index anew.
   Result<RepairReport> repair();
 
@@ -261,6 +265,7 @@ class SessionLog {
   Result<std::shared_ptr<File>> lockForAppend(std::unique_lock<std::mutex>& lock, NameLook look);
   Result<void> checkHeader();
   Result<void> settle();
+  Result<void> syncCovered();
   Result<void> renewLastBatch(std::uint64_t covered);
   LockOrder nextOrder();
   Error appendError(int number, std::uint64_t offset);

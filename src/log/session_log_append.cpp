@@ -135,6 +135,12 @@ Result<void> SessionLog::settle() {
     movedBytes_ += seenSize_ - covered;
     syncedBytes_ = 0;
   }
+  return syncCovered();
+}
+
+// Under a lock that keeps writers away.
+Result<void> SessionLog::syncCovered() {
+  const std::uint64_t covered = index_.summary().coveredBytes;
   if (syncedBytes_ < covered) {
     if (auto renewed = renewLastBatch(covered); !renewed) return renewed;
     if (auto synced = syncFile(); !synced) return synced;
@@ -155,6 +161,7 @@ Result<void> SessionLog::settle() {
 // batches before it are durable, since a writer syncs what is there before it adds to it.
 Result<void> SessionLog::renewLastBatch(std::uint64_t covered) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  if (index_.summary().count == 0 || log_.writeError != 0) return {};
   const Ordinal last = index_.summary().count - 1;
   auto line = fetch({last});
   if (!line) return std::unexpected(line.error());
@@ -299,23 +306,12 @@ bool SessionLog::noteWritten(const std::vector<AppendWork*>& group, std::uint64_
   return true;
 }
 
-namespace {
-
-// Takes back a batch that could not be synced, unless somebody continues behind it.
-void cutOff(File& file, std::uint64_t begin, std::uint64_t end) {
-  if (!file.tryLock(LockKind::Exclusive)) return;
-  const FileLock fileLock(file);
-  if (const auto info = file.info(); info && info->sizeBytes == end) (void)file.truncate(begin);
-}
-
-}  // namespace
-
 // Writes what the group wants to add. `lock` is open during the write and the sync, so that readers go on: only the
 // holder of the file's lock comes here. False when the file turned out to have lost the session's name: then nothing of
 // the batch is left in it, and what it was judged by is not the session.
 //
 // The file's lock ends before the sync. Whoever comes then finds a batch that is not known to be durable, and makes it
-// so before it adds to it.
+// so before it adds to it. So a batch whose sync fails stays: others may have answered for it by then.
 Result<bool> SessionLog::commitLines(const std::vector<AppendWork*>& group, File& file, FileLock& fileLock,
                                      std::unique_lock<std::mutex>& lock) {
   if (log_.file.get() != &file) return false;
@@ -340,9 +336,7 @@ Result<bool> SessionLog::commitLines(const std::vector<AppendWork*>& group, File
 
   lock.unlock();
   fileLock.unlock();
-  const std::uint64_t end = offset + groupBytes_.size();
   const auto synced = file.sync();
-  if (!synced) cutOff(file, offset, end);
   lock.lock();
   if (!synced) {
     forgetIndex();
@@ -353,7 +347,7 @@ Result<bool> SessionLog::commitLines(const std::vector<AppendWork*>& group, File
   bytesSinceTurn_ += groupBytes_.size();
   // When it was archived meanwhile, the batch is in the archive.
   if (log_.file.get() != &file) return true;
-  syncedBytes_ = end;
+  syncedBytes_ = offset + groupBytes_.size();
   extendIndex();
   return true;
 }
@@ -423,6 +417,14 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
     return;
   }
   failAll(replacedError());
+}
+
+Result<void> SessionLog::makeDurable() {
+  const std::lock_guard lock(mutex_);
+  if (poison_) return std::unexpected(*poison_);
+  if (auto fresh = refresh(); !fresh) return fresh;
+  // An archive has its name only once it is durable.
+  return log_.form == LogForm::Plain ? syncCovered() : Result<void>();
 }
 
 Result<RepairReport> SessionLog::repair() {

@@ -138,6 +138,9 @@ Result<std::unique_ptr<Hold>> FileBackend::pin(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
   auto locked = openLocked(folders_, sessionId, LockKind::Shared, options_.lockTimeoutMs);
   if (!locked) return std::unexpected(locked.error());
+  auto session = log(sessionId);
+  if (!session) return std::unexpected(session.error());
+  if (auto durable = (*session)->makeDurable(); !durable) return std::unexpected(durable.error());
   return std::make_unique<LogHold>(std::move(*locked));
 }
 

@@ -93,5 +93,54 @@ TEST_F(FirstFails, LoseNothingAcknowledged) {
   checkAll();
 }
 
+// The second one repeats the first one's batch, as after a lost answer, and is told that it is there.
+class FirstFailsAndIsRepeated : public TwoWriters {
+ protected:
+  void second() override {
+    const auto repeated = second_->appendSessionEntries("a", {message("first1", 700), message("first2")});
+    ASSERT_TRUE(repeated) << repeated.error().message;
+    EXPECT_EQ(repeated->duplicateCount, 2U);
+    firstAcked_ = repeatedAt_ = files_.operationCount();
+    files_.failSync();
+  }
+
+  std::uint64_t repeatedAt_ = UINT64_MAX;
+};
+
+TEST_F(FirstFailsAndIsRepeated, LoseNothingAcknowledged) {
+  ASSERT_EQ(firstAcked_, UINT64_MAX) << "the first one does not know";
+  ASSERT_NE(repeatedAt_, UINT64_MAX);
+  firstAcked_ = repeatedAt_;
+  checkAll();
+}
+
+// The second one forks from an entry that is not durable yet.
+TEST(ForkOfWhatIsWritten, IsDurableWithItsParent) {
+  SimFileSystem files;
+  World first(files, {}, 1);
+  World second(files, {}, 2);
+  ASSERT_TRUE(first->createSession({.sessionId = "a"}));
+  ASSERT_TRUE(first->appendSessionEntries("a", {message("begin")}));
+  const std::uint64_t began = files.operationCount();
+  std::uint64_t forkedAt = UINT64_MAX;
+  files.beforeSync([&] {
+    ASSERT_TRUE(second->branchFromEntry("a", "written", {.sessionId = "f"}));
+    forkedAt = files.operationCount();
+  });
+  ASSERT_TRUE(first->appendSessionEntries("a", {message("written", 700)}));
+  ASSERT_NE(forkedAt, UINT64_MAX);
+  std::size_t images = 0;
+  files.forEachCrash({.firstOperation = began, .writeStepBytes = 97}, [&](CrashImage& image) {
+    if (image.point.completed() < forkedAt) return;
+    SCOPED_TRACE(image.description);
+    ++images;
+    World world(*image.files, {}, 7);
+    const auto entries = world->loadSessionEntries("f");
+    ASSERT_TRUE(entries) << entries.error().message;
+    EXPECT_EQ(entries->back().id, "written");
+  });
+  EXPECT_GT(images, 1U);
+}
+
 }  // namespace
 }  // namespace bough
