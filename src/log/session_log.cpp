@@ -57,7 +57,16 @@ Result<std::shared_ptr<SessionLog>> SessionLog::open(LogFolders folders, std::st
       new SessionLog(std::move(folders), std::move(sessionId), serializer, environment, std::move(options)));
   const std::lock_guard lock(log->mutex_);
   if (auto opened = log->reopen(); !opened) return std::unexpected(opened.error());
+  if (const auto& before = log->options_.before) {
+    if (log->refresh() && log->index_.summary().isSameLogAs(before->summary)) log->generation_ = before->generation;
+  }
   return log;
+}
+
+std::optional<SessionLog::Trace> SessionLog::trace() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || !index_.summary().hasSeal || index_.summary().doubtful != 0) return std::nullopt;
+  return Trace{.generation = generation_, .summary = index_.summary()};
 }
 
 Error SessionLog::ioError(int number, std::string_view what) {

@@ -13,8 +13,8 @@
 //   4. one write; while the disk works the index takes them in, and a last look finds out whether the file still has
 //      the session's name; the lock ends; one sync; then they are acknowledged.
 // A write that fails, or that went to a file without the name, is cut off again. A sync that fails poisons this object:
-// what the disk holds is unknown, so nothing more is acknowledged until the session is opened again. What it wrote stays,
-// since others may have built on it meanwhile.
+// what the disk holds is unknown, so nothing more is acknowledged until the session is opened again. What it wrote
+// stays, since others may have built on it meanwhile.
 #pragma once
 
 #include <atomic>
@@ -104,11 +104,19 @@ struct FirstLine {
 
 class SessionLog {
  public:
+  /// What is left of a log that was closed: by it one that is opened later is known to be the same.
+  struct Trace {
+    std::uint64_t generation = 0;
+    IndexSummary summary = {};
+  };
+
   struct Options {
     int lockTimeoutMs = 30'000;
     bool writeIndex = true;
     /// Asked before the first append, and again when the file was replaced: whether to write to it.
     std::function<Result<void>(const FirstLine&)> mayAppend = {};
+    /// The log goes on with this generation if it is still the same.
+    std::optional<Trace> before = {};
   };
 
   static Result<std::shared_ptr<SessionLog>> open(LogFolders folders, std::string sessionId,
@@ -123,6 +131,8 @@ class SessionLog {
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   /// The same after a look at the file.
   Result<std::uint64_t> freshGeneration();
+  /// None while somebody is using it, and for a log whose lines no seal answers for. Does not wait.
+  std::optional<Trace> trace();
   /// The first line, and the generation that has it.
   struct Header {
     std::string text;

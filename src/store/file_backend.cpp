@@ -21,6 +21,7 @@ namespace bough {
 namespace {
 
 constexpr std::size_t kMaxOpenLogs = 128;
+constexpr std::size_t kMaxTraces = 4096;
 
 class FileWatcher final : public ChangeWatcher {
  public:
@@ -119,12 +120,14 @@ Result<void> FileBackend::putAttachment(const std::string& sha256, std::string_v
 
 Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  std::optional<SessionLog::Trace> before;
   {
     const std::lock_guard lock(mutex_);
     if (const auto cached = logs_.find(sessionId); cached != logs_.end()) {
       recent_.splice(recent_.begin(), recent_, cached->second.place);
       return cached->second.log;
     }
+    if (const auto trace = traces_.find(sessionId); trace != traces_.end()) before = trace->second;
   }
   // Without the lock: a first index may take a while, and other sessions should not wait for it.
   auto opened =
@@ -135,18 +138,35 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
                           auto first = serializer_.decode(line.text);
                           if (!first) return std::unexpected(first.error());
                           return checkFormat(*first, sessionId, line.path, line.offset, serializer_.schemaVersion());
-                        }});
+                        },
+                        .before = before});
   if (!opened) return opened;
+  makeRoom();
   const std::lock_guard lock(mutex_);
   if (const auto cached = logs_.find(sessionId); cached != logs_.end()) return cached->second.log;
   recent_.push_front(sessionId);
   logs_.emplace(sessionId,
                 CachedLog{.log = *opened, .place = recent_.begin(), .changeGroup = ChangeMap::groupOf(sessionId)});
-  if (logs_.size() > kMaxOpenLogs) {
-    logs_.erase(recent_.back());
+  return opened;
+}
+
+// Closes the log that was not used for the longest time. Its trace is taken without our lock: whoever uses the log may
+// be waiting for that.
+void FileBackend::makeRoom() {
+  std::shared_ptr<SessionLog> log;
+  {
+    const std::lock_guard lock(mutex_);
+    if (logs_.size() < kMaxOpenLogs) return;
+    const auto oldest = logs_.find(recent_.back());
+    log = std::move(oldest->second.log);
+    logs_.erase(oldest);
     recent_.pop_back();
   }
-  return opened;
+  const auto trace = log->trace();
+  if (!trace) return;
+  const std::lock_guard lock(mutex_);
+  if (traces_.size() >= kMaxTraces) traces_.clear();
+  traces_.insert_or_assign(log->sessionId(), *trace);
 }
 
 void FileBackend::forget(const std::string& sessionId) {
@@ -240,21 +260,24 @@ Result<std::optional<ForkOrigin>> FileBackend::origin(const std::string& session
   return origin;
 }
 
-// Where a request goes.
+// Where a request goes. The generation is that of the log whose origin the request has been prepared for.
 Result<FileBackend::Target> FileBackend::target(const AppendRequest& request) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto cached = logs_.find(request.sessionId); cached != logs_.end()) {
-      recent_.splice(recent_.begin(), recent_, cached->second.place);
-      const bool known = cached->second.origin == request.origin;
-      return Target{.log = cached->second.log,
-                    .generation = known ? cached->second.originGeneration : 0,
-                    .changeGroup = cached->second.changeGroup};
+  for (int tries = 0; tries < 2; ++tries) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto cached = logs_.find(request.sessionId);
+      if (cached != logs_.end() && cached->second.originGeneration != 0) {
+        recent_.splice(recent_.begin(), recent_, cached->second.place);
+        const bool known = cached->second.origin == request.origin;
+        return Target{.log = cached->second.log,
+                      .generation = known ? cached->second.originGeneration : 0,
+                      .changeGroup = cached->second.changeGroup};
+      }
     }
+    // It was closed since, while the history of a fork was looked through.
+    if (auto read = origin(request.sessionId); !read) return std::unexpected(read.error());
   }
-  auto session = log(request.sessionId);
-  if (!session) return std::unexpected(session.error());
-  return Target{.log = std::move(*session), .generation = 0, .changeGroup = ChangeMap::groupOf(request.sessionId)};
+  return changedWhileRead("session " + request.sessionId);
 }
 
 Result<SessionState> FileBackend::stateOf(const Result<std::shared_ptr<SessionLog>>& log) {

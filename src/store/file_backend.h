@@ -108,6 +108,7 @@ class FileBackend : public StorageBackend {
     std::uint32_t changeGroup = 0;
   };
   Result<Target> target(const AppendRequest& request);
+  void makeRoom();
   void forget(const std::string& sessionId);
   [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
   Result<std::shared_ptr<Directory>> trashFolder(bool create);
@@ -137,6 +138,7 @@ class FileBackend : public StorageBackend {
     std::optional<ForkOrigin> origin;
   };
   std::unordered_map<std::string, CachedLog> logs_;
+  std::unordered_map<std::string, SessionLog::Trace> traces_;  // of logs that were closed for want of room
 };
 
 }  // namespace bough

@@ -9,6 +9,29 @@
 namespace bough {
 namespace {
 
+// More than a store keeps open.
+TEST_F(StoreTest, ForksNestDeeply) {
+  constexpr int kDepth = 150;
+  fill("f0", 2);
+  for (int i = 1; i <= kDepth; ++i) {
+    const std::string before = "f" + std::to_string(i - 1);
+    const std::string id = "f" + std::to_string(i);
+    must(store->branchFromEntry(before, must(store->sessionState(before)).headId, {.sessionId = id}));
+    must(store->appendSessionEntries(id, {message("x", "x" + std::to_string(i))}));
+  }
+  const std::string last = "f" + std::to_string(kDepth);
+  EXPECT_EQ(must(store->loadSessionEntries(last)).size(), 1U + 2 + kDepth);
+  must(store->appendSessionEntries(last, {message("y", "y")}, {.durability = Durability::Buffered}));
+  must(store->flush());
+  auto cursor = must(store->openCursor(last));
+  std::vector<Entry> all;
+  while (must(cursor.hasMore())) {
+    for (Entry& entry : must(cursor.next(40))) all.push_back(std::move(entry));
+  }
+  EXPECT_EQ(all.size(), 1U + 2 + kDepth + 1);
+  EXPECT_EQ(all.back().id, "y");
+}
+
 TEST_F(StoreTest, AForkSharesABranchAndGoesItsOwnWay) {
   fill("s", 3);
   must(store->appendSessionEntries("s", {message("side", "side", "e1")}));
