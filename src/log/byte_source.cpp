@@ -26,22 +26,17 @@ class PlainSource final : public ByteSource {
 
 class UnreadableSource final : public ByteSource {
  public:
-  explicit UnreadableSource(std::uint64_t damagedAt) : damagedAt_(damagedAt) {}
-
   SysResult<std::uint64_t> size() override { return std::unexpected(EILSEQ); }
   SysResult<std::size_t> readAt(std::uint64_t /*offset*/, std::span<char> /*out*/) override {
     return std::unexpected(EILSEQ);
   }
-  [[nodiscard]] std::optional<std::uint64_t> damagedAt() const override { return damagedAt_; }
-
- private:
-  std::uint64_t damagedAt_;
+  [[nodiscard]] std::optional<std::uint64_t> damagedAt() const override { return 0; }
 };
 
 }  // namespace
 
-std::unique_ptr<ByteSource> unreadableSource(std::uint64_t damagedAt) {
-  return std::make_unique<UnreadableSource>(damagedAt);
+std::unique_ptr<ByteSource> unreadableSource() {
+  return std::make_unique<UnreadableSource>();
 }
 
 std::unique_ptr<ByteSource> plainSource(std::shared_ptr<File> file) {

@@ -27,16 +27,19 @@ SysResult<std::size_t> readFully(ByteSource& source, std::uint64_t offset, std::
 /// The file as it is.
 std::unique_ptr<ByteSource> plainSource(std::shared_ptr<File> file);
 
-/// Stands for a file that cannot be unpacked at all, for what is at `damagedAt`: every read of it is EILSEQ.
-std::unique_ptr<ByteSource> unreadableSource(std::uint64_t damagedAt);
+/// Stands for a file that cannot be unpacked at all: every read of it is EILSEQ.
+std::unique_ptr<ByteSource> unreadableSource();
 
 /// A zstd file of independent frames with a seek table behind them (docs/format.md): only the frames that are asked
 /// for are unpacked. A frame that cannot be unpacked reads as NUL bytes, so that a scan finds damage there and goes on
-/// behind it. EILSEQ when the table is missing or wrong.
+/// behind it. When the table is missing or wrong, that is damage, and the whole frames from the beginning on are read
+/// all the same. EILSEQ when there is none.
 SysResult<std::unique_ptr<ByteSource>> zstdSource(std::shared_ptr<File> file);
 
 /// A gzip file, of one member or several. It is unpacked from its start as far as is asked for; reading backwards
-/// starts again, so read in order. Bytes behind the last member that are no other one are left out, and are damage.
+/// starts again, so read in order. It ends at the first bytes that cannot be unpacked (a wrong checksum, the file
+/// breaks off, no other member follows), and those are damage. What was unpacked just before them may be wrong. EILSEQ
+/// when nothing can be unpacked.
 SysResult<std::unique_ptr<ByteSource>> gzipSource(std::shared_ptr<File> file);
 
 }  // namespace bough

@@ -71,9 +71,11 @@ class GzipSource final : public ByteSource {
     return 0;
   }
 
+  // Ends there: what was unpacked so far stays. An error when that is nothing.
   SysResult<std::size_t> damage() {
     damagedAt_ = at();
-    return std::unexpected(EILSEQ);
+    if (plainAt_ == 0) return std::unexpected(EILSEQ);
+    return end();
   }
 
   // Unpacks at least one byte; 0 at the end. A file that breaks off in the middle is damaged.
@@ -93,17 +95,14 @@ class GzipSource final : public ByteSource {
       if (betweenMembers_) {
         const auto another = beginsMember(*file_, at());
         if (!another) return std::unexpected(another.error());
-        if (!*another) {
-          damagedAt_ = at();
-          return end();
-        }
+        if (!*another) return damage();
         inflateReset(&stream_);
         betweenMembers_ = false;
       }
       const int status = inflate(&stream_, Z_NO_FLUSH);
       if (status == Z_STREAM_END) {
         betweenMembers_ = true;
-      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      } else if (status != Z_OK && status != Z_BUF_ERROR && stream_.avail_out == room) {
         return damage();
       }
     }

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "base/file_io.h"
-#include "log/zstd_frames.h"
 
 namespace bough {
 namespace {
@@ -48,7 +46,7 @@ std::string gzipName(std::string_view sessionId) {
 Error unpackError(const OpenLog& log) {
   return fail(ErrorCode::Damaged,
               fmt::format("{} cannot be unpacked at byte {}", log.path(), log.source->damagedAt().value_or(0)),
-              "put a good copy in its place; nothing was changed")
+              "put a good copy in its place (`bough cat` prints what can still be read); nothing was changed")
       .error();
 }
 
@@ -64,14 +62,7 @@ Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string
   log.file = std::move(*file);
   auto source = form == LogForm::Zstd ? zstdSource(log.file) : gzipSource(log.file);
   if (!source && source.error() != EILSEQ) return std::unexpected(systemError(source.error(), "read", log.path()));
-  if (source) {
-    log.source = std::move(*source);
-  } else {
-    // Of a zstd file it is the table at its end that cannot be read.
-    const auto info = log.file->info();
-    const std::uint64_t end = form == LogForm::Zstd && info ? info->sizeBytes : 0;
-    log.source = unreadableSource(end - std::min<std::uint64_t>(end, kFrameTableFooterBytes));
-  }
+  log.source = source ? std::move(*source) : unreadableSource();
   return log;
 }
 

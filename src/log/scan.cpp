@@ -74,7 +74,8 @@ class LogScan {
         line(**next);
       }
     }
-    if (packedDamage_) {
+    // What cannot be unpacked may belong to it, and nobody is writing it: it is damaged, not torn.
+    if (source_.damagedAt()) {
       holdAsSuspects();
       settleSuspects();
       advanceTo(end_);
@@ -211,7 +212,6 @@ class LogScan {
 
   void suspect(const LineReader::Line& line, std::string_view reason) {
     holdAsSuspects();
-    packedDamage_ = packedDamage_ || (source_.damagedAt() && line.text.contains('\0'));
     const std::uint64_t bytes = line.length + (line.hasEnd ? 1 : 0);
     if (!suspects_.empty()) {
       Suspect& last = suspects_.back();
@@ -245,7 +245,6 @@ class LogScan {
       }
     }
     suspects_.clear();
-    packedDamage_ = false;
   }
 
   void commitOne(const LineReader::Line& line, std::string_view text, const LineKeys& keys) {
@@ -287,7 +286,6 @@ class LogScan {
   std::vector<HeldLine> held_;
   std::uint32_t heldCount_ = 0;
   std::vector<Suspect> suspects_;
-  bool packedDamage_ = false;  // among the suspects is what could not be unpacked, so they are not torn
   std::uint64_t end_ = 0;
   bool hasEnd_ = true;
 };

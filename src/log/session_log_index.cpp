@@ -86,6 +86,7 @@ Result<void> SessionLog::reopen() {
 }
 
 void SessionLog::loadIndex(std::uint64_t sizeBytes) {
+  if (log_.source->damagedAt()) return;
   auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_));
   if (!file || file->summary().coveredBytes > sizeBytes) return;
   const bool asItWas = file->summary().coveredBytes == sizeBytes && file->summary().fileStamp == readStamp_;
@@ -174,6 +175,7 @@ Result<void> SessionLog::scanFresh() {
     return std::unexpected(ioError(trailing.error(), "read"));
   }
   if (index_.damaged()) return rebuild();
+  if (log_.source->damagedAt()) index_.addProblem();
   auto edge = edgeBefore(state.offset);
   if (!edge) {
     forgetIndex();

@@ -86,7 +86,7 @@ TEST_F(ArchiveTest, ADamagedArchiveIsAnErrorAndStays) {
   spill(zstdPath("s"), half);
   const Error error = refused(open()->loadSessionEntries("s"));
   EXPECT_EQ(error.code, ErrorCode::Damaged);
-  EXPECT_NE(error.message.find("at byte " + std::to_string(half.size() - 9)), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("at byte 0"), std::string::npos) << error.message;
 }
 
 // A crash between the two steps of archiving leaves both forms.
@@ -265,6 +265,42 @@ TEST_F(DamagedFrame, IsNotUnpackedForAnAppend) {
   }
   EXPECT_EQ(slurp(zstdPath("s")), bytes);
   EXPECT_FALSE(std::filesystem::exists(logPath("s")));
+}
+
+TEST_F(DamagedFrame, AnArchiveThatIsCutShortIsReadAsFarAsItGoes) {
+  bytes.resize(bytes.size() / 2);
+  spill(zstdPath("s"), bytes);
+  for (const bool index : {true, false}) {
+    if (!index) std::filesystem::remove(folder / "sessions/s.idx");
+    store = open();
+    const Ids ids = idsOf(*store, "s");
+    EXPECT_GT(ids.size(), 500U);
+    EXPECT_EQ(ids.front(), "e0");
+    EXPECT_GT(must(store->sessionState("s")).problemCount, 0U);
+    EXPECT_EQ(must(store->sessionState("s")).trailingBytes, 0U);
+    EXPECT_EQ(must(store->verifySession("s")).entries, ids.size() + 1);
+    EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x")})).code, ErrorCode::Damaged);
+    EXPECT_EQ(slurp(zstdPath("s")), bytes);
+  }
+}
+
+TEST_F(ArchiveTest, ADamagedTableOrChecksumCostsNothingAndIsReported) {
+  if (std::system("command -v gzip >/dev/null") != 0) GTEST_SKIP() << "no gzip";
+  for (const std::string id : {"z", "g"}) fill(id, 3);
+  must(store->archiveSession("z"));
+  ASSERT_EQ(std::system(("gzip " + logPath("g")).c_str()), 0);
+  for (const auto& [id, path] :
+       {std::pair<std::string, std::string>("z", zstdPath("z")), {"g", logPath("g") + ".gz"}}) {
+    std::string packed = slurp(path);
+    packed[packed.size() - 6] ^= 1;
+    spill(path, packed);
+    store = open();
+    EXPECT_EQ(idsOf(*store, id), (Ids{"e1", "e2", "e3"}));
+    EXPECT_EQ(must(store->sessionState(id)).problemCount, 1U);
+    EXPECT_EQ(must(store->verifySession(id)).problemCount, 1U);
+    EXPECT_EQ(refused(store->appendSessionEntries(id, {message("x")})).code, ErrorCode::Damaged);
+    EXPECT_EQ(slurp(path), packed);
+  }
 }
 
 TEST_F(ArchiveTest, BytesBehindAGzipFileAreReportedAndLeftOut) {
