@@ -215,6 +215,7 @@ class StorageBackend {
   /// Stores bytes durably under their SHA-256 (64 hex digits).
   virtual Result<void> putAttachment(const std::string& sha256, std::string_view bytes) = 0;
   virtual Result<std::string> getAttachment(const std::string& sha256) = 0;
+  /// Their SHA-256s, and the names of what an interrupted writing left.
   virtual Result<std::vector<std::string>> listAttachments() = 0;
   /// Removes these attachments while nobody can be adding any. `stillUnused` is asked again for each under the lock.
   virtual Result<std::size_t> removeAttachments(const std::vector<std::string>& sha256s,

@@ -257,6 +257,7 @@ class SessionStore {
   Result<std::string> putAttachment(std::string_view bytes);
   Result<std::string> readAttachment(const std::string& sha256);
   /// Attachments that no entry of any session names. An entry names one by holding its 64 hex digits.
+  /// What an interrupted writing left is among them: its digits, and `.….tmp`.
   Result<std::vector<std::string>> findUnusedAttachments();
   /// Removes those of the given ones that are still unused; returns how many.
   Result<std::size_t> removeUnusedAttachments(const std::vector<std::string>& sha256s);

@@ -30,11 +30,21 @@ Error missing(const std::string& sha256) {
           .actualTail = {}};
 }
 
+bool isHex(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+// What a process that died left of one it was writing: `<64 digits>.<16 digits>.tmp`.
+bool isUnfinished(std::string_view name) {
+  constexpr std::size_t kDigits = 16;
+  return name.size() == 64 + kDigits + 5 && isSha256(name.substr(0, 64)) && name[64] == '.' &&
+         isHex(name.substr(65, kDigits)) && name.ends_with(".tmp");
+}
+
 }  // namespace
 
 bool isSha256(std::string_view text) {
-  return text.size() == 64 &&
-         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return text.size() == 64 && isHex(text);
 }
 
 AttachmentFolder::AttachmentFolder(std::shared_ptr<Directory> store, Environment& environment, int lockTimeoutMs)
@@ -141,7 +151,7 @@ Result<std::vector<std::string>> AttachmentFolder::list() {
     auto files = (*folder)->list();
     if (!files) return std::unexpected(systemError(files.error(), "list", (*folder)->path()));
     for (const std::string& file : *files) {
-      if (isSha256(name + file)) found.push_back(name + file);
+      if (isSha256(name + file) || isUnfinished(name + file)) found.push_back(name + file);
     }
   }
   std::ranges::sort(found);
@@ -154,7 +164,9 @@ Result<std::size_t> AttachmentFolder::remove(const std::vector<std::string>& sha
   if (!lock) return std::unexpected(lock.error());
   std::size_t removed = 0;
   for (const std::string& sha256 : sha256s) {
-    if (!isSha256(sha256)) return fail(ErrorCode::InvalidArgument, fmt::format("{} is no SHA-256", sha256));
+    if (!isSha256(sha256) && !isUnfinished(sha256)) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("{} is no SHA-256", sha256));
+    }
     auto unused = stillUnused(sha256);
     if (!unused) return std::unexpected(unused.error());
     if (!*unused) continue;

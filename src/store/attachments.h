@@ -24,6 +24,7 @@ class AttachmentFolder {
   Result<std::unique_ptr<Hold>> hold();
   Result<void> put(const std::string& sha256, std::string_view bytes);
   Result<std::string> get(const std::string& sha256);
+  /// Their hashes, and the names of those that a process died over: no entry names them, so they are unused.
   Result<std::vector<std::string>> list();
   Result<std::size_t> remove(const std::vector<std::string>& sha256s,
                              const std::function<Result<bool>(const std::string&)>& stillUnused);

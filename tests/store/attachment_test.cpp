@@ -103,6 +103,18 @@ TEST_F(AttachmentTest, UnusedOnesAreFoundAndRemovedOnlyOnRequest) {
   EXPECT_TRUE(must(store->findUnusedAttachments()).empty()) << "archived sessions count";
 }
 
+TEST_F(AttachmentTest, WhatAnInterruptedWritingLeftIsUnused) {
+  append();
+  const std::string left = sha256 + ".00000000075bcd15.tmp";
+  spill(path + ".00000000075bcd15.tmp", "half of i");
+  spill(path + ".notes.tmp", "somebody else's");
+  EXPECT_EQ(must(store->findUnusedAttachments()), (Ids{left}));
+  EXPECT_EQ(must(store->removeUnusedAttachments({left})), 1U);
+  EXPECT_FALSE(std::filesystem::exists(path + ".00000000075bcd15.tmp"));
+  EXPECT_TRUE(std::filesystem::exists(path + ".notes.tmp"));
+  EXPECT_EQ(must(store->loadEntry("s", "big")).payload, payload);
+}
+
 TEST_F(AttachmentTest, NothingIsRemovedWhileASessionCannotBeRead) {
   const std::string free = must(store->putAttachment("free bytes"));
   spill(logPath("broken"), "garbage\n");
