@@ -424,7 +424,7 @@ Result<MigrationResult> FileBackend::migrate(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
   const ChangeMark mark(changes_, sessionId);
-  auto result = migrateLog(folders_, sessionId, serializer_, environment_, options_.lockTimeoutMs);
+  auto result = migrateLog(folders_, attachments_, sessionId, serializer_, environment_, options_.lockTimeoutMs);
   forget(sessionId);
   return result;
 }

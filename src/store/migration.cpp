@@ -9,11 +9,13 @@
 #include "base/file_io.h"
 #include "base/ids.h"
 #include "base/json_write.h"
+#include "base/sha256.h"
 #include "base/timestamp.h"
 #include "log/archive.h"
 #include "log/new_file.h"
 #include "log/scan.h"
 #include "store/append_rules.h"
+#include "store/attachment_reference.h"
 #include "store/header.h"
 
 namespace bough {
@@ -128,7 +130,36 @@ class Upgrade {
   IdGenerator ids_;
 };
 
-Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerializer& serializer, Upgrade upgrade) {
+std::string referenceTo(std::string_view payload) {
+  return makeAttachmentReference(Sha256::of(payload), payload.size());
+}
+
+// Keeps payloads as attachments that look like the name of one and are not.
+class LookAlikes {
+ public:
+  explicit LookAlikes(AttachmentFolder& attachments) : attachments_(attachments) {}
+
+  Result<void> keep(Entry& entry) {
+    if (!looksLikeAttachmentReference(entry.payload)) return {};
+    const auto named = readAttachmentReference(entry.payload);
+    if (named && attachments_.get(*named)) return {};
+    if (!hold_) {
+      auto held = attachments_.hold();
+      if (!held) return std::unexpected(held.error());
+      hold_ = std::move(*held);
+    }
+    if (auto put = attachments_.put(Sha256::of(entry.payload), entry.payload); !put) return put;
+    entry.payload = referenceTo(entry.payload);
+    return {};
+  }
+
+ private:
+  AttachmentFolder& attachments_;
+  std::unique_ptr<Hold> hold_;  // until the log that names them is there
+};
+
+Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerializer& serializer, Upgrade upgrade,
+                           LookAlikes& lookAlikes) {
   for (std::size_t i = 0; i < old.size(); ++i) {
     auto entry = old.at(i);
     if (!entry) return std::unexpected(entry.error());
@@ -138,7 +169,9 @@ Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerialize
       if (auto added = file.addEntry(text); !added) return added;
       text.clear();
     }
-    if (auto done = serializer.encode(upgrade.entry(std::move(*entry), i == 0), text); !done) return done;
+    Entry fresh = upgrade.entry(std::move(*entry), i == 0);
+    if (auto kept = lookAlikes.keep(fresh); !kept) return kept;
+    if (auto done = serializer.encode(fresh, text); !done) return done;
     if (auto added = file.addEntry(text); !added) return added;
   }
   return file.sync();
@@ -151,7 +184,9 @@ bool carriesOver(const Entry& old, const Entry& fresh, bool first) {
     return false;
   }
   if (first && old.type == entry_type::kSessionHeader) return true;
-  return old.payload == fresh.payload && (old.timestamp == fresh.timestamp || !parseTimestamp(old.timestamp));
+  const bool samePayload = old.payload == fresh.payload ||
+                           (looksLikeAttachmentReference(old.payload) && fresh.payload == referenceTo(old.payload));
+  return samePayload && (old.timestamp == fresh.timestamp || !parseTimestamp(old.timestamp));
 }
 
 Result<void> compareEntries(EntryReader& old, const OpenLog& oldLog, NewFile& file, const EntrySerializer& serializer) {
@@ -219,7 +254,7 @@ bool isNumbered(std::string_view name, std::string_view prefix) {
 
 }  // namespace
 
-Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view sessionId,
+Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& attachments, std::string_view sessionId,
                                    const EntrySerializer& serializer, Environment& environment, int lockTimeoutMs) {
   auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
   if (!log) return std::unexpected(log.error());
@@ -231,13 +266,14 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view s
     // Only now that it is to be written anew.
     (void)log->file->unlock();
     if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return std::unexpected(plain.error());
-    return migrateLog(folders, sessionId, serializer, environment, lockTimeoutMs);
+    return migrateLog(folders, attachments, sessionId, serializer, environment, lockTimeoutMs);
   }
   if (auto dropped = dropCopies(folders, sessionId, *log); !dropped) return std::unexpected(dropped.error());
   MigrationResult result = std::move(*planned);
   NewFile file(*folders.sessions, logName(sessionId));
+  LookAlikes lookAlikes(attachments);
   auto done = file.create();
-  if (done) done = writeUpgraded(old, file, serializer, Upgrade(sessionId, environment));
+  if (done) done = writeUpgraded(old, file, serializer, Upgrade(sessionId, environment), lookAlikes);
   if (done) done = compareEntries(old, *log, file, serializer);
   const std::string kept = formatZeroName(sessionId);
   if (done) done = keepOldAs(*folders.sessions, *log, kept);

@@ -17,11 +17,13 @@
 #include "bough/error.h"
 #include "bough/report.h"
 #include "log/log_files.h"
+#include "store/attachments.h"
 
 namespace bough {
 
-/// Brings a log to the present format. Does nothing when it is there already.
-Result<MigrationResult> migrateLog(const LogFolders& folders, std::string_view sessionId,
+/// Brings a log to the present format. Does nothing when it is there already. Payloads that would be taken for the
+/// name of an attachment become one.
+Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& attachments, std::string_view sessionId,
                                    const EntrySerializer& serializer, Environment& environment, int lockTimeoutMs);
 
 /// Replaces a session's log by these entries, provided that its tail is `expectedTail`.
