@@ -8,10 +8,10 @@
 namespace bough::cli {
 namespace {
 
-void printResult(const ArchiveResult& result, bool json) {
+void printResult(const ArchiveResult& result, bool compressedAlready, bool json) {
   if (!json) {
-    printLine(
-        fmt::format("{}  {} → {}", result.sessionId, formatBytes(result.bytesBefore), formatBytes(result.bytesAfter)));
+    printLine(fmt::format("{}  {} → {}{}", result.sessionId, formatBytes(result.bytesBefore),
+                          formatBytes(result.bytesAfter), compressedAlready ? ", compressed already" : ""));
     return;
   }
   std::string out;
@@ -32,13 +32,14 @@ Result<ExitCode> run(const Context& context, const std::vector<std::string>& nam
   }
   ExitCode code = kDone;
   for (const std::string& session : sessions) {
+    const auto before = (*store)->sessionState(session);
     auto result = (*store)->archiveSession(session);
     if (!result) {
       printError(result.error(), context.json);
       code = kProblem;
       continue;
     }
-    printResult(*result, context.json);
+    printResult(*result, before && before->archived, context.json);
   }
   return code;
 }

@@ -90,8 +90,27 @@ Result<void> checkSessions(SessionStore& store, bool deep, Findings& findings) {
   return {};
 }
 
+// Of a file that an interrupted write left among the sessions; none for any other name.
+std::optional<Finding> unfinished(SessionStore& store, const std::string& name) {
+  if (!name.ends_with(".tmp")) return std::nullopt;
+  for (const std::string_view kind : {".jsonl.", ".idx."}) {
+    const std::size_t at = name.rfind(kind);
+    const std::string id = name.substr(0, at == std::string::npos ? 0 : at);
+    if (!isSessionId(id)) continue;
+    const auto state = store.sessionState(id);
+    const bool live = state || state.error().code != ErrorCode::NotFound;
+    return Finding{.health = Health::Note,
+                   .what = fmt::format("{} in the folder of the sessions is unfinished, left by a crash or being "
+                                       "written",
+                                       name),
+                   .advice = live ? fmt::format("`bough repair {}` removes it", id)
+                                  : fmt::format("there is no session {} yet: remove it when nobody is making one", id)};
+  }
+  return std::nullopt;
+}
+
 // Files that lie among the sessions and are none of bough's.
-void checkForeign(const std::string& location, Findings& findings) {
+void checkForeign(SessionStore& store, const std::string& location, Findings& findings) {
   constexpr std::string_view kOurs[] = {".jsonl", ".idx", ".torn", ".v0", ".jsonl.zst", ".jsonl.gz"};
   std::error_code error;
   std::set<std::string> foreign;
@@ -103,10 +122,13 @@ void checkForeign(const std::string& location, Findings& findings) {
     if (!ours || !file.is_regular_file(error)) foreign.insert(name);
   }
   for (const std::string& name : foreign) {
+    if (auto left = unfinished(store, name)) {
+      findings.push_back(std::move(*left));
+      continue;
+    }
     findings.push_back({.health = Health::Note,
                         .what = fmt::format("{} in the folder of the sessions is no file of bough's", name),
-                        .advice = "it is left alone; move it out of the store if you do not need it there, or run "
-                                  "`bough repair` on its session"});
+                        .advice = "it is left alone; move it out of the store if you do not need it there"});
   }
 }
 
@@ -184,7 +206,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   const std::string location = context.resolvedLocation();
   findings.push_back({.what = fmt::format("the store {} can be reached", location), .advice = {}});
   checkSpace(location, findings);
-  checkForeign(location, findings);
+  checkForeign(store, location, findings);
   checkCopies(location, findings);
   if (auto done = checkSessions(store, options.deep, findings); !done) return std::unexpected(done.error());
   checkCatalog(store, options.deep, findings);

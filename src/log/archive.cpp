@@ -120,7 +120,10 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
     return sizesOf(*log, info ? info->sizeBytes : 0);
   }
   if (!folders.archive) {
-    return fail(ErrorCode::ReadOnly, "the store has no archive folder and cannot make one", "check its permissions");
+    const std::string sessions = folders.sessions->path();
+    const std::string path = sessions.substr(0, sessions.rfind('/')) + "/archive";
+    return fail(ErrorCode::NotFound, fmt::format("the store has no folder {}", path),
+                fmt::format("make it with `mkdir -m 700 {}`, then try again", path));
   }
   const auto copies = copiesBeside(folders, sessionId, *log);
   if (!copies) return std::unexpected(copies.error());

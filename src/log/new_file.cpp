@@ -20,9 +20,12 @@ std::string NewFile::path() const {
 }
 
 Result<void> NewFile::create() {
-  (void)folder_.remove(temporary_);
+  const auto removed = folder_.remove(temporary_);
   auto file = folder_.open(temporary_, OpenMode::CreateNew);
-  if (!file) return std::unexpected(systemError(file.error(), "create", path()));
+  if (!file) {
+    const int number = file.error() == EEXIST && !removed ? removed.error() : file.error();
+    return std::unexpected(systemError(number, "create", fmt::format("{}/{}", folder_.path(), temporary_)));
+  }
   file_ = std::move(*file);
   return {};
 }

@@ -76,6 +76,7 @@ bool SessionLog::isAsLeft(const FileInfo& info) const {
 Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mutex>& lock, NameLook look) {
   for (int tries = 0; tries < 8; ++tries) {
     if (log_.form != LogForm::Plain) {
+      if (auto may = checkHeader(); !may) return std::unexpected(may.error());
       if (auto restored = restoreArchive(folders_, sessionId_, options_.lockTimeoutMs); !restored) {
         return std::unexpected(restored.error());
       }

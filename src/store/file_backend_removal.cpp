@@ -69,9 +69,19 @@ bool isSameFile(Directory& one, const std::string& name, Directory& other, const
 
 // What an interrupted run has done already counts.
 Result<void> linkOver(Directory& from, const std::string& name, Directory& to, const std::string& newName) {
+  const std::string path = fmt::format("{}/{}", from.path(), name);
+  if (const auto info = from.info(name); info && !info->isRegular) {
+    // Opening it tells what it is instead.
+    const auto opened = from.open(name, OpenMode::Read);
+    return std::unexpected(systemError(opened ? EISDIR : opened.error(), "move", path));
+  }
   auto linked = from.linkTo(name, to, newName);
-  if (!linked && linked.error() == EEXIST && isSameFile(from, name, to, newName)) return {};
-  return orError(std::move(linked), "move", fmt::format("{}/{}", from.path(), name));
+  if (!linked && linked.error() == EEXIST) {
+    if (isSameFile(from, name, to, newName)) return {};
+    return fail(ErrorCode::AlreadyExists, fmt::format("{}/{} stands in the way of {}", to.path(), newName, path),
+                "move it out of the store, then try again");
+  }
+  return orError(std::move(linked), "move", path);
 }
 
 Result<void> syncAll(std::initializer_list<Directory*> folders) {

@@ -330,7 +330,12 @@ Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view se
     for (const std::string& name : *names) {
       const bool ours = name == logName(sessionId) + ".tmp" || name == zstdName(sessionId) + ".tmp" ||
                         isNumbered(name, logPrefix) || isNumbered(name, indexPrefix);
-      if (ours && folder->remove(name)) left.removed.push_back(name);
+      if (!ours) continue;
+      const auto gone = folder->remove(name);
+      if (gone) left.removed.push_back(name);
+      if (!gone && gone.error() != ENOENT) {
+        return std::unexpected(systemError(gone.error(), "remove", folder->path() + "/" + name));
+      }
     }
   }
   // Beside the log that counts a compressed one: archiving or restoring was cut off.
