@@ -9,9 +9,12 @@
 #include "base/text.h"
 #include "bough/catalog.h"
 #include "cli/catalog_view.h"
+#include "cli/output.h"
 
 namespace bough::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t kShown = 8;
 
@@ -69,40 +72,91 @@ Result<std::string> findInCatalog(SessionStore& store, const std::string& name) 
   return match->sessions.front().sessionId;
 }
 
-// A name that is a path: it has a slash, or the ending of a session file.
+// A name that may be a path: it has a slash, or the ending of a session file.
 bool looksLikePath(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".jsonl") || name.ends_with(".jsonl.zst") ||
          name.ends_with(".jsonl.gz");
 }
 
-Result<NamedSession> openPath(const std::string& path) {
-  namespace fs = std::filesystem;
+// The store whose session a file is, told by the folder it lies in; empty: none.
+fs::path storeOf(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) return fail(ErrorCode::NotFound, fmt::format("there is no file {}", path));
-  auto file = openSessionFile(path);
-  if (!file) return std::unexpected(file.error());
   const fs::path folder = fs::absolute(path, error).lexically_normal().parent_path();
   const bool inStore = (folder.filename() == "sessions" || folder.filename() == "archive") &&
                        fs::is_directory(folder.parent_path() / "sessions", error);
-  auto store = inStore ? SessionStore::open(folder.parent_path().string(), {.create = false})
-                       : SessionStore::open(SessionStoreInit{.backend = file->backend, .options = {}});
-  if (!store) return std::unexpected(store.error());
-  return NamedSession{.store = std::move(*store), .sessionId = std::move(file->sessionId)};
+  return inStore ? folder.parent_path() : fs::path();
+}
+
+// Beside another file of the same session this one is not read: the first of these counts.
+fs::path countingFile(const fs::path& store, const std::string& sessionId) {
+  std::error_code error;
+  for (const char* form : {"sessions/{}.jsonl", "archive/{}.jsonl.zst", "archive/{}.jsonl.gz"}) {
+    fs::path path = store / fmt::format(fmt::runtime(form), sessionId);
+    if (fs::exists(path, error)) return path;
+  }
+  return store / fmt::format("sessions/{}.jsonl.gz", sessionId);
+}
+
+Result<NamedSession> openPath(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no file {}", path), "`bough ls` lists the sessions");
+  }
+  auto file = openSessionFile(path);
+  if (!file) return std::unexpected(file.error());
+  fs::path store = storeOf(path);
+  if (!store.empty()) {
+    const fs::path counting = countingFile(store, file->sessionId);
+    if (!fs::equivalent(path, counting, error)) {
+      printMessage(fmt::format("{} is read by itself; {} is what the store reads", path, counting.string()));
+      store.clear();
+    }
+  }
+  auto opened = store.empty() ? SessionStore::open(SessionStoreInit{.backend = file->backend, .options = {}})
+                              : SessionStore::open(store.string(), {.create = false});
+  if (!opened) return std::unexpected(opened.error());
+  return NamedSession{.store = std::move(*opened), .sessionId = std::move(file->sessionId)};
+}
+
+// The session of this store that a file of it is.
+Result<std::string> sessionAt(SessionStore& store, const std::string& path) {
+  std::error_code error;
+  auto file = openSessionFile(path);
+  if (!file) return std::unexpected(file.error());
+  const fs::path home = storeOf(path);
+  if (home.empty() || !fs::equivalent(home, store.folder(), error)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not in the store {}", path, store.folder()),
+                home.empty() ? "`bough cat` and `bough show` read files that are in no store"
+                             : fmt::format("`--store {}` names its store", home.string()));
+  }
+  if (const fs::path counting = countingFile(home, file->sessionId); !fs::equivalent(path, counting, error)) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} is not what the store reads; {} is", path, counting.string()),
+                fmt::format("name the session {}", file->sessionId));
+  }
+  return std::move(file->sessionId);
+}
+
+bool isKnown(SessionStore& store, const std::string& sessionId) {
+  const auto state = store.sessionState(sessionId);
+  return state || (state.error().code != ErrorCode::NotFound && state.error().code != ErrorCode::InvalidArgument);
 }
 
 }  // namespace
 
 Result<std::string> resolveSession(SessionStore& store, const std::string& name) {
   if (name.empty()) return fail(ErrorCode::InvalidArgument, "a session needs a name", "`bough ls` lists the sessions");
-  auto state = store.sessionState(name);
-  const bool known =
-      state || (state.error().code != ErrorCode::NotFound && state.error().code != ErrorCode::InvalidArgument);
-  return known ? Result<std::string>(name) : findInCatalog(store, name);
+  if (isKnown(store, name)) return name;
+  std::error_code error;
+  if (looksLikePath(name) && fs::exists(name, error)) return sessionAt(store, name);
+  return findInCatalog(store, name);
 }
 
 Result<NamedSession> openSession(const Context& context, const std::string& name) {
-  if (looksLikePath(name)) return openPath(name);
+  if (name.find('/') != std::string::npos) return openPath(name);
   auto store = context.openStore();
+  // An id may end as a file does.
+  if (looksLikePath(name) && !(store && isKnown(**store, name))) return openPath(name);
   if (!store) return std::unexpected(store.error());
   auto sessionId = resolveSession(**store, name);
   if (!sessionId) return std::unexpected(sessionId.error());

@@ -67,10 +67,12 @@ Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string
 }
 
 Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId) {
-  auto log = openPlain(folders.sessions, logName(sessionId));
+  auto log = folders.only == LogForm::Zstd   ? openPacked(folders.sessions, zstdName(sessionId), LogForm::Zstd)
+             : folders.only == LogForm::Gzip ? openPacked(folders.sessions, gzipName(sessionId), LogForm::Gzip)
+                                             : openPlain(folders.sessions, logName(sessionId));
   const auto missing = [&] { return !log && log.error().code == ErrorCode::NotFound; };
   // Between two looks another process may have archived it or brought it back: then it is where we looked before.
-  for (int rounds = 0; missing() && rounds < 3; ++rounds) {
+  for (int rounds = 0; missing() && !folders.only && rounds < 3; ++rounds) {
     if (folders.archive) log = openPacked(folders.archive, zstdName(sessionId), LogForm::Zstd);
     if (missing() && folders.archive) log = openPacked(folders.archive, gzipName(sessionId), LogForm::Gzip);
     if (missing()) log = openPacked(folders.sessions, gzipName(sessionId), LogForm::Gzip);
@@ -97,7 +99,8 @@ Result<OpenLog> openLocked(const LogFolders& folders, std::string_view sessionId
     const auto info = log->folder->info(log->name);
     const bool named = info && info->identity == log->info.identity;
     // A plain log that appeared meanwhile is the one that counts.
-    if (named && (log->form == LogForm::Plain || !folders.sessions->info(logName(sessionId)))) return log;
+    if (named && (folders.only || log->form == LogForm::Plain || !folders.sessions->info(logName(sessionId))))
+      return log;
   }
   return fail(ErrorCode::Busy, fmt::format("session {} is replaced again and again", sessionId), "try again");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,10 +12,13 @@
 
 namespace bough {
 
+enum class LogForm : std::uint8_t { Plain, Zstd, Gzip };
+
 /// The folders of a store that hold logs.
 struct LogFolders {
   std::shared_ptr<Directory> sessions;
   std::shared_ptr<Directory> archive;  ///< Null while the store has none.
+  std::optional<LogForm> only = {};    ///< Look for this form alone, among the sessions.
 };
 
 std::string logName(std::string_view sessionId);         // <id>.jsonl
@@ -23,8 +27,6 @@ std::string tornName(std::string_view sessionId);        // <id>.torn
 std::string formatZeroName(std::string_view sessionId);  // <id>.v0
 std::string zstdName(std::string_view sessionId);        // <id>.jsonl.zst
 std::string gzipName(std::string_view sessionId);        // <id>.jsonl.gz
-
-enum class LogForm : std::uint8_t { Plain, Zstd, Gzip };
 
 /// An open log.
 struct OpenLog {

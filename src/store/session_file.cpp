@@ -8,7 +8,8 @@
 namespace bough {
 namespace {
 
-constexpr std::string_view kEndings[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
+constexpr std::pair<std::string_view, LogForm> kEndings[] = {
+    {".jsonl", LogForm::Plain}, {".jsonl.zst", LogForm::Zstd}, {".jsonl.gz", LogForm::Gzip}};
 
 std::unexpected<Error> onlyRead(const std::string& path) {
   return fail(ErrorCode::ReadOnly, fmt::format("{} lies outside of a store, so it is only read", path),
@@ -24,8 +25,8 @@ std::pair<std::string, std::string> splitPath(const std::string& path) {
 
 class SessionFile final : public FileBackend {
  public:
-  SessionFile(const std::shared_ptr<Directory>& folder, std::string path, std::string sessionId)
-      : FileBackend(folder, LogFolders{.sessions = folder, .archive = nullptr}, {}, jsonEntrySerializer(),
+  SessionFile(const std::shared_ptr<Directory>& folder, std::string path, std::string sessionId, LogForm form)
+      : FileBackend(folder, LogFolders{.sessions = folder, .archive = nullptr, .only = form}, {}, jsonEntrySerializer(),
                     systemEnvironment()),
         path_(std::move(path)),
         sessionId_(std::move(sessionId)) {
@@ -65,8 +66,11 @@ class SessionFile final : public FileBackend {
 Result<SessionFileBackend> openSessionFile(const std::string& path) {
   const auto [folder, name] = splitPath(path);
   std::string id;
-  for (const std::string_view ending : kEndings) {
-    if (name.ends_with(ending)) id = name.substr(0, name.size() - ending.size());
+  LogForm form = LogForm::Plain;
+  for (const auto& [ending, itsForm] : kEndings) {
+    if (!name.ends_with(ending)) continue;
+    id = name.substr(0, name.size() - ending.size());
+    form = itsForm;
   }
   if (!isSessionId(id)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} does not have the name of a session file", path),
@@ -75,7 +79,8 @@ Result<SessionFileBackend> openSessionFile(const std::string& path) {
   auto root = systemEnvironment().files.openRoot(folder, /*create=*/false);
   if (!root) return std::unexpected(systemError(root.error(), "open", folder));
   std::shared_ptr<Directory> opened = std::move(*root);
-  return SessionFileBackend{.backend = std::make_shared<SessionFile>(std::move(opened), path, id), .sessionId = id};
+  return SessionFileBackend{.backend = std::make_shared<SessionFile>(std::move(opened), path, id, form),
+                            .sessionId = id};
 }
 
 }  // namespace bough
