@@ -66,8 +66,8 @@ struct RepairReport {
   std::vector<std::string> removedFiles;  ///< Left behind by an interrupted operation, and needed by none.
   std::vector<std::string> otherCopies;   ///< Compressed files beside the log that hold something else; they stay.
   std::string path;                       ///< Of the log that is read, when otherCopies are beside it.
-  /// Why the session still cannot be appended to: its format is not the present one, or an archive cannot be unpacked.
-  /// Then it is left as it is.
+  /// Why the session still cannot be appended to: its format is not the present one, or an archive cannot be unpacked
+  /// (then it is left as it is); or the session that it continues is not there.
   std::optional<Error> refusal;
 };
 

@@ -12,6 +12,7 @@
 #include "log/archive.h"
 #include "log/new_file.h"
 #include "store/append_rules.h"
+#include "store/fork_history.h"
 #include "store/header.h"
 #include "store/migration.h"
 #include "store/rules_work.h"
@@ -417,6 +418,9 @@ Result<RepairReport> FileBackend::repair(const std::string& sessionId) {
   report->removedFiles = std::move(left->removed);
   report->otherCopies = std::move(left->otherCopies);
   if (!report->otherCopies.empty()) report->path = (*session)->path();
+  if (const auto from = origin(sessionId); from && !report->refusal) {
+    if (auto shared = ForkHistory::ofFork(*this, sessionId, *from); !shared) report->refusal = shared.error();
+  }
   return report;
 }
 

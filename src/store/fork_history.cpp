@@ -9,11 +9,9 @@
 
 namespace bough {
 
-Result<ForkHistory> ForkHistory::ofBranch(StorageBackend& backend, const std::string& sessionId,
-                                          const std::string& leafId, std::size_t limit) {
+Result<ForkHistory> ForkHistory::walk(StorageBackend& backend, std::string session, std::string leaf,
+                                      std::size_t limit) {
   ForkHistory history;
-  std::string session = sessionId;
-  std::string leaf = leafId;
   std::unordered_set<std::string> visited;
   while (history.size_ < limit) {
     if (!visited.insert(session).second) {
@@ -24,33 +22,36 @@ Result<ForkHistory> ForkHistory::ofBranch(StorageBackend& backend, const std::st
     if (!numbering) return std::unexpected(numbering.error());
     auto sequence = backend.sequenceOf(session, leaf);
     if (!sequence) return std::unexpected(sequence.error());
-    std::string next = leaf;
-    if (*sequence) {
-      auto part = backend.branch(session, **sequence, limit - history.size_);
-      if (!part) return std::unexpected(part.error());
-      if (!part->sequences.empty() && part->sequences.front() == 0) part->sequences.erase(part->sequences.begin());
-      history.size_ += part->sequences.size();
-      history.parts_.push_back(
-          {.sessionId = session, .numbering = *numbering, .sequences = std::move(part->sequences)});
-      next = part->continuesAt;
-      if (next.empty()) break;
-    }
     // A session on the way without an entry of the branch still has its say on it: its redactions hold.
-    if (!*sequence) history.parts_.push_back({.sessionId = session, .numbering = *numbering, .sequences = {}});
+    Part& part = history.parts_.emplace_back(Part{.sessionId = session, .numbering = *numbering, .sequences = {}});
+    if (*sequence) {
+      auto own = backend.branch(session, **sequence, limit - history.size_);
+      if (!own) return std::unexpected(own.error());
+      if (!own->sequences.empty() && own->sequences.front() == 0) own->sequences.erase(own->sequences.begin());
+      history.size_ += own->sequences.size();
+      part.sequences = std::move(own->sequences);
+      leaf = std::move(own->continuesAt);
+      if (leaf.empty()) break;
+    }
     auto header = backend.header(session);
     if (!header) return std::unexpected(header.error());
     const auto origin = readHeader(*header).origin;
     if (!origin) {
-      // An orphan: its parent is in no session. What is known of the branch is returned; verify reports it.
-      if (*sequence) break;
-      return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, leafId),
-                  "`bough cat` prints all entries of a session");
+      history.missing_ = leaf;
+      break;
     }
     session = origin->sessionId;
-    leaf = next;
   }
   std::ranges::reverse(history.parts_);
   return history;
+}
+
+Result<ForkHistory> ForkHistory::ofBranch(StorageBackend& backend, const std::string& sessionId,
+                                          const std::string& leafId, std::size_t limit) {
+  auto history = walk(backend, sessionId, leafId, limit);
+  if (!history || history->size_ > 0 || history->missing_ != leafId) return history;
+  return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, leafId),
+              "`bough cat` prints all entries of a session");
 }
 
 Result<void> ForkHistory::keepTypes(StorageBackend& backend, const std::vector<std::string>& types) {
@@ -74,15 +75,16 @@ Result<void> ForkHistory::keepTypes(StorageBackend& backend, const std::vector<s
 Result<ForkHistory> ForkHistory::ofFork(StorageBackend& backend, const std::string& sessionId,
                                         const std::optional<ForkOrigin>& origin) {
   if (!origin) return ForkHistory();
-  auto history = ofBranch(backend, origin->sessionId, origin->entryId, SIZE_MAX);
+  auto history = walk(backend, origin->sessionId, origin->entryId, SIZE_MAX);
   const auto isSelf = [&](const Part& part) { return part.sessionId == sessionId; };
   if (history && std::ranges::any_of(history->parts_, isSelf)) {
     return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", sessionId),
                 "correct parentSession in its header");
   }
   if (!history && history.error().code == ErrorCode::NotFound) {
-    history.error().message = fmt::format("session {} is a fork of session {}, which is not in the store: {}",
+    history.error().message = fmt::format("session {} is a fork of session {}, whose history is not in the store: {}",
                                           sessionId, origin->sessionId, history.error().message);
+    history.error().hint = "bring that session back: `bough trash --restore`, or a copy of its file";
   }
   return history;
 }
@@ -145,6 +147,7 @@ Result<std::optional<std::size_t>> ForkHistory::find(StorageBackend& backend, st
 }
 
 bool ForkHistory::isCurrent(StorageBackend& backend) const {
+  if (!missing_.empty()) return false;  // it may be back
   return std::ranges::all_of(parts_, [&](const Part& part) {
     const auto numbering = backend.numbering(part.sessionId);
     return numbering && *numbering == part.numbering;

@@ -18,10 +18,11 @@ namespace bough {
 /// The entries of one branch across forks, root first, by session and sequence. Headers are not part of it.
 class ForkHistory {
  public:
-  /// Follows the branch that ends in `leafId` of `sessionId`: its last `limit` entries.
+  /// Follows the branch that ends in `leafId` of `sessionId`: its last `limit` entries. NotFound when there is no such
+  /// entry.
   static Result<ForkHistory> ofBranch(StorageBackend& backend, const std::string& sessionId, const std::string& leafId,
                                       std::size_t limit);
-  /// What a session with this origin shares; empty when it is no fork.
+  /// What a session with this origin shares, as far as it can be read; empty when it is no fork.
   static Result<ForkHistory> ofFork(StorageBackend& backend, const std::string& sessionId,
                                     const std::optional<ForkOrigin>& origin);
 
@@ -29,6 +30,9 @@ class ForkHistory {
   [[nodiscard]] bool isCurrent(StorageBackend& backend) const;
 
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// The parent at which it ends too early, for no session on the way has it (verify says more); empty when it is
+  /// whole.
+  [[nodiscard]] const std::string& missing() const { return missing_; }
   /// Forgets the entries that are of none of these types.
   Result<void> keepTypes(StorageBackend& backend, const std::vector<std::string>& types);
   /// The entries from place `from` on, at most `limit`.
@@ -48,7 +52,10 @@ class ForkHistory {
   [[nodiscard]] std::vector<std::string> sessions() const;
 
  private:
+  static Result<ForkHistory> walk(StorageBackend& backend, std::string session, std::string leaf, std::size_t limit);
+
   std::vector<Part> parts_;
+  std::string missing_;
   std::size_t size_ = 0;
 };
 

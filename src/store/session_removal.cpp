@@ -170,6 +170,18 @@ Result<std::vector<std::string>> SessionStore::forksOf(const std::string& sessio
   return sharersOf(*impl_->backend, sessionId, all).forks;
 }
 
+// A copy of part of a branch would be all that is left of it.
+Result<void> SessionStore::Impl::refuseMissing(const std::string& forkId) {
+  auto history = historyOf(forkId);
+  if (!history) return std::unexpected(history.error());
+  const std::string& missing = (*history)->missing();
+  if (missing.empty()) return {};
+  const std::string oldest = (*history)->sessions().front();
+  return fail(ErrorCode::Damaged,
+              fmt::format("session {} shares entry {}, which cannot be read in session {}", forkId, missing, oldest),
+              fmt::format("bring it back from a copy first; `bough verify {}` says what is wrong", oldest));
+}
+
 // Writes the fork anew: its header, all that it shared, its own entries.
 Result<void> SessionStore::Impl::detachOnce(const std::string& forkId) {
   // The tail first: what is appended behind it from here on makes the rewrite fail, and is not lost.
@@ -182,6 +194,7 @@ Result<void> SessionStore::Impl::detachOnce(const std::string& forkId) {
     state = backend->state(forkId);
   }
   if (!state) return std::unexpected(state.error());
+  if (auto whole = refuseMissing(forkId); !whole) return whole;
   auto entries = entriesFrom(forkId, 0, SIZE_MAX);
   if (!entries) return std::unexpected(entries.error());
   Entry& header = entries->front();

@@ -65,6 +65,8 @@ struct SessionStore::Impl {
   Result<SessionTree> tree(const std::string& sessionId);
   Result<void> detach(const std::string& forkId);
   Result<void> detachForks(const std::string& sessionId);
+  /// Damaged when not all that a fork shares is there.
+  Result<void> refuseMissing(const std::string& forkId);
   /// Conflict when the fork is appended to at the same time.
   Result<void> detachOnce(const std::string& forkId);
 

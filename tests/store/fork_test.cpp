@@ -200,6 +200,44 @@ TEST_F(StoreTest, HostileOriginsLeadNowhere) {
   EXPECT_TRUE(store->verifySession("orphan"));
 }
 
+// What is damaged costs itself: the fork's own entries stay, and new ones come behind them.
+TEST_F(StoreTest, ADamagedForkPointLeavesTheForkReadable) {
+  fill("p", 3);
+  must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
+  must(store->appendSessionEntries("f", {message("own", "f1")}));
+  must(store->branchFromEntry("f", "f1", {.sessionId = "g"}));
+  must(store->branchFromEntry("p", "e2", {.sessionId = "bare"}));
+  const std::string good = slurp(logPath("p"));
+  std::string bytes = good;
+  spill(logPath("p"), bytes.replace(bytes.find("m2"), 2, "XX"));
+  store = open();
+  EXPECT_EQ(idsOf(*store, "f"), (Ids{"f1"}));
+  EXPECT_EQ(idsOf(*store, "g", {.branch = "f1"}), (Ids{"f1"}));
+  EXPECT_EQ(must(store->loadTree("f")).problems().size(), 1U);
+  EXPECT_EQ(refused(store->loadEntry("f", "e2")).message, "session f has no entry e2");
+  must(store->appendSessionEntries("f", {message("more", "f2")}));
+  must(store->appendSessionEntries("g", {message("more", "g1")}));
+  must(store->appendSessionEntries("bare", {message("more", "b1")}));
+  EXPECT_EQ(must(store->loadEntry("bare", "b1")).parentId, "e2");
+  EXPECT_FALSE(must(store->repairSession("f")).refusal);
+  spill(logPath("p"), good);
+  EXPECT_EQ(idsOf(*store, "f"), (Ids{"e1", "e2", "f1", "f2"})) << "it is found again, without a new start";
+  EXPECT_EQ(idsOf(*store, "bare"), (Ids{"e1", "e2", "b1"}));
+}
+
+TEST_F(StoreTest, AForkWithoutItsParentSaysWhichOneItIs) {
+  fill("q", 1);
+  must(store->branchFromEntry("q", "e1", {.sessionId = "p"}));
+  must(store->branchFromEntry("p", "e1", {.sessionId = "f"}));
+  std::filesystem::remove(logPath("q"));
+  store = open();
+  const Error error = refused(store->appendSessionEntries("f", {message("x", "x")}));
+  EXPECT_EQ(error.code, ErrorCode::NotFound);
+  EXPECT_TRUE(error.message.contains("there is no session q")) << error.message;
+  EXPECT_TRUE(error.hint.contains("bough trash --restore")) << error.hint;
+  EXPECT_TRUE(must(store->repairSession("f")).refusal);
+}
+
 // Forking looks at one entry, however large the parent is.
 TEST(ForkCost, IsTheSameForASmallAndALargeParent) {
   const auto callsToFork = [](int entries, std::size_t payloadBytes, bool redactions) {

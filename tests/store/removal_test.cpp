@@ -153,6 +153,27 @@ TEST_F(RemovalTest, DetachingLosesNoSecondLineOfAnId) {
   EXPECT_EQ(idsOf(*store, "p").size(), 3U);
 }
 
+// Half of a branch is no copy of it.
+TEST_F(RemovalTest, DetachingIsRefusedWhenTheSharedBranchIsDamaged) {
+  must(store->appendSessionEntries("p", {message("end", "end")}));
+  for (const std::string at : {"m1", "m2"}) {
+    const std::string good = slurp(logPath("p"));
+    damage(logPath("p"), at, "XX");
+    const std::string before = slurp(logPath("f"));
+    for (const Error& error : {refused(store->trashSession("p", {.detachForks = true})),
+                               refused(store->deleteSession("p", {.detachForks = true}))}) {
+      EXPECT_EQ(error.code, ErrorCode::Damaged);
+      EXPECT_TRUE(error.message.contains("e" + at.substr(1))) << error.message;
+      EXPECT_TRUE(error.hint.contains("bough verify p")) << error.hint;
+    }
+    EXPECT_EQ(slurp(logPath("f")), before);
+    spill(logPath("p"), good);
+    store = open();
+  }
+  must(store->trashSession("p", {.detachForks = true}));
+  EXPECT_EQ(idsOf(*store, "f", {.type = "message"}), (Ids{"e1", "e2", "f1"}));
+}
+
 class UnusedAttachments : public StoreTest {
  protected:
   UnusedAttachments() {
