@@ -11,6 +11,7 @@
 #include "store/attachments.h"
 #include "store/header.h"
 #include "store/session_store_impl.h"
+#include "store/trashed_copy.h"
 
 namespace bough {
 namespace {
@@ -159,6 +160,60 @@ Result<void> refuseUnknown(const std::string& sessionId, const std::vector<std::
 Result<void> refuseSharers(const std::string& sessionId, const Sharers& sharers) {
   if (auto refusal = refuseForks(sessionId, sharers.forks); !refusal) return refusal;
   return refuseUnknown(sessionId, sharers.unknown);
+}
+
+// Those that share what a session in the trash holds. One that has its id now may hold the same: then they miss
+// nothing.
+Result<Sharers> sharersOfTrashed(StorageBackend& backend, const TrashedSession& trashed, std::vector<Seen> all) {
+  Sharers sharers = sharersOf(backend, trashed.sessionId, all);
+  const bool shared = !sharers.forks.empty() || !sharers.unknown.empty();
+  if (!shared || !backend.header(trashed.sessionId)) return sharers;
+  const auto copy = TrashedCopy::read(backend, trashed);
+  if (!copy) return std::unexpected(copy.error());
+  std::erase_if(all, [&](const Seen& each) { return !copy->isNeededBy(backend, each.from); });
+  return sharersOf(backend, trashed.sessionId, all);
+}
+
+Result<void> refuseToEmpty(const TrashedSession& trashed, const Sharers& sharers) {
+  auto refusal = refuseSharers(trashed.sessionId, sharers);
+  if (!refusal && refusal.error().code == ErrorCode::HasForks) {
+    refusal.error().hint = fmt::format(
+        "remove them for good as well, or bring what they share back: `bough trash --restore {}`", trashed.trashId);
+  }
+  return refusal;
+}
+
+// How to get the session back that a fork continues from, when another one has its id.
+Result<std::string> wayBackTo(StorageBackend& backend, const ForkOrigin& origin) {
+  auto trash = backend.listTrash();
+  if (!trash) return std::unexpected(trash.error());
+  for (const TrashedSession& each : *trash) {
+    if (each.sessionId != origin.sessionId) continue;
+    const auto copy = TrashedCopy::read(backend, each);
+    if (!copy) return std::unexpected(copy.error());
+    if (!copy->holds(origin.entryId)) continue;
+    return fmt::format("bring the right one back first: `bough rm {}`, then `bough trash --restore {}`",
+                       origin.sessionId, each.trashId);
+  }
+  return "another session has that id; put a copy of the right one in its place first";
+}
+
+// What comes back must continue the session that it did, not another one that has its id by now.
+Result<void> checkContinues(StorageBackend& backend, const std::string& trashId, const ForkOrigin& origin) {
+  const auto history = ForkHistory::ofFork(backend, trashId, origin);
+  if (!history) return std::unexpected(history.error());
+  if (history->size() > 0 || history->missing().empty()) return {};
+  for (const std::string& session : history->sessions()) {
+    const auto state = backend.state(session);
+    if (!state) return std::unexpected(state.error());
+    if (state->problemCount > 0 || state->trailingBytes > 0) return {};  // it may be among what cannot be read
+  }
+  auto way = wayBackTo(backend, origin);
+  if (!way) return std::unexpected(way.error());
+  return fail(ErrorCode::NotFound,
+              fmt::format("{} continues entry {} of session {}, which has no such entry", trashId, origin.entryId,
+                          origin.sessionId),
+              std::move(*way));
 }
 
 }  // namespace
@@ -310,10 +365,11 @@ Result<void> SessionStore::restoreSession(const std::string& trashId) {
     if (!held && held.error().code == ErrorCode::NotFound) {
       return fail(ErrorCode::NotFound,
                   fmt::format("{} continues session {}, which is not in the store", trashId, origin->sessionId),
-                  "restore that one first");
+                  fmt::format("bring that one back first: `bough trash --restore {}`", origin->sessionId));
     }
     if (!held) return std::unexpected(held.error());
     hold = std::move(*held);
+    if (auto fits = checkContinues(*impl_->backend, trashId, *origin); !fits) return fits;
   }
   return impl_->backend->restore(trashId);
 }
@@ -329,10 +385,10 @@ Result<std::uint64_t> SessionStore::emptyTrash(const std::vector<std::string>& t
   if (auto seen = seeSessions(*impl_->backend, staying); !seen) return std::unexpected(seen.error());
   std::uint64_t bytes = 0;
   for (const TrashedSession& each : *trash) {
-    // The session itself may be back: then its forks miss nothing.
-    if (!going.contains(each.trashId) || impl_->backend->header(each.sessionId)) continue;
-    auto refusal = refuseSharers(each.sessionId, sharersOf(*impl_->backend, each.sessionId, staying));
-    if (!refusal) return std::unexpected(refusal.error());
+    if (!going.contains(each.trashId)) continue;
+    auto sharers = sharersOfTrashed(*impl_->backend, each, staying);
+    if (!sharers) return std::unexpected(sharers.error());
+    if (auto refusal = refuseToEmpty(each, *sharers); !refusal) return std::unexpected(refusal.error());
   }
   for (const TrashedSession& each : *trash) {
     if (!going.contains(each.trashId)) continue;

@@ -7,7 +7,8 @@
 //     ID `-` leaves it to the store; `blob(N)` as a payload stands for one of N letters
 //   load SESSION [from=N] [limit=N] [last=N] [branch=ID] [type=T] [all]
 //   entry SESSION ID · head SESSION ID|null · redact SESSION ID BY REASON · state SESSION · list · forks SESSION
-//   delete SESSION [detach] · cursor SESSION N [position=ID] · unused · sweep
+//   delete SESSION [detach] · trash SESSION [detach] · restore T · empty T… (T: t1 is what was thrown away first)
+//   cursor SESSION N [position=ID] · unused · sweep
 //
 // Clock and randomness repeat, so times and ids do; ids that the store made are printed by the order they first appear.
 
@@ -128,6 +129,9 @@ class ScriptRun {
     if (name == "list") return show(store_->listSessions(), [&](const auto& ids) { return lines(ids); });
     if (name == "forks") return show(store_->forksOf(session), [&](const auto& ids) { return lines(ids); });
     if (name == "delete") return done(store_->deleteSession(session, {.detachForks = command.has("detach")}));
+    if (name == "trash") return trash(session, command);
+    if (name == "restore") return done(store_->restoreSession(trashIds_.at(session)));
+    if (name == "empty") return empty(command);
     if (name == "cursor") return cursor(session, command);
     if (name == "unused") return show(store_->findUnusedAttachments(), [&](const auto& all) { return lines(all); });
     if (name == "sweep") {
@@ -152,7 +156,7 @@ class ScriptRun {
   std::string name(const std::string& id) {
     constexpr std::size_t kUuid = 36;
     if (id.size() != kUuid) return id.empty() ? "null" : id;
-    return names_.emplace(id, "#" + std::to_string(names_.size() + 1)).first->second;
+    return names_.emplace(id, "#" + std::to_string(names_.size() - trashIds_.size() + 1)).first->second;
   }
 
   std::string print(const Entry& entry) {
@@ -244,8 +248,24 @@ class ScriptRun {
     }
   }
 
+  std::string trash(const std::string& session, const Command& command) {
+    return show(store_->trashSession(session, {.detachForks = command.has("detach")}),
+                [&](const TrashedSession& moved) {
+                  const std::string shown = "t" + std::to_string(trashIds_.size() + 1);
+                  trashIds_[shown] = moved.trashId;
+                  names_[moved.trashId] = shown;
+                  return shown + "\n";
+                });
+  }
+  std::string empty(const Command& command) {
+    std::vector<std::string> ids;
+    for (std::size_t i = 1; i < command.words.size(); ++i) ids.push_back(trashIds_.at(command.words[i]));
+    return show(store_->emptyTrash(ids), [](std::uint64_t) { return std::string("ok\n"); });
+  }
+
   std::unique_ptr<SessionStore> store_;
   std::map<std::string, std::string> names_;
+  std::map<std::string, std::string> trashIds_;
 };
 
 struct Block {

@@ -125,6 +125,48 @@ TEST_F(TrashTest, AForkInTheTrashKeepsWhatItShares) {
   EXPECT_EQ(idsOf(*store, "f"), (Ids{"e1", "e2"}));
 }
 
+// Another session may have the parent's id by now.
+TEST_F(TrashTest, AForkComesBackToItsOwnParentOnly) {
+  fill("a", 2);
+  must(store->branchFromEntry("a", "e2", {.sessionId = "f"}));
+  const TrashedSession fork = must(store->trashSession("f"));
+  const TrashedSession parent = must(store->trashSession("a"));
+  must(store->createSession({.sessionId = "a"}));
+  const Error error = refused(store->restoreSession(fork.trashId));
+  EXPECT_EQ(error.code, ErrorCode::NotFound);
+  EXPECT_TRUE(error.hint.contains("`bough rm a`, then `bough trash --restore " + parent.trashId)) << error.hint;
+  const Error kept = refused(store->emptyTrash({parent.trashId}));
+  EXPECT_EQ(kept.code, ErrorCode::HasForks);
+  EXPECT_TRUE(kept.hint.contains("`bough trash --restore " + parent.trashId)) << kept.hint;
+}
+
+// A copy of the very session that lies in the trash, put back by hand.
+TEST_F(TrashTest, WhatLivesAgainNeedNotLieInTheTrash) {
+  fill("a", 2);
+  must(store->branchFromEntry("a", "e2", {.sessionId = "f"}));
+  const std::string log = slurp(logPath("a"));
+  const std::string forkLog = slurp(logPath("f"));
+  must(store->trashSession("f"));
+  const TrashedSession parent = must(store->trashSession("a"));
+  spill(logPath("f"), forkLog);
+  for (const std::size_t cut : {log.find("m2"), log.size()}) {
+    spill(logPath("a"), log.substr(0, cut));
+    store = open();
+    EXPECT_EQ(store->emptyTrash({parent.trashId}).has_value(), cut == log.size());
+  }
+}
+
+// A damaged parent is still the right one.
+TEST_F(TrashTest, AForkComesBackThoughItsForkPointIsDamaged) {
+  fill("a", 2);
+  must(store->branchFromEntry("a", "e2", {.sessionId = "f"}));
+  const TrashedSession fork = must(store->trashSession("f"));
+  std::string bytes = slurp(logPath("a"));
+  spill(logPath("a"), bytes.replace(bytes.find("m2"), 2, "XX"));
+  store = open();
+  must(store->restoreSession(fork.trashId));
+}
+
 TEST_F(TrashTest, AttachmentsOfWhatLiesInTheTrashAreInUse) {
   must(store->createSession({.sessionId = "a"}));
   must(store->appendSessionEntries("a", {message(std::string(400'000, 'x'), "big")}));
