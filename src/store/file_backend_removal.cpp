@@ -13,6 +13,7 @@
 #include "base/file_io.h"
 #include "base/json_scan.h"
 #include "log/archive.h"
+#include "log/line_reader.h"
 #include "log/new_file.h"
 #include "store/file_backend.h"
 #include "store/header.h"
@@ -82,6 +83,26 @@ Result<void> linkOver(Directory& from, const std::string& name, Directory& to, c
                 "move it out of the store, then try again");
   }
   return orError(std::move(linked), "move", path);
+}
+
+Result<void> forEachLine(Directory& folder, const std::string& name,
+                         const std::function<void(std::string_view)>& line) {
+  const std::string path = folder.path() + "/" + name;
+  auto file = folder.open(name, OpenMode::Read);
+  if (!file && file.error() == ENOENT) return {};
+  if (!file) return std::unexpected(systemError(file.error(), "open", path));
+  const auto source = plainSource(std::shared_ptr<File>(std::move(*file)));
+  for (LineReader reader(*source, 0);;) {
+    const auto next = reader.next(Crc32c());
+    if (!next) return std::unexpected(systemError(next.error(), "read", path));
+    if (!*next) return {};
+    if ((*next)->tooLong) {
+      return fail(ErrorCode::Damaged,
+                  fmt::format("{} holds a line of more than 128 MiB at byte {}", path, (*next)->offset),
+                  "move the file out of the store");
+    }
+    line((*next)->text);
+  }
 }
 
 Result<void> syncAll(std::initializer_list<Directory*> folders) {
@@ -294,6 +315,21 @@ Result<void> FileBackend::exportTrashedLines(const std::string& trashId,
   auto log = trashedLog(trashId);
   if (!log) return std::unexpected(log.error());
   return (*log)->readAll([&](Ordinal, const std::string& text) { return line(text); });
+}
+
+Result<void> FileBackend::exportSetAside(const std::function<void(std::string_view)>& line) {
+  auto trash = trashFolder(false);
+  if (!trash && trash.error().code != ErrorCode::NotFound) return std::unexpected(trash.error());
+  for (const auto& folder : {folders_.sessions, trash ? *trash : nullptr}) {
+    if (!folder) continue;
+    auto names = folder->list();
+    if (!names) return std::unexpected(systemError(names.error(), "list", folder->path()));
+    for (const std::string& name : *names) {
+      if (!name.ends_with(tornName("")) && !name.ends_with(formatZeroName(""))) continue;
+      if (auto read = forEachLine(*folder, name, line); !read) return read;
+    }
+  }
+  return {};
 }
 
 Result<void> FileBackend::restore(const std::string& trashId) {

@@ -88,11 +88,23 @@ void forEachHash(std::string_view line, Use use) {
   }
 }
 
-Result<void> refuseDamaged(const std::string& name, const Result<SessionState>& state, std::string_view hint) {
+// Of what cannot be read, and what to do about it.
+struct Remedies {
+  std::string forDamage;
+  std::string forTail;
+};
+
+Result<void> refuseDamaged(const std::string& name, const Result<SessionState>& state, const Remedies& remedies) {
   if (!state) return std::unexpected(state.error());
-  if (state->problemCount == 0) return {};
-  return fail(ErrorCode::Damaged, fmt::format("{} is damaged, so it is unknown which attachments it names", name),
-              fmt::format("{}; no attachment was removed", hint));
+  if (state->problemCount > 0) {
+    return fail(ErrorCode::Damaged, fmt::format("{} is damaged, so it is unknown which attachments it names", name),
+                fmt::format("{}; no attachment was removed", remedies.forDamage));
+  }
+  if (state->trailingBytes == 0) return {};
+  return fail(ErrorCode::Damaged,
+              fmt::format("the last {} bytes of {} are no complete entry, so it is unknown which attachments they name",
+                          state->trailingBytes, name),
+              fmt::format("{}; no attachment was removed", remedies.forTail));
 }
 
 // What stands in a second copy of a session is not read, and may be what is wanted of the two.
@@ -104,8 +116,8 @@ Result<void> refuseOtherCopies(StorageBackend& backend, const std::string& sessi
   return fail(ErrorCode::Damaged, other->message, "no attachment was removed: the other copy may name it");
 }
 
-// Of the candidates, those that no line of any session names. A session that cannot be read stops it: what it names
-// is unknown.
+// Of the candidates, those that no line of any session names, nor what was set aside of one. A session that cannot be
+// read stops it: what it names is unknown.
 Result<std::unordered_set<std::string>> unusedOf(StorageBackend& backend, const std::vector<std::string>& candidates) {
   std::unordered_set<std::string> unused(candidates.begin(), candidates.end());
   const auto take = [&](std::string_view line) {
@@ -117,9 +129,11 @@ Result<std::unordered_set<std::string>> unusedOf(StorageBackend& backend, const 
   for (const std::string& session : *sessions) {
     auto read = backend.exportLines(session, take);
     if (read) {
-      read =
-          refuseDamaged("session " + session, backend.state(session),
-                        "put a good copy in its place, or remove it for good: `bough rm`, then `bough trash --empty`");
+      read = refuseDamaged(
+          "session " + session, backend.state(session),
+          {.forDamage = "put a good copy in its place, or remove it for good: `bough rm`, then `bough trash --empty`",
+           .forTail = fmt::format("put a good copy in its place, or run `bough repair {0}`: what {0}.torn names stays",
+                                  session)});
     }
     if (read) read = refuseOtherCopies(backend, session);
     if (!read) return std::unexpected(read.error());
@@ -132,10 +146,15 @@ Result<std::unordered_set<std::string>> unusedOf(StorageBackend& backend, const 
     if (read) {
       read = refuseDamaged(
           each.trashId + " in the trash", backend.trashedState(each.trashId),
-          "remove it for good with `bough trash --empty`, or bring it back and put a good copy in its place");
+          {.forDamage =
+               "remove it for good with `bough trash --empty`, or bring it back and put a good copy in its place",
+           .forTail = fmt::format("remove it for good with `bough trash --empty`, or bring it back and run `bough "
+                                  "repair {}`",
+                                  each.sessionId)});
     }
     if (!read) return std::unexpected(read.error());
   }
+  if (auto read = backend.exportSetAside(take); !read) return std::unexpected(read.error());
   return unused;
 }
 

@@ -199,5 +199,47 @@ TEST_F(UnusedAttachments, StayWhileADamagedSessionMayNameThem) {
   EXPECT_EQ(must(store->findUnusedAttachments()).size(), 1U);
 }
 
+// A damaged last line looks torn, and is set aside by whoever repairs or appends.
+class AttachmentsOfATail : public StoreTest {
+ protected:
+  AttachmentsOfATail() {
+    fill("s", 1);
+    must(store->appendSessionEntries("s", {message(std::string(300'000, 'x'), "big")}));
+  }
+  void damageTail() {
+    std::string bytes = slurp(logPath("s"));
+    bytes[bytes.rfind("message")] ^= 1;
+    spill(logPath("s"), bytes);
+    store = open();
+  }
+};
+
+TEST_F(AttachmentsOfATail, StayWhileItIsThere) {
+  damageTail();
+  EXPECT_TRUE(refused(store->findUnusedAttachments()).hint.contains("bough repair s"));
+  must(store->trashSession("s"));
+  EXPECT_EQ(refused(store->findUnusedAttachments()).code, ErrorCode::Damaged);
+}
+
+TEST_F(AttachmentsOfATail, StayWhenItIsSetAside) {
+  damageTail();
+  EXPECT_GT(must(store->repairSession("s")).tornBytes, 0U);
+  EXPECT_TRUE(must(store->findUnusedAttachments()).empty());
+  const TrashedSession moved = must(store->trashSession("s"));
+  EXPECT_TRUE(must(store->findUnusedAttachments()).empty());
+  must(store->emptyTrash({moved.trashId}));
+  EXPECT_EQ(must(store->findUnusedAttachments()).size(), 1U);
+}
+
+TEST_F(AttachmentsOfATail, StayWhenTheFileThatAMigrationReplacedNamesThem) {
+  spill(folder / "sessions/s.v0", slurp(logPath("s")));
+  const std::string bytes = slurp(logPath("s"));
+  spill(logPath("s"), bytes.substr(0, bytes.find("\n") + 1));
+  store = open();
+  EXPECT_TRUE(must(store->findUnusedAttachments()).empty());
+  must(store->trashSession("s"));
+  EXPECT_TRUE(must(store->findUnusedAttachments()).empty());
+}
+
 }  // namespace
 }  // namespace bough
