@@ -277,7 +277,15 @@ Result<void> SessionStore::Impl::detachOnce(const std::string& forkId) {
   auto hidden = redactions(forkId);
   if (!hidden) return std::unexpected(hidden.error());
   std::unordered_set<std::string> present;
-  for (const Entry& entry : *entries) present.insert(entry.id);
+  for (const Entry& entry : *entries) {
+    if (present.insert(entry.id).second) continue;
+    return fail(
+        ErrorCode::Damaged,
+        fmt::format("session {} holds a second entry {}, which would be lost: it shares one already", forkId, entry.id),
+        fmt::format("copy that line elsewhere and take it out of the file (`bough verify {}` says where it "
+                    "stands), or leave the session as it is",
+                    forkId));
+  }
   for (auto& [target, redaction] : *hidden) {
     if (present.contains(target) && !present.contains(redaction.id)) {
       redaction.parentId = target;

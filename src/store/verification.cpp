@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 
 #include "base/json_scan.h"
@@ -16,7 +17,9 @@ namespace {
 // Gathers what the scan says and what only all entries together show: ids, parents, the header.
 class VerifySink final : public ScanSink {
  public:
-  explicit VerifySink(VerifyReport& report) : report_(report) {}
+  using IsShared = std::function<bool(std::string_view id)>;
+  // `isShared` tells the ids that a fork finds in the history it shares.
+  VerifySink(VerifyReport& report, IsShared isShared) : report_(report), isShared_(std::move(isShared)) {}
 
   void onLine(const ScannedLine& line) override {
     const bool header = line.keys.type == entry_type::kSessionHeader;
@@ -27,6 +30,10 @@ class VerifySink final : public ScanSink {
       add(ProblemKind::DuplicateId, line.offset, line.length,
           fmt::format("entry {} is there already; this one is not read", line.keys.id));
       return;
+    }
+    if (isShared_(line.keys.id)) {
+      add(ProblemKind::DuplicateId, line.offset, line.length,
+          fmt::format("entry {} is in the history that the session shares already", line.keys.id));
     }
     ++report_.entries;
     if (!line.keys.parentId || ids_.contains(std::string(*line.keys.parentId))) {
@@ -65,20 +72,35 @@ class VerifySink final : public ScanSink {
 
  private:
   VerifyReport& report_;
+  IsShared isShared_;
   std::unordered_set<std::string> ids_;
   std::vector<Elsewhere> elsewhere_;
   std::string tornReason_;
 };
 
+bool isIn(const Result<ForkHistory>& shared, StorageBackend& backend, std::string_view id) {
+  if (!shared || shared->size() == 0) return false;
+  const auto found = shared->find(backend, id);
+  return found && *found;
+}
+
+// What a fork continues must be there.
+void checkOrigin(VerifySink& sink, const Result<ForkHistory>& shared, const std::optional<ForkOrigin>& origin) {
+  if (!origin) return;
+  if (!shared) {
+    sink.add(ProblemKind::UnknownParent, 0, 0, fmt::format("{}; {}", shared.error().message, shared.error().hint));
+  }
+  if (shared && shared->size() == 0 && !shared->missing().empty()) {
+    sink.add(ProblemKind::UnknownParent, 0, 0,
+             fmt::format("it continues entry {} of session {}, which has no such entry", origin->entryId,
+                         origin->sessionId));
+  }
+}
+
 // Parents that are not in the log must be in the history a fork shares.
-void checkParents(VerifySink& sink, StorageBackend& backend, const std::string& sessionId) {
-  if (sink.elsewhere().empty()) return;
-  const auto origin = backend.origin(sessionId);
-  const auto shared = ForkHistory::ofFork(backend, sessionId, origin ? *origin : std::nullopt);
+void checkParents(VerifySink& sink, const Result<ForkHistory>& shared, StorageBackend& backend) {
   for (const auto& entry : sink.elsewhere()) {
-    const auto found =
-        shared ? shared->find(backend, entry.parentId) : Result<std::optional<std::size_t>>(std::nullopt);
-    if (found && *found) continue;
+    if (isIn(shared, backend, entry.parentId)) continue;
     sink.add(ProblemKind::UnknownParent, entry.offset, entry.bytes,
              fmt::format("the parent {} of entry {} is not an earlier entry", entry.parentId, entry.id));
   }
@@ -108,7 +130,10 @@ Result<VerifyReport> verifyLog(SessionLog& log, const EntrySerializer& serialize
   auto summary = log.summary();
   if (!summary) return std::unexpected(summary.error());
   report.bytes = summary->bytes;
-  VerifySink sink(report);
+  const auto header = backend.header(log.sessionId());
+  const auto origin = header ? readHeader(*header).origin : std::nullopt;
+  const auto shared = ForkHistory::ofFork(backend, log.sessionId(), origin);
+  VerifySink sink(report, [&](std::string_view id) { return isIn(shared, backend, id); });
   auto trailing = log.scanWhole(sink);
   if (!trailing) return std::unexpected(trailing.error());
   if (*trailing > 0) {
@@ -121,11 +146,11 @@ Result<VerifyReport> verifyLog(SessionLog& log, const EntrySerializer& serialize
              summary->bytes == 0 ? "the file is empty" : "no entry can be read");
     return report;
   }
-  auto header = backend.header(log.sessionId());
   if (header && readHeader(*header).format > serializer.schemaVersion()) {
     sink.add(ProblemKind::Header, 0, 0, unknownFormat(readHeader(*header).format));
   }
-  checkParents(sink, backend, log.sessionId());
+  checkOrigin(sink, shared, origin);
+  checkParents(sink, shared, backend);
   auto checked = log.readAll([&](Ordinal ordinal, const std::string& line) {
     checkEntry(line, log.offsetOf(ordinal), serializer, backend, sink);
     return true;

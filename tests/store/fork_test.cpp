@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "store/file_backend.h"
@@ -236,6 +237,45 @@ TEST_F(StoreTest, AForkWithoutItsParentSaysWhichOneItIs) {
   EXPECT_TRUE(error.message.contains("there is no session q")) << error.message;
   EXPECT_TRUE(error.hint.contains("bough trash --restore")) << error.hint;
   EXPECT_TRUE(must(store->repairSession("f")).refusal);
+}
+
+TEST_F(StoreTest, AForkWhoseHistoryIsGoneIsNotGood) {
+  fill("p", 2);
+  must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
+  EXPECT_EQ(must(store->verifySession("f")).problemCount, 0U);
+  const auto problem = [&] {
+    store = open();
+    const VerifyReport report = must(store->verifySession("f"));
+    EXPECT_EQ(report.problemCount, 1U);
+    return report.problems.empty() ? Problem() : report.problems.front();
+  };
+  std::filesystem::remove(logPath("p"));
+  EXPECT_EQ(problem().kind, ProblemKind::UnknownParent);
+  EXPECT_TRUE(problem().message.contains("there is no session p")) << problem().message;
+  must(open()->createSession({.sessionId = "p"}));
+  EXPECT_TRUE(problem().message.contains("entry e2 of session p")) << problem().message;
+}
+
+// Ids are unique in a session, what it shares included. Only another hand writes such a line.
+TEST_F(StoreTest, AnIdOfTheSharedHistoryThatComesAgainIsSeen) {
+  fill("p", 2);
+  must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
+  const std::string before = slurp(logPath("f"));
+  const std::string after = before +
+                            R"({"id":"e1","parentId":"e2","type":"message","timestamp":"2026-01-01T00:00:00Z",)"
+                            R"("payload":{"precious":1}})"
+                            "\n";
+  spill(logPath("f"), after);
+  store = open();
+  const VerifyReport report = must(store->verifySession("f"));
+  ASSERT_EQ(report.problemCount, 1U);
+  const auto found = std::ranges::find(report.problems, ProblemKind::DuplicateId, &Problem::kind);
+  ASSERT_NE(found, report.problems.end());
+  EXPECT_EQ(found->offset, before.size());
+  const Error error = refused(store->trashSession("p", {.detachForks = true}));
+  EXPECT_EQ(error.code, ErrorCode::Damaged);
+  EXPECT_TRUE(error.message.contains("e1")) << error.message;
+  EXPECT_EQ(slurp(logPath("f")), after);
 }
 
 // Forking looks at one entry, however large the parent is.
