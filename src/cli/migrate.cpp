@@ -27,8 +27,11 @@ void print(const MigrationResult& result, bool json) {
   if (result.keptAs.empty()) {
     return printLine(fmt::format("{} is in format {} already", result.sessionId, result.toFormat));
   }
-  printLine(fmt::format("{}: {} entries brought from format {} to {}; the old file is {}", result.sessionId,
-                        result.entries, result.fromFormat, result.toFormat, result.keptAs));
+  const bool onlyHeader = result.fromFormat == result.toFormat;
+  printLine(fmt::format("{}: {} entries {}; the old file is {}", result.sessionId, result.entries,
+                        onlyHeader ? "under a new header, for the old one could not be read"
+                                   : fmt::format("brought from format {} to {}", result.fromFormat, result.toFormat),
+                        result.keptAs));
   for (const Problem& problem : result.problems) {
     printLine(fmt::format("  PROBLEM: {} at byte {} ({} bytes) of the old file could not be read: {}",
                           toString(problem.kind), problem.offset, problem.bytes, text::printable(problem.message)));

@@ -424,11 +424,30 @@ Result<RepairReport> FileBackend::repair(const std::string& sessionId) {
   return report;
 }
 
+// What is left of a header that cannot be read is taken over when it names an entry that is there: the name may be what
+// was damaged.
+Result<std::optional<ForkOrigin>> FileBackend::originLeft(const std::string& sessionId) {
+  auto seen = seenOrigin(sessionId);
+  if (!seen) return std::unexpected(seen.error());
+  if (seen->sure || !seen->origin) return std::nullopt;
+  const auto shared = ForkHistory::ofFork(*this, sessionId, seen->origin);
+  if (shared && shared->size() > 0) return seen->origin;
+  return fail(
+      ErrorCode::Damaged,
+      fmt::format("the header of session {} cannot be read ({}/{}, byte 0); what is left of it names entry \"{}\" "
+                  "of session {}, which is not there",
+                  sessionId, folders_.sessions->path(), logName(sessionId), seen->origin->entryId,
+                  seen->origin->sessionId),
+      "bring that one back (`bough trash --restore`, or a copy), or the first line of this one from a copy");
+}
+
 Result<MigrationResult> FileBackend::migrate(const std::string& sessionId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
+  auto left = originLeft(sessionId);
+  if (!left) return std::unexpected(left.error());
   if (auto settled = settleFolders(); !settled) return std::unexpected(settled.error());
   const ChangeMark mark(changes_, sessionId);
-  auto result = migrateLog(folders_, attachments_, sessionId, serializer_, environment_, options_.lockTimeoutMs);
+  auto result = migrateLog(folders_, attachments_, sessionId, *left, serializer_, environment_, options_.lockTimeoutMs);
   forget(sessionId);
   return result;
 }

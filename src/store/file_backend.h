@@ -116,6 +116,7 @@ class FileBackend : public StorageBackend {
   Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);
   Result<SessionState> stateOf(const Result<std::shared_ptr<SessionLog>>& log);
   Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log);
+  Result<std::optional<ForkOrigin>> originLeft(const std::string& sessionId);
   Result<void> settleFolders();
 
   std::shared_ptr<Directory> root_;

@@ -11,7 +11,6 @@
 #include <charconv>
 
 #include "base/file_io.h"
-#include "base/json_scan.h"
 #include "log/archive.h"
 #include "log/line_reader.h"
 #include "log/new_file.h"
@@ -48,18 +47,6 @@ Error noSuchTrash(const std::string& trashId) {
   return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", trashId.substr(0, 130)),
               "`bough trash` lists what is")
       .error();
-}
-
-// What is left of a damaged header may still say where a fork continues from; the entry is empty when only the session
-// can be seen.
-std::optional<ForkOrigin> originNamedIn(std::string_view damaged) {
-  constexpr std::string_view kKey = R"("parentSession":)";
-  const std::size_t at = damaged.find(kKey);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view object = damaged.substr(at + kKey.size());
-  auto session = json::findString(object, "sessionId");
-  if (!session) return std::nullopt;
-  return ForkOrigin{.sessionId = std::move(*session), .entryId = json::findString(object, "entryId").value_or("")};
 }
 
 bool isSameFile(Directory& one, const std::string& name, Directory& other, const std::string& otherName) {

@@ -99,6 +99,16 @@ std::string upgradeHeaderPayload(std::string_view payload, std::string_view sess
   return upgraded;
 }
 
+std::optional<ForkOrigin> originNamedIn(std::string_view damaged) {
+  constexpr std::string_view kKey = R"("parentSession":)";
+  const std::size_t at = damaged.find(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view object = damaged.substr(at + kKey.size());
+  auto session = json::findString(object, "sessionId");
+  if (!session) return std::nullopt;
+  return ForkOrigin{.sessionId = std::move(*session), .entryId = json::findString(object, "entryId").value_or("")};
+}
+
 std::string detachHeaderPayload(std::string_view payload) {
   std::string detached;
   json::Writer writer(detached);

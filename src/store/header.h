@@ -39,6 +39,10 @@ std::string makeHeaderPayload(const NewSession& session, const std::optional<For
 /// The payload of a header that is brought to the present format: all its members, and the ones it lacks.
 std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId);
 
+/// What is left of a damaged header may still say where a fork continues from; the entry is empty when only the session
+/// can be seen.
+std::optional<ForkOrigin> originNamedIn(std::string_view damaged);
+
 /// The payload of a fork's header once it has its own copy of what it shared.
 std::string detachHeaderPayload(std::string_view payload);
 

@@ -30,7 +30,9 @@ class PlacesSink final : public ScanSink {
   };
 
   void onLine(const ScannedLine& line) override {
+    if (places.empty()) headed = line.keys.type == entry_type::kSessionHeader;
     places.push_back({.offset = line.offset, .length = line.length});
+    if (line.keys.parentId && !ids.contains(std::string(*line.keys.parentId))) leadsElsewhere = true;
     if (ids.emplace(line.keys.id).second || repeated) return;
     repeated = {.kind = ProblemKind::DuplicateId,
                 .offset = line.offset,
@@ -46,6 +48,8 @@ class PlacesSink final : public ScanSink {
   std::vector<Problem> problems;
   std::unordered_set<std::string> ids;
   std::optional<Problem> repeated;  // the first second line of an id
+  bool headed = false;              // the first line is a header
+  bool leadsElsewhere = false;      // a parent is no earlier entry: a fork's first one, or behind damage
 };
 
 // Reads a log's entries one after the other.
@@ -67,6 +71,12 @@ class EntryReader {
   }
 
   [[nodiscard]] std::size_t size() const { return places_.places.size(); }
+  // There seems to be a header that cannot be read.
+  [[nodiscard]] bool hasLostHeader() const {
+    if (places_.headed || places_.problems.empty()) return false;
+    return places_.places.empty() || places_.problems.front().offset < places_.places.front().offset;
+  }
+  [[nodiscard]] bool leadsElsewhere() const { return places_.leadsElsewhere; }
   std::vector<Problem> takeProblems() { return std::move(places_.problems); }
   // The first thing that reading the entries leaves out.
   [[nodiscard]] std::optional<Problem> firstLoss() const {
@@ -94,8 +104,9 @@ class EntryReader {
 // Turns entries of a draft into entries of the present format, in order.
 class Upgrade {
  public:
-  Upgrade(std::string_view sessionId, Environment& environment)
+  Upgrade(std::string_view sessionId, std::optional<ForkOrigin> origin, Environment& environment)
       : sessionId_(sessionId),
+        origin_(std::move(origin)),
         now_(formatTimestamp(environment.clock.nowMs())),
         ids_(environment.clock, environment.random) {}
 
@@ -105,7 +116,7 @@ class Upgrade {
     header.id = ids_.next();
     header.type = entry_type::kSessionHeader;
     header.timestamp = parseTimestamp(first.timestamp) ? first.timestamp : now_;
-    header.payload = upgradeHeaderPayload("{}", sessionId_);
+    header.payload = makeHeaderPayload({.sessionId = sessionId_}, origin_);
     return header;
   }
 
@@ -125,6 +136,7 @@ class Upgrade {
 
  private:
   std::string sessionId_;
+  std::optional<ForkOrigin> origin_;  // of the header that is missing
   std::string now_;
   std::string last_;
   IdGenerator ids_;
@@ -243,6 +255,17 @@ Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std:
   return std::unexpected(newerFormatError(plan.fromFormat, sessionId, log.path()));
 }
 
+// A new header that says nothing of what a fork continues would cut it off, and leave what it shares to be removed.
+Result<void> refuseLostOrigin(const EntryReader& old, const OpenLog& log, std::string_view sessionId) {
+  if (!old.hasLostHeader() || !old.leadsElsewhere()) return {};
+  return fail(ErrorCode::Damaged,
+              fmt::format("the header of session {} cannot be read ({}, byte 0), and it may be a fork: entries have "
+                          "parents that are not in it",
+                          sessionId, log.path()),
+              "bring the first line back from a copy, or write one in its place, with the parentSession of a fork "
+              "(docs/format.md, Forks); then migrate again if need be");
+}
+
 // `<prefix><16 hex digits>.tmp`. Nothing looser: other sessions may have names that begin like this one's.
 bool isNumbered(std::string_view name, std::string_view prefix) {
   constexpr std::string_view kEnding = ".tmp";
@@ -255,25 +278,30 @@ bool isNumbered(std::string_view name, std::string_view prefix) {
 }  // namespace
 
 Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& attachments, std::string_view sessionId,
-                                   const EntrySerializer& serializer, Environment& environment, int lockTimeoutMs) {
+                                   const std::optional<ForkOrigin>& origin, const EntrySerializer& serializer,
+                                   Environment& environment, int lockTimeoutMs) {
   auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
   if (!log) return std::unexpected(log.error());
   EntryReader old(*log, serializer);
   if (auto opened = old.open(); !opened) return std::unexpected(opened.error());
   auto planned = planMigration(old, *log, sessionId, serializer);
   if (!planned || planned->fromFormat == planned->toFormat) return planned;
+  if (!origin) {
+    if (auto may = refuseLostOrigin(old, *log, sessionId); !may) return std::unexpected(may.error());
+  }
   if (log->form != LogForm::Plain) {
     // Only now that it is to be written anew.
     (void)log->file->unlock();
     if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return std::unexpected(plain.error());
-    return migrateLog(folders, attachments, sessionId, serializer, environment, lockTimeoutMs);
+    return migrateLog(folders, attachments, sessionId, origin, serializer, environment, lockTimeoutMs);
   }
   if (auto dropped = dropCopies(folders, sessionId, *log); !dropped) return std::unexpected(dropped.error());
   MigrationResult result = std::move(*planned);
+  if (old.hasLostHeader()) result.fromFormat = result.toFormat;  // only the header is new
   NewFile file(*folders.sessions, logName(sessionId));
   LookAlikes lookAlikes(attachments);
   auto done = file.create();
-  if (done) done = writeUpgraded(old, file, serializer, Upgrade(sessionId, environment), lookAlikes);
+  if (done) done = writeUpgraded(old, file, serializer, Upgrade(sessionId, origin, environment), lookAlikes);
   if (done) done = compareEntries(old, *log, file, serializer);
   const std::string kept = formatZeroName(sessionId);
   if (done) done = keepOldAs(*folders.sessions, *log, kept);

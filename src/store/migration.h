@@ -7,6 +7,7 @@
 // A crash before 3 leaves the old session as it was, and what is left over is removed or used by the next run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,10 +22,12 @@
 
 namespace bough {
 
-/// Brings a log to the present format. Does nothing when it is there already. Payloads that would be taken for the
-/// name of an attachment become one.
+/// Brings a log to the present format. Does nothing when it is there already. A header that cannot be read is made
+/// anew, with the origin that is left of it; Damaged when there is none and the log seems to be a fork's. Payloads that
+/// would be taken for the name of an attachment become one.
 Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& attachments, std::string_view sessionId,
-                                   const EntrySerializer& serializer, Environment& environment, int lockTimeoutMs);
+                                   const std::optional<ForkOrigin>& origin, const EntrySerializer& serializer,
+                                   Environment& environment, int lockTimeoutMs);
 
 /// Replaces a session's log by these entries, provided that its tail is `expectedTail`.
 Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, const std::vector<Entry>& entries,

@@ -131,5 +131,69 @@ TEST_F(StoreTest, AnotherFileUnderTheKeptNameIsNotOverwritten) {
   EXPECT_EQ(idsOf(*store, "d"), (Ids{"a", "b"}));
 }
 
+// A fork whose header is damaged: migrating makes a new one.
+class ForkMigration : public StoreTest {
+ protected:
+  ForkMigration() {
+    fill("p", 2);
+    must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
+    must(store->appendSessionEntries("f", {message("own", "f1")}));
+  }
+  void damage(const std::string& text, const std::string& with) {
+    std::string bytes = slurp(logPath("f"));
+    spill(logPath("f"), bytes.replace(bytes.find(text), text.size(), with));
+    store = open();
+  }
+};
+
+TEST_F(ForkMigration, AForkStaysOne) {
+  damage(R"("format":1)", R"("fXrmat":1)");
+  const MigrationResult result = must(store->migrateSession("f"));
+  EXPECT_EQ(result.fromFormat, 1) << "it was no other format";
+  EXPECT_FALSE(result.keptAs.empty());
+  EXPECT_EQ(idsOf(*store, "f"), (Ids{"e1", "e2", "f1"}));
+  EXPECT_EQ(refused(store->trashSession("p")).code, ErrorCode::HasForks);
+  must(store->appendSessionEntries("f", {message("more", "f2")}));
+  EXPECT_EQ(must(store->verifySession("f")).problemCount, 0U);
+}
+
+TEST_F(ForkMigration, WhatMayBeAForkIsNotCutOff) {
+  for (const std::string damaged :
+       {R"("parentSession":{"sessionId":"p","entryId":"e9")", R"("parentSession":{"sessionId":"q","entryId":"e2")",
+        R"("parentSessiXn":{"sessionId":"p","entryId":"e2")"}) {
+    const std::string good = slurp(logPath("f"));
+    damage(R"("parentSession":{"sessionId":"p","entryId":"e2")", damaged);
+    const std::string before = slurp(logPath("f"));
+    const Error error = refused(store->migrateSession("f"));
+    EXPECT_EQ(error.code, ErrorCode::Damaged);
+    EXPECT_TRUE(error.message.contains("byte 0")) << error.message;
+    EXPECT_TRUE(error.hint.contains("first line")) << error.hint;
+    EXPECT_EQ(slurp(logPath("f")), before);
+    spill(logPath("f"), good);
+  }
+}
+
+TEST_F(ForkMigration, ADraftOfAForkMayBeginWithSomethingElse) {
+  spill(logPath("d"),
+        "this is no entry\n"
+        R"({"type":"session_header","id":"h","payload":{"parentSession":{"sessionId":"p","entryId":"e2"}}})"
+        "\n"
+        R"({"id":"d1","parentId":"e2","type":"message","payload":{}})"
+        "\n");
+  EXPECT_EQ(must(store->migrateSession("d")).fromFormat, 0);
+  EXPECT_EQ(idsOf(*store, "d"), (Ids{"e1", "e2", "d1"}));
+}
+
+TEST_F(ForkMigration, WhatIsNoForkGetsItsHeader) {
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("1", "s1"), message("2", "s2")}));
+  std::string bytes = slurp(logPath("s"));
+  spill(logPath("s"), bytes.replace(bytes.find("format"), 6, "fXrmat"));
+  store = open();
+  must(store->migrateSession("s"));
+  must(store->appendSessionEntries("s", {message("3", "s3")}));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"s1", "s2", "s3"}));
+}
+
 }  // namespace
 }  // namespace bough
