@@ -26,7 +26,7 @@ std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::of(const std::string& ses
   if (found != sessions_.end()) return found->second;
   if (!make) return nullptr;
   any_ = true;
-  if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { run(); });
+  if (!stopping_ && !thread_.joinable()) thread_ = std::thread([this] { run(); });
   return sessions_.emplace(sessionId, std::make_shared<Waiting>()).first->second;
 }
 

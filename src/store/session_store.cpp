@@ -278,6 +278,8 @@ Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durabilit
   }
   if (auto known = findShared(request); !known) return std::unexpected(known.error());
   return buffer.accept(request.sessionId, [&](std::vector<Entry>& waiting) -> Result<AppendResult> {
+    // Again, under the lock that a closing flush waits for: what it does not see would be lost.
+    if (auto open = checkOpen(); !open) return std::unexpected(open.error());
     auto state = backend->state(request.sessionId);
     if (!state) return std::unexpected(state.error());
     const EntrySerializer& serializer = backend->serializer();

@@ -1,0 +1,51 @@
+// A serializer in the middle of whose work something else happens, as another thread or process would do it.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bough/entry_serializer.h"
+
+namespace bough {
+
+class HookedSerializer final : public EntrySerializer {
+ public:
+  /// Does something right before the next entry is written, or read; each only once.
+  void beforeEncode(std::function<void()> act) { set(beforeEncode_, std::move(act)); }
+  void beforeDecode(std::function<void()> act) { set(beforeDecode_, std::move(act)); }
+
+  [[nodiscard]] int schemaVersion() const override { return jsonEntrySerializer().schemaVersion(); }
+  Result<void> encode(const Entry& entry, std::string& out) const override {
+    happen(beforeEncode_);
+    return jsonEntrySerializer().encode(entry, out);
+  }
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
+    happen(beforeDecode_);
+    return jsonEntrySerializer().decode(text);
+  }
+
+ private:
+  using Act = std::function<void()>;
+
+  void set(Act& hook, Act act) {
+    const std::lock_guard lock(mutex_);
+    hook = std::move(act);
+  }
+  void happen(Act& hook) const {
+    Act act;
+    {
+      const std::lock_guard lock(mutex_);
+      act = std::exchange(hook, nullptr);
+    }
+    if (act) act();
+  }
+
+  mutable std::mutex mutex_;
+  mutable Act beforeEncode_;
+  mutable Act beforeDecode_;
+};
+
+}  // namespace bough
