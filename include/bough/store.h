@@ -266,7 +266,8 @@ class SessionStore {
   Result<StoreSettings> settings();
   Result<void> saveSettings(const StoreSettings& settings);
 
-  /// Makes everything that was appended durable.
+  /// Makes everything that was appended durable. The error tells of every session that could not be written, what was
+  /// lost and what still waits; it is retryable when anything waits.
   Result<void> flush();
   /// Flushes and refuses all later calls. After a retryable error (a full disk) the store is still open, and what could
   /// not be written waits: close it again.

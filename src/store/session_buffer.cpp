@@ -3,6 +3,25 @@
 #include <algorithm>
 
 namespace bough {
+namespace {
+
+// Makes one error that tells of all. It is retryable when one of them is, since then something still waits.
+void add(std::optional<Error>& all, Error error) {
+  if (!all) {
+    all = std::move(error);
+    return;
+  }
+  if (error.retryable && !all->retryable) std::swap(*all, error);
+  all->message += "; " + error.message;
+}
+
+Error withCount(Error error, std::size_t entries, const std::string& sessionId) {
+  error.message += " (" + std::to_string(entries) + " buffered entries of session " + sessionId +
+                   (error.retryable ? " still wait)" : " were not stored)");
+  return error;
+}
+
+}  // namespace
 
 SessionBuffer::SessionBuffer(Write write, std::size_t maxEntries, int maxMs)
     : write_(std::move(write)), maxEntries_(std::max<std::size_t>(maxEntries, 1)), maxAge_(std::max(maxMs, 1)) {}
@@ -32,34 +51,42 @@ std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::of(const std::string& ses
 
 // Needs waiting.mutex. What cannot be written now goes on waiting, as on a full disk; what never can be is dropped. The
 // error says which of the two.
-Result<void> SessionBuffer::write(const Write& write, const std::string& sessionId, Waiting& waiting) {
-  if (waiting.entries.empty()) return {};
+void SessionBuffer::write(const std::string& sessionId, Waiting& waiting) {
+  waiting.delayed.reset();
+  if (waiting.entries.empty()) return;
   auto written =
-      write({.sessionId = sessionId, .entries = waiting.entries, .expectedTail = {}, .origin = {}, .shared = {}});
-  Error error = written ? Error() : written.error();
-  const std::size_t count = waiting.entries.size();
-  if (written || !error.retryable) waiting.entries.clear();
-  if (written) return {};
-  error.message += " (" + std::to_string(count) + " buffered entries of session " + sessionId +
-                   (error.retryable ? " still wait)" : " were not stored)");
-  return std::unexpected(std::move(error));
+      write_({.sessionId = sessionId, .entries = waiting.entries, .expectedTail = {}, .origin = {}, .shared = {}});
+  if (!written && written.error().retryable) {
+    waiting.delayed = withCount(written.error(), waiting.entries.size(), sessionId);
+    return;
+  }
+  if (!written) add(waiting.lost, withCount(written.error(), waiting.entries.size(), sessionId));
+  waiting.entries.clear();
+}
+
+// Needs waiting.mutex. Each error is told once.
+std::optional<Error> SessionBuffer::takeError(Waiting& waiting) {
+  auto error = std::exchange(waiting.lost, std::nullopt);
+  if (waiting.delayed) add(error, *std::exchange(waiting.delayed, std::nullopt));
+  return error;
 }
 
 Result<AppendResult> SessionBuffer::accept(
     const std::string& sessionId, const std::function<Result<AppendResult>(std::vector<Entry>& waiting)>& use) {
   const auto waiting = of(sessionId, true);
   const std::lock_guard lock(waiting->mutex);
-  if (waiting->failed) return std::unexpected(*std::exchange(waiting->failed, std::nullopt));
+  if (auto error = takeError(*waiting)) return std::unexpected(std::move(*error));
   // What could not be written before comes first, so that no more waits than may.
   if (waiting->entries.size() >= maxEntries_) {
-    if (auto written = write(write_, sessionId, *waiting); !written) return std::unexpected(written.error());
+    write(sessionId, *waiting);
+    if (auto error = takeError(*waiting)) return std::unexpected(std::move(*error));
   }
   if (waiting->entries.empty()) waiting->since = Clock::now();
   auto result = use(waiting->entries);
   if (result && waiting->entries.size() >= maxEntries_) {
-    auto written = write(write_, sessionId, *waiting);
-    if (!written && !written.error().retryable) return std::unexpected(written.error());
-    if (!written) waiting->failed = written.error();  // the batch is accepted: it waits with the others
+    write(sessionId, *waiting);
+    // Without a loss the batch is accepted, be it that it waits with the others.
+    if (waiting->lost) return std::unexpected(*takeError(*waiting));
   }
   wake_.notify_one();
   return result;
@@ -69,10 +96,9 @@ Result<void> SessionBuffer::flush(const std::string& sessionId) {
   const auto waiting = of(sessionId, false);
   if (!waiting) return {};
   const std::lock_guard lock(waiting->mutex);
-  auto written = write(write_, sessionId, *waiting);
-  const auto before = std::exchange(waiting->failed, std::nullopt);
-  if (before && !before->retryable) return std::unexpected(*before);
-  return written;
+  write(sessionId, *waiting);
+  if (auto error = takeError(*waiting)) return std::unexpected(std::move(*error));
+  return {};
 }
 
 Result<void> SessionBuffer::flushAll() {
@@ -81,12 +107,12 @@ Result<void> SessionBuffer::flushAll() {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, waiting] : sessions_) ids.push_back(id);
   }
-  Result<void> outcome;
+  std::optional<Error> errors;
   for (const std::string& id : ids) {
-    auto flushed = flush(id);
-    if (!flushed && outcome) outcome = std::move(flushed);
+    if (auto flushed = flush(id); !flushed) add(errors, std::move(flushed.error()));
   }
-  return outcome;
+  if (errors) return std::unexpected(std::move(*errors));
+  return {};
 }
 
 // Writes whatever has waited for maxAge_, and sleeps until the next is due.
@@ -103,7 +129,7 @@ void SessionBuffer::run() {
         due = std::min(due, waiting->since + maxAge_);
         continue;
       }
-      if (auto written = write(write_, id, *waiting); !written) waiting->failed = written.error();
+      write(id, *waiting);
     }
     lock.lock();
     if (!stopping_) wake_.wait_until(lock, due);

@@ -36,7 +36,7 @@ class SessionBuffer {
                               const std::function<Result<AppendResult>(std::vector<Entry>& waiting)>& use);
   /// Writes what waits for a session; also returns what went wrong since the last call.
   Result<void> flush(const std::string& sessionId);
-  /// Writes everything; the first error, after having tried all.
+  /// Writes everything. The error tells of each session that has one; it is retryable when anything still waits.
   Result<void> flushAll();
   [[nodiscard]] bool hasAny() const { return any_; }
   /// Ends the thread. What waits still is dropped: flush first.
@@ -48,11 +48,13 @@ class SessionBuffer {
     std::mutex mutex;  // held while writing, so that a session's batches keep their order
     std::vector<Entry> entries;
     Clock::time_point since;
-    std::optional<Error> failed;
+    std::optional<Error> lost;     // what was dropped, until somebody is told
+    std::optional<Error> delayed;  // why the rest still waits, until somebody is told
   };
 
   std::shared_ptr<Waiting> of(const std::string& sessionId, bool make);
-  static Result<void> write(const Write& write, const std::string& sessionId, Waiting& waiting);
+  void write(const std::string& sessionId, Waiting& waiting);
+  static std::optional<Error> takeError(Waiting& waiting);
   void run();
 
   Write write_;

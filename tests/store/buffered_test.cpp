@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "store/file_backend.h"
 #include "store/store_support.h"
 #include "support/hooked_serializer.h"
+#include "support/sim_environment.h"
 
 namespace bough {
 namespace {
@@ -21,6 +23,50 @@ TEST_F(Buffered, NothingIsAcceptedOnceClosingHasBegun) {
   must(store->createSession({.sessionId = "s"}));
   serializer.beforeDecode([&] { must(store->close()); });
   EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x", "b1")})).code, ErrorCode::Closed);
+}
+
+TEST_F(Buffered, EverySessionThatLosesSomethingIsToldOf) {
+  auto other = open();
+  store = open(kOptions);
+  for (const std::string id : {"a", "b", "c"}) {
+    must(store->createSession({.sessionId = id}));
+    must(store->appendSessionEntries(id, {message("x", "x")}));
+    if (id != "c") must(other->appendSessionEntries(id, {message("other", "x")}));
+  }
+  const Error error = refused(store->flush());
+  EXPECT_EQ(error.code, ErrorCode::IdConflict);
+  EXPECT_FALSE(error.retryable);
+  EXPECT_TRUE(error.message.contains("1 buffered entries of session a were not stored")) << error.message;
+  EXPECT_TRUE(error.message.contains("1 buffered entries of session b were not stored")) << error.message;
+  EXPECT_FALSE(error.message.contains("session c")) << error.message;
+  must(store->close());
+  EXPECT_EQ(idsOf(*other, "c"), (Ids{"x"}));
+}
+
+// One session is gone for good, the disk is full for the other.
+TEST(BufferedSim, AClosedStoreStaysOpenAsLongAsAnythingWaits) {
+  SimFileSystem files;
+  SimEnvironment world{files};
+  const auto open = [&] {
+    auto backend = must(FileBackend::open("/store", {}, jsonEntrySerializer(), world.environment()));
+    return must(SessionStore::open(SessionStoreInit{
+        .backend = backend, .options = {.durability = Durability::Buffered, .bufferedMs = 1'000'000}}));
+  };
+  auto store = open();
+  for (const std::string id : {"a", "b"}) {
+    must(store->createSession({.sessionId = id}));
+    must(store->appendSessionEntries(id, {message("x", id + "1")}));
+  }
+  must(open()->deleteSession("a"));
+  files.limitSpace(0);
+  const Error error = refused(store->close());
+  EXPECT_TRUE(error.retryable);
+  EXPECT_EQ(error.code, ErrorCode::NoSpace);
+  EXPECT_TRUE(error.message.contains("1 buffered entries of session a were not stored")) << error.message;
+  EXPECT_TRUE(error.message.contains("1 buffered entries of session b still wait")) << error.message;
+  files.limitSpace(std::nullopt);
+  must(store->close());
+  EXPECT_EQ(idsOf(*open(), "b"), (Ids{"b1"}));
 }
 
 }  // namespace
