@@ -12,7 +12,7 @@ void add(std::optional<Error>& all, Error error) {
     return;
   }
   if (error.retryable && !all->retryable) std::swap(*all, error);
-  all->message += "; " + error.message;
+  if (!all->message.contains(error.message)) all->message += "; " + error.message;
 }
 
 Error withCount(Error error, std::size_t entries, const std::string& sessionId) {
@@ -49,19 +49,50 @@ std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::of(const std::string& ses
   return sessions_.emplace(sessionId, std::make_shared<Waiting>()).first->second;
 }
 
-// Needs waiting.mutex. What cannot be written now goes on waiting, as on a full disk; what never can be is dropped. The
-// error says which of the two.
-void SessionBuffer::write(const std::string& sessionId, Waiting& waiting) {
-  waiting.delayed.reset();
-  if (waiting.entries.empty()) return;
+Result<void> SessionBuffer::append(const std::string& sessionId, std::vector<Entry> entries) const {
   auto written =
-      write_({.sessionId = sessionId, .entries = waiting.entries, .expectedTail = {}, .origin = {}, .shared = {}});
-  if (!written && written.error().retryable) {
+      write_({.sessionId = sessionId, .entries = std::move(entries), .expectedTail = {}, .origin = {}, .shared = {}});
+  if (!written) return std::unexpected(std::move(written.error()));
+  return {};
+}
+
+// Needs waiting.mutex. What cannot be written now goes on waiting, as on a full disk; what never can be is dropped. The
+// error says which of the two. False when the last batch was dropped.
+bool SessionBuffer::write(const std::string& sessionId, Waiting& waiting) {
+  waiting.delayed.reset();
+  if (waiting.entries.empty()) return true;
+  auto written = append(sessionId, waiting.entries);
+  if (!written && !written.error().retryable) return writeApart(sessionId, waiting);
+  if (!written) {
     waiting.delayed = withCount(written.error(), waiting.entries.size(), sessionId);
-    return;
+    return true;
   }
-  if (!written) add(waiting.lost, withCount(written.error(), waiting.entries.size(), sessionId));
   waiting.entries.clear();
+  waiting.batches.clear();
+  return true;
+}
+
+// Batch by batch: one that can never be written takes no other with it.
+bool SessionBuffer::writeApart(const std::string& sessionId, Waiting& waiting) {
+  std::optional<Error> lost;
+  std::size_t lostEntries = 0;
+  Result<void> written;
+  while (!waiting.batches.empty()) {
+    const std::size_t count = waiting.batches.front();
+    const auto end = waiting.entries.begin() + static_cast<std::ptrdiff_t>(count);
+    written = append(sessionId, {waiting.entries.begin(), end});
+    if (!written && written.error().retryable) break;
+    if (!written) {
+      add(lost, written.error());
+      lostEntries += count;
+    }
+    waiting.entries.erase(waiting.entries.begin(), end);
+    waiting.batches.erase(waiting.batches.begin());
+  }
+  if (lost) add(waiting.lost, withCount(*lost, lostEntries, sessionId));
+  if (waiting.batches.empty()) return written.has_value();
+  waiting.delayed = withCount(written.error(), waiting.entries.size(), sessionId);
+  return true;
 }
 
 // Needs waiting.mutex. Each error is told once.
@@ -82,11 +113,13 @@ Result<AppendResult> SessionBuffer::accept(
     if (auto error = takeError(*waiting)) return std::unexpected(std::move(*error));
   }
   if (waiting->entries.empty()) waiting->since = Clock::now();
+  const std::size_t before = waiting->entries.size();
   auto result = use(waiting->entries);
-  if (result && waiting->entries.size() >= maxEntries_) {
-    write(sessionId, *waiting);
-    // Without a loss the batch is accepted, be it that it waits with the others.
-    if (waiting->lost) return std::unexpected(*takeError(*waiting));
+  if (waiting->entries.size() > before) waiting->batches.push_back(waiting->entries.size() - before);
+  // A batch that waits with the others is accepted, and so is one that is stored while another is lost: that is told by
+  // the next call.
+  if (result && waiting->entries.size() >= maxEntries_ && !write(sessionId, *waiting)) {
+    return std::unexpected(*takeError(*waiting));
   }
   wake_.notify_one();
   return result;

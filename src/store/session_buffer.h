@@ -1,7 +1,8 @@
 // Buffered appends: accepted at once, made durable together.
 //
 // An accepted batch has its ids, times and parents, and waits in memory. A flush appends all that waits for a session
-// as one batch through the backend, so a crash loses a tail of whole batches. A thread flushes what has waited long
+// as one batch through the backend, so a crash loses a tail of whole batches; when the backend refuses that for good,
+// each batch by itself, so that only those are lost that cannot be stored. A thread flushes what has waited long
 // enough; what goes wrong there is returned by the session's next call. What a full disk or a busy lock keeps from
 // being written goes on waiting and is tried again; until then no more is accepted than may wait.
 #pragma once
@@ -47,13 +48,16 @@ class SessionBuffer {
   struct Waiting {
     std::mutex mutex;  // held while writing, so that a session's batches keep their order
     std::vector<Entry> entries;
+    std::vector<std::size_t> batches;  // how many of the entries each holds, in order
     Clock::time_point since;
     std::optional<Error> lost;     // what was dropped, until somebody is told
     std::optional<Error> delayed;  // why the rest still waits, until somebody is told
   };
 
   std::shared_ptr<Waiting> of(const std::string& sessionId, bool make);
-  void write(const std::string& sessionId, Waiting& waiting);
+  Result<void> append(const std::string& sessionId, std::vector<Entry> entries) const;
+  bool write(const std::string& sessionId, Waiting& waiting);
+  bool writeApart(const std::string& sessionId, Waiting& waiting);
   static std::optional<Error> takeError(Waiting& waiting);
   void run();
 

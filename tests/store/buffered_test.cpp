@@ -43,6 +43,36 @@ TEST_F(Buffered, EverySessionThatLosesSomethingIsToldOf) {
   EXPECT_EQ(idsOf(*other, "c"), (Ids{"x"}));
 }
 
+TEST_F(Buffered, ABatchThatCannotBeStoredTakesNoOtherWithIt) {
+  auto other = open();
+  store = open(kOptions);
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("m", "g1"), message("m", "g2")}));
+  must(store->appendSessionEntries("s", {message("m", "x"), message("m", "x2")}));
+  must(store->appendSessionEntries("s", {message("m", "g3", "g2"), message("m", "g4")}));
+  must(store->appendSessionEntries("s", {message("m", "x3", "x2")}));
+  must(other->appendSessionEntries("s", {message("other", "x")}));
+  const Error error = refused(store->flush());
+  EXPECT_EQ(error.code, ErrorCode::IdConflict);
+  EXPECT_TRUE(error.message.contains("an entry x with other content")) << error.message;
+  EXPECT_TRUE(error.message.contains("entry x3: its parent x2 is not an entry")) << error.message;
+  EXPECT_TRUE(error.message.contains("3 buffered entries of session s were not stored")) << error.message;
+  must(store->close());
+  EXPECT_EQ(idsOf(*other, "s"), (Ids{"x", "g1", "g2", "g3", "g4"}));
+}
+
+// The last one that may wait makes the flush: it is told what became of itself, its successor of the others.
+TEST_F(Buffered, AFlushByCountRefusesOnlyWhatIsNotStored) {
+  auto other = open();
+  store = open({.durability = Durability::Buffered, .bufferedEntries = 2, .bufferedMs = 1'000'000});
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("m", "x")}));
+  must(other->appendSessionEntries("s", {message("other", "x")}));
+  must(store->appendSessionEntries("s", {message("m", "g1", "")}));
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("m", "g2")})).code, ErrorCode::IdConflict);
+  EXPECT_EQ(idsOf(*other, "s"), (Ids{"x", "g1"}));
+}
+
 // One session is gone for good, the disk is full for the other.
 TEST(BufferedSim, AClosedStoreStaysOpenAsLongAsAnythingWaits) {
   SimFileSystem files;
