@@ -270,7 +270,7 @@ class SessionStore {
   /// lost and what still waits; it is retryable when anything waits.
   Result<void> flush();
   /// Flushes and refuses all later calls. After a retryable error (a full disk) the store is still open, and what could
-  /// not be written waits: close it again.
+  /// not be written waits: close it again. One that is called meanwhile waits for the first.
   Result<void> close();
 
   struct Impl;  ///< Not part of the interface.

@@ -408,7 +408,9 @@ Result<void> SessionStore::flush() {
 }
 
 Result<void> SessionStore::close() {
-  if (impl_ == nullptr || impl_->closed.exchange(true)) return {};
+  if (impl_ == nullptr) return {};
+  const std::lock_guard one(impl_->closing);  // a second one waits for what becomes of the first
+  if (impl_->closed.exchange(true)) return {};
   auto flushed = impl_->buffer.flushAll();
   if (!flushed && flushed.error().retryable) {
     impl_->closed = false;  // what waits is not given up

@@ -75,6 +75,7 @@ struct SessionStore::Impl {
   Environment& environment;
   IdGenerator ids;
   SessionBuffer buffer;
+  std::mutex closing;  // held by close()
   std::atomic<bool> closed = false;
 
   struct KnownHistory {

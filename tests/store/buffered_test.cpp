@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
 #include "store/file_backend.h"
 #include "store/store_support.h"
 #include "support/hooked_serializer.h"
@@ -97,6 +102,29 @@ TEST(BufferedSim, AClosedStoreStaysOpenAsLongAsAnythingWaits) {
   files.limitSpace(std::nullopt);
   must(store->close());
   EXPECT_EQ(idsOf(*open(), "b"), (Ids{"b1"}));
+}
+
+// The second one comes while the first still writes what waits.
+TEST_F(Buffered, ASecondCloseWaitsForTheFirst) {
+  HookedSerializer serializer;
+  store = must(SessionStore::open({.backend = makeMemoryBackend(serializer), .options = kOptions}));
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("x", "b1")}));
+  std::atomic<bool> written = false;
+  std::promise<void> secondDone;
+  std::thread second;
+  serializer.beforeEncode([&] {
+    second = std::thread([&] {
+      must(store->close());
+      EXPECT_TRUE(written);
+      secondDone.set_value();
+    });
+    (void)secondDone.get_future().wait_for(std::chrono::milliseconds(100));  // the chance to come too early
+    written = true;
+  });
+  must(store->close());
+  ASSERT_TRUE(second.joinable());
+  second.join();
 }
 
 }  // namespace
