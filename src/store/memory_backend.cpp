@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/environment.h"
+#include "base/file_io.h"
 #include "base/ids.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -40,9 +41,24 @@ class MemoryView final : public LogView {
   const MemorySession& session_;
 };
 
-class NothingHeld final : public Hold {};
+class StayingHold final : public Hold {
+ public:
+  explicit StayingHold(StayingSession<ToKeep> held) : held_(std::move(held)) {}
+
+ private:
+  StayingSession<ToKeep> held_;
+};
 
 }  // namespace
+
+class MemoryBackend::AttachmentHold final : public Hold {
+ public:
+  explicit AttachmentHold(std::shared_ptr<State> state) : state_(std::move(state)), lock_(state_->adding) {}
+
+ private:
+  std::shared_ptr<State> state_;
+  ToKeep lock_;
+};
 
 class MemoryBackend::MemoryWatcher final : public ChangeWatcher {
  public:
@@ -254,6 +270,7 @@ Result<std::vector<std::string>> MemoryBackend::findIds(const std::string& sessi
 
 Result<BranchPart> MemoryBackend::branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) {
   return with(session(sessionId), [&](MemorySession& known) -> Result<BranchPart> {
+    if (leaf >= known.lines.size()) return changedWhileRead("session " + sessionId);
     BranchPart part;
     for (std::uint64_t at = leaf; part.sequences.size() < limit;) {
       part.sequences.push_back(at);
@@ -274,6 +291,7 @@ Result<std::vector<Entry>> MemoryBackend::read(const std::string& sessionId, std
   return with(session(sessionId), [&](MemorySession& known) -> Result<std::vector<Entry>> {
     std::vector<Entry> entries;
     for (const std::uint64_t sequence : sequences) {
+      if (sequence >= known.lines.size()) return changedWhileRead("session " + sessionId);
       auto entry = serializer_.decode(known.lines[sequence].text);
       if (!entry) return std::unexpected(entry.error());
       entries.push_back(std::move(*entry));
@@ -338,7 +356,8 @@ Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vec
 }
 
 Result<void> MemoryBackend::remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) {
-  if (auto known = header(sessionId); !known) return std::unexpected(known.error());
+  auto held = findStaying<ToRemove>([&] { return session(sessionId); });
+  if (!held) return std::unexpected(held.error());
   if (auto may = allowed(); !may) return may;
   {
     const std::lock_guard lock(state_->mutex);
@@ -349,12 +368,13 @@ Result<void> MemoryBackend::remove(const std::string& sessionId, const std::func
 }
 
 Result<std::unique_ptr<Hold>> MemoryBackend::pin(const std::string& sessionId) {
-  if (auto known = header(sessionId); !known) return std::unexpected(known.error());
-  return std::make_unique<NothingHeld>();
+  auto held = findStaying<ToKeep>([&] { return session(sessionId); });
+  if (!held) return std::unexpected(held.error());
+  return std::make_unique<StayingHold>(std::move(*held));
 }
 
 Result<std::unique_ptr<Hold>> MemoryBackend::holdAttachments() {
-  return std::make_unique<NothingHeld>();
+  return std::make_unique<AttachmentHold>(state_);
 }
 
 std::shared_ptr<StorageBackend> makeMemoryBackend(const EntrySerializer& serializer) {

@@ -68,6 +68,7 @@ class MemoryBackend final : public StorageBackend {
  private:
   struct State;
   class MemoryWatcher;
+  class AttachmentHold;
   Result<std::shared_ptr<MemorySession>> session(const std::string& sessionId);
   Result<std::shared_ptr<MemorySession>> trashed(const std::string& trashId);
   Result<SessionState> stateOf(const std::string& sessionId, MemorySession& known);

@@ -11,6 +11,8 @@ namespace bough {
 
 Result<TrashedSession> MemoryBackend::trash(const std::string& sessionId,
                                             const std::function<Result<void>()>& allowed) {
+  auto held = findStaying<ToRemove>([&] { return session(sessionId); });
+  if (!held) return std::unexpected(held.error());
   auto known = state(sessionId);
   if (!known) return std::unexpected(known.error());
   if (auto may = allowed(); !may) return std::unexpected(may.error());
@@ -117,6 +119,7 @@ Result<std::vector<std::string>> MemoryBackend::listAttachments() {
 
 Result<std::size_t> MemoryBackend::removeAttachments(
     const std::vector<std::string>& sha256s, const std::function<Result<bool>(const std::string&)>& stillUnused) {
+  const ToRemove alone(state_->adding);
   std::size_t removed = 0;
   for (const std::string& sha256 : sha256s) {
     auto unused = stillUnused(sha256);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +26,7 @@ struct MemoryLine {
 
 struct MemorySession {
   std::mutex mutex;
+  std::shared_mutex staying;  // shared by those who need it to stay, whole for who removes it
   std::vector<MemoryLine> lines;
   std::unordered_map<std::string, std::uint64_t> sequences;
   std::string headId;
@@ -59,6 +61,25 @@ auto with(Result<std::shared_ptr<MemorySession>> session, Use use) -> decltype(u
   return use(**session);
 }
 
+template <typename Lock>
+struct StayingSession {
+  std::shared_ptr<MemorySession> session;
+  Lock lock;
+};
+
+// Finds a session and takes its `staying`. Looks again then: it may have been removed while we waited.
+template <typename Lock, typename Find>
+Result<StayingSession<Lock>> findStaying(const Find& find) {
+  for (;;) {
+    Result<std::shared_ptr<MemorySession>> found = find();
+    if (!found) return std::unexpected(found.error());
+    StayingSession<Lock> held{.session = *found, .lock = Lock((*found)->staying)};
+    if (const auto now = find(); now && *now == *found) return held;
+  }
+}
+using ToRemove = std::unique_lock<std::shared_mutex>;
+using ToKeep = std::shared_lock<std::shared_mutex>;
+
 // Sealed as a file would be, each entry a batch of its own.
 inline Result<void> exportTo(const MemorySession& known, const std::function<bool(std::string_view)>& line) {
   SealDigits seal;
@@ -77,6 +98,7 @@ struct MemoryBackend::State {
   std::uint64_t changes = 0;
   std::map<std::string, std::shared_ptr<MemorySession>> sessions;
   std::map<std::string, std::string> attachments;
+  std::shared_mutex adding;  // shared by those who add attachments, whole for who removes them
   std::string settings;
   struct Trashed {
     TrashedSession about;

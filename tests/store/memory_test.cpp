@@ -1,0 +1,81 @@
+// What only the backend in memory has to be shown to do: the scripts and tests/threads hold it to the files' behaviour.
+
+#include "store/memory_backend.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+
+#include "support/entries.h"
+#include "support/hooked_serializer.h"
+
+namespace bough {
+namespace {
+
+class Memory : public testing::Test {
+ protected:
+  Memory() {
+    must(store->createSession({.sessionId = "s"}));
+    must(store->appendSessionEntries("s", {message("x", "a"), message("x", "b")}));
+  }
+
+  // Begins something in another thread, with the chance to end before the present one goes on.
+  template <typename Work>
+  static auto meanwhile(Work work) {
+    auto done = std::async(std::launch::async, work);
+    (void)done.wait_for(std::chrono::milliseconds(100));
+    return done;
+  }
+
+  HookedSerializer serializer;
+  std::shared_ptr<StorageBackend> backend = makeMemoryBackend(serializer);
+  std::unique_ptr<SessionStore> store = must(SessionStore::open({.backend = backend, .options = {}}));
+};
+
+// As of a session that was made anew with fewer entries.
+TEST_F(Memory, SequencesThatAreNotThereAreRefused) {
+  EXPECT_EQ(refused(store->loadEntriesAt("s", {999'999})).code, ErrorCode::Damaged);
+  const std::uint64_t sequences[] = {1, 3};
+  const Error error = refused(backend->read("s", sequences));
+  EXPECT_EQ(error.code, ErrorCode::Damaged);
+  EXPECT_TRUE(error.retryable) << "they are asked for again";
+  EXPECT_EQ(refused(backend->branch("s", 3, 10)).code, ErrorCode::Damaged);
+}
+
+TEST_F(Memory, ASessionStaysWhileItIsForked) {
+  std::future<Result<void>> removed;
+  serializer.beforeEncode([&] { removed = meanwhile([&] { return store->deleteSession("s"); }); });
+  must(store->branchFromEntry("s", "b", {.sessionId = "f"}));
+  EXPECT_EQ(refused(removed.get()).code, ErrorCode::HasForks);
+  EXPECT_EQ(idsOf(*store, "f"), (Ids{"a", "b"}));
+}
+
+TEST_F(Memory, ASessionThatIsBeingRemovedCannotBeForked) {
+  std::future<Result<SessionHandle>> forked;
+  const auto fork = [&]() -> Result<void> {
+    forked = meanwhile([&] { return store->branchFromEntry("s", "b", {.sessionId = "f"}); });
+    return {};
+  };
+  must(backend->remove("s", fork));
+  EXPECT_EQ(refused(forked.get()).code, ErrorCode::NotFound);
+
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("x", "b")}));
+  must(backend->trash("s", fork));
+  EXPECT_EQ(refused(forked.get()).code, ErrorCode::NotFound);
+}
+
+TEST_F(Memory, AnAttachmentStaysUntilItsEntryNamesIt) {
+  const std::string bytes = "kept apart";
+  const std::string sha256 = must(store->putAttachment(bytes));
+  auto hold = must(backend->holdAttachments());
+  auto removed = meanwhile([&] { return store->removeUnusedAttachments({sha256}); });
+  must(store->appendSessionEntries("s", {entryOf("note", R"({"file":")" + sha256 + R"("})")}));
+  hold.reset();
+  EXPECT_EQ(must(removed.get()), 0U);
+  EXPECT_EQ(must(store->readAttachment(sha256)), bytes);
+}
+
+}  // namespace
+}  // namespace bough
