@@ -5,9 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <semaphore>
 #include <thread>
 
 #include "store/file_backend.h"
+#include "store/session_buffer.h"
 #include "store/store_support.h"
 #include "support/hooked_serializer.h"
 #include "support/sim_environment.h"
@@ -102,6 +104,36 @@ TEST(BufferedSim, AClosedStoreStaysOpenAsLongAsAnythingWaits) {
   files.limitSpace(std::nullopt);
   must(store->close());
   EXPECT_EQ(idsOf(*open(), "b"), (Ids{"b1"}));
+}
+
+// By the order of what happens: the clock of a machine under load proves nothing.
+TEST(SessionBufferTest, EachWaitsAsLongAsItIsTold) {
+  std::binary_semaphore flushed(0);
+  std::atomic<int> slowWrites = 0;
+  SessionBuffer fast(
+      [&](const AppendRequest&) -> Result<AppendResult> {
+        flushed.release();
+        return {};
+      },
+      1000, 1);
+  SessionBuffer slow(
+      [&](const AppendRequest&) -> Result<AppendResult> {
+        ++slowWrites;
+        return {};
+      },
+      1000, 8000);
+  const auto add = [](std::vector<Entry>& waiting) -> Result<AppendResult> {
+    waiting.push_back(message("x"));
+    return {};
+  };
+  must(slow.accept("s", add));
+  for (int i = 0; i < 20; ++i) {
+    must(fast.accept("s", add));
+    flushed.acquire();
+  }
+  EXPECT_EQ(slowWrites, 0) << "twenty short waits are over before one long one";
+  must(slow.flush("s"));
+  EXPECT_EQ(slowWrites, 1);
 }
 
 // The second one comes while the first still writes what waits.
