@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "store/file_backend.h"
@@ -111,6 +113,39 @@ TEST_F(SimStore, BufferedEntriesOutlastAFullDisk) {
   must(store->appendSessionEntries("s", {message("x", "b4")}, kBuffered));
   must(store->close());
   EXPECT_EQ(idsOf(*open(), "s"), (Ids{"b1", "b2", "b4"}));
+}
+
+// Whether threads that append while the disk works on another append share a sync, in one try at it.
+bool shareASync(SimFileSystem& files, SessionStore& store) {
+  constexpr int kThreads = 8;
+  std::atomic<int> begun = 0;
+  std::vector<std::thread> threads;
+  files.clearTrace();
+  files.beforeSync([&] {
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        ++begun;
+        must(store.appendSessionEntries("s", {message("x")}));
+      });
+    }
+    while (begun < kThreads) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the chance to come
+  });
+  must(store.appendSessionEntries("s", {message("x")}));
+  for (std::thread& thread : threads) thread.join();
+  const std::string trace = files.trace();
+  int syncs = 0;
+  for (std::size_t at = trace.find("sync "); at != std::string::npos; at = trace.find("sync ", at + 1)) ++syncs;
+  return syncs < kThreads + 1;
+}
+
+TEST_F(SimStore, ThreadsThatAppendAtTheSameTimeShareASync) {
+  auto store = open();
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("x")}));
+  bool shared = false;
+  for (int tries = 0; tries < 100 && !shared; ++tries) shared = shareASync(files, *store);
+  EXPECT_TRUE(shared);
 }
 
 TEST_F(SimStore, AFailedSyncPoisonsTheHandleAndNothingElse) {
