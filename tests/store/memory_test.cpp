@@ -66,6 +66,19 @@ TEST_F(Memory, ASessionThatIsBeingRemovedCannotBeForked) {
   EXPECT_EQ(refused(forked.get()).code, ErrorCode::NotFound);
 }
 
+// Between the look at where it stands and the read, another session takes the name. Its places mean other entries.
+TEST_F(Memory, ACursorReadsNothingByThePlacesOfAnotherLog) {
+  auto cursor = must(store->openCursor("s"));
+  ASSERT_EQ(must(cursor.next(2)).back().id, "a");
+  serializer.beforeDecode([&] {
+    must(backend->remove("s", [] { return Result<void>(); }));
+    must(store->createSession({.sessionId = "s"}));
+    must(store->appendSessionEntries("s",
+                                     {message("x", "n1"), message("x", "n2"), message("x", "a"), message("x", "n3")}));
+  });
+  EXPECT_EQ(idsOf(must(cursor.next(9))), (Ids{"n3"}));
+}
+
 TEST_F(Memory, AnAttachmentStaysUntilItsEntryNamesIt) {
   const std::string bytes = "kept apart";
   const std::string sha256 = must(store->putAttachment(bytes));
