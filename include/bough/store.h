@@ -65,13 +65,13 @@ struct AppendOptions {
 };
 
 struct LoadOptions {
-  std::uint64_t fromSequence = 0;
+  std::uint64_t fromSequence = 0;  ///< From this sequence on; with `branch`, from this place on it, the root's being 0.
   std::size_t limit = SIZE_MAX;
   std::optional<std::size_t> last;    ///< Only the last n of what the other options leave.
   std::optional<std::string> branch;  ///< Only the branch that ends in this entry, root first.
   std::string type;                   ///< Only entries of this type.
-  std::vector<std::string> types;     ///< Only entries of one of these types; on a branch others are not even read.
-  bool showRedacted = false;          ///< Return payloads as they were stored, redacted or not: for audits.
+  std::vector<std::string> types;  ///< Only entries of one of these types; on a whole branch others are not even read.
+  bool showRedacted = false;       ///< Return payloads as they were stored, redacted or not: for audits.
 };
 
 /// A name for an entry: a snapshot that costs one line.

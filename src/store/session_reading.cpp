@@ -203,7 +203,8 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
     auto branch =
         ForkHistory::ofBranch(*backend, sessionId, *wanted.branch, plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX);
     if (!branch) return std::unexpected(branch.error());
-    if (!wanted.types.empty()) {
+    // With fromSequence the others count, too.
+    if (!wanted.types.empty() && wanted.fromSequence == 0) {
       if (auto done = branch->keepTypes(*backend, wanted.types); !done) return std::unexpected(done.error());
     }
     auto read = branch->read(*backend, static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, SIZE_MAX)),

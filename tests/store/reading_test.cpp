@@ -28,6 +28,19 @@ TEST_F(StoreTest, LoadFollowsOneBranch) {
   EXPECT_EQ(refused(store->loadSessionEntries("s", {.branch = "nobody"})).code, ErrorCode::NotFound);
 }
 
+TEST_F(StoreTest, LoadSkipsOnABranchBeforeItChoosesByType) {
+  fill("s", 0);
+  must(store->appendSessionEntries("s", {entryOf("custom", "{}", "q1"), message("x", "m1"),
+                                         entryOf("custom", "{}", "q2"), message("x", "m2"), message("x", "m3")}));
+  must(store->branchFromEntry("s", "m3", {.sessionId = "f"}));
+  for (const std::string session : {"s", "f"}) {
+    EXPECT_EQ(idsOf(*store, session, {.fromSequence = 2, .branch = "m3", .type = "message"}), (Ids{"m2", "m3"}));
+    EXPECT_EQ(idsOf(*store, session, {.fromSequence = 2, .branch = "m3", .types = {"message"}}), (Ids{"m2", "m3"}));
+    EXPECT_EQ(idsOf(*store, session, {.fromSequence = 1, .limit = 2, .branch = "m3", .types = {"message"}}),
+              (Ids{"m1", "m2"}));
+  }
+}
+
 TEST_F(StoreTest, LoadChoosesByTypeAlsoUnknownOnes) {
   fill("s", 1);
   must(store->appendSessionEntries(
