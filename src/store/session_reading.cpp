@@ -41,8 +41,8 @@ const Entry* redactionOf(const Entry& entry, const std::map<std::string, Entry>&
   return nullptr;
 }
 
-// The entries of these types on the branch that ends in `leafId`, root first, from the index alone. None when the
-// branch leaves the session, or when the index does not know the types apart.
+// The entries of these types on the branch that ends in `leafId`, root first, from the index alone; a header is on no
+// branch. None when the branch leaves the session, or when the index does not know the types apart.
 Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(StorageBackend& backend,
                                                                    const std::string& sessionId,
                                                                    const std::string& leafId,
@@ -59,7 +59,8 @@ Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(StorageBacken
   const auto look = [&](std::uint32_t first, std::uint32_t last) {
     const std::span stretch = std::span<const EntryKind>(outline->kinds).first(last + std::size_t{1});
     const std::size_t before = found.size();
-    for (std::size_t at = wanted.find(stretch, first); at < stretch.size(); at = wanted.find(stretch, at + 1)) {
+    for (std::size_t at = wanted.find(stretch, std::max<std::size_t>(first, 1)); at < stretch.size();
+         at = wanted.find(stretch, at + 1)) {
       found.push_back(at);
     }
     std::reverse(found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
@@ -200,8 +201,9 @@ Result<std::vector<Entry>> SessionStore::Impl::load(const std::string& sessionId
     // Without further conditions only as much of the branch is walked as is wanted.
     const bool plain =
         wanted.type.empty() && wanted.types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
-    auto branch =
-        ForkHistory::ofBranch(*backend, sessionId, *wanted.branch, plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX);
+    const std::size_t length = plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX;
+    // One at least, so that a branch that is not there is noticed.
+    auto branch = ForkHistory::ofBranch(*backend, sessionId, *wanted.branch, std::max<std::size_t>(length, 1));
     if (!branch) return std::unexpected(branch.error());
     // With fromSequence the others count, too.
     if (!wanted.types.empty() && wanted.fromSequence == 0) {

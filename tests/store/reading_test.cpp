@@ -41,6 +41,20 @@ TEST_F(StoreTest, LoadSkipsOnABranchBeforeItChoosesByType) {
   }
 }
 
+TEST_F(StoreTest, AMissingBranchIsNotFoundThoughNothingIsWantedOfIt) {
+  fill("s", 2);
+  EXPECT_EQ(refused(store->loadSessionEntries("s", {.last = 0, .branch = "nobody"})).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(store->loadSessionEntries("s", {.limit = 0, .branch = "nobody"})).code, ErrorCode::NotFound);
+  EXPECT_EQ(idsOf(*store, "s", {.last = 0, .branch = "e2"}), Ids{});
+}
+
+TEST_F(StoreTest, AHeaderIsOnNoBranch) {
+  fill("s", 2);
+  const std::string header = must(store->loadSessionEntries("s", {.limit = 1})).at(0).id;
+  EXPECT_TRUE(must(store->loadSessionEntries("s", {.branch = header})).empty());
+  EXPECT_TRUE(must(store->loadSessionEntries("s", {.branch = header, .types = {"session_header"}})).empty());
+}
+
 TEST_F(StoreTest, LoadChoosesByTypeAlsoUnknownOnes) {
   fill("s", 1);
   must(store->appendSessionEntries(
