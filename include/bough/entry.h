@@ -73,7 +73,7 @@ constexpr bool isConversation(EntryKind kind) {
 }
 
 /// One entry. Texts that hold JSON (payload, meta, extra) are verbatim: number literals, key order and escapes are
-/// those that were appended; only line breaks between tokens are stored as spaces.
+/// those that were appended; only line breaks between tokens are stored as spaces, and blanks around the text are not.
 struct Entry {
   /// 1 to 128 of [A-Za-z0-9._:-]. Left empty on append: the store makes a time-ordered one.
   std::string id;

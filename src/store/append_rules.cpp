@@ -117,17 +117,28 @@ class BatchRules {
     return std::ranges::find(before, entry.id, &Entry::id) != before.end();
   }
 
+  // The text of an entry that was written and read again: without the blanks that reading leaves out.
+  Result<std::string> storedForm(const Entry& entry) {
+    std::string written;
+    if (auto encoded = serializer_.encode(entry, written); !encoded) return std::unexpected(encoded.error());
+    auto read = serializer_.decode(written);
+    if (!read) return std::unexpected(read.error());
+    written.clear();
+    if (auto encoded = serializer_.encode(*read, written); !encoded) return std::unexpected(encoded.error());
+    return written;
+  }
+
   // An entry of this id is stored: the same in everything the caller has said, or a conflict.
   Result<void> duplicate(const Entry& entry, const Entry& known) {
     Entry claimed = entry;
     if (!claimed.parentId) claimed.parentId = known.parentId;
     if (claimed.timestamp.empty()) claimed.timestamp = known.timestamp;
     if (isSamePayload(claimed.payload, known.payload)) claimed.payload = known.payload;
-    std::string mine;
+    auto mine = storedForm(claimed);
+    if (!mine) return std::unexpected(mine.error());
     std::string theirs;
-    if (auto encoded = serializer_.encode(claimed, mine); !encoded) return std::unexpected(encoded.error());
     if (auto encoded = serializer_.encode(known, theirs); !encoded) return std::unexpected(encoded.error());
-    if (mine != theirs) {
+    if (*mine != theirs) {
       return fail(ErrorCode::IdConflict,
                   fmt::format("{} has an entry {} with other content; nothing was appended",
                               isRepeated(entry) ? "the batch itself" : "session " + request_.sessionId, entry.id),

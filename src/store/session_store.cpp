@@ -6,6 +6,7 @@
 
 #include "base/head.h"
 #include "base/ids.h"
+#include "base/json_grammar.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/sha256.h"
@@ -115,8 +116,18 @@ Result<SessionHandle> SessionStore::branchFromEntry(const std::string& sessionId
 
 namespace {
 
+constexpr std::string_view kBlanks = " \t\r\n";
+
+// What a line does not keep of a JSON text: the blanks around it. Gone at once, it is the same before and behind a
+// line.
+void trimBlanks(std::string& text) {
+  if (text.empty() || (!json::isBlank(text.front()) && !json::isBlank(text.back()))) return;
+  text.erase(text.find_last_not_of(kBlanks) + 1);
+  text.erase(0, text.find_first_not_of(kBlanks));
+}
+
 bool isJsonObject(std::string_view text) {
-  return json::check(text) && text[text.find_first_not_of(" \t\r\n")] == '{';
+  return text.starts_with('{') && json::check(text);
 }
 
 }  // namespace
@@ -300,6 +311,9 @@ Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durabilit
 Result<AppendResult> SessionStore::appendSessionEntries(const std::string& sessionId, std::vector<Entry> entries,
                                                         const AppendOptions& options) {
   if (auto open = impl_->checkOpen(); !open) return std::unexpected(open.error());
+  for (Entry& entry : entries) {
+    for (std::string* text : {&entry.payload, &entry.meta, &entry.extra}) trimBlanks(*text);
+  }
   const Durability durability = options.durability.value_or(impl_->options.durability);
   if (durability == Durability::Sync || options.expectedTail) {
     if (auto flushed = impl_->readyToRead(sessionId); !flushed) return std::unexpected(flushed.error());

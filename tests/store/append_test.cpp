@@ -127,6 +127,30 @@ TEST_F(StoreTest, ADuplicateIsOneWhereverItsPayloadIsKept) {
             ErrorCode::IdConflict);
 }
 
+TEST_F(StoreTest, BlanksAroundWhatAnEntryHoldsMakeNoOtherEntry) {
+  fill("s", 0);
+  std::vector<Entry> entries(6, message("a"));
+  entries[0].payload = "{\"a\":1}\n";
+  entries[1].payload = " \t{\"a\":\r\n1}";
+  entries[2].meta = "{\"q\":1}\n";
+  entries[3].extra = " \"q\": 1 , \"r\" :2\n";
+  entries[4].extra = " ";
+  entries[5].payload = "\n" + message(std::string(3000, 'x')).payload + "\n";
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i].id = "x" + std::to_string(i);
+  must(store->appendSessionEntries("s", entries));
+  for (const std::size_t most : {std::size_t{256} << 10, std::size_t{1000}}) {
+    const auto again = must(open({.attachmentBytes = most})->appendSessionEntries("s", entries));
+    EXPECT_EQ(again.duplicateCount, entries.size());
+  }
+  const auto buffered = open({.durability = Durability::Buffered});
+  for (Entry& entry : entries) entry.id += "b";
+  must(buffered->appendSessionEntries("s", entries));
+  EXPECT_EQ(must(buffered->appendSessionEntries("s", entries)).duplicateCount, entries.size());
+  EXPECT_EQ(must(store->loadEntry("s", "x0")).payload, "{\"a\":1}");
+  EXPECT_EQ(must(store->loadEntry("s", "x4")).extra, "");
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
 TEST_F(StoreTest, ParentsMustBeEarlierEntries) {
   fill("s", 2);
   const std::string before = slurp(logPath("s"));

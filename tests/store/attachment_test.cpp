@@ -52,12 +52,13 @@ TEST_F(AttachmentTest, TheSameBytesAreStoredOnceAndSharedByForks) {
 TEST_F(AttachmentTest, APayloadThatLooksLikeAReferenceComesBackAsItWas) {
   append();
   const std::string imitation = R"({"$attachment":{"sha256":")" + sha256 + R"(","bytes":1}})";
-  must(store->appendSessionEntries("s",
-                                   {entryOf("message", imitation, "i"), entryOf("message", R"({"$attachment":1})", "j"),
-                                    entryOf("session_info", R"({"$attachment":{}})", "k")}));
+  must(store->appendSessionEntries(
+      "s", {entryOf("message", imitation, "i"), entryOf("message", R"({"$attachment":1})", "j"),
+            entryOf("session_info", R"({"$attachment":{}})", "k"), entryOf("message", "\n " + imitation, "l")}));
   EXPECT_EQ(must(store->loadEntry("s", "i")).payload, imitation);
   EXPECT_EQ(must(store->loadEntry("s", "j")).payload, R"({"$attachment":1})");
   EXPECT_EQ(must(store->loadEntry("s", "k")).payload, R"({"$attachment":{}})");
+  EXPECT_EQ(must(store->loadEntry("s", "l")).payload, imitation);
 }
 
 TEST_F(AttachmentTest, AMissingOrDamagedAttachmentIsAnErrorThatNamesTheEntry) {
