@@ -214,7 +214,8 @@ class SessionStore {
   /// Appends a summary of another branch behind the head.
   Result<AppendResult> appendBranchSummary(const std::string& sessionId, const BranchSummary& summary);
 
-  /// Hides an entry's payload from every derived view; the log keeps it.
+  /// Hides an entry's payload from every derived view; the log keeps it. `by` and `reason` must say something; a
+  /// header, a head entry and a redaction cannot be hidden, since a session is read by them.
   Result<AppendResult> redactEntry(const std::string& sessionId, const std::string& entryId, const std::string& by,
                                    const std::string& reason);
 

@@ -20,7 +20,7 @@ struct Options {
 
 std::string userName() {
   const char* name = std::getenv("USER");
-  return name == nullptr ? "unknown" : name;
+  return name == nullptr || *name == '\0' ? "unknown" : name;
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {

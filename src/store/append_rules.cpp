@@ -8,6 +8,7 @@
 #include "base/head.h"
 #include "base/json_scan.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "log/line.h"
 #include "store/attachment_reference.h"
@@ -20,6 +21,7 @@ constexpr std::size_t kEnvelopeBytes = 256;  // about what a line holds besides 
 constexpr std::size_t kSealBytes = 64;       // more than a seal has
 
 constexpr const char* kParentHint = "name an earlier entry, or leave parentId out to continue from the head";
+constexpr const char* kConversationHint = "name a message or another entry of the conversation";
 constexpr const char* kPayloadHint = "docs/format.md says what the payload of each type holds";
 
 std::unexpected<Error> invalid(const Entry& entry, std::string_view what, const char* hint) {
@@ -33,6 +35,14 @@ bool isSamePayload(std::string_view mine, std::string_view theirs) {
   const auto theirReference = readAttachmentReference(theirs);
   if (myReference.has_value() == theirReference.has_value()) return false;
   return myReference ? *myReference == Sha256::of(theirs) : *theirReference == Sha256::of(mine);
+}
+
+// A name must be safe to print and must not look like another way to name an entry.
+bool isLabelName(const std::string& name) {
+  constexpr std::size_t kMostBytes = 128;
+  const bool shaped = !name.empty() && name.size() <= kMostBytes && name.front() != '@' && !name.contains('~') &&
+                      name.front() != ' ' && name.back() != ' ';
+  return shaped && text::printable(name) == name && !name.contains("\uFFFD");
 }
 
 class BatchRules {
@@ -208,12 +218,13 @@ class BatchRules {
                    kParentHint);
   }
 
-  // Entries that speak about others must name ones that exist.
+  // Entries that speak about others must name ones that exist, and of which that can be said.
   Result<void> checkPayload(const Entry& entry, EntryKind kind) {
     switch (kind) {
       case EntryKind::Head:
-      case EntryKind::Label: return checkTarget(entry, "entryId", /*nullable=*/true);
-      case EntryKind::Redaction: return checkTarget(entry, "entryId", /*nullable=*/false);
+        return checkTarget(entry, namesNothing(entry), isConversation, "it cannot be the head", kConversationHint);
+      case EntryKind::Label: return checkLabel(entry);
+      case EntryKind::Redaction: return checkRedaction(entry);
       case EntryKind::CompactionSummary: return checkText(entry, "firstKeptEntryId");
       case EntryKind::BranchSummary: {
         auto session = checkText(entry, "sourceSessionId");
@@ -223,21 +234,47 @@ class BatchRules {
     }
   }
 
-  static Result<void> checkText(const Entry& entry, std::string_view name) {
-    if (json::findString(entry.payload, name)) return {};
+  // A label of any name may be taken away.
+  Result<void> checkLabel(const Entry& entry) {
+    if (auto named = checkText(entry, "name"); !named) return named;
+    const bool taken = namesNothing(entry);
+    if (const auto name = json::findString(entry.payload, "name"); !taken && !isLabelName(*name)) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be a label", text::excerpt(*name, 40)),
+                  "labels are 1 to 128 bytes of printable text without ~, and begin with neither @ nor a blank");
+    }
+    return checkTarget(entry, taken, isConversation, "it cannot be labelled", kConversationHint);
+  }
+
+  Result<void> checkRedaction(const Entry& entry) {
+    auto checked = checkTarget(entry, false, canBeRedacted, "a session is read by it, so it cannot be hidden",
+                               "name a message or another entry that says something");
+    for (const std::string_view name : {"by", "reason"}) {
+      if (checked) checked = checkText(entry, name, /*filled=*/true);
+    }
+    return checked;
+  }
+
+  static Result<void> checkText(const Entry& entry, std::string_view name, bool filled = false) {
+    if (const auto text = json::findString(entry.payload, name); text && !(filled && text->empty())) return {};
     return invalid(entry, fmt::format("a {} needs {} in its payload", entry.type, name), kPayloadHint);
   }
 
-  Result<void> checkTarget(const Entry& entry, std::string_view name, bool nullable) {
-    const auto value = json::findMember(entry.payload, name);
-    if (nullable && value == "null") return {};
-    const auto target = value ? json::decodeString(*value) : std::nullopt;
-    if (!target) return invalid(entry, fmt::format("a {} needs {} in its payload", entry.type, name), kPayloadHint);
-    auto known = *target == lines_.back().id() ? Result<bool>(false) : exists(*target);
+  static bool namesNothing(const Entry& entry) { return json::findMember(entry.payload, "entryId") == "null"; }
+
+  // The entry that the payload names must be there and of a kind that is `right`; else `why` says what is wrong with
+  // it.
+  Result<void> checkTarget(const Entry& entry, bool none, bool (*right)(EntryKind), const char* why, const char* hint) {
+    if (none) return {};
+    const auto target = json::findString(entry.payload, "entryId");
+    if (!target) return invalid(entry, fmt::format("a {} needs entryId in its payload", entry.type), kPayloadHint);
+    auto known = *target == lines_.back().id() ? Result<std::optional<Entry>>(std::nullopt) : stored(*target);
     if (!known) return std::unexpected(known.error());
-    if (*known) return {};
-    return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", request_.sessionId, *target),
-                "`bough cat` prints all entries of a session");
+    if (!*known) {
+      return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", request_.sessionId, *target),
+                  "`bough cat` prints all entries of a session");
+    }
+    if (right(entryKind((*known)->type))) return {};
+    return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is a {}: {}", *target, (*known)->type, why), hint);
   }
 
   void advanceHead(const Entry& entry, EntryKind kind, std::string_view id) {
@@ -258,6 +295,10 @@ class BatchRules {
 };
 
 }  // namespace
+
+bool canBeRedacted(EntryKind kind) {
+  return kind != EntryKind::SessionHeader && kind != EntryKind::Head && kind != EntryKind::Redaction;
+}
 
 Error tailConflict(std::string_view sessionId, std::string_view expected, std::string_view actual) {
   return {.code = ErrorCode::Conflict,

@@ -18,6 +18,9 @@ namespace bough {
 Result<AppendResult> prepareBatch(LogView& log, const AppendRequest& request, const EntrySerializer& serializer,
                                   IdGenerator& ids, Clock& clock, NewLines& lines);
 
+/// Whether entries of this kind can be hidden: not those by which a session is read.
+bool canBeRedacted(EntryKind kind);
+
 /// The Conflict that says which tail a session has instead of the expected one.
 Error tailConflict(std::string_view sessionId, std::string_view expected, std::string_view actual);
 

@@ -15,21 +15,12 @@
 namespace bough {
 namespace {
 
-// A name must be safe to print and must not look like another way to name an entry.
-Result<void> checkLabel(const std::string& name) {
-  constexpr std::size_t kMostBytes = 128;
-  const bool shaped = !name.empty() && name.size() <= kMostBytes && name.front() != '@' && !name.contains('~') &&
-                      name.front() != ' ' && name.back() != ' ';
-  if (shaped && text::printable(name) == name && !name.contains("\uFFFD")) return {};
-  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be a label", text::excerpt(name, 40)),
-              "labels are 1 to 128 bytes of printable text without ~, and begin with neither @ nor a blank");
-}
-
-std::string labelPayload(std::string_view name, std::string_view entryId) {
+// Without an entry the label is taken away.
+std::string labelPayload(std::string_view name, std::optional<std::string_view> entryId) {
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject().key("entryId");
-  entryId.empty() ? writer.null() : writer.string(entryId);
+  entryId ? writer.string(*entryId) : writer.null();
   writer.member("name", name).endObject();
   return payload;
 }
@@ -107,15 +98,6 @@ Result<std::vector<SessionLabel>> SessionStore::labels(const std::string& sessio
 
 Result<AppendResult> SessionStore::labelEntry(const std::string& sessionId, const std::string& entryId,
                                               const std::string& name) {
-  if (auto valid = checkLabel(name); !valid) return std::unexpected(valid.error());
-  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
-  auto entry = retryWhenChanged([&] { return impl_->storedEntry(sessionId, entryId); });
-  if (!entry) return std::unexpected(entry.error());
-  if (!isConversation(entryKind(entry->type))) {
-    return fail(ErrorCode::InvalidArgument,
-                fmt::format("entry {} is a {}: it cannot be labelled", entryId, entry->type),
-                "name a message or another entry of the conversation");
-  }
   return appendSessionEntries(sessionId, {makeEntry(entry_type::kLabel, labelPayload(name, entryId))},
                               {.durability = Durability::Sync});
 }
@@ -135,7 +117,7 @@ Result<SessionLabel> findLabel(SessionStore& store, const std::string& sessionId
 
 Result<AppendResult> SessionStore::removeLabel(const std::string& sessionId, const std::string& name) {
   if (auto label = findLabel(*this, sessionId, name); !label) return std::unexpected(label.error());
-  return appendSessionEntries(sessionId, {makeEntry(entry_type::kLabel, labelPayload(name, ""))},
+  return appendSessionEntries(sessionId, {makeEntry(entry_type::kLabel, labelPayload(name, std::nullopt))},
                               {.durability = Durability::Sync});
 }
 

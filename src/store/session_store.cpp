@@ -326,17 +326,8 @@ Result<AppendResult> SessionStore::appendSessionEntries(const std::string& sessi
                        durability);
 }
 
+// What may be the head, labelled or redacted is for the rules of an append to say (append_rules.h).
 Result<AppendResult> SessionStore::moveHead(const std::string& sessionId, const std::string& entryId) {
-  if (!entryId.empty()) {
-    if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
-    auto entry = retryWhenChanged([&] { return impl_->storedEntry(sessionId, entryId); });
-    if (!entry) return std::unexpected(entry.error());
-    if (isControlType(entry->type) || entry->type == entry_type::kSessionHeader) {
-      return fail(ErrorCode::InvalidArgument,
-                  fmt::format("entry {} is a {}: it cannot be the head", entryId, entry->type),
-                  "name a message or another entry of the conversation");
-    }
-  }
   Entry head;
   head.type = entry_type::kHead;
   head.payload = headPayload(entryId);
@@ -345,14 +336,6 @@ Result<AppendResult> SessionStore::moveHead(const std::string& sessionId, const 
 
 Result<AppendResult> SessionStore::redactEntry(const std::string& sessionId, const std::string& entryId,
                                                const std::string& by, const std::string& reason) {
-  if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
-  auto hidden = retryWhenChanged([&] { return impl_->storedEntry(sessionId, entryId); });
-  if (!hidden) return std::unexpected(hidden.error());
-  if (hidden->type == entry_type::kSessionHeader || hidden->type == entry_type::kHead) {
-    return fail(ErrorCode::InvalidArgument,
-                fmt::format("entry {} is a {}: a session is read by it, so it cannot be hidden", entryId, hidden->type),
-                "name a message or another entry that says something");
-  }
   Entry redaction;
   redaction.type = entry_type::kRedaction;
   json::Writer writer(redaction.payload);

@@ -234,7 +234,7 @@ TEST_F(StoreTest, EveryTypeOfTheSpecificationIsStored) {
                                   entryOf("head", R"({"entryId":"e1"})"),
                                   entryOf("label", R"({"entryId":"e1","name":"start"})"),
                                   entryOf("session_info", R"({"title":"t"})"),
-                                  entryOf("redaction", R"({"entryId":"e1"})"),
+                                  entryOf("redaction", R"({"entryId":"e1","by":"me","reason":"why"})"),
                                   entryOf("x.vendor:new-type", "{}")};
   EXPECT_EQ(must(store->appendSessionEntries("s", all)).appendedCount, all.size());
   for (const Entry& entry : all) {

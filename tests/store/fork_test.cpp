@@ -294,7 +294,7 @@ TEST(ForkCost, IsTheSameForASmallAndALargeParent) {
       for (int i = part; i < std::min(entries, part + 500); ++i) {
         batch.push_back(message(std::string(payloadBytes, 'x'), "e" + std::to_string(i)));
         if (redactions && i % 2 == 0) {
-          batch.push_back(entryOf("label", R"({"entryId":")" + batch.back().id + R"("})"));
+          batch.push_back(entryOf("label", R"({"entryId":")" + batch.back().id + R"(","name":"x"})"));
         }
       }
       must(store->appendSessionEntries("s", batch));

@@ -86,12 +86,19 @@ TEST_F(StoreTest, ControlEntriesAreNeverTheHead) {
   fill("s", 2);
   must(store->appendSessionEntries(
       "s", {entryOf("label", R"({"entryId":"e1","name":"x"})", "l"), entryOf("session_info", R"({"title":"t"})"),
-            entryOf("redaction", R"({"entryId":"e1"})")}));
+            entryOf("redaction", R"({"entryId":"e1","by":"me","reason":"why"})")}));
   EXPECT_EQ(must(store->sessionState("s")).headId, "e2");
   must(store->appendSessionEntries("s", {message("x", "e3")}));
   EXPECT_EQ(must(store->loadEntry("s", "e3")).parentId, "e2");
   EXPECT_EQ(refused(store->moveHead("s", "l")).code, ErrorCode::InvalidArgument);
   EXPECT_EQ(refused(store->branchFromEntry("s", "l")).code, ErrorCode::InvalidArgument);
+  for (const std::string& id : {std::string("l"), must(store->loadSessionEntries("s", {.limit = 1})).front().id}) {
+    for (const std::string type : {"head", "label"}) {
+      const Entry raw = entryOf(type, R"({"entryId":")" + id + R"(","name":"x"})");
+      EXPECT_EQ(refused(store->appendSessionEntries("s", {raw})).code, ErrorCode::InvalidArgument) << type;
+    }
+  }
+  EXPECT_EQ(must(store->sessionState("s")).headId, "e3");
 }
 
 TEST_F(StoreTest, TheHeadMovesDurablyAlsoToNothing) {
@@ -117,6 +124,7 @@ TEST_F(StoreTest, LabelsMustNameEntries) {
   EXPECT_EQ(refused(store->appendSessionEntries("s", {entryOf("label", R"({"entryId":"no","name":"a"})")})).code,
             ErrorCode::NotFound);
   EXPECT_EQ(refused(store->appendSessionEntries("s", {entryOf("label", "{}")})).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused(store->labelEntry("s", "", "a")).code, ErrorCode::NotFound) << "that would take a label away";
 }
 
 TEST_F(StoreTest, ARedactedPayloadIsHiddenFromEveryViewAndKeptInTheLog) {
@@ -167,9 +175,15 @@ TEST_F(StoreTest, WhatASessionIsReadByIsNotRedacted) {
   fill("s", 2);
   const auto head = must(store->moveHead("s", "e1"));
   const std::string header = must(store->loadSessionEntries("s", {.limit = 1})).front().id;
-  EXPECT_EQ(refused(store->redactEntry("s", head.lastAppendedEntryId, "bob", "why")).code, ErrorCode::InvalidArgument);
-  EXPECT_EQ(refused(store->redactEntry("s", header, "bob", "why")).code, ErrorCode::InvalidArgument);
   EXPECT_EQ(refused(store->redactEntry("s", "none", "bob", "why")).code, ErrorCode::NotFound);
+  const auto redaction = must(store->redactEntry("s", "e2", "bob", "why"));
+  for (const std::string& id : {head.lastAppendedEntryId, header, redaction.lastAppendedEntryId}) {
+    EXPECT_EQ(refused(store->redactEntry("s", id, "bob", "why")).code, ErrorCode::InvalidArgument);
+    const Entry raw = entryOf("redaction", R"({"entryId":")" + id + R"(","by":"bob","reason":"why"})");
+    EXPECT_EQ(refused(store->appendSessionEntries("s", {raw})).code, ErrorCode::InvalidArgument);
+  }
+  EXPECT_EQ(refused(store->redactEntry("s", "e1", "", "why")).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused(store->redactEntry("s", "e1", "bob", "")).code, ErrorCode::InvalidArgument);
 }
 
 TEST_F(StoreTest, ARedactedAttachmentIsNotEvenRead) {
