@@ -10,6 +10,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/kind_set.h"
+#include "store/append_rules.h"
 #include "store/attachment_reference.h"
 #include "store/header.h"
 #include "store/session_store_impl.h"
@@ -110,7 +111,7 @@ Result<void> SessionStore::Impl::complete(const std::string& sessionId, std::vec
   }
   for (Entry& entry : entries) {
     const Entry* redaction = redactionOf(entry, hidden);
-    if (redaction != nullptr && !isControlType(entry.type)) {
+    if (redaction != nullptr && canBeRedacted(entryKind(entry.type))) {
       entry.payload = redactedPayload(*redaction);
       entry.redacted = true;
       continue;

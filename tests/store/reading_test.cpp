@@ -171,6 +171,37 @@ TEST_F(StoreTest, ARedactedLabelIsNone) {
   EXPECT_EQ(labels[0].name, "kept");
 }
 
+TEST_F(StoreTest, ARedactedTitleOrLabelIsHiddenFromEveryView) {
+  fill("s", 1);
+  const std::string before = must(store->sessionState("s")).tailId;
+  const std::string title = must(store->setTitle("s", "SECRET")).lastAppendedEntryId;
+  const std::string label = must(store->labelEntry("s", "e1", "SECRET")).lastAppendedEntryId;
+  for (const std::string& id : {title, label}) must(store->redactEntry("s", id, "bob", "why"));
+  const auto check = [&](const std::vector<Entry>& entries) {
+    for (const Entry& entry : entries) {
+      EXPECT_FALSE(entry.payload.contains("SECRET"));
+      EXPECT_EQ(entry.redacted, entry.id == title || entry.id == label) << entry.type;
+    }
+  };
+  check(must(store->loadSessionEntries("s")));
+  check(must(store->loadSessionEntries("s", {.type = "label"})));
+  check({must(store->loadEntry("s", title)), must(store->loadEntry("s", label))});
+  check(must(must(store->openCursor("s")).next(10)));
+  check(must(must(store->follow("s", before)).next(1000)));
+  const auto shown = must(store->loadSessionEntries("s", {.type = "session_info", .showRedacted = true}));
+  EXPECT_EQ(shown.at(0).payload, R"({"title":"SECRET"})");
+}
+
+// An older version did not refuse such a redaction.
+TEST_F(StoreTest, WhatASessionIsReadByIsShownWhateverIsSaidOfIt) {
+  fill("s", 1);
+  const std::string header = must(store->loadSessionEntries("s", {.limit = 1})).front().id;
+  std::ofstream(logPath("s"), std::ios::app)
+      << R"({"id":"r","parentId":"e1","type":"redaction","timestamp":"2026-01-01T00:00:00Z","payload":{"entryId":")"
+      << header << "\"}}\n";
+  EXPECT_FALSE(must(open()->loadEntry("s", header)).redacted);
+}
+
 TEST_F(StoreTest, WhatASessionIsReadByIsNotRedacted) {
   fill("s", 2);
   const auto head = must(store->moveHead("s", "e1"));
