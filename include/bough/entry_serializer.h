@@ -23,7 +23,8 @@ class EntrySerializer {
  public:
   virtual ~EntrySerializer() = default;
 
-  /// The version of the text; a store refuses sessions of a version that is greater than its serializer's.
+  /// The version of the text, which new sessions have as the format in their header. A store appends to no other one:
+  /// older ones are migrated first, and of newer ones it refuses all changes.
   [[nodiscard]] virtual int schemaVersion() const = 0;
 
   /// Appends the text of a complete entry to `out`. Fails with InvalidArgument when the entry breaks the format.

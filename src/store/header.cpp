@@ -76,10 +76,10 @@ Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::st
               fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
 }
 
-std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin) {
+std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin, int format) {
   std::string payload;
   json::Writer writer(payload);
-  writer.beginObject().member("format", std::uint64_t{kFormat}).member("sessionId", session.sessionId);
+  writer.beginObject().member("format", static_cast<std::uint64_t>(format)).member("sessionId", session.sessionId);
   if (!session.key.empty()) writer.member("key", session.key);
   if (!session.cwd.empty()) writer.member("cwd", session.cwd);
   if (origin) {
@@ -90,10 +90,10 @@ std::string makeHeaderPayload(const NewSession& session, const std::optional<For
   return payload;
 }
 
-std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId) {
+std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId, int format) {
   std::string upgraded;
   json::Writer writer(upgraded);
-  writer.beginObject().member("format", std::uint64_t{kFormat}).member("sessionId", sessionId);
+  writer.beginObject().member("format", static_cast<std::uint64_t>(format)).member("sessionId", sessionId);
   copyMembers(writer, payload, {"format", "sessionId"});
   writer.endObject();
   return upgraded;

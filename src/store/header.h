@@ -12,7 +12,6 @@
 
 namespace bough {
 
-inline constexpr int kFormat = 1;
 /// What a header says that is no small whole number: of a version to come, so newer than all.
 inline constexpr int kUnknownFormat = INT_MAX;
 
@@ -34,10 +33,10 @@ Error newerFormatError(int format, std::string_view sessionId, std::string_view 
 std::string unknownFormat(int format);
 
 /// The payload of a new session's header.
-std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin);
+std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin, int format);
 
-/// The payload of a header that is brought to the present format: all its members, and the ones it lacks.
-std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId);
+/// The payload of a header that is brought to a newer format: all its members, and the ones it lacks.
+std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId, int format);
 
 /// What is left of a damaged header may still say where a fork continues from; the entry is empty when only the session
 /// can be seen.

@@ -193,6 +193,11 @@ Result<SessionState> MemoryBackend::state(const std::string& sessionId) {
 
 Result<AppendResult> MemoryBackend::append(AppendRequest& request) {
   auto result = with(session(request.sessionId), [&](MemorySession& known) -> Result<AppendResult> {
+    auto first = serializer_.decode(known.lines.front().text);
+    if (!first) return std::unexpected(first.error());
+    if (auto may = checkFormat(*first, request.sessionId, describe(), 0, serializer_.schemaVersion()); !may) {
+      return std::unexpected(may.error());
+    }
     MemoryView view(known);
     NewLines lines;
     auto prepared = prepareBatch(view, request, serializer_, ids_, environment_.clock, lines);
@@ -321,15 +326,29 @@ Result<RepairReport> MemoryBackend::repair(const std::string& sessionId) {
   return RepairReport{.sessionId = sessionId};
 }
 
+// As with files, the header says the format; nothing is kept beside it.
 Result<MigrationResult> MemoryBackend::migrate(const std::string& sessionId) {
-  auto known = state(sessionId);
-  if (!known) return std::unexpected(known.error());
-  return MigrationResult{.sessionId = sessionId,
-                         .fromFormat = known->format,
+  auto result = with(session(sessionId), [&](MemorySession& known) -> Result<MigrationResult> {
+    auto first = serializer_.decode(known.lines.front().text);
+    if (!first) return std::unexpected(first.error());
+    MigrationResult done{.sessionId = sessionId,
+                         .fromFormat = readHeader(*first).format,
                          .toFormat = serializer_.schemaVersion(),
-                         .entries = known->entryCount,
+                         .entries = known.lines.size(),
                          .keptAs = {},
                          .problems = {}};
+    if (done.fromFormat > done.toFormat) {
+      return std::unexpected(newerFormatError(done.fromFormat, sessionId, describe()));
+    }
+    if (done.fromFormat == done.toFormat) return done;
+    first->payload = upgradeHeaderPayload(first->payload, sessionId, done.toFormat);
+    std::string text;
+    if (auto encoded = serializer_.encode(*first, text); !encoded) return std::unexpected(encoded.error());
+    known.lines.front().text = std::move(text);
+    return done;
+  });
+  noteChange(sessionId);
+  return result;
 }
 
 Result<ArchiveSizes> MemoryBackend::archive(const std::string& sessionId) {

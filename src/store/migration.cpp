@@ -101,12 +101,13 @@ class EntryReader {
   std::string line_;
 };
 
-// Turns entries of a draft into entries of the present format, in order.
+// Turns entries of an older format into entries of this one, in order.
 class Upgrade {
  public:
-  Upgrade(std::string_view sessionId, std::optional<ForkOrigin> origin, Environment& environment)
+  Upgrade(std::string_view sessionId, std::optional<ForkOrigin> origin, int format, Environment& environment)
       : sessionId_(sessionId),
         origin_(std::move(origin)),
+        format_(format),
         now_(formatTimestamp(environment.clock.nowMs())),
         ids_(environment.clock, environment.random) {}
 
@@ -116,12 +117,14 @@ class Upgrade {
     header.id = ids_.next();
     header.type = entry_type::kSessionHeader;
     header.timestamp = parseTimestamp(first.timestamp) ? first.timestamp : now_;
-    header.payload = makeHeaderPayload({.sessionId = sessionId_}, origin_);
+    header.payload = makeHeaderPayload({.sessionId = sessionId_}, origin_, format_);
     return header;
   }
 
   Entry entry(Entry old, bool first) {
-    if (first && old.type == entry_type::kSessionHeader) old.payload = upgradeHeaderPayload(old.payload, sessionId_);
+    if (first && old.type == entry_type::kSessionHeader) {
+      old.payload = upgradeHeaderPayload(old.payload, sessionId_, format_);
+    }
     if (!parseTimestamp(old.timestamp)) {
       // A time that cannot be read is kept beside the nearest one before it.
       if (!old.timestamp.empty()) {
@@ -137,6 +140,7 @@ class Upgrade {
  private:
   std::string sessionId_;
   std::optional<ForkOrigin> origin_;  // of the header that is missing
+  int format_;
   std::string now_;
   std::string last_;
   IdGenerator ids_;
@@ -170,7 +174,7 @@ class LookAlikes {
   std::unique_ptr<Hold> hold_;  // until the log that names them is there
 };
 
-Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerializer& serializer, Upgrade upgrade,
+Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerializer& serializer, Upgrade& upgrade,
                            LookAlikes& lookAlikes) {
   for (std::size_t i = 0; i < old.size(); ++i) {
     auto entry = old.at(i);
@@ -301,7 +305,8 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
   NewFile file(*folders.sessions, logName(sessionId));
   LookAlikes lookAlikes(attachments);
   auto done = file.create();
-  if (done) done = writeUpgraded(old, file, serializer, Upgrade(sessionId, origin, environment), lookAlikes);
+  Upgrade upgrade(sessionId, origin, result.toFormat, environment);
+  if (done) done = writeUpgraded(old, file, serializer, upgrade, lookAlikes);
   if (done) done = compareEntries(old, *log, file, serializer);
   const std::string kept = formatZeroName(sessionId);
   if (done) done = keepOldAs(*folders.sessions, *log, kept);

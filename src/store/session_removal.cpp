@@ -262,7 +262,8 @@ Result<void> SessionStore::Impl::detachOnce(const std::string& forkId) {
   auto state = backend->state(forkId);
   auto first = backend->header(forkId);
   if (!first) return std::unexpected(first.error());
-  if (auto may = checkFormat(*first, forkId, backend->describe(), 0, kFormat); !may) return may;
+  if (auto may = checkFormat(*first, forkId, backend->describe(), 0, backend->serializer().schemaVersion()); !may)
+    return may;
   if (state && state->trailingBytes > 0) {
     if (auto repaired = backend->repair(forkId); !repaired) return std::unexpected(repaired.error());
     state = backend->state(forkId);

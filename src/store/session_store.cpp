@@ -81,7 +81,7 @@ Result<SessionHandle> SessionStore::Impl::create(NewSession session, const std::
   entries[0].id = ids.next();
   entries[0].type = entry_type::kSessionHeader;
   entries[0].timestamp = now;
-  entries[0].payload = makeHeaderPayload(session, origin);
+  entries[0].payload = makeHeaderPayload(session, origin, backend->serializer().schemaVersion());
   if (!session.title.empty()) {
     Entry& info = entries.emplace_back();
     info.id = ids.next();
@@ -91,7 +91,7 @@ Result<SessionHandle> SessionStore::Impl::create(NewSession session, const std::
     info.payload = "{\"title\":" + json::quoted(session.title) + "}";
   }
   if (auto made = backend->createSession(session.sessionId, entries); !made) return std::unexpected(made.error());
-  return SessionHandle{.sessionId = session.sessionId, .schemaVersion = kFormat};
+  return SessionHandle{.sessionId = session.sessionId, .schemaVersion = backend->serializer().schemaVersion()};
 }
 
 Result<SessionHandle> SessionStore::createSession(const NewSession& session) {

@@ -195,5 +195,75 @@ TEST_F(ForkMigration, WhatIsNoForkGetsItsHeader) {
   EXPECT_EQ(idsOf(*store, "s"), (Ids{"s1", "s2", "s3"}));
 }
 
+class SecondVersion final : public EntrySerializer {
+ public:
+  [[nodiscard]] int schemaVersion() const override { return 2; }
+  Result<void> encode(const Entry& entry, std::string& out) const override {
+    return jsonEntrySerializer().encode(entry, out);
+  }
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
+    return jsonEntrySerializer().decode(text);
+  }
+};
+
+class VersionTest : public testing::TestWithParam<bool> {
+ protected:
+  VersionTest()
+      : backend(GetParam() ? must(makeFileBackend(folder.path().string(), {}, serializer))
+                           : makeMemoryBackend(serializer)),
+        store(must(SessionStore::open({.backend = backend, .options = {}}))) {}
+
+  // A session as a writer of that format leaves it.
+  void plant(const std::string& id, int format) {
+    Entry header = entryOf("session_header", "{\"format\":" + std::to_string(format) + ",\"key\":\"k\"}", "h");
+    header.timestamp = "2026-01-01T00:00:00Z";
+    Entry first = message("x", "x", "");
+    first.timestamp = header.timestamp;
+    must(backend->createSession(id, {header, first}));
+  }
+  ErrorCode appendTo(const std::string& id, Durability durability = Durability::Sync) {
+    return refused(store->appendSessionEntries(id, {message("y")}, {.durability = durability})).code;
+  }
+
+  TempFolder folder;
+  SecondVersion serializer;
+  std::shared_ptr<StorageBackend> backend;
+  std::unique_ptr<SessionStore> store;
+};
+
+TEST_P(VersionTest, NewSessionsHaveTheVersionOfTheSerializer) {
+  EXPECT_EQ(must(store->createSession({.sessionId = "s"})).schemaVersion, 2);
+  must(store->appendSessionEntries("s", {message("a", "a")}));
+  must(store->branchFromEntry("s", "a", {.sessionId = "f"}));
+  must(store->appendSessionEntries("f", {message("b", "b")}, {.durability = Durability::Buffered}));
+  EXPECT_EQ(idsOf(*store, "f"), (Ids{"a", "b"}));
+  EXPECT_EQ(must(store->sessionState("f")).format, 2);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+  EXPECT_EQ(must(store->migrateSession("s")).fromFormat, 2);
+}
+
+TEST_P(VersionTest, OlderSessionsAreMigratedToIt) {
+  plant("s", 1);
+  EXPECT_EQ(appendTo("s"), ErrorCode::MigrationNeeded);
+  EXPECT_EQ(appendTo("s", Durability::Buffered), ErrorCode::MigrationNeeded);
+  const auto migrated = must(store->migrateSession("s"));
+  EXPECT_EQ(migrated.fromFormat, 1);
+  EXPECT_EQ(migrated.toFormat, 2);
+  must(store->appendSessionEntries("s", {message("y", "y")}));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"x", "y"}));
+  EXPECT_EQ(must(store->loadEntry("s", "h")).payload, R"({"format":2,"sessionId":"s","key":"k"})");
+}
+
+TEST_P(VersionTest, NewerSessionsAreReadAndNotWritten) {
+  plant("s", 3);
+  EXPECT_EQ(appendTo("s"), ErrorCode::NewerFormat);
+  EXPECT_EQ(appendTo("s", Durability::Buffered), ErrorCode::NewerFormat);
+  EXPECT_EQ(refused(store->migrateSession("s")).code, ErrorCode::NewerFormat);
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"x"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, VersionTest, testing::Bool(),
+                         [](const auto& each) { return each.param ? "Files" : "Memory"; });
+
 }  // namespace
 }  // namespace bough
