@@ -37,6 +37,11 @@ bool isSamePayload(std::string_view mine, std::string_view theirs) {
   return myReference ? *myReference == Sha256::of(theirs) : *theirReference == Sha256::of(mine);
 }
 
+Result<void> checkSize(const Entry& entry, const NewLines::Line& line) {
+  if (line.text().size() + kSealBytes <= kMaxLineBytes) return {};
+  return invalid(entry, "the entry is larger than 128 MiB", "store large data as an attachment");
+}
+
 // A name must be safe to print and must not look like another way to name an entry.
 bool isLabelName(const std::string& name) {
   constexpr std::size_t kMostBytes = 128;
@@ -195,9 +200,7 @@ class BatchRules {
     }
     if (entry.timestamp.empty()) defaults.timestamp = now();
     if (auto added = lines_.add(entry, serializer_, defaults); !added) return added;
-    if (lines_.back().text().size() + kSealBytes > kMaxLineBytes) {
-      return invalid(entry, "the entry is larger than 128 MiB", "store large data as an attachment");
-    }
+    if (auto fits = checkSize(entry, lines_.back()); !fits) return fits;
     if (auto checked = checkPayload(entry, kind); !checked) return checked;
     advanceHead(entry, kind, lines_.back().id());
     return {};
@@ -320,6 +323,7 @@ Result<NewLines> prepareFirstBatch(const std::vector<Entry>& entries, const Entr
   NewLines lines;
   for (const Entry& entry : entries) {
     if (auto added = lines.add(entry, serializer); !added) return std::unexpected(added.error());
+    if (auto fits = checkSize(entry, lines.back()); !fits) return std::unexpected(fits.error());
   }
   return lines;
 }

@@ -67,6 +67,15 @@ TEST_F(StoreTest, KeysAreChecked) {
   EXPECT_EQ(must(store->listSessions()).size(), 1U);
 }
 
+TEST_F(StoreTest, ATitleOrFolderThatNoLineHoldsIsRefused) {
+  const std::string large(kMaxLineBytes, 'x');
+  for (const auto& in : {open(), must(SessionStore::open("memory:"))}) {
+    EXPECT_EQ(refused(in->createSession({.sessionId = "s", .title = large})).code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(refused(in->createSession({.sessionId = "s", .cwd = large})).code, ErrorCode::InvalidArgument);
+    EXPECT_TRUE(must(in->listSessions()).empty());
+  }
+}
+
 TEST_F(StoreTest, ASessionIsMadeOnce) {
   must(store->createSession({.sessionId = "s"}));
   const std::string before = slurp(logPath("s"));
