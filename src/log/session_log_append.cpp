@@ -112,7 +112,7 @@ Error SessionLog::syncError(int number) const {
   return {.code = ErrorCode::Poisoned,
           .message = fmt::format("{} could not be synced ({}), so it is unknown what the disk holds", log_.path(),
                                  std::strerror(number)),
-          .hint = "check the disk, then open the store again; what was acknowledged before stands",
+          .hint = "check the disk, then open the store again and repeat the batch: what is there is known by its ids",
           .retryable = false,
           .actualTail = {}};
 }
