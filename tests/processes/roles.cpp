@@ -1,6 +1,7 @@
 // What the child processes do. Everything they hold to be true and see broken they report as "bad …".
 
 #include <random>
+#include <set>
 #include <thread>
 
 #include "processes/helper.h"
@@ -48,10 +49,38 @@ void write(const Role& role) {
   }
 }
 
-// Reads all whenever there is more: no error, no half batch, nothing that was there gone.
+// Takes the ids of a log in order: each batch comes once, whole, and by itself.
+class BatchOrder {
+ public:
+  // What is wrong with it; empty when nothing is.
+  std::string take(const std::string& id) {
+    const std::size_t of = id.find("-of-");
+    if (of == std::string::npos) return isWhole() ? "" : "half a batch before " + id;
+    const std::size_t at = id.rfind('-', of - 1);
+    const std::size_t place = std::stoul(id.substr(at + 1, of - at - 1));
+    if (isWhole()) {
+      batch_ = id.substr(0, at);
+      count_ = std::stoul(id.substr(of + 4));
+      place_ = 0;
+      if (!seen_.insert(batch_).second) return "twice: " + id;
+    }
+    if (id.substr(0, at) != batch_ || place != ++place_) return "half a batch before " + id;
+    return "";
+  }
+  [[nodiscard]] bool isWhole() const { return place_ == count_; }
+
+ private:
+  std::string batch_;
+  std::size_t place_ = 0;
+  std::size_t count_ = 0;
+  std::set<std::string> seen_;
+};
+
+// Reads all whenever there is more: no error, no half batch, nothing twice, nothing that was there gone.
 void read(const Role& role) {
   auto store = openStore(role);
   std::string position;
+  BatchOrder followed;
   std::size_t seen = 0;
   for (;;) {
     auto follower = store->follow(role.session, position);
@@ -59,6 +88,9 @@ void read(const Role& role) {
     for (int round = 0; round < 20; ++round) {
       const auto fresh = follower->next(1000);
       if (!fresh) return report("bad follow: " + fresh.error().message);
+      for (const Entry& entry : *fresh) {
+        if (const std::string wrong = followed.take(entry.id); !wrong.empty()) return report("bad follow: " + wrong);
+      }
     }
     position = follower->position();
     store = openStore(role);
@@ -66,13 +98,11 @@ void read(const Role& role) {
     if (!entries) return report("bad read: " + entries.error().message);
     if (entries->size() < seen) return report("bad read: entries went away");
     seen = entries->size();
-    const std::string& last = entries->back().id;
-    const std::size_t of = last.find("-of-");
-    if (of != std::string::npos) {
-      const std::size_t place = last.rfind('-', of - 1);
-      if (last.substr(place + 1, of - place - 1) != last.substr(of + 4))
-        return report("bad read: half a batch: " + last);
+    BatchOrder order;
+    for (const Entry& entry : *entries) {
+      if (const std::string wrong = order.take(entry.id); !wrong.empty()) return report("bad read: " + wrong);
     }
+    if (!order.isWhole()) return report("bad read: half a batch at the end: " + entries->back().id);
     report("read " + std::to_string(seen));
   }
 }

@@ -10,6 +10,16 @@
 namespace bough {
 namespace {
 
+TEST_F(StoreTest, AParentStaysWhileItIsForked) {
+  fill("p", 1);
+  auto backend = must(makeFileBackend(folder.path().string(), {}, jsonEntrySerializer()));
+  auto hold = must(backend->pin("p"));
+  const auto hasty = open({.lockTimeoutMs = 1});
+  EXPECT_EQ(refused(hasty->trashSession("p")).code, ErrorCode::Busy);
+  hold.reset();
+  must(hasty->trashSession("p"));
+}
+
 // More than a store keeps open.
 TEST_F(StoreTest, ForksNestDeeply) {
   constexpr int kDepth = 150;
