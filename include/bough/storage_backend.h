@@ -188,6 +188,8 @@ class StorageBackend {
   }
   virtual Result<std::unique_ptr<ChangeWatcher>> watch(const std::string& sessionId) = 0;
 
+  /// Of each copy of a session that is not read and holds something else: what to say of it.
+  virtual Result<std::vector<std::string>> otherCopies(const std::string& /*sessionId*/) { return {}; }
   virtual Result<VerifyReport> verify(const std::string& sessionId) = 0;
   virtual Result<RepairReport> repair(const std::string& sessionId) = 0;
   virtual Result<MigrationResult> migrate(const std::string& sessionId) = 0;
@@ -212,9 +214,9 @@ class StorageBackend {
   virtual Result<void> restore(const std::string& trashId) = 0;
   /// Removes it from the trash for good.
   virtual Result<void> removeTrashed(const std::string& trashId) = 0;
-  /// Keeps a session from being removed while the result lives, and makes durable what can be read of it: others are
-  /// about to refer to it.
-  virtual Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) = 0;
+  /// Keeps a session from being removed while the result lives, and makes its entry durable: another session is about
+  /// to name it.
+  virtual Result<std::unique_ptr<Hold>> pin(const std::string& sessionId, const std::string& entryId) = 0;
 
   /// Keeps removeUnusedAttachments away while the result lives: hold it from putAttachment until the append is done.
   virtual Result<std::unique_ptr<Hold>> holdAttachments() = 0;

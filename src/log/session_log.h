@@ -54,8 +54,8 @@ struct LogCondition {
 class LogView {
  public:
   virtual ~LogView() = default;
-  /// The text of the entry, sealed or not; none when the log has no such entry.
-  virtual Result<std::optional<std::string>> textOf(std::string_view id) = 0;
+  /// None when the log has no such entry.
+  virtual Result<std::optional<Entry>> entryOf(std::string_view id) = 0;
   virtual Result<bool> contains(std::string_view id) = 0;
   [[nodiscard]] virtual std::string_view tailId() const = 0;
   /// Empty before the first entry.
@@ -167,8 +167,8 @@ class SessionLog {
   /// Scans the whole log and tells the sink; changes nothing. Returns the bytes behind the last complete batch.
   Result<std::uint64_t> scanWhole(ScanSink& sink);
 
-  /// Makes durable what can be read, whoever wrote it. The caller holds a lock on the file that keeps writers away.
-  Result<void> makeDurable();
+  /// Makes an entry of the log durable, whoever wrote it. The caller holds a lock on the file that keeps writers away.
+  Result<void> makeDurable(std::string_view id);
 
   /// What opening for append would do: moves torn bytes aside and makes the index anew.
   Result<RepairReport> repair();
@@ -276,6 +276,9 @@ class SessionLog {
   Result<void> checkHeader();
   Result<void> settle();
   Result<void> syncCovered();
+  Result<void> syncName();
+  Result<Ordinal> lastBatch();
+  void noteSeen(const FileInfo& info);
   Result<void> renewLastBatch(std::uint64_t covered);
   LockOrder nextOrder();
   Error appendError(int number, std::uint64_t offset);

@@ -20,13 +20,15 @@ class SessionLog::View final : public LogView {
  public:
   explicit View(SessionLog& log) : log_(log) {}
 
-  Result<std::optional<std::string>> textOf(std::string_view id) override {
+  Result<std::optional<Entry>> entryOf(std::string_view id) override {
     const auto ordinal = log_.index_.find(id, log_.confirmer());
     if (!ordinal) return std::nullopt;
     auto lines = log_.fetch({*ordinal});
     if (!lines) return std::unexpected(lines.error());
     if (lines->empty() || log_.readMismatch_) return fail(ErrorCode::Damaged, "the index is damaged");
-    return std::move(lines->front());
+    auto entry = log_.serializer_.decode(lines->front());
+    if (!entry) return std::unexpected(entry.error());
+    return std::move(*entry);
   }
 
   Result<bool> contains(std::string_view id) override {
@@ -77,9 +79,10 @@ Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mu
   for (int tries = 0; tries < 8; ++tries) {
     if (log_.form != LogForm::Plain) {
       if (auto may = checkHeader(); !may) return std::unexpected(may.error());
-      if (auto restored = restoreArchive(folders_, sessionId_, options_.lockTimeoutMs); !restored) {
-        return std::unexpected(restored.error());
-      }
+      lock.unlock();
+      auto restored = restoreArchive(folders_, sessionId_, options_.lockTimeoutMs);
+      lock.lock();
+      if (!restored) return std::unexpected(restored.error());
       if (auto opened = reopen(); !opened) return std::unexpected(opened.error());
       continue;
     }
@@ -139,7 +142,6 @@ Result<void> SessionLog::settle() {
   return syncCovered();
 }
 
-// Under a lock that keeps writers away.
 Result<void> SessionLog::syncCovered() {
   const std::uint64_t covered = index_.summary().coveredBytes;
   if (syncedBytes_ < covered) {
@@ -147,37 +149,52 @@ Result<void> SessionLog::syncCovered() {
     if (auto synced = syncFile(); !synced) return synced;
     syncedBytes_ = covered;
   }
-  if (!nameSynced_) {
-    // Whoever made or replaced the file may have died before its name was durable.
-    if (const auto synced = log_.folder->sync(); !synced) {
-      return std::unexpected(ioError(synced.error(), "sync the folder of"));
-    }
-    nameSynced_ = true;
+  return syncName();
+}
+
+// Whoever made or replaced the file may have died before its name was durable.
+Result<void> SessionLog::syncName() {
+  if (nameSynced_) return {};
+  if (const auto synced = log_.folder->sync(); !synced) {
+    return std::unexpected(ioError(synced.error(), "sync the folder of"));
   }
+  nameSynced_ = true;
   return {};
 }
 
-// Writes the last batch once more, as it stands, before it is synced. Its writer may have died over a sync that failed:
-// the system then takes its pages for clean though the disk never got them, and no later sync would write them. The
-// batches before it are durable, since a writer syncs what is there before it adds to it.
-Result<void> SessionLog::renewLastBatch(std::uint64_t covered) {
-  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-  if (index_.summary().count == 0 || log_.writeError != 0) return {};
+// Where the last batch begins. The ones before it are durable: a writer syncs what is there before it adds to it.
+Result<Ordinal> SessionLog::lastBatch() {
   const Ordinal last = index_.summary().count - 1;
   auto line = fetch({last});
   if (!line) return std::unexpected(line.error());
-  if (line->empty()) return {};  // the index misled us; what is written behind it finds out
-  const auto seal = findSeal(line->front());
-  const Ordinal before = seal ? std::min<Ordinal>(seal->place - 1, last) : 0;
+  const auto seal = line->empty() ? std::nullopt : findSeal(line->front());
+  return last - (seal ? std::min<Ordinal>(seal->place - 1, last) : 0);
+}
+
+// Writes the last batch once more, as it stands, before it is synced. Its writer may have died over a sync that failed:
+// the system then takes its pages for clean though the disk never got them, and no later sync would write them.
+Result<void> SessionLog::renewLastBatch(std::uint64_t covered) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  if (index_.summary().count == 0 || log_.writeError != 0) return {};
+  const auto first = lastBatch();
+  if (!first) return std::unexpected(first.error());
   std::string piece;
-  for (std::uint64_t at = index_.record(last - before).offset; at < covered; at += piece.size()) {
+  for (std::uint64_t at = index_.record(*first).offset; at < covered; at += piece.size()) {
     piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, covered - at)));
     const auto got = readFully(*log_.source, at, piece);
     if (!got) return std::unexpected(ioError(got.error(), "read"));
     if (*got != piece.size()) return {};  // it shrinks; the next look finds out
     if (const auto put = writeFully(*log_.file, at, piece); !put) return std::unexpected(appendError(put.error(), at));
   }
+  // It was nobody else.
+  if (const auto info = log_.file->info(); info && info->sizeBytes == seenSize_) noteSeen(*info);
   return {};
+}
+
+void SessionLog::noteSeen(const FileInfo& info) {
+  seenSize_ = info.sizeBytes;
+  seenModifiedNs_ = info.modifiedNs;
+  if (index_.summary().doubtful != 0) readStamp_ = stampOf(info);
 }
 
 Error SessionLog::appendError(int number, std::uint64_t offset) {
@@ -299,11 +316,7 @@ bool SessionLog::noteWritten(const std::vector<AppendWork*>& group, std::uint64_
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (outcomes_[i]) group[i]->release();
   }
-  if (info && index_.summary().coveredBytes == info->sizeBytes) {
-    seenSize_ = info->sizeBytes;
-    seenModifiedNs_ = info->modifiedNs;
-    if (index_.summary().doubtful != 0) readStamp_ = stampOf(*info);
-  }
+  if (info && index_.summary().coveredBytes == info->sizeBytes) noteSeen(*info);
   return true;
 }
 
@@ -420,12 +433,16 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
   failAll(replacedError());
 }
 
-Result<void> SessionLog::makeDurable() {
+Result<void> SessionLog::makeDurable(std::string_view id) {
   const std::lock_guard lock(mutex_);
   if (poison_) return std::unexpected(*poison_);
   if (auto fresh = refresh(); !fresh) return fresh;
   // An archive has its name only once it is durable.
-  return log_.form == LogForm::Plain ? syncCovered() : Result<void>();
+  if (log_.form != LogForm::Plain || index_.summary().count == 0) return {};
+  const auto ordinal = index_.find(id, confirmer());
+  const auto last = lastBatch();
+  if (!last) return std::unexpected(last.error());
+  return ordinal && *ordinal >= *last ? syncCovered() : syncName();
 }
 
 Result<RepairReport> SessionLog::repair() {

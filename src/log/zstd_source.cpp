@@ -120,7 +120,9 @@ SysResult<std::vector<Frame>> readTable(File& file, std::uint64_t fileBytes) {
   for (std::size_t at = 0; at < table.size(); at += entryBytes) {
     const FrameSizes sizes{.packed = readNumber(table.data() + at), .plain = readNumber(table.data() + at + 4)};
     // A frame of no bytes would be stepped over unread, so a table that was damaged into one could hide it.
-    if (sizes.plain == 0 || sizes.plain > kMaxFrameBytes || sizes.packed > kMaxPackedBytes) {
+    // Nor is there one that packs so well: a small file must not stand for a huge one.
+    const bool impossible = (sizes.plain >> 16) > sizes.packed || sizes.packed == 0;
+    if (sizes.plain == 0 || sizes.plain > kMaxFrameBytes || sizes.packed > kMaxPackedBytes || impossible) {
       return std::unexpected(EILSEQ);
     }
     frames.push_back({.packedOffset = packed, .plainOffset = plain, .sizes = sizes});

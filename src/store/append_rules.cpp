@@ -105,9 +105,8 @@ class BatchRules {
   // The entry of that id, wherever the session has it.
   Result<std::optional<Entry>> stored(const std::string& id) {
     if (const auto pending = lines_.find(id)) return decoded(lines_[*pending].text());
-    auto text = log_.textOf(id);
-    if (!text) return std::unexpected(text.error());
-    if (*text) return decoded(**text);
+    auto here = log_.entryOf(id);
+    if (!here || *here) return here;
     return request_.shared ? request_.shared(id) : Result<std::optional<Entry>>(std::nullopt);
   }
 

@@ -151,17 +151,20 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
   return opened;
 }
 
-// Closes the log that was not used for the longest time. Its trace is taken without our lock: whoever uses the log may
-// be waiting for that.
+// Closes the log that was not used for the longest time, if nobody is using it. Its trace is taken without our lock:
+// whoever holds a log's may be waiting for that.
 void FileBackend::makeRoom() {
   std::shared_ptr<SessionLog> log;
   {
     const std::lock_guard lock(mutex_);
     if (logs_.size() < kMaxOpenLogs) return;
-    const auto oldest = logs_.find(recent_.back());
-    log = std::move(oldest->second.log);
-    logs_.erase(oldest);
-    recent_.pop_back();
+    const auto isIdle = [&](const std::string& id) { return logs_.find(id)->second.log.use_count() == 1; };
+    const auto oldest = std::find_if(recent_.rbegin(), recent_.rend(), isIdle);
+    if (oldest == recent_.rend()) return;
+    const auto cached = logs_.find(*oldest);
+    log = std::move(cached->second.log);
+    recent_.erase(cached->second.place);
+    logs_.erase(cached);
   }
   const auto trace = log->trace();
   if (!trace) return;
@@ -382,6 +385,28 @@ Result<std::unique_ptr<ChangeWatcher>> FileBackend::watch(const std::string& ses
   return std::make_unique<FileWatcher>(std::move(*watcher), path);
 }
 
+namespace {
+
+std::string otherCopyText(const PackedCopy& copy, const OpenLog& counting) {
+  return fmt::format(
+      "{} is not read and holds something else than {}; look which one is right and move the other out of the store",
+      copy.path(), counting.path());
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> FileBackend::otherCopies(const std::string& sessionId) {
+  auto counting = openLog(folders_, sessionId);
+  if (!counting) return std::unexpected(counting.error());
+  const auto copies = copiesBeside(folders_, sessionId, *counting);
+  if (!copies) return std::unexpected(copies.error());
+  std::vector<std::string> texts;
+  for (const PackedCopy& copy : *copies) {
+    if (!copy.covered) texts.push_back(otherCopyText(copy, *counting));
+  }
+  return texts;
+}
+
 Result<VerifyReport> FileBackend::verify(const std::string& sessionId) {
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());
@@ -397,11 +422,8 @@ Result<VerifyReport> FileBackend::verify(const std::string& sessionId) {
         {.kind = copy.covered ? ProblemKind::Leftover : ProblemKind::OtherCopy,
          .offset = 0,
          .bytes = 0,
-         .message = copy.covered
-                        ? fmt::format("{} holds nothing more; `bough repair` removes it", copy.path())
-                        : fmt::format("{} is not read and holds something else than {}; look which one is right and "
-                                      "move the other out of the store",
-                                      copy.path(), counting->path())});
+         .message = copy.covered ? fmt::format("{} holds nothing more; `bough repair` removes it", copy.path())
+                                 : otherCopyText(copy, *counting)});
   }
   return report;
 }

@@ -70,6 +70,7 @@ class FileBackend : public StorageBackend {
   Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) override;
   Result<void> exportSetAside(const std::function<void(std::string_view)>& line) override;
   Result<std::unique_ptr<ChangeWatcher>> watch(const std::string& sessionId) override;
+  Result<std::vector<std::string>> otherCopies(const std::string& sessionId) override;
   Result<VerifyReport> verify(const std::string& sessionId) override;
   Result<RepairReport> repair(const std::string& sessionId) override;
   Result<MigrationResult> migrate(const std::string& sessionId) override;
@@ -85,7 +86,7 @@ class FileBackend : public StorageBackend {
                                   const std::function<bool(std::string_view)>& line) override;
   Result<void> restore(const std::string& trashId) override;
   Result<void> removeTrashed(const std::string& trashId) override;
-  Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) override;
+  Result<std::unique_ptr<Hold>> pin(const std::string& sessionId, const std::string& entryId) override;
   Result<std::unique_ptr<Hold>> holdAttachments() override { return attachments_.hold(); }
   Result<void> putAttachment(const std::string& sha256, std::string_view bytes) override;
   Result<std::string> getAttachment(const std::string& sha256) override { return attachments_.get(sha256); }

@@ -152,13 +152,13 @@ Result<void> FileBackend::remove(const std::string& sessionId, const std::functi
   return removed;
 }
 
-Result<std::unique_ptr<Hold>> FileBackend::pin(const std::string& sessionId) {
+Result<std::unique_ptr<Hold>> FileBackend::pin(const std::string& sessionId, const std::string& entryId) {
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
   auto locked = openLocked(folders_, sessionId, LockKind::Shared, options_.lockTimeoutMs);
   if (!locked) return std::unexpected(locked.error());
   auto session = log(sessionId);
   if (!session) return std::unexpected(session.error());
-  if (auto durable = (*session)->makeDurable(); !durable) return std::unexpected(durable.error());
+  if (auto durable = (*session)->makeDurable(entryId); !durable) return std::unexpected(durable.error());
   return std::make_unique<LogHold>(std::move(*locked));
 }
 

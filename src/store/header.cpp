@@ -109,6 +109,14 @@ std::optional<ForkOrigin> originNamedIn(std::string_view damaged) {
   return ForkOrigin{.sessionId = std::move(*session), .entryId = json::findString(object, "entryId").value_or("")};
 }
 
+std::optional<int> formatNamedIn(std::string_view damaged) {
+  const std::size_t at = damaged.find(R"("format":)");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = damaged.substr(at);
+  const std::string member = "{" + std::string(rest.substr(0, rest.find_first_of(",}"))) + "}";
+  return readFormat(member);
+}
+
 std::string detachHeaderPayload(std::string_view payload) {
   std::string detached;
   json::Writer writer(detached);

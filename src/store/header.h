@@ -41,6 +41,8 @@ std::string upgradeHeaderPayload(std::string_view payload, std::string_view sess
 /// What is left of a damaged header may still say where a fork continues from; the entry is empty when only the session
 /// can be seen.
 std::optional<ForkOrigin> originNamedIn(std::string_view damaged);
+/// The same of the format.
+std::optional<int> formatNamedIn(std::string_view damaged);
 
 /// The payload of a fork's header once it has its own copy of what it shared.
 std::string detachHeaderPayload(std::string_view payload);

@@ -27,11 +27,14 @@ namespace {
 
 class MemoryView final : public LogView {
  public:
-  explicit MemoryView(const MemorySession& session) : session_(session) {}
-  Result<std::optional<std::string>> textOf(std::string_view id) override {
+  MemoryView(const MemorySession& session, const EntrySerializer& serializer)
+      : session_(session), serializer_(serializer) {}
+  Result<std::optional<Entry>> entryOf(std::string_view id) override {
     const auto found = session_.sequences.find(std::string(id));
     if (found == session_.sequences.end()) return std::nullopt;
-    return session_.lines[found->second].text;
+    auto entry = serializer_.decode(session_.lines[found->second].text);
+    if (!entry) return std::unexpected(entry.error());
+    return std::move(*entry);
   }
   Result<bool> contains(std::string_view id) override { return session_.sequences.contains(std::string(id)); }
   [[nodiscard]] std::string_view tailId() const override { return session_.lines.back().id; }
@@ -39,6 +42,7 @@ class MemoryView final : public LogView {
 
  private:
   const MemorySession& session_;
+  const EntrySerializer& serializer_;
 };
 
 class StayingHold final : public Hold {
@@ -198,7 +202,7 @@ Result<AppendResult> MemoryBackend::append(AppendRequest& request) {
     if (auto may = checkFormat(*first, request.sessionId, describe(), 0, serializer_.schemaVersion()); !may) {
       return std::unexpected(may.error());
     }
-    MemoryView view(known);
+    MemoryView view(known, serializer_);
     NewLines lines;
     auto prepared = prepareBatch(view, request, serializer_, ids_, environment_.clock, lines);
     if (!prepared) return prepared;
@@ -386,7 +390,7 @@ Result<void> MemoryBackend::remove(const std::string& sessionId, const std::func
   return {};
 }
 
-Result<std::unique_ptr<Hold>> MemoryBackend::pin(const std::string& sessionId) {
+Result<std::unique_ptr<Hold>> MemoryBackend::pin(const std::string& sessionId, const std::string& /*entryId*/) {
   auto held = findStaying<ToKeep>([&] { return session(sessionId); });
   if (!held) return std::unexpected(held.error());
   return std::make_unique<StayingHold>(std::move(*held));

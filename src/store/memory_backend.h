@@ -57,7 +57,7 @@ class MemoryBackend final : public StorageBackend {
                                   const std::function<bool(std::string_view)>& line) override;
   Result<void> restore(const std::string& trashId) override;
   Result<void> removeTrashed(const std::string& trashId) override;
-  Result<std::unique_ptr<Hold>> pin(const std::string& sessionId) override;
+  Result<std::unique_ptr<Hold>> pin(const std::string& sessionId, const std::string& entryId) override;
   Result<std::unique_ptr<Hold>> holdAttachments() override;
   Result<void> putAttachment(const std::string& sha256, std::string_view bytes) override;
   Result<std::string> getAttachment(const std::string& sha256) override;

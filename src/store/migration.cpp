@@ -32,6 +32,7 @@ class PlacesSink final : public ScanSink {
   void onLine(const ScannedLine& line) override {
     if (places.empty()) headed = line.keys.type == entry_type::kSessionHeader;
     places.push_back({.offset = line.offset, .length = line.length});
+    sealed = sealed || line.chained;
     if (line.keys.parentId && !ids.contains(std::string(*line.keys.parentId))) leadsElsewhere = true;
     if (ids.emplace(line.keys.id).second || repeated) return;
     repeated = {.kind = ProblemKind::DuplicateId,
@@ -49,6 +50,7 @@ class PlacesSink final : public ScanSink {
   std::unordered_set<std::string> ids;
   std::optional<Problem> repeated;  // the first second line of an id
   bool headed = false;              // the first line is a header
+  bool sealed = false;              // a line has a seal, as no draft has
   bool leadsElsewhere = false;      // a parent is no earlier entry: a fork's first one, or behind damage
 };
 
@@ -76,6 +78,16 @@ class EntryReader {
     if (places_.headed || places_.problems.empty()) return false;
     return places_.places.empty() || places_.problems.front().offset < places_.places.front().offset;
   }
+  // What stands before the first entry, at most 64 KiB of it.
+  Result<std::string> unreadBeginning() {
+    std::string beginning(std::min<std::uint64_t>(places_.places.front().offset, std::uint64_t{64} << 10), '\0');
+    const auto got = readFully(*log_.source, 0, beginning);
+    if (!got) return std::unexpected(readError(log_, got.error(), "read"));
+    beginning.resize(*got);
+    return beginning;
+  }
+  // Format 0: what its header says, or that none of its lines has a seal.
+  [[nodiscard]] bool isDraft() const { return !places_.sealed; }
   [[nodiscard]] bool leadsElsewhere() const { return places_.leadsElsewhere; }
   std::vector<Problem> takeProblems() { return std::move(places_.problems); }
   // The first thing that reading the entries leaves out.
@@ -157,8 +169,11 @@ class LookAlikes {
 
   Result<void> keep(Entry& entry) {
     if (!looksLikeAttachmentReference(entry.payload)) return {};
-    const auto named = readAttachmentReference(entry.payload);
-    if (named && attachments_.get(*named)) return {};
+    if (const auto named = readAttachmentReference(entry.payload)) {
+      const auto there = attachments_.get(*named);
+      if (there || there.error().code == ErrorCode::Damaged) return {};
+      if (there.error().code != ErrorCode::NotFound) return std::unexpected(there.error());
+    }
     if (!hold_) {
       auto held = attachments_.hold();
       if (!held) return std::unexpected(held.error());
@@ -186,7 +201,10 @@ Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerialize
       text.clear();
     }
     Entry fresh = upgrade.entry(std::move(*entry), i == 0);
-    if (auto kept = lookAlikes.keep(fresh); !kept) return kept;
+    // In a draft only: everything else means what it says.
+    if (old.isDraft()) {
+      if (auto kept = lookAlikes.keep(fresh); !kept) return kept;
+    }
     if (auto done = serializer.encode(fresh, text); !done) return done;
     if (auto added = file.addEntry(text); !added) return added;
   }
@@ -255,6 +273,11 @@ Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std:
                        .entries = old.size(),
                        .keptAs = {},
                        .problems = {}};
+  if (old.hasLostHeader() && !old.isDraft()) {
+    auto beginning = old.unreadBeginning();
+    if (!beginning) return std::unexpected(beginning.error());
+    plan.fromFormat = formatNamedIn(*beginning).value_or(plan.fromFormat);
+  }
   if (plan.fromFormat <= plan.toFormat) return plan;
   return std::unexpected(newerFormatError(plan.fromFormat, sessionId, log.path()));
 }
@@ -289,7 +312,7 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
   EntryReader old(*log, serializer);
   if (auto opened = old.open(); !opened) return std::unexpected(opened.error());
   auto planned = planMigration(old, *log, sessionId, serializer);
-  if (!planned || planned->fromFormat == planned->toFormat) return planned;
+  if (!planned || (planned->fromFormat == planned->toFormat && !old.hasLostHeader())) return planned;
   if (!origin) {
     if (auto may = refuseLostOrigin(old, *log, sessionId); !may) return std::unexpected(may.error());
   }
@@ -301,7 +324,7 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
   }
   if (auto dropped = dropCopies(folders, sessionId, *log); !dropped) return std::unexpected(dropped.error());
   MigrationResult result = std::move(*planned);
-  if (old.hasLostHeader()) result.fromFormat = result.toFormat;  // only the header is new
+  if (old.hasLostHeader() && !old.isDraft()) result.fromFormat = result.toFormat;  // only the header is new
   NewFile file(*folders.sessions, logName(sessionId));
   LookAlikes lookAlikes(attachments);
   auto done = file.create();

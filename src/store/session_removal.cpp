@@ -109,11 +109,10 @@ Result<void> refuseDamaged(const std::string& name, const Result<SessionState>& 
 
 // What stands in a second copy of a session is not read, and may be what is wanted of the two.
 Result<void> refuseOtherCopies(StorageBackend& backend, const std::string& sessionId) {
-  const auto report = backend.verify(sessionId);
-  if (!report) return std::unexpected(report.error());
-  const auto other = std::ranges::find(report->problems, ProblemKind::OtherCopy, &Problem::kind);
-  if (other == report->problems.end()) return {};
-  return fail(ErrorCode::Damaged, other->message, "no attachment was removed: the other copy may name it");
+  const auto copies = backend.otherCopies(sessionId);
+  if (!copies) return std::unexpected(copies.error());
+  if (copies->empty()) return {};
+  return fail(ErrorCode::Damaged, copies->front(), "no attachment was removed: the other copy may name it");
 }
 
 // Of the candidates, those that no line of any session names, nor what was set aside of one. A session that cannot be
@@ -389,7 +388,7 @@ Result<void> SessionStore::restoreSession(const std::string& trashId) {
   const auto origin = seen->sure ? seen->origin : std::nullopt;
   std::unique_ptr<Hold> hold;
   if (origin) {
-    auto held = impl_->backend->pin(origin->sessionId);
+    auto held = impl_->backend->pin(origin->sessionId, origin->entryId);
     if (!held && held.error().code == ErrorCode::NotFound) {
       return fail(ErrorCode::NotFound,
                   fmt::format("{} continues session {}, which is not in the store", trashId, origin->sessionId),

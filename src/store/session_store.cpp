@@ -32,6 +32,8 @@ SessionStore::SessionStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 
 SessionStore::~SessionStore() {
   (void)close();
+  // What could not be written is given up now; nobody may be at it when the rest goes.
+  if (impl_ != nullptr) impl_->buffer.stop();
 }
 
 Result<std::unique_ptr<SessionStore>> SessionStore::Impl::open(std::shared_ptr<StorageBackend> backend,
@@ -101,8 +103,8 @@ Result<SessionHandle> SessionStore::createSession(const NewSession& session) {
 Result<SessionHandle> SessionStore::branchFromEntry(const std::string& sessionId, const std::string& entryId,
                                                     const NewSession& session) {
   if (auto ready = impl_->readyToRead(sessionId); !ready) return std::unexpected(ready.error());
-  // Held until the fork names it, so that it cannot be deleted in between.
-  auto pin = impl_->backend->pin(sessionId);
+  // Held until the fork names it, so that it cannot be deleted in between; and durable by then.
+  auto pin = impl_->backend->pin(sessionId, entryId);
   if (!pin) return std::unexpected(pin.error());
   auto entry = retryWhenChanged([&] { return impl_->storedEntry(sessionId, entryId); });
   if (!entry) return std::unexpected(entry.error());
@@ -216,10 +218,8 @@ namespace {
 // What a batch is checked against while it is buffered: what is stored, and what waits before it.
 class BufferedView final : public LogView {
  public:
-  BufferedView(StorageBackend& backend, const EntrySerializer& serializer, const SessionState& state,
-               const std::vector<Entry>& waiting)
+  BufferedView(StorageBackend& backend, const SessionState& state, const std::vector<Entry>& waiting)
       : backend_(backend),
-        serializer_(serializer),
         sessionId_(state.sessionId),
         waiting_(waiting),
         tailId_(state.tailId),
@@ -231,16 +231,16 @@ class BufferedView final : public LogView {
     }
   }
 
-  Result<std::optional<std::string>> textOf(std::string_view id) override {
+  Result<std::optional<Entry>> entryOf(std::string_view id) override {
     const auto mine = std::ranges::find(waiting_, id, &Entry::id);
-    if (mine != waiting_.end()) return encoded(*mine);
+    if (mine != waiting_.end()) return *mine;
     auto sequence = backend_.sequenceOf(sessionId_, id);
     if (!sequence) return std::unexpected(sequence.error());
     if (!*sequence) return std::nullopt;
     const std::uint64_t wanted[] = {**sequence};
     auto entries = backend_.read(sessionId_, wanted);
     if (!entries) return std::unexpected(entries.error());
-    return encoded(entries->front());
+    return std::move(entries->front());
   }
   Result<bool> contains(std::string_view id) override {
     if (std::ranges::find(waiting_, id, &Entry::id) != waiting_.end()) return true;
@@ -252,14 +252,7 @@ class BufferedView final : public LogView {
   [[nodiscard]] std::string_view headId() override { return headId_; }
 
  private:
-  [[nodiscard]] Result<std::optional<std::string>> encoded(const Entry& entry) const {
-    std::string text;
-    if (auto done = serializer_.encode(entry, text); !done) return std::unexpected(done.error());
-    return text;
-  }
-
   StorageBackend& backend_;
-  const EntrySerializer& serializer_;
   std::string sessionId_;
   const std::vector<Entry>& waiting_;
   std::string tailId_;
@@ -295,15 +288,17 @@ Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durabilit
     if (!state) return std::unexpected(state.error());
     const EntrySerializer& serializer = backend->serializer();
     if (state->format != serializer.schemaVersion()) return backend->append(request);  // says what is wrong with it
-    BufferedView view(*backend, serializer, *state, waiting);
+    BufferedView view(*backend, *state, waiting);
     NewLines lines;
     auto prepared = prepareBatch(view, request, serializer, ids, environment.clock, lines);
     if (!prepared) return prepared;
+    std::vector<Entry> batch;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       auto entry = serializer.decode(lines[i].text());
       if (!entry) return std::unexpected(entry.error());
-      waiting.push_back(std::move(*entry));
+      batch.push_back(std::move(*entry));
     }
+    std::ranges::move(batch, std::back_inserter(waiting));
     return prepared;
   });
 }

@@ -133,6 +133,9 @@ Result<VerifyReport> verifyLog(SessionLog& log, const EntrySerializer& serialize
   const auto header = backend.header(log.sessionId());
   const auto origin = header ? readHeader(*header).origin : std::nullopt;
   const auto shared = ForkHistory::ofFork(backend, log.sessionId(), origin);
+  const bool isLost = !shared && (shared.error().code == ErrorCode::NotFound ||
+                                  (shared.error().code == ErrorCode::Damaged && !shared.error().retryable));
+  if (!shared && !isLost) return std::unexpected(shared.error());
   VerifySink sink(report, [&](std::string_view id) { return isIn(shared, backend, id); });
   auto trailing = log.scanWhole(sink);
   if (!trailing) return std::unexpected(trailing.error());

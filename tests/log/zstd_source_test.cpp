@@ -22,6 +22,12 @@ TEST(ZstdSource, ATableThatSkipsAFrameIsDamage) {
   const auto good = sourceOf(first + second + packFrameTable({{sizeOf(first), 6}, {sizeOf(second), 7}}));
   ASSERT_TRUE(good);
   EXPECT_EQ((*good)->damagedAt(), std::nullopt);
+  // Nor does it stand for bytes that no frame could hold.
+  const auto forged =
+      sourceOf(first + second + packFrameTable({{sizeOf(first), 6}, {sizeOf(second), 7}, {0, 16U << 20}}));
+  ASSERT_TRUE(forged);
+  EXPECT_EQ((*forged)->size().value(), 13U);
+  EXPECT_TRUE((*forged)->damagedAt());
   const auto damaged = sourceOf(first + second + packFrameTable({{sizeOf(first), 0}, {sizeOf(second), 7}}));
   ASSERT_TRUE(damaged);
   EXPECT_EQ((*damaged)->size(), 13U);

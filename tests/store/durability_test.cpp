@@ -148,6 +148,24 @@ TEST_F(SimStore, ThreadsThatAppendAtTheSameTimeShareASync) {
   EXPECT_TRUE(shared);
 }
 
+// What is tried again in the background ends before what it needs.
+TEST_F(SimStore, AStoreMayEndWhileBufferedEntriesOfAForkWait) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string fork = "f" + std::to_string(round);
+    auto backend = must(FileBackend::open("/store", {}, jsonEntrySerializer(), world.environment()));
+    auto store = must(
+        SessionStore::open(SessionStoreInit{.backend = backend, .options = {.bufferedEntries = 100, .bufferedMs = 1}}));
+    if (round == 0) must(store->createSession({.sessionId = "p"}));
+    must(store->appendSessionEntries("p", {message("x", fork)}));
+    must(store->branchFromEntry("p", fork, {.sessionId = fork}));
+    files.limitSpace(0);
+    must(store->appendSessionEntries(fork, {message("x", "waits")}, kBuffered));
+    EXPECT_EQ(refused(store->close()).code, ErrorCode::NoSpace);
+    store.reset();
+    files.limitSpace(UINT64_MAX);
+  }
+}
+
 TEST_F(SimStore, AFailedSyncPoisonsTheHandleAndNothingElse) {
   auto store = open();
   must(store->createSession({.sessionId = "s"}));

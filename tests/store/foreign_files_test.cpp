@@ -34,6 +34,19 @@ TEST_F(StoreTest, ASealedLogWithCrlfAndAByteOrderMarkIsReadAndAppendedTo) {
   EXPECT_GT(report.noteCount, 0U);
 }
 
+// An entry that only reading puts up with can still be spoken of, buffered or not.
+TEST_F(StoreTest, AnEntryWithoutATimeCanBeTheHead) {
+  fill("s", 1);
+  must(store->close());
+  spill(logPath("s"), slurp(logPath("s")) + R"({"id":"bare","parentId":"e1","type":"message","payload":{}})" + "\n");
+  store = open();
+  for (const Durability durability : {Durability::Buffered, Durability::Sync}) {
+    must(store->appendSessionEntries("s", {entryOf("head", R"({"entryId":"bare"})")}, {.durability = durability}));
+  }
+  must(store->flush());
+  EXPECT_EQ(must(store->sessionState("s")).headId, "bare");
+}
+
 TEST_F(StoreTest, ALineThatEndsInATextIsNotTakenForASeal) {
   fill("s", 1);
   must(store->close());

@@ -13,11 +13,23 @@ namespace {
 TEST_F(StoreTest, AParentStaysWhileItIsForked) {
   fill("p", 1);
   auto backend = must(makeFileBackend(folder.path().string(), {}, jsonEntrySerializer()));
-  auto hold = must(backend->pin("p"));
+  auto hold = must(backend->pin("p", "e1"));
   const auto hasty = open({.lockTimeoutMs = 1});
   EXPECT_EQ(refused(hasty->trashSession("p")).code, ErrorCode::Busy);
   hold.reset();
   must(hasty->trashSession("p"));
+}
+
+// What a fork costs has nothing to do with how much its parent holds.
+TEST_F(StoreTest, AForkOfAnEarlierBatchLeavesItsParentAlone) {
+  fill("p", 1);
+  must(store->appendSessionEntries("p", {message("x", "last1"), message("y", "last2")}));
+  const auto past = std::filesystem::last_write_time(logPath("p")) - std::chrono::hours(1);
+  std::filesystem::last_write_time(logPath("p"), past);
+  must(open()->branchFromEntry("p", "e1", {.sessionId = "early"}));
+  EXPECT_EQ(std::filesystem::last_write_time(logPath("p")), past);
+  must(open()->branchFromEntry("p", "last1", {.sessionId = "late"}));
+  EXPECT_GT(std::filesystem::last_write_time(logPath("p")), past) << "whose sync may have failed is written anew";
 }
 
 // More than a store keeps open.

@@ -184,6 +184,36 @@ TEST_F(ForkMigration, ADraftOfAForkMayBeginWithSomethingElse) {
   EXPECT_EQ(idsOf(*store, "d"), (Ids{"e1", "e2", "d1"}));
 }
 
+// A name of an attachment is one, whether that is there at the moment or not.
+TEST_F(ForkMigration, ANewHeaderChangesNothingElse) {
+  must(store->createSession({.sessionId = "s"}));
+  const std::string large = R"({"text":")" + std::string(300'000, 'x') + R"("})";
+  must(store->appendSessionEntries("s", {entryOf("custom", large, "big"), message("more", "more")}));
+  const std::string attachments = folder / "attachments";
+  std::filesystem::rename(attachments, folder / "aside");
+  std::string bytes = slurp(logPath("s"));
+  spill(logPath("s"), bytes.replace(bytes.find("format"), 6, "fXrmat"));
+  store = open();
+  must(store->migrateSession("s"));
+  store.reset();
+  std::filesystem::remove_all(attachments);
+  std::filesystem::rename(folder / "aside", attachments);
+  store = open();
+  EXPECT_EQ(must(store->loadEntry("s", "big")).payload, large);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
+TEST_F(ForkMigration, WhatWasOfANewerFormatStays) {
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("1", "s1")}));
+  std::string bytes = slurp(logPath("s"));
+  bytes.replace(bytes.find(R"("format":1)"), 10, R"("format":2)");
+  spill(logPath("s"), bytes);
+  store = open();
+  EXPECT_EQ(refused(store->migrateSession("s")).code, ErrorCode::NewerFormat);
+  EXPECT_EQ(slurp(logPath("s")), bytes);
+}
+
 TEST_F(ForkMigration, WhatIsNoForkGetsItsHeader) {
   must(store->createSession({.sessionId = "s"}));
   must(store->appendSessionEntries("s", {message("1", "s1"), message("2", "s2")}));
