@@ -87,7 +87,13 @@ class GzipSource final : public ByteSource {
       if (stream_.avail_in == 0) {
         const auto got = readFully(*file_, packedAt_, packed_);
         if (!got) return std::unexpected(got.error());
-        if (*got == 0) return betweenMembers_ ? end() : damage();
+        if (*got == 0 && betweenMembers_) return end();
+        if (*got == 0) {
+          // What it has taken in may hold more than there was room for.
+          (void)inflate(&stream_, Z_NO_FLUSH);
+          if (stream_.avail_out == room) return damage();
+          break;
+        }
         packedAt_ += *got;
         stream_.next_in = reinterpret_cast<Bytef*>(packed_.data());
         stream_.avail_in = static_cast<uInt>(*got);
