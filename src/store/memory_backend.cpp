@@ -311,7 +311,7 @@ Result<std::vector<Entry>> MemoryBackend::read(const std::string& sessionId, std
 
 Result<void> MemoryBackend::exportLines(const std::string& sessionId,
                                         const std::function<bool(std::string_view)>& line) {
-  return with(session(sessionId), [&](MemorySession& known) { return exportTo(known, line); });
+  return exportTo(session(sessionId), line);
 }
 
 Result<std::unique_ptr<ChangeWatcher>> MemoryBackend::watch(const std::string& sessionId) {

@@ -57,7 +57,7 @@ Result<SeenOrigin> MemoryBackend::trashedOrigin(const std::string& trashId) {
 
 Result<void> MemoryBackend::exportTrashedLines(const std::string& trashId,
                                                const std::function<bool(std::string_view)>& line) {
-  return with(trashed(trashId), [&](MemorySession& known) { return exportTo(known, line); });
+  return exportTo(trashed(trashId), line);
 }
 
 Result<void> MemoryBackend::restore(const std::string& trashId) {

@@ -80,12 +80,19 @@ Result<StayingSession<Lock>> findStaying(const Find& find) {
 using ToRemove = std::unique_lock<std::shared_mutex>;
 using ToKeep = std::shared_lock<std::shared_mutex>;
 
-// Sealed as a file would be, each entry a batch of its own.
-inline Result<void> exportTo(const MemorySession& known, const std::function<bool(std::string_view)>& line) {
+// Sealed as a file would be, each entry a batch of its own. Without the lock, since `line` may ask for more.
+inline Result<void> exportTo(const Result<std::shared_ptr<MemorySession>>& session,
+                             const std::function<bool(std::string_view)>& line) {
+  if (!session) return std::unexpected(session.error());
+  std::vector<std::string> texts;
+  {
+    const std::lock_guard lock((*session)->mutex);
+    for (const MemoryLine& stored : (*session)->lines) texts.push_back(stored.text);
+  }
   SealDigits seal;
-  for (const MemoryLine& stored : known.lines) {
+  for (const std::string& stored : texts) {
     std::string text;
-    seal = appendSealedLine(text, stored.text, seal, 1, 1);
+    seal = appendSealedLine(text, stored, seal, 1, 1);
     text.pop_back();
     if (!line(text)) break;
   }

@@ -262,13 +262,10 @@ class BufferedView final : public LogView {
 }  // namespace
 
 Result<AppendResult> SessionStore::Impl::write(AppendRequest request) {
-  constexpr int kTries = 8;
-  for (int tries = 1;; ++tries) {
+  return retryWhenChanged([&]() -> Result<AppendResult> {
     if (auto known = findShared(request); !known) return std::unexpected(known.error());
-    auto written = backend->append(request);
-    const bool changed = !written && written.error().code == ErrorCode::Damaged && written.error().retryable;
-    if (!changed || tries == kTries) return written;
-  }
+    return backend->append(request);
+  });
 }
 
 Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durability durability) {

@@ -87,11 +87,16 @@ struct SessionStore::Impl {
   std::map<std::string, KnownHistory> histories;
 };
 
-/// Runs an operation that asks for sequences and then reads them; once more when the log changed in between.
+/// Runs an operation that asks for sequences and then works with them; again when the log changed in between, as it may
+/// do several times while others archive it and bring it back.
 template <typename Operation>
 auto retryWhenChanged(Operation operation) -> decltype(operation()) {
+  constexpr int kTries = 8;
   auto result = operation();
-  if (!result && result.error().code == ErrorCode::Damaged && result.error().retryable) result = operation();
+  for (int tries = 1; tries < kTries && !result; ++tries) {
+    if (result.error().code != ErrorCode::Damaged || !result.error().retryable) break;
+    result = operation();
+  }
   return result;
 }
 
