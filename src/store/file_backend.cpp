@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <ranges>
 #include <unordered_set>
 
 #include "base/file_io.h"
@@ -155,8 +156,9 @@ void FileBackend::makeRoom() {
     const std::lock_guard lock(mutex_);
     if (logs_.size() < kMaxOpenLogs) return;
     const auto isIdle = [&](const std::string& id) { return logs_.find(id)->second.log.use_count() == 1; };
-    const auto oldest = std::find_if(recent_.rbegin(), recent_.rend(), isIdle);
-    if (oldest == recent_.rend()) return;
+    auto oldestFirst = std::views::reverse(recent_);
+    const auto oldest = std::ranges::find_if(oldestFirst, isIdle);
+    if (oldest == oldestFirst.end()) return;
     const auto cached = logs_.find(*oldest);
     log = std::move(cached->second.log);
     recent_.erase(cached->second.place);

@@ -78,9 +78,8 @@ Result<SessionFileBackend> openSessionFile(const std::string& path) {
   }
   auto root = systemEnvironment().files.openRoot(folder, /*create=*/false);
   if (!root) return std::unexpected(systemError(root.error(), "open", folder));
-  std::shared_ptr<Directory> opened = std::move(*root);
-  return SessionFileBackend{.backend = std::make_shared<SessionFile>(std::move(opened), path, id, form),
-                            .sessionId = id};
+  const std::shared_ptr<Directory> opened = std::move(*root);
+  return SessionFileBackend{.backend = std::make_shared<SessionFile>(opened, path, id, form), .sessionId = id};
 }
 
 }  // namespace bough
