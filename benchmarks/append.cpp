@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -72,6 +74,18 @@ std::pair<double, double> alternating(const std::function<void()>& prepare, cons
   return {median(oursTimes), median(floorTimes)};
 }
 
+std::vector<Row> peers(std::size_t count, const std::function<void()>& rawAppend) {
+  std::vector<Row> rows;
+  for (const Peer& peer : durablePeers(workFolder(), kLineBytes, count)) {
+    const auto [peerTime, floorTime] = alternating([] {}, peer.append, rawAppend);
+    rows.push_back({.name = fmt::format("  the same with {}", peer.name),
+                    .ours = peerTime * 1e6,
+                    .floor = floorTime * 1e6,
+                    .unit = "µs"});
+  }
+  return rows;
+}
+
 std::vector<Row> batches(const std::string& name, std::size_t count, double bound) {
   const OurSession ours("append-" + std::to_string(count));
   const RawFile raw("raw-" + std::to_string(count));
@@ -82,13 +96,7 @@ std::vector<Row> batches(const std::string& name, std::size_t count, double boun
   std::vector<Entry> next;
   const auto [ourTime, rawTime] = alternating([&] { next = batch; }, [&] { ours.append(std::move(next)); }, rawAppend);
   std::vector<Row> rows{{.name = name, .ours = ourTime * 1e6, .floor = rawTime * 1e6, .unit = "µs", .bound = bound}};
-  for (const Peer& peer : durablePeers(workFolder(), kLineBytes, count)) {
-    const auto [peerTime, floorTime] = alternating([] {}, peer.append, rawAppend);
-    rows.push_back({.name = fmt::format("  the same with {}", peer.name),
-                    .ours = peerTime * 1e6,
-                    .floor = floorTime * 1e6,
-                    .unit = "µs"});
-  }
+  std::ranges::move(inChild([&] { return peers(count, rawAppend); }), std::back_inserter(rows));
   return rows;
 }
 

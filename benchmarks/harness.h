@@ -46,6 +46,10 @@ std::vector<double> interleaved(int rounds, const std::vector<std::function<void
 /// A folder for the benchmark's files, removed at the end of the program.
 const std::string& workFolder();
 
+/// The rows of `work`, done in a process of its own: the threads and the memory of a peer must not weigh on what comes
+/// behind it. Bounds are not handed over.
+std::vector<Row> inChild(const std::function<std::vector<Row>()>& work);
+
 /// Runs this program again with these arguments and returns what it prints: its ownPeakMemory.
 double peakMemoryOf(const std::vector<std::string>& arguments);
 
