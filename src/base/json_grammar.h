@@ -14,6 +14,7 @@
 namespace bough::json {
 
 constexpr bool isBlank(char c) {
+  if (static_cast<unsigned char>(c) > ' ') return false;  // as nearly all that is asked for
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 constexpr bool isDigit(char c) {

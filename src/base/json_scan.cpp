@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 
+#include "base/byte_block.h"
 #include "base/json_grammar.h"
 #include "base/json_string.h"
 #include "base/utf8.h"
@@ -31,9 +33,10 @@ class Scanner {
 
   [[nodiscard]] std::size_t at() const { return static_cast<std::size_t>(at_ - begin_); }
   [[nodiscard]] ScanError error() const { return {.offset = at(), .reason = reason_}; }
-  [[nodiscard]] char peek() const { return peek(at_); }
+  [[nodiscard]] char peek() const { return at_ < end_ ? *at_ : '\0'; }
+  [[nodiscard]] Layout layout() const { return layout_; }
 
-  void skipBlanks() { at_ = skipBlanks(at_); }
+  void skipBlanks() { (void)next(at_); }
   bool take(char c, std::string_view reasonIfMissing) { return moveTo(take(at_, c, reasonIfMissing)); }
   bool string() { return moveTo(string(at_)); }
   /// One value of any kind.
@@ -45,18 +48,16 @@ class Scanner {
   // Without recursion: `open_` holds one bit a container, set for objects.
   const char* value(const char* at) {
     std::size_t depth = 0;
+    bool inObject = false;
     for (;;) {
-      at = skipBlanks(at);
-      const char c = peek(at);
+      const char c = next(at);
       if (c == '{' || c == '[') {
         if (depth == kMaxDepth) return failAt(at, kTooDeep);
-        setObject(depth++, c == '{');
-        at = skipBlanks(at + 1);
-        if (peek(at) == (c == '{' ? '}' : ']')) {
-          ++at;
-          --depth;
-        } else {
-          if (c == '{') at = key(at);
+        inObject = c == '{';
+        setObject(depth++, inObject);
+        ++at;
+        if (next(at) != closing(inObject)) {
+          if (inObject) at = key(at);
           if (at == nullptr) return nullptr;
           continue;
         }
@@ -64,40 +65,61 @@ class Scanner {
         at = scalar(at, c);
         if (at == nullptr) return nullptr;
       }
-      // A value has ended: close what it ends, or go on to the next one.
+      // A value has ended, or an empty container ends: close what ends here, or go on to the next value.
       for (;;) {
         if (depth == 0) return at;
-        at = skipBlanks(at);
-        const bool object = isObject(depth - 1);
-        if (peek(at) == ',') {
-          at = skipBlanks(at + 1);
-          if (object) at = key(at);
-          if (at == nullptr) return nullptr;
-          break;
-        }
-        at = take(at, object ? '}' : ']', "a comma or the end of the container is expected");
-        if (at == nullptr) return nullptr;
+        const char follows = next(at);
+        if (follows == ',') break;
+        if (follows != closing(inObject)) return missing(at, "a comma or the end of the container is expected");
+        ++at;
         --depth;
+        inObject = depth > 0 && isObject(depth - 1);
       }
+      ++at;
+      if (inObject) at = key(at);
+      if (at == nullptr) return nullptr;
     }
   }
 
+  static char closing(bool object) { return object ? '}' : ']'; }
+
   const char* key(const char* at) {
-    at = string(at);
-    return at == nullptr ? nullptr : take(skipBlanks(at), ':', "a colon is expected");
+    if (next(at) != '"') return missing(at, "a string is expected");
+    at = restOfString(at + 1);
+    if (at == nullptr) return nullptr;
+    return next(at) == ':' ? at + 1 : missing(at, "a colon is expected");
   }
 
   const char* string(const char* at) {
     at = take(at, '"', "a string is expected");
-    if (at == nullptr) return nullptr;
-    if (const char* const end = shortStringEnd(at, end_)) return end;
+    return at == nullptr ? nullptr : restOfString(at);
+  }
+
+  // Most strings are short and plain: their end is among the 64 bytes that were last looked at.
+  const char* restOfString(const char* at) {
+    if (at - block_ >= blockBytes_) lookAt(at);
+    if (at - block_ < blockBytes_) {
+      const std::uint64_t ahead = specials_ >> (at - block_);
+      at = ahead != 0 ? at + std::countr_zero(ahead) : block_ + blockBytes_;
+      if (ahead != 0 && *at == '"') return at + 1;
+    }
     const SkippedString skipped = skipString(at, end_);
     return skipped.reason.empty() ? skipped.at : failAt(skipped.at, skipped.reason);
   }
 
+  // Where, among the 64 bytes at `at` or the last of the text, a string may end.
+  void lookAt(const char* at) {
+    constexpr auto kSize = static_cast<std::ptrdiff_t>(ByteBlock::kSize);
+    if (end_ - begin_ < kSize) return;  // a text as short as this is looked at string by string
+    block_ = end_ - at >= kSize ? at : end_ - kSize;
+    blockBytes_ = kSize;
+    const ByteBlock block(block_);
+    specials_ = bits(specialBytes(block.a), specialBytes(block.b), specialBytes(block.c), specialBytes(block.d));
+  }
+
   const char* scalar(const char* at, char c) {
     switch (c) {
-      case '"': return string(at);
+      case '"': return restOfString(at + 1);
       case 't': return word(at, "true");
       case 'f': return word(at, "false");
       case 'n': return word(at, "null");
@@ -117,16 +139,21 @@ class Scanner {
   }
 
   const char* take(const char* at, char c, std::string_view reasonIfMissing) {
-    if (at >= end_) return failAt(at, "the text ends too early");
-    return *at == c ? at + 1 : failAt(at, reasonIfMissing);
+    return at < end_ && *at == c ? at + 1 : missing(at, reasonIfMissing);
   }
 
-  [[nodiscard]] const char* skipBlanks(const char* at) const {
-    while (at < end_ && isBlank(*at)) ++at;
-    return at;
+  const char* missing(const char* at, std::string_view reason) {
+    return failAt(at, at < end_ ? reason : "the text ends too early");
   }
 
-  [[nodiscard]] char peek(const char* at) const { return at < end_ ? *at : '\0'; }
+  // Skips blanks. The byte behind them; NUL at the end.
+  char next(const char*& at) {
+    for (; at < end_; ++at) {
+      if (!isBlank(*at)) return *at;
+      if (*at == '\n' || *at == '\r') layout_ = Layout::Lines;
+    }
+    return '\0';
+  }
 
   bool moveTo(const char* at) {
     if (at != nullptr) at_ = at;
@@ -149,6 +176,10 @@ class Scanner {
   const char* begin_;
   const char* end_;
   const char* at_;
+  const char* block_ = begin_;
+  std::ptrdiff_t blockBytes_ = 0;
+  std::uint64_t specials_ = 0;
+  Layout layout_ = Layout::OneLine;
   std::string_view reason_;
   std::array<std::uint64_t, kMaxDepth / 64> open_;  // a word is set when the first of its bits is
 };
@@ -250,7 +281,7 @@ std::expected<std::size_t, ScanError> skipValue(std::string_view text, std::size
   return scanner.at();
 }
 
-std::expected<void, ScanError> check(std::string_view text) {
+std::expected<Layout, ScanError> check(std::string_view text) {
   Scanner scanner(text, 0);
   if (!scanner.value()) return std::unexpected(scanner.error());
   scanner.skipBlanks();
@@ -258,7 +289,7 @@ std::expected<void, ScanError> check(std::string_view text) {
   if (!isUtf8(text)) {
     return std::unexpected(ScanError{.offset = utf8PrefixBytes(text), .reason = "the text is not UTF-8"});
   }
-  return {};
+  return scanner.layout();
 }
 
 bool ObjectReader::Member::keyIs(std::string_view name) const {

@@ -31,8 +31,11 @@ Kind kindOf(std::string_view value);
 /// Checks one value that begins at `begin` (blanks before it are skipped) and returns the offset behind it.
 std::expected<std::size_t, ScanError> skipValue(std::string_view text, std::size_t begin);
 
-/// Checks that `text` is exactly one value, with blanks around it at most, and valid UTF-8.
-std::expected<void, ScanError> check(std::string_view text);
+enum class Layout : std::uint8_t { OneLine, Lines };
+
+/// Checks that `text` is exactly one value, with blanks around it at most, and valid UTF-8. Returns whether it has line
+/// breaks: between its tokens, since none can stand in a string.
+std::expected<Layout, ScanError> check(std::string_view text);
 
 /// Walks the members of an object in order. The object's text must outlive the reader.
 class ObjectReader {

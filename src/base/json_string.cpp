@@ -19,9 +19,18 @@ std::uint64_t usualEscapes(const ByteBlock& block) {
   return bits(usual(block.a), usual(block.b), usual(block.c), usual(block.d));
 }
 
+Bytes isControl(Bytes x) {
+  return inRange(x, '\0', '\x1F');
+}
+
 std::uint64_t controlBytes(const ByteBlock& block) {
-  const auto control = [](Bytes x) { return inRange(x, '\0', '\x1F'); };
-  return bits(control(block.a), control(block.b), control(block.c), control(block.d));
+  return bits(isControl(block.a), isControl(block.b), isControl(block.c), isControl(block.d));
+}
+
+// Whether every byte of a block stands for itself.
+bool isPlain(const ByteBlock& block) {
+  return !any(either(either(specialBytes(block.a), specialBytes(block.b)),
+                     either(specialBytes(block.c), specialBytes(block.d))));
 }
 
 class StringSkipper {
@@ -30,6 +39,7 @@ class StringSkipper {
 
   // Takes in a block whose bytes stand at `at`. True when the string has ended there, or is wrong.
   bool take(const ByteBlock& block, const char* at) {
+    if (!firstIsEscaped_ && isPlain(block)) return false;
     const std::uint64_t backslashes = block.where('\\');
     const std::uint64_t quotes = block.where('"');
     const std::uint64_t controls = controlBytes(block);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/byte_block.h"
 #include "base/json_grammar.h"
 
 namespace bough::json {
@@ -19,6 +20,12 @@ inline std::uint64_t escapedBytes(std::uint64_t backslashes, bool firstIsEscaped
   const std::uint64_t escapes = backslashes & ~before;
   const std::uint64_t ends = (((escapes << 1) | kOdd) - escapes) ^ kOdd;
   return ends ^ (backslashes | before);
+}
+
+/// Bytes that do not stand for themselves inside a string: quotes, backslashes, control characters.
+inline Bytes specialBytes(Bytes x) {
+  const Bytes control = inRange(x, '\0', '\x1F');
+  return either(either(equal(x, fillBytes('"')), equal(x, fillBytes('\\'))), control);
 }
 
 struct SkippedString {

@@ -87,6 +87,8 @@ bool isUtf8(std::string_view text) {
   while (at < end) {
     const std::size_t size = std::min(static_cast<std::size_t>(end - at), ByteBlock::kSize);
     if (size < ByteBlock::kSize) {
+      // What stands before the rest has been looked at.
+      if (owed == 0 && text.size() >= ByteBlock::kSize && isAscii(ByteBlock(end - ByteBlock::kSize))) return true;
       padded.fill('\0');
       std::memcpy(padded.data(), at, size);
     }

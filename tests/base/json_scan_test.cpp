@@ -152,9 +152,10 @@ TEST(JsonCheck, RefusesWhatIsNot) {
 }
 
 TEST(JsonCheck, RefusesEveryControlCharacterAtEveryPlaceOfAString) {
+  constexpr std::size_t kSize = 150;
   for (char c = 0; c < 0x20; ++c) {
-    for (std::size_t at = 0; at < 20; ++at) {
-      std::string text = "\"" + std::string(20, 'x') + "\"";
+    for (std::size_t at = 0; at < kSize; ++at) {
+      std::string text = "\"" + std::string(kSize, 'x') + "\"";
       text[1 + at] = c;
       const auto result = check(text);
       ASSERT_FALSE(result) << int{c} << " at " << at;
@@ -164,7 +165,7 @@ TEST(JsonCheck, RefusesEveryControlCharacterAtEveryPlaceOfAString) {
 }
 
 TEST(JsonCheck, FindsTheEndOfAStringAtEveryPlace) {
-  for (std::size_t size = 0; size < 40; ++size) {
+  for (std::size_t size = 0; size < 150; ++size) {
     for (const char* filling : {"x", "\x80", "\xFF", "!", "#", "[", "]"}) {
       std::string text = "\"";
       for (std::size_t i = 0; i < size; ++i) text += filling;
@@ -172,6 +173,30 @@ TEST(JsonCheck, FindsTheEndOfAStringAtEveryPlace) {
       EXPECT_EQ(skipValue(text + ",", 0), text.size());
       EXPECT_EQ(skipValue(text + "\"\"\"\"\"\"\"\"", 0), text.size());
     }
+  }
+}
+
+// Strings are looked for among 64 bytes at a time: those before, behind and across the end of them.
+TEST(JsonCheck, FindsStringsWhereverTheyStand) {
+  for (std::size_t before = 0; before < 140; ++before) {
+    for (const std::string member : {R"("k":"v")", R"("\"":"\\")", R"("long enough for two blocks of text":"\n")"}) {
+      const std::string text = "{" + std::string(before, ' ') + member + "}";
+      EXPECT_EQ(check(text), Layout::OneLine) << text;
+      EXPECT_EQ(check(text + std::string(70, ' ')), Layout::OneLine) << text;
+      for (std::size_t cut = before + 1; cut < text.size(); ++cut) EXPECT_FALSE(check(text.substr(0, cut)));
+      std::string wrong = text;
+      wrong.replace(wrong.rfind('"'), 1, "");
+      EXPECT_FALSE(check(wrong)) << wrong;
+    }
+  }
+}
+
+TEST(JsonCheck, TellsWhetherTheTextHasLineBreaks) {
+  for (const char* text : {"1", " {} ", "\t[1, 2]\t", R"({"a":"\n\r"})"})
+    EXPECT_EQ(check(text), Layout::OneLine) << text;
+  for (const char* text : {"\n1", "1\r", "{\n}", "[\r\n]", "[1\n,2]", "[1,\n2]", "[1\n]", "{\n\"a\":1}", "{\"a\"\n:1}",
+                           "{\"a\":\r1}", "{\"a\":1\n}", "{\"a\":1,\n\"b\":2}"}) {
+    EXPECT_EQ(check(text), Layout::Lines) << text;
   }
 }
 

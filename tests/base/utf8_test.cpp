@@ -49,6 +49,8 @@ TEST(Utf8, OneWrongByteAnywhereIsFound) {
           ASSERT_EQ(isUtf8(changed), simdjson::validate_utf8(changed.data(), changed.size())) << shift << " " << i;
           changed.resize(i + 1);
           ASSERT_EQ(isUtf8(changed), simdjson::validate_utf8(changed.data(), changed.size())) << shift << " " << i;
+          changed.append(70, 'a');
+          ASSERT_EQ(isUtf8(changed), simdjson::validate_utf8(changed.data(), changed.size())) << shift << " " << i;
         }
       }
     }
