@@ -9,7 +9,7 @@
 
 namespace bough {
 
-/// What stands in place of what an entry leaves out.
+/// What stands in place of what an entry leaves out. The caller sees to it that these are good.
 struct EntryDefaults {
   std::string_view id;
   std::string_view parentId;  ///< Empty for a root.

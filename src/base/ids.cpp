@@ -7,6 +7,7 @@
 #include "base/byte_block.h"
 #include "base/check.h"
 #include "base/environment.h"
+#include "base/put.h"
 #include "base/utf8.h"
 
 namespace bough {
@@ -54,14 +55,11 @@ void writeId(std::uint64_t place, std::uint64_t randomBits, std::string& id) {
   std::array<char, 32> digits;
   toHex(place >> kCounterBits << 16 | 0x7000 | (place & kCounter), digits.data());
   toHex((randomBits >> 2) | std::uint64_t{1} << 63, digits.data() + 16);
+  const std::string_view all(digits.data(), digits.size());
   id.resize_and_overwrite(36, [&](char* out, std::size_t size) {
-    constexpr std::size_t kGroups[] = {8, 4, 4, 4, 12};
-    const char* from = digits.data();
-    for (const std::size_t group : kGroups) {
-      if (from != digits.data()) *out++ = '-';
-      out = std::copy_n(from, group, out);
-      from += group;
-    }
+    Put put(out);
+    put(all.substr(0, 8))("-")(all.substr(8, 4))("-")(all.substr(12, 4))("-");
+    put(all.substr(16, 4))("-")(all.substr(20, 12));
     return size;
   });
 }
@@ -89,13 +87,13 @@ std::string IdGenerator::next() {
 }
 
 void IdGenerator::next(std::string& id) {
-  writeId(take(1), random_.next(), id);
+  writeId(take(1, clock_.nowMs()), random_.next(), id);
 }
 
-void IdGenerator::Batch::next(std::string& id) {
+void IdGenerator::Batch::next(std::string& id, std::uint64_t nowMs) {
   BOUGH_CHECK(left_ > 0);
   if (place_ == 0) {
-    place_ = generator_.take(left_);
+    place_ = generator_.take(left_, nowMs);
     seed_ = generator_.random_.next();
   }
   // One draw for all, spread by the finalizer of splitmix64.
@@ -105,10 +103,9 @@ void IdGenerator::Batch::next(std::string& id) {
   writeId(place_++, bits ^ bits >> 31, id);
 }
 
-std::uint64_t IdGenerator::take(std::uint64_t count) {
-  const std::uint64_t now = clock_.nowMs() << kCounterBits;
+std::uint64_t IdGenerator::take(std::uint64_t count, std::uint64_t nowMs) {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t first = std::max(now, lastPlace_ + 1);
+  const std::uint64_t first = std::max(nowMs << kCounterBits, lastPlace_ + 1);
   lastPlace_ = first + count - 1;
   return first;
 }

@@ -30,12 +30,13 @@ class IdGenerator {
   /// The same into a string that may have room for it.
   void next(std::string& id);
 
-  /// The ids of one batch: as next(), with one look at the clock and one draw of randomness for all.
+  /// The ids of one batch: as next(), with one time and one draw of randomness for all.
   class Batch {
    public:
     /// For `count` ids at most.
     Batch(IdGenerator& generator, std::uint64_t count) : generator_(generator), left_(count) {}
-    void next(std::string& id);
+    /// `nowMs`: the time of all, as the first one says it.
+    void next(std::string& id, std::uint64_t nowMs);
 
    private:
     IdGenerator& generator_;
@@ -46,7 +47,7 @@ class IdGenerator {
 
  private:
   /// Takes `count` places in the order of ids and returns the first.
-  std::uint64_t take(std::uint64_t count);
+  std::uint64_t take(std::uint64_t count, std::uint64_t nowMs);
 
   std::mutex mutex_;
   Clock& clock_;

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstring>
 #include <span>
 
-#include "base/byte_block.h"
 #include "base/ids.h"
 #include "base/json_grammar.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/put.h"
 #include "base/timestamp.h"
 #include "bough/entry_serializer.h"
 
@@ -27,47 +25,6 @@ std::unexpected<Error> invalid(const Entry& entry, std::string_view what, const 
   return fail(ErrorCode::InvalidArgument,
               fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what), hint);
 }
-
-// JSON may have been printed over several lines: a line break between tokens becomes a blank. Inside a string there is
-// none, since JSON does not allow one there.
-void putOnOneLine(std::span<char> text) {
-  const auto isBreak = [](Bytes part) { return either(equal(part, fillBytes('\n')), equal(part, fillBytes('\r'))); };
-  const auto replace = [&](char* part) {
-    const Bytes bytes = loadBytes(part);
-    storeBytes(part, choose(isBreak(bytes), fillBytes(' '), bytes));
-  };
-  std::size_t at = 0;
-  for (; at + ByteBlock::kSize <= text.size(); at += ByteBlock::kSize) {
-    const ByteBlock block(text.data() + at);
-    const Bytes breaks = either(either(isBreak(block.a), isBreak(block.b)), either(isBreak(block.c), isBreak(block.d)));
-    if (!any(breaks)) continue;
-    for (std::size_t part = 0; part < ByteBlock::kSize; part += sizeof(Bytes)) replace(text.data() + at + part);
-  }
-  for (; at + sizeof(Bytes) <= text.size(); at += sizeof(Bytes)) replace(text.data() + at);
-  for (char& c : text.subspan(at)) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
-}
-
-// Writes texts one behind the other into room that is large enough.
-class Put {
- public:
-  explicit Put(char* at) : at_(at) {}
-  Put& operator()(std::string_view text) {
-    std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
-    return *this;
-  }
-  void onOneLine(std::string_view json) {
-    char* const begin = at_;
-    (*this)(json);
-    putOnOneLine({begin, at_});
-  }
-  [[nodiscard]] char* end() const { return at_; }
-
- private:
-  char* at_;
-};
 
 // With the entry's own values where it has them.
 EntryDefaults keysOf(const Entry& entry, const EntryDefaults& defaults) {
@@ -84,7 +41,13 @@ Known knownMember(const json::ObjectReader::Member& member) {
   return static_cast<Known>(found - std::begin(kNames));
 }
 
-Result<void> checkObject(const Entry& entry, std::string_view name, std::string_view value) {
+// What remains of JSON that was printed over several lines: a line break between tokens becomes a blank. Inside a
+// string there is none, since JSON does not allow one there.
+void putOnOneLine(std::span<char> text) {
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+}
+
+Result<json::Layout> checkObject(const Entry& entry, std::string_view name, std::string_view value) {
   const auto checked = json::check(value);
   if (!checked) {
     return invalid(entry,
@@ -93,63 +56,52 @@ Result<void> checkObject(const Entry& entry, std::string_view name, std::string_
   }
   while (json::isBlank(value.front())) value.remove_prefix(1);
   if (value.front() != '{') return invalid(entry, fmt::format("{} is not a JSON object", name), kObjectHint);
-  return {};
+  return *checked;
 }
 
-// Whether the text is hh:mm:ss.mmmZ.
-bool isTimeOfDay(std::string_view text) {
-  constexpr std::string_view kLargest = "29:59:59.999Z";
-  if (text.size() != kLargest.size() || (text[0] == '2' && text[1] > '3')) return false;
-  bool good = true;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool digit = kLargest[i] >= '0' && kLargest[i] <= '9';
-    good &= text[i] <= kLargest[i] && text[i] >= (digit ? '0' : kLargest[i]);
-  }
-  return good;
-}
-
-// Most entries are of the same day as the one before.
-bool isTimestamp(std::string_view text) {
-  constexpr std::size_t kDateBytes = 11;  // with the T
-  thread_local std::array<char, kDateBytes> lastDate{};
-  const std::string_view known(lastDate.data(), kDateBytes);
-  if (text.starts_with(known) && isTimeOfDay(text.substr(kDateBytes))) return true;
-  if (!parseTimestamp(text)) return false;
-  text.copy(lastDate.data(), kDateBytes);
-  return true;
-}
-
-Result<void> checkEntry(const Entry& entry, const EntryDefaults& keys, bool plainType) {
-  if (!isEntryId(keys.id))
-    return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]",
-                   "give another one, or leave it out: then one is made");
-  if (!keys.parentId.empty() && !isEntryId(keys.parentId))
-    return invalid(entry, "parentId is not a valid id",
-                   "name an earlier entry, or leave parentId out to continue from the head");
-  // What may be appended is narrower (append_rules.h); but what other writers have stored is kept.
-  if (!plainType && (entry.type.empty() || !json::check(json::quoted(entry.type)))) {
-    return invalid(entry, "the type is empty or not UTF-8", "name it as `message`, `custom` or a type of your own");
-  }
-  if (!isTimestamp(keys.timestamp))
-    return invalid(entry, "the timestamp is not RFC 3339",
-                   "write it as 2026-01-31T12:00:00.000Z, or leave it out: then it is now");
-  if (entry.runId.size() > kMaxRunIdBytes || (!entry.runId.empty() && !json::check(json::quoted(entry.runId)))) {
-    return invalid(entry, "runId is longer than 256 bytes or not UTF-8", "give another one, or leave it out");
-  }
-  if (auto ok = checkObject(entry, "payload", entry.payload); !ok) return ok;
-  if (!entry.meta.empty()) {
-    if (auto ok = checkObject(entry, "meta", entry.meta); !ok) return ok;
-  }
-  if (entry.extra.empty()) return {};
+Result<json::Layout> checkExtra(const Entry& entry) {
   const std::string wrapped = "{" + entry.extra + "}";
-  if (auto ok = checkObject(entry, "extra", wrapped); !ok) return ok;
+  auto layout = checkObject(entry, "extra", wrapped);
+  if (!layout) return layout;
   json::ObjectReader members(wrapped);
   while (const auto member = members.next()) {
     if (knownMember(*member) != Known::None)
       return invalid(entry, fmt::format("extra holds the known member {}", member->key),
                      "what has a place of its own in an entry goes there");
   }
+  return layout;
+}
+
+// The keys; what the defaults give of them is good. A type that is not `plain` may be one of another writer: what may
+// be appended is narrower (append_rules.h), but what others have stored is kept.
+Result<void> checkKeys(const Entry& entry, const EntryDefaults& defaults, bool plainType) {
+  if (entry.id.empty() ? defaults.id.empty() : !isEntryId(entry.id))
+    return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]",
+                   "give another one, or leave it out: then one is made");
+  if (entry.parentId && !entry.parentId->empty() && !isEntryId(*entry.parentId))
+    return invalid(entry, "parentId is not a valid id",
+                   "name an earlier entry, or leave parentId out to continue from the head");
+  if (!plainType && (entry.type.empty() || !json::check(json::quoted(entry.type)))) {
+    return invalid(entry, "the type is empty or not UTF-8", "name it as `message`, `custom` or a type of your own");
+  }
+  if (entry.timestamp.empty() ? defaults.timestamp.empty() : !parseTimestamp(entry.timestamp))
+    return invalid(entry, "the timestamp is not RFC 3339",
+                   "write it as 2026-01-31T12:00:00.000Z, or leave it out: then it is now");
+  if (entry.runId.size() > kMaxRunIdBytes || (!entry.runId.empty() && !json::check(json::quoted(entry.runId)))) {
+    return invalid(entry, "runId is longer than 256 bytes or not UTF-8", "give another one, or leave it out");
+  }
   return {};
+}
+
+// What is spliced in as it is.
+Result<json::Layout> checkJson(const Entry& entry) {
+  auto payload = checkObject(entry, "payload", entry.payload);
+  if (!payload || (entry.meta.empty() && entry.extra.empty())) return payload;
+  const auto meta = entry.meta.empty() ? payload : checkObject(entry, "meta", entry.meta);
+  if (!meta) return meta;
+  const auto extra = entry.extra.empty() ? payload : checkExtra(entry);
+  if (!extra) return extra;
+  return std::max({*payload, *meta, *extra});
 }
 
 // Drafts of the format wrote times as milliseconds since 1970.
@@ -201,7 +153,9 @@ class JsonEntrySerializer final : public EntrySerializer {
   Result<void> encodeWith(const Entry& entry, const EntryDefaults& defaults, std::string& out) const override {
     const EntryDefaults keys = keysOf(entry, defaults);
     const bool plainType = entryKind(entry.type) != EntryKind::Other || isEntryId(entry.type);
-    if (auto ok = checkEntry(entry, keys, plainType); !ok) return ok;
+    if (auto ok = checkKeys(entry, defaults, plainType); !ok) return ok;
+    const auto layout = checkJson(entry);
+    if (!layout) return std::unexpected(layout.error());
     const std::string type = plainType ? std::string() : json::quoted(entry.type);
     const std::string runId = entry.runId.empty() ? std::string() : json::quoted(entry.runId);
     constexpr std::size_t kFixedBytes = 128;  // more than all names and signs below
@@ -219,10 +173,12 @@ class JsonEntrySerializer final : public EntrySerializer {
       plainType ? put("\"")(entry.type)("\"") : put(type);
       put(R"(,"timestamp":")")(keys.timestamp)("\"");
       if (!runId.empty()) put(R"(,"runId":)")(runId);
-      put(R"(,"payload":)").onOneLine(entry.payload);
-      if (!entry.meta.empty()) put(R"(,"meta":)").onOneLine(entry.meta);
-      if (!entry.extra.empty()) put(",").onOneLine(entry.extra);
-      return static_cast<std::size_t>(put("}").end() - text);
+      put(R"(,"payload":)")(entry.payload);
+      if (!entry.meta.empty()) put(R"(,"meta":)")(entry.meta);
+      if (!entry.extra.empty()) put(",")(entry.extra);
+      put("}");
+      if (*layout == json::Layout::Lines) putOnOneLine({text + begin, put.end()});
+      return static_cast<std::size_t>(put.end() - text);
     });
     return {};
   }

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/ids.h"
 #include "base/json_scan.h"
+#include "base/put.h"
 
 namespace bough {
 namespace {
@@ -172,18 +173,12 @@ std::array<char, 8> appendSealedLine(std::string& out, std::string_view body, co
   constexpr std::size_t kMostSealBytes = kSealKey.size() + kMostPlaceBytes + 16;
   std::array<char, 8> digits;
   out.resize_and_overwrite(out.size() + body.size() + kMostSealBytes, [&, begin = out.size()](char* text, std::size_t) {
-    char* at = text + begin;
-    at = std::ranges::copy(body, at).out;
-    at = std::ranges::copy(kSealKey, at).out;
-    char* const placeAt = at;
-    at = std::to_chars(at, placeAt + kMostPlaceBytes, place).ptr;
+    char* const placeAt = Put(text + begin)(body)(kSealKey).end();
+    char* at = std::to_chars(placeAt, placeAt + kMostPlaceBytes, place).ptr;
     *at++ = '/';
     at = std::to_chars(at, placeAt + kMostPlaceBytes, count).ptr;
     digits = sealDigits(previous, body, {placeAt, at});
-    *at++ = ' ';
-    at = std::ranges::copy(digits, at).out;
-    at = std::ranges::copy(std::string_view("\"}\n"), at).out;
-    return static_cast<std::size_t>(at - text);
+    return static_cast<std::size_t>(Put(at)(" ")({digits.data(), digits.size()})("\"}\n").end() - text);
   });
   return digits;
 }

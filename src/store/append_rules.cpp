@@ -61,6 +61,7 @@ class BatchRules {
         clock_(clock),
         lines_(lines) {
     head_ = log.headId();
+    headIsGood_ = isHead(head_);
     now_.clear();
     if (request_.expectedTail && *request_.expectedTail != log.tailId()) otherTail_ = log.tailId();
     std::size_t bytes = 0;
@@ -163,8 +164,12 @@ class BatchRules {
   }
 
   // The entries of a batch are made at one time.
+  std::uint64_t nowMs() {
+    if (nowMs_ == 0) nowMs_ = clock_.nowMs();
+    return nowMs_;
+  }
   const std::string& now() {
-    if (now_.empty()) formatTimestamp(clock_.nowMs(), now_);
+    if (now_.empty()) formatTimestamp(nowMs(), now_);
     return now_;
   }
 
@@ -192,9 +197,12 @@ class BatchRules {
                      "name it as `message`, `custom` or a type of your own");
     }
     if (auto known = checkParent(entry); !known) return known;
+    if (!entry.parentId && !headIsGood_) {
+      return invalid(entry, "the session's head is no entry's id", "name its parent, or `bough switch` to an entry");
+    }
     EntryDefaults defaults{.id = {}, .parentId = head_, .timestamp = {}};
     if (entry.id.empty()) {
-      ids_.next(kept_.id);
+      ids_.next(kept_.id, nowMs());
       defaults.id = kept_.id;
     }
     if (entry.timestamp.empty()) defaults.timestamp = now();
@@ -282,7 +290,11 @@ class BatchRules {
   void advanceHead(const Entry& entry, EntryKind kind, std::string_view id) {
     std::string moved;
     if (const auto head = headAfter(kind, id, entry.payload, moved)) head_ = *head;
+    if (kind == EntryKind::Head) headIsGood_ = isHead(head_);
   }
+
+  // Other writers' head entries may name anything.
+  static bool isHead(std::string_view id) { return id.empty() || isEntryId(id); }
 
   LogView& log_;
   const AppendRequest& request_;
@@ -292,7 +304,9 @@ class BatchRules {
   NewLines& lines_;
   Kept& kept_ = Kept::ofThread();
   std::string& head_ = kept_.head;
+  bool headIsGood_ = true;
   std::string& now_ = kept_.now;
+  std::uint64_t nowMs_ = 0;               // 0: not asked for yet
   std::optional<std::string> otherTail_;  // when it is not the expected one
 };
 

@@ -306,16 +306,12 @@ Result<AppendResult> SessionStore::appendSessionEntries(const std::string& sessi
   for (Entry& entry : entries) {
     for (std::string* text : {&entry.payload, &entry.meta, &entry.extra}) trimBlanks(*text);
   }
-  const Durability durability = options.durability.value_or(impl_->options.durability);
-  if (durability == Durability::Sync || options.expectedTail) {
-    if (auto flushed = impl_->readyToRead(sessionId); !flushed) return std::unexpected(flushed.error());
-  }
   return impl_->append({.sessionId = sessionId,
                         .entries = std::move(entries),
                         .expectedTail = options.expectedTail,
                         .origin = {},
                         .shared = {}},
-                       durability);
+                       options.durability.value_or(impl_->options.durability));
 }
 
 // What may be the head, labelled or redacted is for the rules of an append to say (append_rules.h).

@@ -135,7 +135,7 @@ TEST(IdGenerator, IdsOfABatchAscendAndStandBetweenThoseBeforeAndBehind) {
   IdGenerator::Batch batch(generator, 10'000);
   for (int i = 0; i < 10'000; ++i) {
     std::string id;
-    batch.next(id);
+    batch.next(id, SimClock::kStartMs);
     ASSERT_LT(last, id);
     last = id;
   }

@@ -47,6 +47,23 @@ TEST_F(StoreTest, AnEntryWithoutATimeCanBeTheHead) {
   EXPECT_EQ(must(store->sessionState("s")).headId, "bare");
 }
 
+// Nothing continues from what cannot be an entry, and nothing of it gets into a line.
+TEST_F(StoreTest, AHeadThatIsNoIdIsNotContinuedFrom) {
+  fill("s", 1);
+  must(store->close());
+  const std::string head = R"({"id":"h","parentId":"e1","type":"head","payload":{"entryId":"a\",\"type\":\"x"}})";
+  spill(logPath("s"), slurp(logPath("s")) + head + "\n");
+  store = open();
+  for (const Durability durability : {Durability::Sync, Durability::Buffered}) {
+    const Error error = store->appendSessionEntries("s", {message("x", "e2")}, {.durability = durability}).error();
+    EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
+    EXPECT_TRUE(error.message.contains("the session's head is no entry's id")) << error.message;
+  }
+  must(store->appendSessionEntries("s", {message("x", "e3", "e1")}));
+  must(store->appendSessionEntries("s", {message("x", "e4")}));
+  EXPECT_EQ(must(store->loadEntry("s", "e4")).parentId, "e3");
+}
+
 TEST_F(StoreTest, ALineThatEndsInATextIsNotTakenForASeal) {
   fill("s", 1);
   must(store->close());

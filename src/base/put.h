@@ -1,0 +1,24 @@
+// Writes texts one behind the other into room that is large enough.
+#pragma once
+
+#include <cstring>
+#include <string_view>
+
+namespace bough {
+
+class Put {
+ public:
+  explicit Put(char* at) : at_(at) {}
+  Put& operator()(std::string_view text) {
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+    return *this;
+  }
+  /// Behind what was written.
+  [[nodiscard]] char* end() const { return at_; }
+
+ private:
+  char* at_;
+};
+
+}  // namespace bough
