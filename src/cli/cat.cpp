@@ -18,7 +18,8 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
   auto state = session->store->sessionState(session->sessionId);
   if (!state) return std::unexpected(state.error());
   if (state->problemCount > 0) {
-    printMessage("some lines could not be read and are left out; `bough verify " + session->sessionId + "` lists them");
+    printMessage("not all of it could be read, so lines may be missing here; see `bough verify " + session->sessionId +
+                 "`");
     return kProblem;
   }
   if (state->trailingBytes > 0) {

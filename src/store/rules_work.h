@@ -1,13 +1,12 @@
 // A batch on its way through a session's group commit: it checks itself by the rules of an append when its turn comes.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "base/environment.h"
+#include "base/file_io.h"
 #include "base/ids.h"
 #include "bough/entry_serializer.h"
 #include "bough/storage_backend.h"
@@ -25,12 +24,7 @@ class RulesWork final : public AppendWork {
       : request_(request), generation_(generation), mark_(mark), serializer_(serializer), ids_(ids), clock_(clock) {}
 
   Result<void> prepare(LogView& log, NewLines& lines) override {
-    if (log.generation() != generation_) {
-      auto changed =
-          fail(ErrorCode::Damaged, fmt::format("session {} was replaced by another", request_.sessionId), "try again");
-      changed.error().retryable = true;
-      return changed;
-    }
+    if (log.generation() != generation_) return changedWhileRead("session " + request_.sessionId);
     auto prepared = prepareBatch(log, request_, serializer_, ids_, clock_, lines);
     if (!prepared) return std::unexpected(prepared.error());
     result_ = std::move(*prepared);
