@@ -15,9 +15,15 @@ namespace {
 
 static_assert(kTooDeep.contains("512") && kMaxDepth == 512);
 
-// What is wrong at a place: `reason`, unless a NUL byte stands there. Nobody writes one: a crash or a broken disk does.
+constexpr std::string_view kNotUtf8 = "the text is not UTF-8";
+
+// What is wrong at a place: `reason`, unless bytes stand there that no text has. Nobody writes a NUL byte: a crash or a
+// broken disk does.
 std::string_view reasonAt(const char* at, const char* end, std::string_view reason) {
-  return at < end && *at == '\0' ? "a NUL byte stands in the text" : reason;
+  constexpr std::ptrdiff_t kLongestCharacter = 4;
+  if (at >= end) return reason;
+  if (*at == '\0') return "a NUL byte stands in the text";
+  return utf8PrefixBytes({at, at + std::min(end - at, kLongestCharacter)}) == 0 ? kNotUtf8 : reason;
 }
 
 ScanError somethingFollows(std::string_view text, std::size_t at) {
@@ -287,7 +293,7 @@ std::expected<Layout, ScanError> check(std::string_view text) {
   scanner.skipBlanks();
   if (scanner.at() != text.size()) return std::unexpected(somethingFollows(text, scanner.at()));
   if (!isUtf8(text)) {
-    return std::unexpected(ScanError{.offset = utf8PrefixBytes(text), .reason = "the text is not UTF-8"});
+    return std::unexpected(ScanError{.offset = utf8PrefixBytes(text), .reason = kNotUtf8});
   }
   return scanner.layout();
 }

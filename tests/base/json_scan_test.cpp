@@ -238,6 +238,10 @@ TEST(JsonCheck, SaysWhereTheTextIsNotUtf8) {
     EXPECT_EQ(checked.error().offset, before + 3);
     EXPECT_EQ(checked.error().reason, "the text is not UTF-8");
   }
+  for (const std::string_view text : {"\xFF\xFE{}", "{\xC3\"", "[1,\xED\xA0\x80]", "{}\x80", "{\"a\"\xF0\x90"}) {
+    EXPECT_EQ(check(text).error().reason, "the text is not UTF-8") << text;
+  }
+  EXPECT_EQ(check("é").error().reason, "a value is expected");
 }
 
 TEST(JsonCheck, NamesNulBytes) {
