@@ -61,10 +61,12 @@ const std::string& workFolder() {
 std::vector<Row> inChild(const std::function<std::vector<Row>()>& work) {
   int ends[2];
   require(::pipe(ends) == 0, "pipe");
+  std::fflush(nullptr);  // what waits to be printed is the parent's
   const pid_t child = ::fork();
   require(child >= 0, "fork");
   if (child == 0) {
     FILE* const out = ::fdopen(ends[1], "w");
+    require(out != nullptr, "fdopen");
     for (const Row& row : work()) fmt::print(out, "{}\t{}\t{}\t{}\n", row.name, row.ours, row.floor, row.unit);
     std::fclose(out);
     ::_exit(0);
@@ -72,6 +74,7 @@ std::vector<Row> inChild(const std::function<std::vector<Row>()>& work) {
   ::close(ends[1]);
   std::vector<Row> rows;
   FILE* const in = ::fdopen(ends[0], "r");
+  require(in != nullptr, "fdopen");
   char name[256];
   char unit[64];
   for (Row row; std::fscanf(in, "%255[^\t]\t%lf\t%lf\t%63[^\n]%*c", name, &row.ours, &row.floor, unit) == 4;) {

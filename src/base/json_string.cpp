@@ -19,12 +19,8 @@ std::uint64_t usualEscapes(const ByteBlock& block) {
   return bits(usual(block.a), usual(block.b), usual(block.c), usual(block.d));
 }
 
-Bytes isControl(Bytes x) {
-  return inRange(x, '\0', '\x1F');
-}
-
-std::uint64_t controlBytes(const ByteBlock& block) {
-  return bits(isControl(block.a), isControl(block.b), isControl(block.c), isControl(block.d));
+std::uint64_t controlsOf(const ByteBlock& block) {
+  return bits(controlBytes(block.a), controlBytes(block.b), controlBytes(block.c), controlBytes(block.d));
 }
 
 // Whether every byte of a block stands for itself.
@@ -42,7 +38,7 @@ class StringSkipper {
     if (!firstIsEscaped_ && isPlain(block)) return false;
     const std::uint64_t backslashes = block.where('\\');
     const std::uint64_t quotes = block.where('"');
-    const std::uint64_t controls = controlBytes(block);
+    const std::uint64_t controls = controlsOf(block);
     const std::uint64_t escaped =
         (backslashes | (firstIsEscaped_ ? 1 : 0)) == 0 ? 0 : escapedBytes(backslashes, firstIsEscaped_);
     const std::uint64_t stops = (quotes & ~escaped) | controls;

@@ -22,10 +22,13 @@ inline std::uint64_t escapedBytes(std::uint64_t backslashes, bool firstIsEscaped
   return ends ^ (backslashes | before);
 }
 
+inline Bytes controlBytes(Bytes x) {
+  return inRange(x, '\0', '\x1F');
+}
+
 /// Bytes that do not stand for themselves inside a string: quotes, backslashes, control characters.
 inline Bytes specialBytes(Bytes x) {
-  const Bytes control = inRange(x, '\0', '\x1F');
-  return either(either(equal(x, fillBytes('"')), equal(x, fillBytes('\\'))), control);
+  return either(either(equal(x, fillBytes('"')), equal(x, fillBytes('\\'))), controlBytes(x));
 }
 
 struct SkippedString {

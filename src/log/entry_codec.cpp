@@ -64,11 +64,13 @@ Result<json::Layout> checkExtra(const Entry& entry) {
   auto layout = checkObject(entry, "extra", wrapped);
   if (!layout) return layout;
   json::ObjectReader members(wrapped);
-  while (const auto member = members.next()) {
+  bool any = false;
+  for (; const auto member = members.next(); any = true) {
     if (knownMember(*member) != Known::None)
       return invalid(entry, fmt::format("extra holds the known member {}", member->key),
                      "what has a place of its own in an entry goes there");
   }
+  if (!any) return invalid(entry, "extra holds no member", "leave it empty");
   return layout;
 }
 

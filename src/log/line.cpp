@@ -1,6 +1,5 @@
 #include "log/line.h"
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
 

@@ -197,10 +197,10 @@ class BatchRules {
                      "name it as `message`, `custom` or a type of your own");
     }
     if (auto known = checkParent(entry); !known) return known;
-    if (!entry.parentId && !headIsGood_) {
+    if (!entry.parentId && !headIsGood_ && isConversation(kind)) {
       return invalid(entry, "the session's head is no entry's id", "name its parent, or `bough switch` to an entry");
     }
-    EntryDefaults defaults{.id = {}, .parentId = head_, .timestamp = {}};
+    EntryDefaults defaults{.id = {}, .parentId = headIsGood_ ? std::string_view(head_) : "", .timestamp = {}};
     if (entry.id.empty()) {
       ids_.next(kept_.id, nowMs());
       defaults.id = kept_.id;
@@ -289,8 +289,10 @@ class BatchRules {
 
   void advanceHead(const Entry& entry, EntryKind kind, std::string_view id) {
     std::string moved;
-    if (const auto head = headAfter(kind, id, entry.payload, moved)) head_ = *head;
-    if (kind == EntryKind::Head) headIsGood_ = isHead(head_);
+    if (const auto head = headAfter(kind, id, entry.payload, moved)) {
+      head_ = *head;
+      headIsGood_ = kind != EntryKind::Head || isHead(head_);
+    }
   }
 
   // Other writers' head entries may name anything.

@@ -23,11 +23,13 @@ class LockHold final : public Hold {
 };
 
 Error missing(const std::string& sha256) {
-  return {.code = ErrorCode::NotFound,
-          .message = fmt::format("attachment {} is missing", sha256),
-          .hint = "copy it back into the store's attachments folder; `bough verify` lists what names it",
-          .retryable = false,
-          .actualTail = {}};
+  return {
+      .code = ErrorCode::NotFound,
+      .message = fmt::format("attachment {} is missing", sha256),
+      .hint =
+          "copy it back into the store's attachments folder, or hide the entry with `bough redact` to go on without it",
+      .retryable = false,
+      .actualTail = {}};
 }
 
 bool isHex(std::string_view text) {
@@ -132,7 +134,7 @@ Result<std::string> AttachmentFolder::get(const std::string& sha256) {
   if (!bytes) return std::unexpected(systemError(bytes.error(), "read", path));
   if (Sha256::of(*bytes) != sha256) {
     return fail(ErrorCode::Damaged, fmt::format("attachment {} is not what its name says", path),
-                "restore it from a copy; the file was not changed");
+                "restore it from a copy, or hide the entry with `bough redact` to go on without it");
   }
   return std::move(*bytes);
 }

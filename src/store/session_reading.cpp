@@ -120,13 +120,8 @@ Result<void> SessionStore::Impl::complete(const std::string& sessionId, std::vec
     if (!reference) continue;
     auto payload = backend->getAttachment(*reference);
     if (!payload) {
-      Error error = std::move(payload.error());
-      error.message = fmt::format("entry {} of session {}: {}", entry.id, sessionId, error.message);
-      error.hint = fmt::format(
-          "put a good copy of it into the store's attachments folder, or go on without it: "
-          "`bough redact {} {} --reason …`",
-          sessionId, entry.id);
-      return std::unexpected(std::move(error));
+      payload.error().message = fmt::format("entry {} of session {}: {}", entry.id, sessionId, payload.error().message);
+      return std::unexpected(payload.error());
     }
     entry.payload = std::move(*payload);
   }

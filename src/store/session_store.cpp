@@ -269,14 +269,18 @@ Result<AppendResult> SessionStore::Impl::write(AppendRequest request) {
 }
 
 Result<AppendResult> SessionStore::Impl::append(AppendRequest request, Durability durability) {
-  auto hold = storeAttachments(request.entries);
-  if (!hold) return std::unexpected(hold.error());
   // Comparing the tail needs the log itself, and an attachment is safe only once an entry names it: such a batch is
   // written at once, behind all that waits.
-  if (durability == Durability::Sync || request.expectedTail || *hold) {
+  const bool atOnce = durability == Durability::Sync || request.expectedTail;
+  if (atOnce) {
     if (auto flushed = readyToRead(request.sessionId); !flushed) return std::unexpected(flushed.error());
-    return write(std::move(request));
   }
+  auto hold = storeAttachments(request.entries);
+  if (!hold) return std::unexpected(hold.error());
+  if (*hold && !atOnce) {
+    if (auto flushed = readyToRead(request.sessionId); !flushed) return std::unexpected(flushed.error());
+  }
+  if (*hold || atOnce) return write(std::move(request));
   if (auto known = findShared(request); !known) return std::unexpected(known.error());
   return buffer.accept(request.sessionId, [&](std::vector<Entry>& waiting) -> Result<AppendResult> {
     // Again, under the lock that a closing flush waits for: what it does not see would be lost.

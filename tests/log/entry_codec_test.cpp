@@ -109,7 +109,7 @@ TEST(EntryCodec, ExtraCannotSmuggleInKnownMembers) {
     entry.extra = extra;
     EXPECT_TRUE(refusal(entry).contains("extra holds the known member")) << extra;
   }
-  for (const std::string extra : {R"("a":1},{"b":2)", R"("a":1,)", R"("a")", "nonsense", R"(})"}) {
+  for (const std::string extra : {R"("a":1},{"b":2)", R"("a":1,)", R"("a")", "nonsense", R"(})", " ", "\n"}) {
     Entry entry = sample();
     entry.extra = extra;
     (void)refusal(entry);

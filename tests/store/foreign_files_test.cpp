@@ -59,9 +59,15 @@ TEST_F(StoreTest, AHeadThatIsNoIdIsNotContinuedFrom) {
     EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
     EXPECT_TRUE(error.message.contains("the session's head is no entry's id")) << error.message;
   }
-  must(store->appendSessionEntries("s", {message("x", "e3", "e1")}));
-  must(store->appendSessionEntries("s", {message("x", "e4")}));
+  must(store->appendSessionEntries("s", {message("x", "e3", "e1"), message("x", "e4")}));
   EXPECT_EQ(must(store->loadEntry("s", "e4")).parentId, "e3");
+  // As it was again, and the way on that the error names.
+  must(store->close());
+  spill(logPath("s"), slurp(logPath("s")) + replaced(head, "\"h\"", "\"h2\"") + "\n");
+  store = open();
+  must(store->moveHead("s", "e1"));
+  must(store->appendSessionEntries("s", {message("x", "e5")}));
+  EXPECT_EQ(must(store->loadEntry("s", "e5")).parentId, "e1");
 }
 
 TEST_F(StoreTest, ALineThatEndsInATextIsNotTakenForASeal) {
