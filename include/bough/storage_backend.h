@@ -180,10 +180,11 @@ class StorageBackend {
   virtual Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) = 0;
   /// Gives the session's stored lines, in order, to `line`, until it returns false.
   virtual Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) = 0;
-  /// Gives what was moved out of any session's log and kept, be that session in the trash, to `line`: torn bytes, files
-  /// that a migration replaced. A backend that keeps none need not have it.
-  virtual Result<void> exportSetAside(const std::function<void(std::string_view)>& line) {
-    (void)line;
+  /// Gives what was moved out of any session's log and kept, be that session in the trash, to `use`, in parts: torn
+  /// bytes, files that a migration replaced. What stands across the end of a part stands whole in the next one, up to
+  /// 128 bytes. A backend that keeps none need not have it.
+  virtual Result<void> exportSetAside(const std::function<void(std::string_view)>& use) {
+    (void)use;
     return {};
   }
   virtual Result<std::unique_ptr<ChangeWatcher>> watch(const std::string& sessionId) = 0;

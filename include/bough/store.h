@@ -67,6 +67,7 @@ struct AppendOptions {
 struct LoadOptions {
   std::uint64_t fromSequence = 0;  ///< From this sequence on; with `branch`, from this place on it, the root's being 0.
   std::size_t limit = SIZE_MAX;
+  std::size_t limitBytes = SIZE_MAX;  ///< Not those behind the entry with which the payloads reach this together.
   std::optional<std::size_t> last;    ///< Only the last n of what the other options leave.
   std::optional<std::string> branch;  ///< Only the branch that ends in this entry, root first.
   std::string type;                   ///< Only entries of this type.
@@ -120,7 +121,8 @@ class SessionCursor {
   SessionCursor& operator=(SessionCursor&&) noexcept;
   ~SessionCursor();
 
-  /// The next entries, at most `count`; fewer at the end, where later calls return what was appended meanwhile.
+  /// The next entries, at most `count`; fewer at the end, where later calls return what was appended meanwhile, and
+  /// when their payloads reach 64 MB together. None only at the end.
   Result<std::vector<Entry>> next(std::size_t count);
   [[nodiscard]] Result<bool> hasMore() const;
   /// Back to the beginning.

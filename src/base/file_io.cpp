@@ -28,6 +28,10 @@ Error systemError(int number, std::string_view what, std::string_view path) {
       error.code = ErrorCode::ReadOnly;
       error.hint = "check who owns it and its permissions";
       break;
+    case EFBIG:
+      error.code = ErrorCode::NoSpace;
+      error.hint = "files may not grow that large here: see `ulimit -f` and what the disk allows";
+      break;
     case ENOSPC:
     case EDQUOT:
       error.code = ErrorCode::NoSpace;

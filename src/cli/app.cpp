@@ -150,6 +150,8 @@ Result<std::unique_ptr<SessionStore>> Context::openStore(bool create) const {
 int run(int argc, char** argv, std::shared_ptr<StorageBackend> backend) {
   // A reader that went away (`bough cat … | head`) shows as a failed write, and ends us quietly.
   std::signal(SIGPIPE, SIG_IGN);
+  // A limit on the size of files likewise: the write fails and says so.
+  std::signal(SIGXFSZ, SIG_IGN);
   reopenOutput();
   Application application(std::move(backend));
   const auto outcome = application.run(argc, argv);

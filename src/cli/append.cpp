@@ -13,7 +13,8 @@ namespace {
 
 // Everything on stdin is one batch in memory.
 constexpr std::uint64_t kMaxInputBytes = std::uint64_t{1} << 30;
-constexpr const char* kLeastEntry = R"(an entry is at least {"type":"message","payload":{…}})";
+constexpr const char* kLeastEntry =
+    R"(an entry is at least {"type":"message","payload":{…}}; leave out what you do not know)";
 
 struct Options {
   std::string session;

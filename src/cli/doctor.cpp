@@ -183,17 +183,19 @@ void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
   }
 }
 
-Result<void> checkAttachments(SessionStore& store, Findings& findings) {
+void checkAttachments(SessionStore& store, Findings& findings) {
   auto unused = store.findUnusedAttachments();
-  if (!unused) return std::unexpected(unused.error());
-  if (unused->empty()) {
+  if (!unused) {
+    findings.push_back({.health = Health::Note,
+                        .what = "which attachments are used cannot be said: " + unused.error().message,
+                        .advice = "mend that first; no attachment was removed"});
+  } else if (unused->empty()) {
     findings.push_back({.what = "every attachment is used", .advice = {}});
   } else {
     findings.push_back({.health = Health::Note,
                         .what = fmt::format("{} attachments are named by no entry", unused->size()),
                         .advice = "`bough doctor --deep --remove-unused` removes them"});
   }
-  return {};
 }
 
 struct Options {
@@ -219,7 +221,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
     findings.push_back({.what = fmt::format("{} unused attachments were removed", *removed), .advice = {}});
     return findings;
   }
-  if (auto done = checkAttachments(store, findings); !done) return std::unexpected(done.error());
+  checkAttachments(store, findings);
   return findings;
 }
 

@@ -11,7 +11,9 @@
 namespace bough::cli {
 namespace {
 
-constexpr std::size_t kPart = 500;  // entries in memory at a time
+// Entries in memory at a time.
+constexpr std::size_t kPart = 500;
+constexpr std::size_t kPartBytes = std::size_t{64} << 20;
 
 struct Options {
   std::string session;
@@ -52,11 +54,14 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
     printEntries(*entries, context, options);
     return kDone;
   }
-  for (wanted.limit = kPart; !outputClosed(); wanted.fromSequence += kPart) {
+  wanted.limit = kPart;
+  wanted.limitBytes = kPartBytes;
+  while (!outputClosed()) {
     auto entries = store.loadSessionEntries(session, wanted);
     if (!entries) return std::unexpected(entries.error());
+    if (entries->empty()) break;
     printEntries(*entries, context, options);
-    if (entries->size() < kPart) break;
+    wanted.fromSequence += entries->size();
   }
   return kDone;
 }

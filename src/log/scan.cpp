@@ -145,7 +145,7 @@ class LogScan {
   }
 
   void noteOrder(const LineReader::Line& line, const LineKeys& keys) {
-    if (!keys.canonical) note(ProblemKind::Unsealed, line, "the members stand in another order than format 1 has");
+    if (!keys.canonical) note(ProblemKind::Unsealed, line, "its first members are not written as format 1 writes them");
   }
 
   // Tries the seal before this one as it stands, then what the damaged line before it should have ended in.

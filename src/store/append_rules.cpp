@@ -235,6 +235,7 @@ class BatchRules {
         return checkTarget(entry, namesNothing(entry), isConversation, "it cannot be the head", kConversationHint);
       case EntryKind::Label: return checkLabel(entry);
       case EntryKind::Redaction: return checkRedaction(entry);
+      case EntryKind::SessionInfo: return checkInfo(entry);
       case EntryKind::CompactionSummary: return checkText(entry, "firstKeptEntryId");
       case EntryKind::BranchSummary: {
         auto session = checkText(entry, "sourceSessionId");
@@ -262,6 +263,24 @@ class BatchRules {
       if (checked) checked = checkText(entry, name, /*filled=*/true);
     }
     return checked;
+  }
+
+  // Each member of the kind it must have, or null, which takes away what was said before.
+  static Result<void> checkInfo(const Entry& entry) {
+    using json::Kind;
+    const auto isGood = [&](std::string_view name, auto right) {
+      const auto value = json::findMember(entry.payload, name);
+      return !value || json::kindOf(*value) == Kind::Null || right(json::kindOf(*value));
+    };
+    const auto isText = [](Kind kind) { return kind == Kind::String; };
+    const auto isTruth = [](Kind kind) { return kind == Kind::True || kind == Kind::False; };
+    const auto isCount = [&](Kind) { return json::findUnsigned(entry.payload, "timeToLiveMs").has_value(); };
+    if (isGood("title", isText) && isGood("titleSource", isText) && isGood("pinned", isTruth) &&
+        isGood("timeToLiveMs", isCount)) {
+      return {};
+    }
+    return invalid(entry, "title and titleSource are texts, pinned is true or false, timeToLiveMs a whole number",
+                   kPayloadHint);
   }
 
   static Result<void> checkText(const Entry& entry, std::string_view name, bool filled = false) {

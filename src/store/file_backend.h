@@ -68,7 +68,7 @@ class FileBackend : public StorageBackend {
   Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) override;
   Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) override;
   Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) override;
-  Result<void> exportSetAside(const std::function<void(std::string_view)>& line) override;
+  Result<void> exportSetAside(const std::function<void(std::string_view)>& use) override;
   Result<std::unique_ptr<ChangeWatcher>> watch(const std::string& sessionId) override;
   Result<std::vector<std::string>> otherCopies(const std::string& sessionId) override;
   Result<VerifyReport> verify(const std::string& sessionId) override;

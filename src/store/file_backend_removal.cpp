@@ -72,23 +72,21 @@ Result<void> linkOver(Directory& from, const std::string& name, Directory& to, c
   return orError(std::move(linked), "move", path);
 }
 
-Result<void> forEachLine(Directory& folder, const std::string& name,
-                         const std::function<void(std::string_view)>& line) {
+// Gives all of a file to `use`, a mebibyte at a time. Each part begins with the last bytes of the one before it, so
+// that a name that stands across its end is whole in one of them.
+Result<void> forEachPart(Directory& folder, const std::string& name, const std::function<void(std::string_view)>& use) {
+  constexpr std::size_t kPartBytes = std::size_t{1} << 20;
+  constexpr std::size_t kAgainBytes = 128;
   const std::string path = folder.path() + "/" + name;
   auto file = folder.open(name, OpenMode::Read);
   if (!file && file.error() == ENOENT) return {};
   if (!file) return std::unexpected(systemError(file.error(), "open", path));
-  const auto source = plainSource(std::shared_ptr<File>(std::move(*file)));
-  for (LineReader reader(*source, 0);;) {
-    const auto next = reader.next(Crc32c());
-    if (!next) return std::unexpected(systemError(next.error(), "read", path));
-    if (!*next) return {};
-    if ((*next)->tooLong) {
-      return fail(ErrorCode::Damaged,
-                  fmt::format("{} holds a line of more than 128 MiB at byte {}", path, (*next)->offset),
-                  "move the file out of the store");
-    }
-    line((*next)->text);
+  std::string part(kPartBytes, '\0');
+  for (std::uint64_t at = 0;; at += kPartBytes - kAgainBytes) {
+    const auto got = readFully(**file, at, part);
+    if (!got) return std::unexpected(systemError(got.error(), "read", path));
+    use(std::string_view(part).substr(0, *got));
+    if (*got < part.size()) return {};
   }
 }
 
@@ -304,7 +302,7 @@ Result<void> FileBackend::exportTrashedLines(const std::string& trashId,
   return (*log)->readAll([&](Ordinal, const std::string& text) { return line(text); });
 }
 
-Result<void> FileBackend::exportSetAside(const std::function<void(std::string_view)>& line) {
+Result<void> FileBackend::exportSetAside(const std::function<void(std::string_view)>& use) {
   auto trash = trashFolder(false);
   if (!trash && trash.error().code != ErrorCode::NotFound) return std::unexpected(trash.error());
   for (const auto& folder : {folders_.sessions, trash ? *trash : nullptr}) {
@@ -313,7 +311,7 @@ Result<void> FileBackend::exportSetAside(const std::function<void(std::string_vi
     if (!names) return std::unexpected(systemError(names.error(), "list", folder->path()));
     for (const std::string& name : *names) {
       if (!name.ends_with(tornName("")) && !name.ends_with(formatZeroName(""))) continue;
-      if (auto read = forEachLine(*folder, name, line); !read) return read;
+      if (auto read = forEachPart(*folder, name, use); !read) return read;
     }
   }
   return {};

@@ -33,7 +33,7 @@ class PlacesSink final : public ScanSink {
     if (places.empty()) headed = line.keys.type == entry_type::kSessionHeader;
     places.push_back({.offset = line.offset, .length = line.length});
     sealed = sealed || line.chained;
-    if (line.keys.parentId && !ids.contains(std::string(*line.keys.parentId))) leadsElsewhere = true;
+    if (line.keys.parentId && !ids.contains(std::string(*line.keys.parentId))) missing.emplace(*line.keys.parentId);
     if (ids.emplace(line.keys.id).second || repeated) return;
     repeated = {.kind = ProblemKind::DuplicateId,
                 .offset = line.offset,
@@ -48,10 +48,10 @@ class PlacesSink final : public ScanSink {
   std::vector<Place> places;
   std::vector<Problem> problems;
   std::unordered_set<std::string> ids;
-  std::optional<Problem> repeated;  // the first second line of an id
-  bool headed = false;              // the first line is a header
-  bool sealed = false;              // a line has a seal, as no draft has
-  bool leadsElsewhere = false;      // a parent is no earlier entry: a fork's first one, or behind damage
+  std::optional<Problem> repeated;          // the first second line of an id
+  bool headed = false;                      // the first line is a header
+  bool sealed = false;                      // a line has a seal, as no draft has
+  std::unordered_set<std::string> missing;  // parents that are no earlier entry: a fork's first one, or behind damage
 };
 
 // Reads a log's entries one after the other.
@@ -69,7 +69,7 @@ class EntryReader {
                                   .bytes = *trailing,
                                   .message = "bytes behind the last complete batch"});
     }
-    return {};
+    return findLostParents();
   }
 
   [[nodiscard]] std::size_t size() const { return places_.places.size(); }
@@ -88,7 +88,7 @@ class EntryReader {
   }
   // Format 0: what its header says, or that none of its lines has a seal.
   [[nodiscard]] bool isDraft() const { return !places_.sealed; }
-  [[nodiscard]] bool leadsElsewhere() const { return places_.leadsElsewhere; }
+  [[nodiscard]] bool leadsElsewhere() const { return !places_.missing.empty(); }
   std::vector<Problem> takeProblems() { return std::move(places_.problems); }
   // The first thing that reading the entries leaves out.
   [[nodiscard]] std::optional<Problem> firstLoss() const {
@@ -107,6 +107,20 @@ class EntryReader {
   }
 
  private:
+  // A line that cannot be read may still begin with its id: who names it as its parent leads nowhere else.
+  Result<void> findLostParents() {
+    constexpr std::size_t kBeginningBytes = 256;
+    std::string beginning;
+    for (const Problem& problem : places_.problems) {
+      if (places_.missing.empty()) break;
+      beginning.resize(static_cast<std::size_t>(std::min<std::uint64_t>(problem.bytes, kBeginningBytes)));
+      const auto got = readFully(*log_.source, problem.offset, beginning);
+      if (!got) return std::unexpected(readError(log_, got.error(), "read"));
+      places_.missing.erase(std::string(peekId(std::string_view(beginning).substr(0, *got))));
+    }
+    return {};
+  }
+
   OpenLog& log_;
   const EntrySerializer& serializer_;
   PlacesSink places_;

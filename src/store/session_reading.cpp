@@ -101,15 +101,21 @@ Result<std::map<std::string, Entry>> SessionStore::Impl::redactions(const std::s
   return found;
 }
 
-Result<void> SessionStore::Impl::complete(const std::string& sessionId, std::vector<Entry>& entries,
-                                          bool showRedacted) {
+Result<void> SessionStore::Impl::complete(const std::string& sessionId, std::vector<Entry>& entries, bool showRedacted,
+                                          std::size_t limitBytes) {
   std::map<std::string, Entry> hidden;
   if (!showRedacted) {
     auto found = redactions(sessionId);
     if (!found) return std::unexpected(found.error());
     hidden = std::move(*found);
   }
-  for (Entry& entry : entries) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < entries.size(); bytes += entries[i++].payload.size()) {
+    if (bytes >= limitBytes) {
+      entries.resize(i);
+      break;
+    }
+    Entry& entry = entries[i];
     const Entry* redaction = redactionOf(entry, hidden);
     if (redaction != nullptr && canBeRedacted(entryKind(entry.type))) {
       entry.payload = redactedPayload(*redaction);
@@ -249,7 +255,9 @@ Result<std::vector<Entry>> SessionStore::Impl::finish(const std::string& session
   if (wanted.last && entries.size() > *wanted.last) {
     entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(*wanted.last));
   }
-  if (auto done = complete(sessionId, entries, wanted.showRedacted); !done) return std::unexpected(done.error());
+  if (auto done = complete(sessionId, entries, wanted.showRedacted, wanted.limitBytes); !done) {
+    return std::unexpected(done.error());
+  }
   return entries;
 }
 
@@ -362,6 +370,7 @@ Result<SessionCursor> SessionStore::openCursor(const std::string& sessionId, con
 }
 
 Result<std::vector<Entry>> SessionCursor::next(std::size_t count) {
+  constexpr std::size_t kPayloadBytes = std::size_t{64} << 20;
   State& state = *state_;
   if (auto ready = state.store->readyToRead(state.sessionId); !ready) return std::unexpected(ready.error());
   auto entries = retryWhenChanged([&]() -> Result<std::vector<Entry>> {
@@ -369,7 +378,7 @@ Result<std::vector<Entry>> SessionCursor::next(std::size_t count) {
     auto read = state.store->entriesFrom(state.sessionId, state.place, count);
     if (read) {
       if (auto same = state.checkLocated(); !same) return std::unexpected(same.error());
-      if (auto done = state.store->complete(state.sessionId, *read, false); !done) {
+      if (auto done = state.store->complete(state.sessionId, *read, false, kPayloadBytes); !done) {
         return std::unexpected(done.error());
       }
     }

@@ -52,7 +52,8 @@ struct SessionStore::Impl {
   Result<std::vector<Entry>> finish(const std::string& sessionId, const LoadOptions& wanted,
                                     std::vector<Entry> entries);
   /// Brings back payloads that are stored apart, and hides redacted ones.
-  Result<void> complete(const std::string& sessionId, std::vector<Entry>& entries, bool showRedacted);
+  Result<void> complete(const std::string& sessionId, std::vector<Entry>& entries, bool showRedacted,
+                        std::size_t limitBytes = SIZE_MAX);
   Result<std::map<std::string, Entry>> redactions(const std::string& sessionId);
   /// Where an entry stands in the order of entriesFrom. NotFound when the session has none of that id.
   Result<std::uint64_t> placeOf(const std::string& sessionId, const std::string& entryId);

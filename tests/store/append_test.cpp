@@ -242,6 +242,22 @@ TEST_F(StoreTest, EveryTypeOfTheSpecificationIsStored) {
   }
 }
 
+TEST_F(StoreTest, WhatASessionSaysOfItselfHasTheRightKinds) {
+  fill("s", 1);
+  for (const char* payload :
+       {R"({"title":5})", R"({"titleSource":[]})", R"({"pinned":"yes"})", R"({"pinned":1})", R"({"timeToLiveMs":-5})",
+        R"({"timeToLiveMs":"1"})", R"({"title":"t","timeToLiveMs":0.5})"}) {
+    const Error error = refused(store->appendSessionEntries("s", {entryOf("session_info", payload)}));
+    EXPECT_EQ(error.code, ErrorCode::InvalidArgument) << payload;
+    EXPECT_TRUE(error.message.contains("pinned is true or false")) << error.message;
+  }
+  for (const char* payload :
+       {"{}", R"({"title":null,"pinned":null,"timeToLiveMs":null,"titleSource":null})",
+        R"({"title":"t","titleSource":"generated","pinned":true,"timeToLiveMs":0,"other":[1]})"}) {
+    must(store->appendSessionEntries("s", {entryOf("session_info", payload)}));
+  }
+}
+
 TEST_F(StoreTest, UnknownFieldsAndTypesSurviveByteForByte) {
   fill("s", 0);
   Entry entry = entryOf("vendor.thing", R"({"n":1.00,"n":2e+01,"s":"\u00e9\/"})", "v");

@@ -81,6 +81,24 @@ TEST_F(AttachmentTest, AMissingOrDamagedAttachmentIsAnErrorThatNamesTheEntry) {
   EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 4U);
 }
 
+// However many entries are asked for, what is in memory at a time has its bounds.
+TEST_F(AttachmentTest, ReadingInPartsEndsAPartWhenItsPayloadsAreLarge) {
+  const std::string large(std::size_t{33} << 20, 'x');
+  must(store->appendSessionEntries("s", {message(large, "l1"), message(large, "l2"), message(large, "l3")}));
+  const auto idsIn = [](const std::vector<Entry>& entries) {
+    Ids ids;
+    for (const Entry& entry : entries) ids.push_back(entry.id);
+    return ids;
+  };
+  SessionCursor cursor = must(store->openCursor("s", "e1"));
+  EXPECT_EQ(idsIn(must(cursor.next(10))), (Ids{"l1", "l2"}));
+  EXPECT_TRUE(must(cursor.hasMore()));
+  EXPECT_EQ(idsIn(must(cursor.next(10))), (Ids{"l3"}));
+  EXPECT_TRUE(must(cursor.next(10)).empty());
+  EXPECT_EQ(idsIn(must(store->loadSessionEntries("s", {.fromSequence = 1, .limitBytes = 10}))), (Ids{"e1"}));
+  EXPECT_EQ(must(store->loadSessionEntries("s", {.limitBytes = large.size()})).size(), 3U);
+}
+
 TEST_F(AttachmentTest, AppendingTheBytesAgainHealsADamagedOne) {
   append();
   std::string damaged = payload;

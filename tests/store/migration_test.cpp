@@ -225,6 +225,21 @@ TEST_F(ForkMigration, WhatIsNoForkGetsItsHeader) {
   EXPECT_EQ(idsOf(*store, "s"), (Ids{"s1", "s2", "s3"}));
 }
 
+// Its parent is among what cannot be read, not in another session.
+TEST_F(ForkMigration, AnEntryBehindADamagedLineMakesNoForkOfIt) {
+  must(store->createSession({.sessionId = "s"}));
+  for (const char* id : {"s1", "s2", "s3"}) must(store->appendSessionEntries("s", {message(id, id)}));
+  std::string bytes = slurp(logPath("s"));
+  bytes.replace(bytes.find("format"), 6, "fXrmat");
+  const std::size_t second = bytes.find(R"({"id":"s2")");
+  spill(logPath("s"), bytes.replace(bytes.find("payload", second), 7, "pXyload"));
+  store = open();
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("4", "s4")})).code, ErrorCode::MigrationNeeded);
+  must(store->migrateSession("s"));
+  must(store->appendSessionEntries("s", {message("4", "s4")}));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"s1", "s3", "s4"}));
+}
+
 class SecondVersion final : public EntrySerializer {
  public:
   [[nodiscard]] int schemaVersion() const override { return 2; }

@@ -231,6 +231,23 @@ TEST_F(AttachmentsOfATail, StayWhenItIsSetAside) {
   EXPECT_EQ(must(store->findUnusedAttachments()).size(), 1U);
 }
 
+// A torn tail may be one line of any length: it is looked through in parts, and a name may stand across their ends.
+TEST_F(AttachmentsOfATail, StayWhereverInSomethingSetAsideTheirNameStands) {
+  const std::string bytes = slurp(logPath("s"));
+  const std::size_t at = bytes.find(R"("sha256":")") + 10;
+  const std::string name = bytes.substr(at, 64);
+  spill(logPath("s"), bytes.substr(0, bytes.rfind("\n", at) + 1));
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  for (const std::size_t before :
+       {kPart - 200, kPart - 128, kPart - 100, kPart - 64, kPart - 1, kPart, 2 * kPart - 129}) {
+    spill(folder / "sessions/s.torn", std::string(before, '.') + name + std::string(300, '.'));
+    store = open();
+    EXPECT_TRUE(must(store->findUnusedAttachments()).empty()) << before;
+  }
+  spill(folder / "sessions/s.torn", std::string(kPart, '.'));
+  EXPECT_EQ(must(open()->findUnusedAttachments()).size(), 1U);
+}
+
 TEST_F(AttachmentsOfATail, StayWhenTheFileThatAMigrationReplacedNamesThem) {
   spill(folder / "sessions/s.v0", slurp(logPath("s")));
   const std::string bytes = slurp(logPath("s"));
