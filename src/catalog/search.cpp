@@ -52,9 +52,8 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
                   asksEntry ? " JOIN entry ON entry.id = search.rowid" : "",
                   asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where,
                   std::min<std::size_t>(options.limit, 10'000));
-  const std::string excerpts = fmt::format(
-      "SELECT snippet(search, 0, char({}), char({}), '…', {}) FROM search WHERE search MATCH ? AND rowid = ?",
-      static_cast<int>(kMarkBegin), static_cast<int>(kMarkEnd), std::clamp<std::size_t>(options.excerptTokens, 1, 64));
+  const std::string excerpts = fmt::format("SELECT excerpt(search, {}) FROM search WHERE search MATCH ? AND rowid = ?",
+                                           std::clamp<std::size_t>(options.excerptTokens, 1, 64));
   return state_->guarded([&]() -> Result<std::vector<SearchHit>> {
     catalog::Database& database = *state_->database;
     // A list does without; see openQuietly.

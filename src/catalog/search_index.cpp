@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "catalog/excerpt.h"
 #include "catalog/session_row.h"
 #include "catalog/tokenizer.h"
 
@@ -64,12 +65,27 @@ void takeOut(Database& database, std::int64_t row, const std::string& text) {
 
 }  // namespace
 
+fts5_api* fts5Of(sqlite3* database) {
+  fts5_api* api = nullptr;
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(database, "SELECT fts5(?1)", -1, &statement, nullptr) == SQLITE_OK) {
+    sqlite3_bind_pointer(statement, 1, static_cast<void*>(&api), "fts5_api_ptr", nullptr);
+    sqlite3_step(statement);
+  }
+  sqlite3_finalize(statement);
+  return api;
+}
+
 Result<void> prepareSearch(Database& database) {
   const int made = sqlite3_create_function_v2(database.handle(), "bough_text", 1,
                                               SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
                                               textFunction, nullptr, nullptr, nullptr);
   if (made != SQLITE_OK) return fail(ErrorCode::Io, "SQLite does not take functions");
-  return registerTokenizer(database.handle());
+  fts5_api* api = fts5Of(database.handle());
+  if (api == nullptr || !registerTokenizer(*api) || !registerExcerpt(*api)) {
+    return fail(ErrorCode::Unsupported, "this SQLite has no full-text search (FTS5)", "install Debian's libsqlite3-0");
+  }
+  return {};
 }
 
 std::string searchTable() {

@@ -13,7 +13,9 @@
 
 namespace bough::catalog {
 
-/// Makes the tokenizer and the functions of this file known to a connection.
+/// FTS5 of a connection; null when this SQLite has none.
+fts5_api* fts5Of(sqlite3* database);
+/// Makes the tokenizer and the functions of the search index known to a connection.
 Result<void> prepareSearch(Database& database);
 /// The statement that makes the virtual table.
 std::string searchTable();

@@ -180,19 +180,9 @@ int tokenize(Fts5Tokenizer* tokenizer, void* context, int, const char* text, int
 
 }  // namespace
 
-Result<void> registerTokenizer(sqlite3* database) {
-  fts5_api* api = nullptr;
-  sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(database, "SELECT fts5(?1)", -1, &statement, nullptr) == SQLITE_OK) {
-    sqlite3_bind_pointer(statement, 1, static_cast<void*>(&api), "fts5_api_ptr", nullptr);
-    sqlite3_step(statement);
-  }
-  sqlite3_finalize(statement);
+bool registerTokenizer(fts5_api& api) {
   fts5_tokenizer tokenizer{.xCreate = create, .xDelete = destroy, .xTokenize = tokenize};
-  if (api == nullptr || api->xCreateTokenizer(api, "bough", nullptr, &tokenizer, nullptr) != SQLITE_OK) {
-    return fail(ErrorCode::Unsupported, "this SQLite has no full-text search (FTS5)", "install Debian's libsqlite3-0");
-  }
-  return {};
+  return api.xCreateTokenizer(&api, "bough", nullptr, &tokenizer, nullptr) == SQLITE_OK;
 }
 
 bool hasWord(std::string_view text) {

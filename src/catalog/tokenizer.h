@@ -9,11 +9,10 @@
 
 #include <string_view>
 
-#include "bough/error.h"
-
 namespace bough::catalog {
 
-Result<void> registerTokenizer(sqlite3* database);
+/// False when FTS5 does not take it.
+bool registerTokenizer(fts5_api& api);
 
 /// Whether there is anything in `text` that can be looked for.
 bool hasWord(std::string_view text);

@@ -86,6 +86,13 @@ TEST_F(SearchTest, ExcerptsMarkWhatWasFound) {
   EXPECT_GT(hit.score, 0);
 }
 
+// FTS5's snippet() marks none of them, and is far too slow for a text with very many hits; see catalog/excerpt.h.
+TEST_F(SearchTest, HitsThatOverlapAreMarkedWhereTheExcerptCutsThem) {
+  make({.sessionId = "a"}, {said("user", "one two three four x x x x x x x x")});
+  EXPECT_EQ(must(open(true)->search("\"x x x x\"", {.filter = {}, .excerptTokens = 3})).at(0).excerpt,
+            "…\x01x x x\x02…");
+}
+
 TEST_F(SearchTest, TheBestComesFirst) {
   make({.sessionId = "a"}, {said("user",
                                  "needle " + std::string(2000, 'x') + std::string(500, ' ') +
