@@ -149,6 +149,7 @@ std::string written(const Subject& subject, std::string_view text, int start, st
   std::string out(start > 0 ? kEllipsis : "");
   std::size_t copied = start > 0 ? words.front().begin : 0;
   const auto copyTo = [&](std::size_t to) {
+    if (to <= copied) return;
     out += text.substr(copied, to - copied);
     copied = to;
   };

@@ -77,11 +77,15 @@ fts5_api* fts5Of(sqlite3* database) {
 }
 
 Result<void> prepareSearch(Database& database) {
+  fts5_api* api = fts5Of(database.handle());
+  fts5_tokenizer known{};
+  void* context = nullptr;
+  // FTS5 keeps all it is given, so once for a connection.
+  if (api != nullptr && api->xFindTokenizer(api, "bough", &context, &known) == SQLITE_OK) return {};
   const int made = sqlite3_create_function_v2(database.handle(), "bough_text", 1,
                                               SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
                                               textFunction, nullptr, nullptr, nullptr);
   if (made != SQLITE_OK) return fail(ErrorCode::Io, "SQLite does not take functions");
-  fts5_api* api = fts5Of(database.handle());
   if (api == nullptr || !registerTokenizer(*api) || !registerExcerpt(*api)) {
     return fail(ErrorCode::Unsupported, "this SQLite has no full-text search (FTS5)", "install Debian's libsqlite3-0");
   }
