@@ -24,6 +24,12 @@ configure_file(cmake/version.h.in ${PROJECT_BINARY_DIR}/include/bough/version.h)
 target_include_directories(bough_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 
+# Headers that most sources include, compiled once. Every room has the same options, so every room can use them.
+file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
+add_library(bough_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
+target_link_libraries(bough_precompiled PRIVATE bough_options fmt::fmt)
+target_precompile_headers(bough_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
+
 # bough_room(NAME [USES room…] [LIBRARIES target…] [SYSTEM target…])
 function(bough_room name)
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
@@ -35,6 +41,7 @@ function(bough_room name)
   target_include_directories(bough_${name} PUBLIC ${doorway})
   target_link_libraries(bough_${name} PUBLIC bough_options)
   target_link_libraries(bough_${name} PRIVATE ${ROOM_LIBRARIES})
+  target_precompile_headers(bough_${name} REUSE_FROM bough_precompiled)
   foreach(other ${ROOM_USES})
     target_link_libraries(bough_${name} PRIVATE bough_${other})
     target_include_directories(bough_${name} PRIVATE ${PROJECT_BINARY_DIR}/rooms/${other})

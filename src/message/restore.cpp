@@ -199,7 +199,7 @@ class Restorer {
       if (records_.leaves[i].native < 0) continue;
       const auto native = static_cast<std::size_t>(records_.leaves[i].native);
       ++total_[native];
-      intactCount_[native] += leafIntact_[i];
+      if (leafIntact_[i] != 0) ++intactCount_[native];
     }
     for (std::size_t i = 0; i < origin_.natives.size(); ++i) {
       const Native& native = origin_.natives[i];
