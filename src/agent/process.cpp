@@ -12,9 +12,10 @@
 #include <csignal>
 #include <optional>
 
+#include "agent/descriptor.h"
 #include "agent/secrets.h"
-#include "agent/working_folder.h"
 #include "base/file_io.h"
+#include "base/try.h"
 
 namespace bough::agent {
 namespace {
@@ -94,13 +95,17 @@ class Child {
   std::optional<int> status_;
 };
 
-Result<pid_t> spawn(const std::vector<std::string>& arguments, const std::string& folder, int output) {
+Result<pid_t> spawn(const ProcessRequest& request, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (request.input >= 0) {
+    posix_spawn_file_actions_adddup2(&actions, request.input, STDIN_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  }
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  posix_spawn_file_actions_addfchdir_np(&actions, request.folder);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   // A session of its own: no terminal to read from or to take over. Signals as a fresh program has them.
@@ -112,14 +117,14 @@ Result<pid_t> spawn(const std::vector<std::string>& arguments, const std::string
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   std::vector<char*> words;
-  for (const std::string& each : arguments) words.push_back(const_cast<char*>(each.c_str()));
+  for (const std::string& each : request.arguments) words.push_back(const_cast<char*>(each.c_str()));
   words.push_back(nullptr);
   std::vector<char*> variables = environmentWithoutKeys();
   pid_t id = 0;
   const int problem = ::posix_spawnp(&id, words[0], &actions, &attributes, words.data(), variables.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (problem != 0) return std::unexpected(systemError(problem, "start", arguments[0]));
+  if (problem != 0) return std::unexpected(systemError(problem, "start", request.arguments[0]));
   return id;
 }
 
@@ -139,20 +144,19 @@ bool drain(int descriptor, Excerpt& output) {
 
 }  // namespace
 
-Result<ProcessOutcome> runProcess(const std::vector<std::string>& arguments, const std::string& folder,
-                                  const ProcessLimits& limits, const CancelToken& cancel) {
+Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelToken& cancel) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(systemError(errno, "make a pipe for", arguments[0]));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return std::unexpected(systemError(errno, "make a pipe for", request.arguments[0]));
   const Descriptor reading(ends[0]);
   Descriptor writing(ends[1]);
   (void)::fcntl(reading.get(), F_SETFL, O_NONBLOCK);
-  auto id = spawn(arguments, folder, writing.get());
-  if (!id) return std::unexpected(id.error());
+  BOUGH_TRY(const pid_t id, spawn(request, writing.get()));
   writing.close();
-  Child child(*id);
-  Excerpt output(limits.outputBytes);
+  Child child(id);
+  Excerpt output(request.outputBytes);
   ProcessOutcome outcome;
-  const auto end = SteadyClock::now() + limits.time;
+  const auto end = SteadyClock::now() + request.time;
   std::optional<SteadyClock::time_point> killAt;
   bool open = true;
   while (!child.ended()) {

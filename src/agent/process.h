@@ -10,7 +10,10 @@
 
 namespace bough::agent {
 
-struct ProcessLimits {
+struct ProcessRequest {
+  std::vector<std::string> arguments;  ///< The first one is the program, found in PATH.
+  int folder = -1;                     ///< An open folder: where it runs.
+  int input = -1;                      ///< An open file that it reads as its standard input; none when negative.
   std::chrono::milliseconds time{120'000};
   std::size_t outputBytes = std::size_t{48} << 10;  ///< Kept in all: the beginning and the end.
 };
@@ -23,9 +26,8 @@ struct ProcessOutcome {
   bool cancelled = false;
 };
 
-/// Runs `arguments[0]`, found in PATH, in a folder. The environment is ours but for keys. Whatever it started and left
-/// running in its group is ended with it.
-Result<ProcessOutcome> runProcess(const std::vector<std::string>& arguments, const std::string& folder,
-                                  const ProcessLimits& limits, const CancelToken& cancel);
+/// Runs a program. The environment is ours except for keys. Whatever it started and left running in its group is ended
+/// with it.
+Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelToken& cancel);
 
 }  // namespace bough::agent

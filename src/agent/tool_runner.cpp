@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <atomic>
 #include <ranges>
+#include <span>
 #include <thread>
 
 #include "agent/json_parts.h"
 #include "agent/prompts.h"
+#include "base/try.h"
 
 namespace bough::agent {
 namespace {
 
 constexpr std::size_t kThreads = 8;
+constexpr std::size_t kTogether = 64;  // calls that are prepared at the same time: each may hold an open folder
 constexpr std::size_t kLookedAt = 64;  // entries at the end of a branch that tell how its last turn ended
 
 // Stores results and says so, one at a time.
@@ -60,25 +63,27 @@ class Results {
   std::mutex mutex_;
 };
 
+struct ReadyCall {
+  ToolCall call;
+  std::function<ToolOutcome(const CancelToken&)> run;
+};
+
 // Why a call must not run; empty when it may.
-std::string_view obstacle(const Agent& agent, const ToolCall& call) {
+std::string_view obstacle(const Agent& agent, const ToolCall& call, const PreparedCall& prepared) {
   if (agent.cancel.requested()) return kStopped;
-  const Tool* tool = findTool(agent.tools, call.name);
-  if (agent.options.askNothing || tool == nullptr || !isObject(call.arguments)) return {};
-  const auto question = tool->question(call.arguments, agent.environment);
-  if (!question) return {};
-  const auto allowed = agent.listener.allow(call, *question);
+  if (agent.options.askNothing || !prepared.question) return {};
+  const auto allowed = agent.listener.allow(call, *prepared.question);
   if (!allowed) return agent.cancel.requested() ? kStopped : kNobodyToAsk;
   return *allowed ? std::string_view() : kDenied;
 }
 
-Result<void> runOne(const Agent& agent, Results& results, const ToolCall& call) {
-  if (agent.cancel.requested()) return results.refuse(call, kStopped);
-  if (auto started = results.start(call); !started) return started;
-  return results.add(call, runTool(agent.tools, call, agent.environment, agent.cancel));
+Result<void> runOne(const Agent& agent, Results& results, const ReadyCall& ready) {
+  if (agent.cancel.requested()) return results.refuse(ready.call, kStopped);
+  BOUGH_TRY(results.start(ready.call));
+  return results.add(ready.call, ready.run(agent.cancel));
 }
 
-Result<void> runAll(const Agent& agent, Results& results, const std::vector<ToolCall>& calls) {
+Result<void> runAll(const Agent& agent, Results& results, const std::vector<ReadyCall>& calls) {
   if (calls.size() == 1) return runOne(agent, results, calls.front());
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
@@ -94,6 +99,20 @@ Result<void> runAll(const Agent& agent, Results& results, const std::vector<Tool
   for (std::size_t i = 0; i < std::min(kThreads, calls.size()); ++i) threads.emplace_back(work);
   threads.clear();
   return first;
+}
+
+Result<void> runSome(const Agent& agent, Results& results, std::span<const ToolCall> calls) {
+  std::vector<ReadyCall> ready;
+  for (const ToolCall& call : calls) {
+    PreparedCall prepared = prepareCall(agent.tools, call, agent.environment);
+    const std::string_view why = obstacle(agent, call, prepared);
+    if (why.empty()) {
+      ready.push_back({.call = call, .run = std::move(prepared.run)});
+    } else {
+      BOUGH_TRY(results.refuse(call, why));
+    }
+  }
+  return ready.empty() ? Result<void>() : runAll(agent, results, ready);
 }
 
 bool isKind(const Entry& entry, std::string_view kind) {
@@ -145,16 +164,10 @@ std::string toolDefinitions(const std::vector<Tool>& tools) {
 
 Result<void> runCalls(const Agent& agent, Journal& journal, const std::vector<ToolCall>& calls) {
   Results results(agent, journal);
-  std::vector<ToolCall> runnable;
-  for (const ToolCall& call : calls) {
-    const std::string_view why = obstacle(agent, call);
-    if (why.empty()) {
-      runnable.push_back(call);
-    } else if (auto refused = results.refuse(call, why); !refused) {
-      return refused;
-    }
+  for (std::span<const ToolCall> rest = calls; !rest.empty(); rest = rest.subspan(std::min(kTogether, rest.size()))) {
+    BOUGH_TRY(runSome(agent, results, rest.first(std::min(kTogether, rest.size()))));
   }
-  return runnable.empty() ? Result<void>() : runAll(agent, results, runnable);
+  return {};
 }
 
 Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal) {

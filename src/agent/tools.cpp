@@ -43,20 +43,29 @@ const Tool* findTool(const std::vector<Tool>& tools, const std::string& name) {
   return found == tools.end() ? nullptr : &*found;
 }
 
-ToolOutcome runTool(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment,
-                    const CancelToken& cancel) {
+PreparedCall failedCall(std::string text) {
+  return {.question = {}, .run = [outcome = ToolOutcome{.text = std::move(text), .isError = true}](const CancelToken&) {
+            return outcome;
+          }};
+}
+
+PreparedCall failedCall(const Error& error) {
+  return failedCall(error.hint.empty() ? error.message : error.message + "; " + error.hint);
+}
+
+PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment) {
   const Tool* tool = findTool(tools, call.name);
-  ToolOutcome outcome;
-  if (tool == nullptr) {
-    outcome = {.text = fmt::format("there is no tool {}", call.name), .isError = true};
-  } else if (!areArguments(call.arguments)) {
-    outcome = {.text = fmt::format("the arguments of {} are not a JSON object; nothing was done", call.name),
-               .isError = true};
-  } else {
-    outcome = tool->run(call.arguments, environment, cancel);
-  }
-  outcome.text = asText(environment.secrets.redact(outcome.text), environment.limits.outputBytes * 2);
-  return outcome;
+  PreparedCall prepared =
+      tool == nullptr ? failedCall(fmt::format("there is no tool {}", call.name))
+      : !areArguments(call.arguments)
+          ? failedCall(fmt::format("the arguments of {} are not a JSON object; nothing was done", call.name))
+          : tool->prepare(call.arguments, environment);
+  prepared.run = [&environment, run = std::move(prepared.run)](const CancelToken& cancel) {
+    ToolOutcome outcome = run(cancel);
+    outcome.text = asText(environment.secrets.redact(outcome.text), environment.limits.outputBytes * 2);
+    return outcome;
+  };
+  return prepared;
 }
 
 bool isAllowedCommand(const std::string& command, const std::vector<std::string>& allowed) {

@@ -39,15 +39,22 @@ struct ToolEnvironment {
   std::vector<std::string> allowedCommands;  ///< Run without asking, with any arguments but no shell syntax.
 };
 
+/// A call whose arguments were read once: what is asked about is what will be done.
+struct PreparedCall {
+  /// What the user has to be asked before it runs; none when nothing. The text names what would happen.
+  std::optional<std::string> question{};
+  /// Does it, at most once.
+  std::function<ToolOutcome(const CancelToken&)> run;
+};
+
 /// One tool. Calls may come from several threads at once.
 struct Tool {
   std::string name;
   std::string description;
   std::string parameters;     ///< A JSON schema.
   bool safeToRepeat = false;  ///< Running it a second time does no harm: recovery does so without asking.
-  /// What the user has to be asked before the call runs; none when nothing. The text names what would happen.
-  std::function<std::optional<std::string>(const std::string& arguments, const ToolEnvironment&)> question;
-  std::function<ToolOutcome(const std::string& arguments, const ToolEnvironment&, const CancelToken&)> run;
+  /// Reads the arguments and finds the files they name; changes nothing. The environment outlives the prepared call.
+  std::function<PreparedCall(const std::string& arguments, const ToolEnvironment&)> prepare;
 };
 
 const std::vector<Tool>& builtInTools();
@@ -55,10 +62,13 @@ const std::vector<Tool>& builtInTools();
 /// None when there is no such tool.
 const Tool* findTool(const std::vector<Tool>& tools, const std::string& name);
 
-/// Runs a call and makes its result fit to be stored: no keys, valid UTF-8, of limited length. An unknown tool and
-/// arguments that are no object are results too: the model is told.
-ToolOutcome runTool(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment,
-                    const CancelToken& cancel);
+/// Prepares a call. Its result is fit to be stored: no keys, valid UTF-8, of limited length. An unknown tool and
+/// arguments that are not an object give a result too: the model is told.
+PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment);
+
+/// A call that does nothing but give this result.
+PreparedCall failedCall(std::string text);
+PreparedCall failedCall(const Error& error);
 
 /// Whether a shell command is one of those that need no question.
 bool isAllowedCommand(const std::string& command, const std::vector<std::string>& allowed);

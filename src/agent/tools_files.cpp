@@ -34,23 +34,28 @@ Result<std::string> stringArgument(const std::string& arguments, const char* nam
   auto value = json::findString(arguments, name);
   if (value) return std::move(*value);
   return fail(ErrorCode::InvalidArgument,
-              fmt::format("the argument {} is missing or no string; nothing was done", name));
+              fmt::format("the argument {} is missing or not a string; nothing was done", name));
 }
 
-Result<Place> placeOf(const std::string& arguments, const ToolEnvironment& environment,
-                      const char* otherwise = nullptr) {
+using RunAtPlace = ToolOutcome (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
+
+// The path is resolved here and nowhere else. What is inside the working folder needs no question; what leads out of it
+// is asked for by the name of where it really leads.
+PreparedCall prepareAtPlace(const char* what, const std::string& arguments, const ToolEnvironment& environment,
+                            RunAtPlace run, const char* otherwise = nullptr) {
   auto path = stringArgument(arguments, "path");
   if (!path && otherwise != nullptr && !json::findMember(arguments, "path")) path = otherwise;
-  if (!path) return std::unexpected(path.error());
-  return environment.folder.resolve(*path);
-}
-
-// What is inside the working folder needs no question; what leads out of it names where it really leads.
-std::optional<std::string> askOutside(const char* what, const std::string& arguments,
-                                      const ToolEnvironment& environment) {
-  const auto place = placeOf(arguments, environment, ".");
-  if (!place || place->inside) return std::nullopt;
-  return fmt::format("{} {}, which is outside of {}", what, place->path, environment.folder.path());
+  if (!path) return failedCall(path.error());
+  auto place = environment.folder.resolve(*path);
+  if (!place) return failedCall(place.error());
+  PreparedCall prepared;
+  if (!place->inside) {
+    prepared.question = fmt::format("{} {}, which is outside of {}", what, place->path, environment.folder.path());
+  }
+  prepared.run = [run, arguments, place = std::move(*place), limits = environment.limits](const CancelToken&) {
+    return run(arguments, place, limits);
+  };
+  return prepared;
 }
 
 bool looksBinary(std::string_view bytes) {
@@ -82,57 +87,52 @@ ToolOutcome someLines(const WorkingFolder::Content& content, std::uint64_t first
   return {.text = std::move(out)};
 }
 
-ToolOutcome runRead(const std::string& arguments, const ToolEnvironment& environment, const CancelToken&) {
-  const auto place = placeOf(arguments, environment);
-  if (!place) return failed(place.error());
-  const auto content = WorkingFolder::read(*place, environment.limits.fileBytes);
+ToolOutcome runRead(const std::string& arguments, const Place& place, const ToolLimits& limits) {
+  const auto content = WorkingFolder::read(place, limits.fileBytes);
   if (!content) return failed(content.error());
   if (looksBinary(content->bytes)) return {.text = fmt::format("[binary file, {} bytes]", content->sizeBytes)};
   const std::uint64_t first = std::max<std::uint64_t>(1, json::findUnsigned(arguments, "offset").value_or(1));
   const std::uint64_t count = std::min(kMaxLines, json::findUnsigned(arguments, "limit").value_or(kMaxLines));
-  return someLines(*content, first, count, environment.limits.outputBytes);
+  return someLines(*content, first, count, limits.outputBytes);
 }
 
-ToolOutcome runWrite(const std::string& arguments, const ToolEnvironment& environment, const CancelToken&) {
-  const auto place = placeOf(arguments, environment);
-  if (!place) return failed(place.error());
+ToolOutcome runWrite(const std::string& arguments, const Place& place, const ToolLimits& limits) {
   const auto text = stringArgument(arguments, "content");
   if (!text) return failed(text.error());
   const std::lock_guard lock(changing);
-  const auto old = WorkingFolder::read(*place, environment.limits.fileBytes);
-  if (const auto written = WorkingFolder::write(*place, *text); !written) return failed(written.error());
-  if (!old) return {.text = fmt::format("made {} with {} bytes", place->path, text->size())};
-  return {.text = fmt::format("wrote {} bytes to {}\n{}", text->size(), place->path, lineDiff(old->bytes, *text))};
+  const auto old = WorkingFolder::read(place, limits.fileBytes);
+  if (const auto written = WorkingFolder::write(place, *text); !written) return failed(written.error());
+  if (!old) return {.text = fmt::format("made {} with {} bytes", place.path, text->size())};
+  return {.text = fmt::format("wrote {} bytes to {}\n{}", text->size(), place.path, lineDiff(old->bytes, *text))};
 }
 
-ToolOutcome runEdit(const std::string& arguments, const ToolEnvironment& environment, const CancelToken&) {
-  const auto place = placeOf(arguments, environment);
-  if (!place) return failed(place.error());
+ToolOutcome runEdit(const std::string& arguments, const Place& place, const ToolLimits& limits) {
   const auto oldText = stringArgument(arguments, "oldText");
   if (!oldText) return failed(oldText.error());
   const auto newText = stringArgument(arguments, "newText");
   if (!newText) return failed(newText.error());
   const std::lock_guard lock(changing);
-  const auto content = WorkingFolder::read(*place, environment.limits.fileBytes);
+  const auto content = WorkingFolder::read(place, limits.fileBytes);
   if (!content) return failed(content.error());
   if (content->bytes.size() < content->sizeBytes) return failed("the file is too large to be edited");
   const std::size_t at = oldText->empty() ? std::string::npos : content->bytes.find(*oldText);
   if (at == std::string::npos)
-    return failed(fmt::format("{} does not hold that text; nothing was changed", place->path));
+    return failed(fmt::format("{} does not hold that text; nothing was changed", place.path));
   if (content->bytes.find(*oldText, at + 1) != std::string::npos) {
-    return failed(fmt::format("{} holds that text more than once; give more of what stands around it", place->path));
+    return failed(fmt::format("{} holds that text more than once; give more of what stands around it", place.path));
   }
   std::string changed = content->bytes;
   changed.replace(at, oldText->size(), *newText);
-  if (const auto written = WorkingFolder::write(*place, changed); !written) return failed(written.error());
-  return {.text = fmt::format("changed {}\n{}", place->path, lineDiff(content->bytes, changed))};
+  if (const auto written = WorkingFolder::write(place, changed); !written) return failed(written.error());
+  return {.text = fmt::format("changed {}\n{}", place.path, lineDiff(content->bytes, changed))};
 }
 
-ToolOutcome runLs(const std::string& arguments, const ToolEnvironment& environment, const CancelToken&) {
-  const auto place = placeOf(arguments, environment, ".");
-  if (!place) return failed(place.error());
-  DIR* folder = ::opendir(place->path.c_str());
-  if (folder == nullptr) return failed(systemError(errno, "list", place->path));
+ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {
+  auto opened = WorkingFolder::openFolder(place);
+  if (!opened) return failed(opened.error());
+  DIR* folder = ::fdopendir(opened->get());
+  if (folder == nullptr) return failed(systemError(errno, "list", place.path));
+  (void)opened->release();  // closedir closes it
   std::vector<std::string> lines;
   while (const dirent* each = ::readdir(folder)) {
     const std::string name = each->d_name;
@@ -162,9 +162,9 @@ Tool readTool() {
                         R"("offset":{"type":"integer","description":"The first line, from 1"},)"
                         R"("limit":{"type":"integer","description":"How many lines"}},"required":["path"]})",
           .safeToRepeat = true,
-          .question = [](const std::string& arguments,
-                         const ToolEnvironment& environment) { return askOutside("read", arguments, environment); },
-          .run = runRead};
+          .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
+            return prepareAtPlace("read", arguments, environment, runRead);
+          }};
 }
 
 Tool writeTool() {
@@ -174,9 +174,9 @@ Tool writeTool() {
               R"({"type":"object","properties":{"path":{"type":"string","description":"The file"},)"
               R"("content":{"type":"string","description":"All of its text"}},"required":["path","content"]})",
           .safeToRepeat = true,
-          .question = [](const std::string& arguments,
-                         const ToolEnvironment& environment) { return askOutside("write to", arguments, environment); },
-          .run = runWrite};
+          .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
+            return prepareAtPlace("write to", arguments, environment, runWrite);
+          }};
 }
 
 Tool editTool() {
@@ -187,9 +187,9 @@ Tool editTool() {
                         R"("newText":{"type":"string","description":"What takes its place"}},)"
                         R"("required":["path","oldText","newText"]})",
           .safeToRepeat = false,
-          .question = [](const std::string& arguments,
-                         const ToolEnvironment& environment) { return askOutside("change", arguments, environment); },
-          .run = runEdit};
+          .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
+            return prepareAtPlace("change", arguments, environment, runEdit);
+          }};
 }
 
 Tool lsTool() {
@@ -198,9 +198,9 @@ Tool lsTool() {
           .parameters = R"({"type":"object","properties":{"path":{"type":"string","description":"The folder; )"
                         R"(left out: the working folder"}}})",
           .safeToRepeat = true,
-          .question = [](const std::string& arguments,
-                         const ToolEnvironment& environment) { return askOutside("list", arguments, environment); },
-          .run = runLs};
+          .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
+            return prepareAtPlace("list", arguments, environment, runLs, ".");
+          }};
 }
 
 }  // namespace bough::agent

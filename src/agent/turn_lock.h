@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "agent/working_folder.h"
+#include "agent/descriptor.h"
+#include "bough/error.h"
 
 namespace bough::agent {
 

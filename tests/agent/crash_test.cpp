@@ -108,12 +108,15 @@ class KilledProvider final : public Provider {
 std::vector<Tool> killedTools(Killer& killer) {
   std::vector<Tool> tools = builtInTools();
   for (Tool& tool : tools) {
-    tool.run = [&killer, run = tool.run](const std::string& arguments, const ToolEnvironment& environment,
-                                         const CancelToken& cancel) {
-      killer.step();
-      ToolOutcome outcome = run(arguments, environment, cancel);
-      killer.step();
-      return outcome;
+    tool.prepare = [&killer, prepare = tool.prepare](const std::string& arguments, const ToolEnvironment& environment) {
+      PreparedCall prepared = prepare(arguments, environment);
+      prepared.run = [&killer, run = std::move(prepared.run)](const CancelToken& cancel) {
+        killer.step();
+        ToolOutcome outcome = run(cancel);
+        killer.step();
+        return outcome;
+      };
+      return prepared;
     };
   }
   return tools;

@@ -76,10 +76,13 @@ class LoopTest : public ::testing::Test {
 TEST_F(LoopTest, EverythingIsStoredBeforeItHasConsequences) {
   std::vector<std::string> seen;
   for (Tool& tool : tools_) {
-    tool.run = [this, &seen, run = tool.run](const std::string& arguments, const ToolEnvironment& environment,
-                                             const CancelToken& cancel) {
-      seen.push_back(typesOf().back());
-      return run(arguments, environment, cancel);
+    tool.prepare = [&, prepare = tool.prepare](const std::string& arguments, const ToolEnvironment& environment) {
+      PreparedCall prepared = prepare(arguments, environment);
+      prepared.run = [&, run = std::move(prepared.run)](const CancelToken& cancel) {
+        seen.push_back(typesOf().back());
+        return run(cancel);
+      };
+      return prepared;
     };
   }
   const auto report = runTurn(agent(), here(), "write a.txt: hello\nthen bash cat a.txt");

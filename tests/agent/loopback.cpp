@@ -133,7 +133,7 @@ void LoopbackServer::serve(int socket) {
 }
 
 std::string sample(const std::string& name) {
-  std::ifstream file(std::string(BOUGH_TESTS_DIR) + "/agent/samples/" + name, std::ios::binary);
+  std::ifstream file(fmt::format("{}/agent/samples/{}", BOUGH_TESTS_DIR, name), std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -40,10 +40,13 @@ class ToolsTest : public ::testing::Test {
     return text.str();
   }
   ToolOutcome run(const std::string& tool, const std::string& arguments) {
-    return runTool(builtInTools(), {.id = "c", .name = tool, .arguments = arguments}, *environment_, cancel_);
+    return prepare(tool, arguments).run(cancel_);
   }
   std::optional<std::string> question(const std::string& tool, const std::string& arguments) {
-    return findTool(builtInTools(), tool)->question(arguments, *environment_);
+    return prepare(tool, arguments).question;
+  }
+  PreparedCall prepare(const std::string& tool, const std::string& arguments) {
+    return prepareCall(builtInTools(), {.id = "c", .name = tool, .arguments = arguments}, *environment_);
   }
 
   TempFolder folder_;
@@ -66,6 +69,8 @@ TEST_F(ToolsTest, FilesAreReadInPartsWrittenWholeAndEditedOnce) {
   EXPECT_EQ(get("work/a/b/c.txt"), "one\nzwei\n2\nthree\n");
   EXPECT_EQ(run("ls", R"({"path":"a"})").text, "b/\n");
   EXPECT_EQ(run("grep", R"({"pattern":"zw.i"})").text, "./a/b/c.txt:2:zwei\n");
+  EXPECT_EQ(run("grep", R"({"pattern":"zw.i","path":"a"})").text, "a/b/c.txt:2:zwei\n");
+  EXPECT_EQ(run("grep", R"({"pattern":"zw.i","path":"a/b/c.txt"})").text, "a/b/c.txt:2:zwei\n");
 }
 
 TEST_F(ToolsTest, ModeOfAFileStaysAndNothingIsLeftBeside) {
@@ -89,8 +94,9 @@ TEST_F(ToolsTest, WhatLeadsOutOfTheFolderIsAskedForByItsRealName) {
       EXPECT_NE(asked->find(outside + "/secret.txt"), std::string::npos) << *asked;
     }
   }
-  EXPECT_TRUE(run("write", R"({"path":"dangling","content":"x"})").isError);
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "outside/new.txt"));
+  const auto dangling = question("write", R"({"path":"dangling","content":"x"})");
+  ASSERT_TRUE(dangling.has_value());
+  EXPECT_NE(dangling->find(outside + "/new.txt"), std::string::npos) << *dangling;
   EXPECT_TRUE(question("grep", R"({"pattern":"x","path":"link"})").has_value());
   EXPECT_FALSE(question("read", R"({"path":"sub/../a.txt"})").has_value());
   EXPECT_FALSE(question("write", R"({"path":"new/deep.txt"})").has_value());
@@ -99,15 +105,67 @@ TEST_F(ToolsTest, WhatLeadsOutOfTheFolderIsAskedForByItsRealName) {
   EXPECT_EQ(run("grep", R"({"pattern":"outside"})").text, "[nothing found]");
 }
 
+// What is judged is what is done: between the question and the work every part of the path is swapped for a link.
 TEST_F(ToolsTest, LinkThatAppearsAfterThePathWasJudgedIsNotFollowed) {
-  const auto place = environment_->folder.resolve("sub/file.txt");
-  ASSERT_TRUE(place.has_value());
-  std::filesystem::remove(folder_ / "work/sub");
-  std::filesystem::create_symlink(folder_ / "outside", folder_ / "work/sub");
-  EXPECT_FALSE(WorkingFolder::write(*place, "x").has_value());
-  put("outside/file.txt", "x");
-  EXPECT_FALSE(WorkingFolder::read(*place, 100).has_value());
-  EXPECT_EQ(get("outside/file.txt"), "x");
+  const std::string outside = folder_ / "outside";
+  const std::string work = folder_ / "work";
+  struct Case {
+    const char* tool;
+    const char* arguments;
+    const char* swapped;  // becomes a link to
+    const char* target;   // this
+  };
+  for (const Case& each : {Case{"read", R"({"path":"sub/secret.txt"})", "sub", ""},
+                           Case{"read", R"({"path":"secret.txt"})", "secret.txt", "/secret.txt"},
+                           Case{"read", R"({"path":"new/secret.txt"})", "new", ""},
+                           Case{"write", R"({"path":"sub/made.txt","content":"x"})", "sub", ""},
+                           Case{"write", R"({"path":"made.txt","content":"x"})", "made.txt", "/made.txt"},
+                           Case{"write", R"({"path":"secret.txt","content":"x"})", "secret.txt", "/secret.txt"},
+                           Case{"write", R"({"path":"new/deep/made.txt","content":"x"})", "new", ""},
+                           Case{"edit", R"({"path":"sub/secret.txt","oldText":"outside","newText":"x"})", "sub", ""},
+                           Case{"ls", R"({"path":"sub"})", "sub", ""}, Case{"ls", R"({"path":"sub/below"})", "sub", ""},
+                           Case{"grep", R"({"pattern":"outside","path":"sub"})", "sub", ""},
+                           Case{"grep", R"({"pattern":"outside","path":"sub/secret.txt"})", "sub", ""},
+                           Case{"grep", R"({"pattern":"outside","path":"secret.txt"})", "secret.txt", "/secret.txt"}}) {
+    std::filesystem::remove_all(work);
+    std::filesystem::create_directories(work + "/sub/below");
+    put("work/sub/secret.txt", "inside\n");
+    put("work/secret.txt", "inside\n");
+    environment_->folder = *WorkingFolder::open(work);
+    PreparedCall prepared = prepare(each.tool, each.arguments);
+    EXPECT_FALSE(prepared.question.has_value());
+    std::filesystem::remove_all(work + "/" + each.swapped);
+    std::filesystem::create_symlink(outside + each.target, work + "/" + each.swapped);
+    const ToolOutcome outcome = prepared.run(cancel_);
+    EXPECT_EQ(outcome.text.find("outside\n"), std::string::npos) << each.tool << each.arguments << outcome.text;
+    EXPECT_EQ(outcome.text.find("secret.txt  "), std::string::npos) << each.tool << each.arguments << outcome.text;
+    EXPECT_EQ(get("outside/secret.txt"), "outside\n") << each.tool << each.arguments;
+    EXPECT_FALSE(std::filesystem::exists(outside + "/made.txt")) << each.tool << each.arguments;
+    EXPECT_FALSE(std::filesystem::exists(outside + "/deep")) << each.tool << each.arguments;
+  }
+}
+
+TEST_F(ToolsTest, WorkingFolderThatIsReplacedByALinkIsAskedFor) {
+  std::filesystem::rename(folder_ / "work", folder_ / "moved");
+  std::filesystem::create_symlink(folder_ / "outside", folder_ / "work");
+  EXPECT_TRUE(question("read", R"({"path":"secret.txt"})").has_value());
+  EXPECT_EQ(run("bash", R"({"command":"ls"})").text, "sub\n");
+}
+
+TEST_F(ToolsTest, PathsAreWalkedAsTheSystemWalksThem) {
+  put("work/sub/a.txt", "a\n");
+  std::filesystem::create_symlink("sub", folder_ / "work/relative");
+  std::filesystem::create_symlink(std::filesystem::canonical(folder_ / "work"), folder_ / "work/sub/absolute");
+  std::filesystem::create_symlink("loop", folder_ / "work/loop");
+  for (const char* path : {"sub/a.txt", "./sub//a.txt", "relative/a.txt", "sub/absolute/sub/a.txt",
+                           "relative/../sub/a.txt", "../work/sub/a.txt"}) {
+    const std::string arguments = std::string(R"({"path":)") + json::quoted(path) + "}";
+    EXPECT_FALSE(question("read", arguments).has_value()) << path;
+    EXPECT_EQ(run("read", arguments).text, "a\n") << path;
+  }
+  for (const char* path : {"loop", "loop/x", "sub/a.txt/x", "missing/../sub/a.txt"}) {
+    EXPECT_TRUE(run("read", std::string(R"({"path":)") + json::quoted(path) + "}").isError) << path;
+  }
 }
 
 TEST_F(ToolsTest, WrongArgumentsChangeNothingAndSayWhy) {
