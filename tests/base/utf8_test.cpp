@@ -32,7 +32,7 @@ TEST(Utf8, WhatStandsBeforeTheFirstWrongByteIsCounted) {
   EXPECT_EQ(utf8PrefixBytes(""), 0U);
   EXPECT_EQ(utf8PrefixBytes("é汉🙂"), 9U);
   EXPECT_EQ(utf8PrefixBytes("é汉\xF0\x90\x80"), 5U);
-  EXPECT_EQ(utf8PrefixBytes(std::string(100, 'a') + "\xC3z"), 100U);
+  EXPECT_EQ(utf8PrefixBytes(std::string(100, 'a').append("\xC3z")), 100U);
 }
 
 // Text is looked at in blocks: what is wrong is found wherever it stands in them.

@@ -58,7 +58,8 @@ TEST(ForeignLines, TheLineBehindOneThatLostItsSealIsKept) {
   const std::string first = log.line("a");
   (void)log.line("b");
   const std::string edited = body("b") + "\n";
-  const std::string rest = log.line("c") + log.line("d");
+  std::string rest = log.line("c");  // one statement each: the order of operands is not specified
+  rest += log.line("d");
   const Seen seen = scan(first + edited + rest);
   EXPECT_EQ(seen.ids, "a b? c? d ");
   EXPECT_TRUE(seen.problems.empty());
@@ -74,7 +75,8 @@ TEST(ForeignLines, AnUnsealedLineInTheOrderOfTheFormatIsNotCalledOutOfOrder) {
 TEST(ForeignLines, TwoEntriesOnOneLineAreNoEntry) {
   Sealed log;
   const std::string first = log.line("a");
-  std::string glued = log.line("b") + log.line("c");
+  std::string glued = log.line("b");
+  glued += log.line("c");
   glued.erase(glued.find('\n'), 1);
   const Seen seen = scan(first + "{\n" + glued + log.line("d"));
   EXPECT_EQ(seen.ids, "a d ");

@@ -56,7 +56,7 @@ TEST(LineReader, StartsInTheMiddle) {
 
 TEST(LineReader, SumsOnTheWay) {
   const std::string text(100'000, 'q');
-  StringSource source(text + "\n", 777);
+  StringSource source(std::string(text).append("\n"), 777);
   LineReader reader(source, 0);
   const auto line = reader.next(Crc32c());
   ASSERT_TRUE(line && *line);

@@ -39,7 +39,7 @@ TEST(LongLines, ALineJustPastTheLimitIsSteppedOverAlone) {
 }
 
 TEST(LongLines, ALineOfExactlyTheLimitIsRead) {
-  const auto lines = linesOf(std::string(kMaxLineBytes, 'x') + "\nnext\n");
+  const auto lines = linesOf(std::string(kMaxLineBytes, 'x').append("\nnext\n"));
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_FALSE(lines[0].tooLong);
   EXPECT_EQ(lines[0].length, kMaxLineBytes);
