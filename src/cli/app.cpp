@@ -1,4 +1,5 @@
 #include "cli/app.h"
+#include "base/try.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +9,9 @@
 #include <cstdlib>
 #include <span>
 
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/commands/commands.h"
+#include "cli/definition/help.h"
+#include "cli/terminal/output.h"
 
 namespace bough::cli {
 namespace {
@@ -44,11 +45,22 @@ ExitCode codeFor(const Error& error) {
   return error.code == ErrorCode::InvalidArgument || error.code == ErrorCode::Unsupported ? kWrongUse : kProblem;
 }
 
+int runWords(std::vector<std::string> words, const std::shared_ptr<StorageBackend>& backend) {
+  words.insert(words.begin(), "bough");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  return run(static_cast<int>(words.size()), arguments.data(), backend);
+}
+
 // The parser and what it found.
 class Application {
  public:
   explicit Application(std::shared_ptr<StorageBackend> backend) : groups_(commandGroups()) {
     context_.backend = std::move(backend);
+    context_.runCommand = [this](std::vector<std::string> words) {
+      return runWords(std::move(words), context_.backend);
+    };
     app_.name("bough");
     for (const Option& option : globalOptions(context_)) addOption(app_, option);
     app_.require_subcommand(0, 1);
@@ -98,7 +110,7 @@ class Application {
     }
     const auto word = std::ranges::find_if(arguments.subspan(1), [](const char* argument) { return *argument != '-'; });
     if (word != arguments.end() && std::string_view(*(word - 1)) != "--store") {
-      if (auto command = findCommand(groups_, *word); !command) return std::unexpected(command.error());
+      BOUGH_TRY(findCommand(groups_, *word));
     }
     return fail(ErrorCode::InvalidArgument, message, "`bough help` shows how");
   }

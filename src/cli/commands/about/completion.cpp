@@ -1,0 +1,176 @@
+// What the shells need to complete a command line. The scripts only pass on what was typed: what can follow it is found
+// here, from the commands' definitions and the sessions of the store.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "cli/commands/commands.h"
+#include "cli/definition/help.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::string_view kBash = R"(_bough() {
+  local IFS=$'\n'
+  COMPREPLY=($(bough completion bash -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _bough bough
+)";
+
+constexpr std::string_view kZsh = R"(#compdef bough
+_bough() {
+  local -a found
+  found=("${(@f)$(bough completion zsh -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "$found" ]]; then compadd -a found; else _files; fi
+}
+compdef _bough bough
+)";
+
+constexpr std::string_view kFish = R"(function __bough_complete
+  set -l typed (commandline -opc) (commandline -ct)
+  bough completion fish -- $typed[2..-1] 2>/dev/null
+end
+complete -c bough -a '(__bough_complete)'
+)";
+
+struct Options {
+  std::string shell;
+  std::vector<std::string> words;
+};
+
+using Words = std::vector<std::string>;
+
+Words sessionNames(const Context& context) {
+  auto store = context.openStore();
+  if (!store) return {};
+  auto sessions = (*store)->listSessions();
+  if (!sessions) return {};
+  sessions->emplace_back("@last");
+  return std::move(*sessions);
+}
+
+Words entryNames(const Context& context, const std::string& sessionName) {
+  Words names{"@head", "@root"};
+  auto session = openSession(context, sessionName);
+  auto labels = session ? session->store->labels(session->sessionId) : std::unexpected(session.error());
+  if (!labels) return names;
+  for (SessionLabel& label : *labels) names.push_back(std::move(label.name));
+  return names;
+}
+
+Words commandNames() {
+  Words names;
+  for (const CommandGroup& group : commandGroups()) {
+    for (const Command& command : group.commands) names.push_back(command.name);
+  }
+  return names;
+}
+
+// `session` is the first argument that was typed: what a session comes as.
+Words valuesOf(const Option& option, const Context& context, const std::string& session) {
+  if (!option.choices.empty()) return option.choices;
+  if (option.name == "SESSION" || option.value == "SESSION") return sessionNames(context);
+  if (option.name == "ENTRY" || option.value == "ENTRY") return entryNames(context, session);
+  return option.name == "COMMAND" ? commandNames() : Words();
+}
+
+// What can stand in place of the last of `words`; the first is the command.
+Words candidates(const Context& context, const Words& words) {
+  if (words.size() < 2) return commandNames();
+  auto command = findCommand(commandGroups(), words.front());
+  if (!command) return {};
+  Context ignored;
+  std::vector<Option> options = globalOptions(ignored);
+  options.insert(options.end(), command->options.begin(), command->options.end());
+  const auto takesValue = [&](const std::string& word) {
+    return std::ranges::find_if(
+        options, [&](const Option& option) { return option.name == word && !option.isArgument() && !option.isFlag(); });
+  };
+  std::size_t place = 0;
+  std::string session;
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    if (takesValue(words[i]) != options.end()) {
+      ++i;
+    } else if (!words[i].starts_with('-') && place++ == 0) {
+      session = words[i];
+    }
+  }
+  if (const auto option = takesValue(words[words.size() - 2]); option != options.end()) {
+    return valuesOf(*option, context, session);
+  }
+  if (words.back().starts_with('-')) {
+    Words names;
+    for (const Option& option : options) {
+      if (!option.isArgument()) names.push_back(option.name);
+    }
+    return names;
+  }
+  for (const Option& option : command->options) {
+    if (option.isArgument() && place-- == 0) return valuesOf(option, context, session);
+  }
+  return {};
+}
+
+void printScript(const std::string& shell, bool json) {
+  const std::string_view script = shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish;
+  if (!json) return printText(script);
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("shell", shell).member("script", script).endObject();
+  printLine(out);
+}
+
+void printCandidates(const Words& found, bool json) {
+  if (!json) {
+    for (const std::string& candidate : found) printLine(candidate);
+    return;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).key("candidates").beginArray();
+  for (const std::string& candidate : found) writer.string(candidate);
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (options.words.empty()) {
+    printScript(options.shell, context.json);
+    return kDone;
+  }
+  Words found = candidates(context, options.words);
+  std::erase_if(found, [&](const std::string& candidate) { return !candidate.starts_with(options.words.back()); });
+  printCandidates(found, context.json);
+  return kDone;
+}
+
+}  // namespace
+
+Command completionCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "completion",
+      .summary = "Print what makes a shell complete bough's commands, options and sessions",
+      .details = {},
+      .examples =
+          "  bough completion bash > ~/.local/share/bash-completion/completions/bough\n"
+          "  bough completion zsh  > \"${fpath[1]}/_bough\"\n"
+          "  bough completion fish > ~/.config/fish/completions/bough.fish",
+      .options = {{.name = "SHELL",
+                   .help = "The shell",
+                   .target = &options->shell,
+                   .required = true,
+                   .choices = {"bash", "zsh", "fish"}},
+                  {.name = "WORD",
+                   .help = "What was typed so far, behind `--`: prints what can follow. The scripts use this",
+                   .target = &options->words}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,52 @@
+#include "cli/definition/help.h"
+
+#include "base/json_write.h"
+#include "cli/commands/commands.h"
+#include "cli/definition/reference.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string command;
+  std::string format;
+};
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  const auto groups = commandGroups();
+  if (options.format.empty()) return printHelp(groups, options.command, context.json);
+  const std::string text = options.format == "markdown" ? markdownReference(groups) : manualPage(groups);
+  if (!context.json) {
+    printText(text);
+    return kDone;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("format", options.format).member("text", text);
+  writer.endObject();
+  printLine(out);
+  return kDone;
+}
+
+}  // namespace
+
+Command helpCommand() {
+  auto options = std::make_shared<Options>();
+  return {.name = "help",
+          .summary = "Show what a command does",
+          .details = {},
+          .examples =
+              "  bough help append\n"
+              "  bough help --format man | man -l -",
+          .options = {{.name = "COMMAND", .help = "The command; without one, all of them", .target = &options->command},
+                      {.name = "--format",
+                       .help = "The whole reference instead",
+                       .target = &options->format,
+                       .choices = {"markdown", "man"},
+                       .value = "FORMAT"}},
+          .values = options,
+          .run = [options](const Context& context) { return run(context, *options); }};
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,100 @@
+#include "bough/branches.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/names/when.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+};
+
+void printJson(const std::string& sessionId, const std::vector<BranchListing>& branches) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId).key("branches").beginArray();
+  for (const BranchListing& branch : branches) {
+    writer.beginObject().member("leafId", branch.leafId).member("firstOwnId", branch.firstOwnId);
+    writer.member("length", std::uint64_t{branch.length}).member("ownLength", std::uint64_t{branch.ownLength});
+    writer.member("timestamp", branch.timestamp).member("speaker", branch.speaker);
+    writer.member("lastMessage", branch.lastMessage).key("names").beginArray();
+    for (const std::string& name : branch.names) writer.string(name);
+    writer.endArray().member("isHead", branch.isHead).member("isOrphan", branch.isOrphan).endObject();
+  }
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printTable(const std::vector<BranchListing>& branches) {
+  Table table({{.title = ""},
+               {.title = "last entry"},
+               {.title = "entries", .align = Table::Align::Right},
+               {.title = "age"},
+               {.title = "name"},
+               {.title = "last message"}});
+  for (const BranchListing& branch : branches) {
+    const auto time = parseTimestamp(branch.timestamp);
+    std::string said =
+        branch.speaker.empty() ? branch.lastMessage : fmt::format("[{}] {}", branch.speaker, branch.lastMessage);
+    if (branch.isOrphan) said.insert(0, "(orphan: its beginning is missing) ");
+    table.add({branch.isHead ? "*" : "", branch.leafId, std::to_string(branch.length),
+               time ? formatAge(*time, nowMs()) : "-", fmt::format("{}", fmt::join(branch.names, ", ")), said});
+  }
+  table.print();
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto named, openSession(context, options.session));
+  SessionStore& store = *named.store;
+  const std::string& session = named.sessionId;
+  BOUGH_TRY(auto tree, store.loadTree(session));
+  BOUGH_TRY(auto branches, listBranches(store, session, tree));
+  if (context.json) {
+    printJson(session, branches);
+    return kDone;
+  }
+  if (branches.empty()) {
+    printMessage(fmt::format("{} has no messages yet", session));
+    return kDone;
+  }
+  const Pager pager;
+  printTable(branches);
+  if (tree.head() == kNoNode) {
+    printMessage("the head stands before the first entry: the next message begins a new branch");
+  } else if (!tree.isLeaf(tree.head())) {
+    auto head = store.sessionState(session);
+    if (!head) return std::unexpected(head.error());
+    printMessage(fmt::format("the head is {}, inside a branch: the next message begins a new one there", head->headId));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command branchesCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "branches",
+      .summary = "List the branches of a session: length, age and what was said last",
+      .details = "A branch is named by its last entry, or by that entry's label. The one with * ends in the head.",
+      .examples =
+          "  bough branches @last\n"
+          "  bough switch SESSION ENTRY       continue with another branch",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

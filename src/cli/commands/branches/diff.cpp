@@ -1,0 +1,191 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "bough/entry_summary.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/entry_view.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kPart = 256;  // entries in memory at a time
+
+struct Options {
+  std::string session;
+  std::string left;
+  std::string right;
+  std::string with;
+  bool full = false;
+};
+
+// Gives the entries at these sequences to `use`, some at a time, until the output is closed.
+template <typename Use>
+Result<void> forEachEntry(SessionStore& store, const std::string& sessionId, const std::vector<TreeNode>& nodes,
+                          Use use) {
+  for (std::size_t from = 0; from < nodes.size() && !outputClosed(); from += kPart) {
+    const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kPart, nodes.size() - from));
+    BOUGH_TRY(auto entries, store.loadEntriesAt(sessionId, {begin, begin + count}));
+    for (const Entry& entry : entries) use(entry);
+  }
+  return {};
+}
+
+std::string counted(std::size_t count) {
+  return count == 1 ? "1 entry" : fmt::format("{} entries", count);
+}
+
+void printEntry(char mark, Style style, const Entry& entry, const Options& options) {
+  const bool terminal = stdoutIsTerminal();
+  if (!options.full) {
+    const EntrySummary summary = summarizeEntry(entry, 100);
+    std::string line = fmt::format("{} [{}] {}", mark, summary.speaker, summary.text);
+    if (terminal) line = text::excerptToWidth(line, terminalWidth());
+    printLine(styled(style, line));
+    return;
+  }
+  const PrintStyle whole{.full = true, .width = terminalWidth(), .markdown = false};
+  std::string_view text;
+  const std::string rendered = renderEntry(entry, viewEntry(entry), whole);
+  for (text = rendered; !text.empty();) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) printLine(styled(style, std::string(1, mark)) + " " + std::string(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+Result<ExitCode> printText(SessionStore& store, const BranchEnd& left, const BranchEnd& right, const BranchDiff& diff,
+                           const Options& options) {
+  const Pager pager;
+  std::string last;
+  if (!diff.common.empty()) {
+    BOUGH_TRY(auto entries, store.loadEntriesAt(left.sessionId, {diff.common.back()}));
+    const EntrySummary summary = summarizeEntry(entries.front(), 50);
+    last = fmt::format(", up to {} [{}] {}", summary.entryId, summary.speaker, summary.text);
+  }
+  printLine(styled(Style::Bold, fmt::format("  {} in common{}", counted(diff.common.size()), last)));
+  if (diff.left.empty() && diff.right.empty()) {
+    printLine("  no difference");
+    return kDone;
+  }
+  const auto side = [&](char mark, Style style, const BranchEnd& end, const std::vector<TreeNode>& nodes) {
+    const std::string where = end.entryId.empty() ? end.sessionId : end.entryId + " of " + end.sessionId;
+    printLine(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size()), where)));
+    return forEachEntry(store, end.sessionId, nodes,
+                        [&](const Entry& entry) { printEntry(mark, style, entry, options); });
+  };
+  BOUGH_TRY(side('-', Style::Red, left, diff.left));
+  BOUGH_TRY(side('+', Style::Green, right, diff.right));
+  return kDone;
+}
+
+Result<ExitCode> printJson(SessionStore& store, const BranchEnd& left, const BranchEnd& right, const BranchDiff& diff) {
+  std::string out;
+  json::Writer writer(out);
+  const auto list = [&](std::string_view name, const BranchEnd& end, const std::vector<TreeNode>& nodes) {
+    writer.key(name).beginObject().member("sessionId", end.sessionId).member("entryId", end.entryId);
+    writer.key("entries").beginArray();
+    auto done = forEachEntry(store, end.sessionId, nodes, [&](const Entry& entry) {
+      writer.raw(entryJson(entry, viewEntry(entry)));
+      cli::printText(out);
+      out.clear();
+    });
+    writer.endArray().endObject();
+    return done;
+  };
+  writer.beginObject().member("schema", std::uint64_t{1}).key("common").beginObject();
+  writer.member("count", std::uint64_t{diff.common.size()});
+  writer.member("sameEntries", std::uint64_t{diff.sameEntries}).key("lastEntryId");
+  if (diff.common.empty()) {
+    writer.null();
+  } else {
+    BOUGH_TRY(auto last, store.loadEntriesAt(left.sessionId, {diff.common.back()}));
+    writer.string(last.front().id);
+  }
+  writer.endObject();
+  BOUGH_TRY(list("left", left, diff.left));
+  BOUGH_TRY(list("right", right, diff.right));
+  writer.endObject();
+  printLine(out);
+  return kDone;
+}
+
+// The branch that an entry's name means; without one the head's. An empty session has an empty branch.
+Result<BranchEnd> resolveEnd(SessionStore& store, const std::string& sessionId, const std::string& entry) {
+  BranchEnd end{.sessionId = sessionId, .entryId = {}};
+  if (entry.empty()) {
+    BOUGH_TRY(auto state, store.sessionState(sessionId));
+    end.entryId = state.headId;
+    return end;
+  }
+  BOUGH_TRY(auto named, resolveEntry(store, sessionId, entry));
+  end.entryId = std::move(named);
+  return end;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  auto named = openSession(context, options.session);
+  if (!named) return std::unexpected(named.error());
+  SessionStore& store = *named->store;
+  const std::string& session = named->sessionId;
+  std::string otherSession = session;
+  if (!options.with.empty()) {
+    BOUGH_TRY(auto with, resolveSession(store, options.with));
+    otherSession = std::move(with);
+  } else if (options.left.empty()) {
+    return fail(ErrorCode::InvalidArgument, "there is nothing to compare with",
+                "name an entry of another branch, or another session with --with");
+  }
+  // With one entry named, it is compared with the head.
+  const bool one = options.right.empty() && options.with.empty();
+  BOUGH_TRY(auto left, resolveEnd(store, session, one ? "" : options.left));
+  auto right = resolveEnd(store, otherSession, one ? options.left : options.right);
+  if (!right && one) {
+    // What is no entry may be a session: `bough diff @1 @2`.
+    if (auto other = resolveSession(store, options.left)) right = resolveEnd(store, *other, "");
+  }
+  if (!right) return std::unexpected(right.error());
+  BOUGH_TRY(auto diff, store.diffBranches(left, *right));
+  return context.json ? printJson(store, left, *right, diff) : printText(store, left, *right, diff, options);
+}
+
+}  // namespace
+
+Command diffCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "diff",
+      .summary = "Compare two branches, of one session or of two: what they share, then both sides",
+      .details =
+          "A branch is named by its last entry. With one entry the head's branch is compared with it; a name that is "
+          "no\n"
+          "entry of the session may be another session, whose head's branch is then the other one. With --with the "
+          "other\n"
+          "one is of that session, its head's unless an entry is named. Entries count as shared when they are the "
+          "same,\n"
+          "as in a fork, or equal in content.",
+      .examples =
+          "  bough diff SESSION try-2                  the head's branch and the one labelled try-2\n"
+          "  bough diff SESSION ENTRY OTHER --full\n"
+          "  bough diff @1 @2                          the heads' branches of two sessions\n"
+          "  bough diff SESSION ENTRY --with FORK",
+      .options =
+          {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+           {.name = "ENTRY", .help = kEntryHelp, .target = &options->left},
+           {.name = "OTHER", .help = "The other branch's entry", .target = &options->right},
+           {.name = "--with", .help = "The session of the other branch", .target = &options->with, .value = "SESSION"},
+           {.name = "--full", .help = "Messages whole", .target = &options->full}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

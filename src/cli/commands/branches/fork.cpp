@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string entry;
+  NewSession made;
+};
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto named, openSession(context, options.session));
+  SessionStore& store = *named.store;
+  const std::string& session = named.sessionId;
+  BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry.empty() ? "@head" : options.entry));
+  BOUGH_TRY(auto fork, store.branchFromEntry(session, entry, options.made));
+  if (!context.json) {
+    printLine(fork.sessionId);
+    return kDone;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", fork.sessionId).key("parentSession");
+  writer.beginObject().member("sessionId", session).member("entryId", entry).endObject().endObject();
+  printLine(out);
+  return kDone;
+}
+
+}  // namespace
+
+Command forkCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "fork",
+      .summary = "Make a new session that continues from an entry of another, and print its id",
+      .details =
+          "The fork shares the history up to that entry instead of copying it, and costs the same for any size.\n"
+          "Neither session sees what is appended to the other from then on.",
+      .examples =
+          "  bough fork @last\n"
+          "  FORK=$(bough fork SESSION @head~2 --title \"Another try\")",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "ENTRY",
+                   .help = "The entry to continue from; default: @head. See `bough help switch` for how to name one",
+                   .target = &options->entry},
+                  {.name = "--id",
+                   .help = "The new session's id: 1 to 100 of [A-Za-z0-9._-]; default: a new UUID",
+                   .target = &options->made.sessionId},
+                  {.name = "--key", .help = "What it belongs to: agent:channel:peer", .target = &options->made.key},
+                  {.name = "--title", .help = "A title", .target = &options->made.title}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

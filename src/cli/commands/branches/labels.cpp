@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "bough/entry_summary.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/names/when.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+};
+
+void printJson(const std::string& sessionId, const std::vector<SessionLabel>& labels) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId).key("labels").beginArray();
+  for (const SessionLabel& label : labels) {
+    writer.beginObject().member("name", label.name).member("entryId", label.entryId);
+    writer.member("timestamp", label.timestamp).member("sessionId", label.sessionId).endObject();
+  }
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto named, openSession(context, options.session));
+  SessionStore& store = *named.store;
+  const std::string& session = named.sessionId;
+  auto labels = store.labels(session);
+  if (!labels) return std::unexpected(labels.error());
+  if (context.json) {
+    printJson(session, *labels);
+    return kDone;
+  }
+  if (labels->empty()) {
+    printMessage(fmt::format("{} has no labels", session));
+    printMessage(fmt::format("  → bough label {} NAME gives the head one", session));
+    return kDone;
+  }
+  Table table({{.title = "label"}, {.title = "entry"}, {.title = "given"}, {.title = "says"}});
+  for (const SessionLabel& label : *labels) {
+    auto entry = store.loadEntry(session, label.entryId);
+    const EntrySummary summary = entry ? summarizeEntry(*entry, 50) : EntrySummary{.speaker = "missing"};
+    const auto given = parseTimestamp(label.timestamp);
+    table.add({label.name, label.entryId, given ? formatAge(*given, nowMs()) : "-",
+               fmt::format("[{}] {}", summary.speaker, summary.text)});
+  }
+  table.print();
+  return kDone;
+}
+
+}  // namespace
+
+Command labelsCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "labels",
+      .summary = "List a session's labels, with the entries they name and when they were given",
+      .details = {},
+      .examples = "  bough labels @last",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,160 @@
+#include "bough/replay.h"
+
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "bough/entry_summary.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/input.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/entry_view.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string to;
+  std::string after;
+  bool keepGoing = false;
+  bool step = false;
+  bool full = false;
+};
+
+// "0.5 s", "12 s", "3:05", "2:03:05": as on a stopwatch.
+std::string clockText(std::uint64_t ms) {
+  if (ms < 10'000) return fmt::format("{}.{} s", ms / 1000, ms % 1000 / 100);
+  const std::uint64_t seconds = ms / 1000;
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+  return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+void printJson(const ReplayStep& step) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("place", std::uint64_t{step.place});
+  writer.member("sinceStartMs", step.sinceStartMs).member("sincePreviousMs", step.sincePreviousMs);
+  writer.member("failed", step.failed).key("entry").raw(entryJson(step.entry, viewEntry(step.entry))).endObject();
+  printLine(out);
+}
+
+void printStep(const ReplayStep& step, std::size_t total, const Options& options) {
+  const std::string place = fmt::format("{:>{}}/{}", step.place, std::to_string(total).size(), total);
+  const std::string time =
+      fmt::format("{:>9} {:>9}", clockText(step.sinceStartMs), "+" + clockText(step.sincePreviousMs));
+  const std::string mark = step.failed ? styled(Style::Red, " ✗ failed") : "";
+  if (options.full) {
+    printLine(fmt::format("{}{}", styled(Style::Dim, place + " " + time), mark));
+    printText(renderEntry(step.entry, viewEntry(step.entry), {.full = true, .width = terminalWidth()}));
+    return;
+  }
+  const EntrySummary summary = summarizeEntry(step.entry, 100);
+  std::string said = fmt::format("[{}] {}", summary.speaker, summary.text);
+  const std::size_t taken = place.size() + time.size() + (step.failed ? 13 : 4);
+  if (stdoutIsTerminal() && terminalWidth() > taken) said = text::excerptToWidth(said, terminalWidth() - taken);
+  printLine(fmt::format("{}  {}{}", styled(Style::Dim, place + " " + time), said, mark));
+}
+
+// What the person at --step wants next.
+enum class Wish : std::uint8_t { Next, Continue, Fork, Quit };
+
+Result<Wish> ask(Input& input) {
+  for (;;) {
+    printMessage("Enter: next, c: on to the next failure, f: fork from here, q: quit");
+    BOUGH_TRY(auto line, input.nextLine());
+    const std::string_view wish = line ? line->text : "q";
+    if (wish.empty()) return Wish::Next;
+    if (wish == "c") return Wish::Continue;
+    if (wish == "f") return Wish::Fork;
+    if (wish == "q") return Wish::Quit;
+  }
+}
+
+void explainStop(const ReplayStep& step, const std::string& sessionId, std::size_t total) {
+  printMessage(fmt::format("stopped at entry {} of {}: a tool failed", step.place, total));
+  printMessage(fmt::format("  → bough replay {} --after {}    continue", sessionId, step.entry.id));
+  printMessage(
+      fmt::format("  → bough fork {} {}    go on from there in a session of its own", sessionId, step.entry.id));
+}
+
+Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::string& sessionId, const Context& context,
+                      const Options& options) {
+  bool asking = options.step;
+  Input input;
+  while (!outputClosed()) {
+    BOUGH_TRY(auto step, replay.next());
+    if (!step) return kDone;
+    context.json ? printJson(*step) : printStep(*step, replay.size(), options);
+    if (!options.step) {
+      if (!step->failed || options.keepGoing) continue;
+      if (!context.json) explainStop(*step, sessionId, replay.size());
+      return kProblem;
+    }
+    asking = asking || step->failed;
+    if (!asking) continue;
+    BOUGH_TRY(const auto wish, ask(input));
+    if (wish == Wish::Quit) return kDone;
+    if (wish == Wish::Fork) {
+      auto fork = store.branchFromEntry(sessionId, step->entry.id, {});
+      if (!fork) return std::unexpected(fork.error());
+      printMessage(fmt::format("the fork is {}", fork->sessionId));
+      return kDone;
+    }
+    asking = wish == Wish::Next;
+  }
+  return kDone;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto named, openSession(context, options.session));
+  SessionStore& store = *named.store;
+  const std::string& session = named.sessionId;
+  ReplayOptions wanted;
+  for (const auto& [name, target] : {std::pair(&options.to, &wanted.to), std::pair(&options.after, &wanted.after)}) {
+    if (name->empty()) continue;
+    BOUGH_TRY(auto entry, resolveEntry(store, session, *name));
+    *target = std::move(entry);
+  }
+  BOUGH_TRY(auto replay, SessionReplay::open(store, session, wanted));
+  if (replay.size() == 0 && !context.json) printMessage(fmt::format("{} has no messages yet", session));
+  return play(store, replay, session, context, options);
+}
+
+}  // namespace
+
+Command replayCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "replay",
+      .summary = "Go through a session entry by entry, with the time that passed, and stop where a tool failed",
+      .details =
+          "Shows the branch of the head, root first: its place, the time since the first entry and since the one "
+          "before.\n"
+          "Stops at the first tool result that is an error, with exit code 1, and says how to continue or fork from "
+          "there.\n"
+          "--step waits for Enter after each entry.",
+      .examples =
+          "  bough replay @last\n"
+          "  bough replay SESSION --after ENTRY     continue behind an entry\n"
+          "  bough replay SESSION --keep-going --json",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--to",
+                   .help = "The branch that ends in this entry; default: @head",
+                   .target = &options->to,
+                   .value = "ENTRY"},
+                  {.name = "--after", .help = "Begin behind this entry", .target = &options->after, .value = "ENTRY"},
+                  {.name = "--keep-going", .help = "Do not stop at failed tools", .target = &options->keepGoing},
+                  {.name = "--step", .help = "Wait for Enter after each entry", .target = &options->step},
+                  {.name = "--full", .help = "Entries whole", .target = &options->full}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string label;
+};
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto named, openSession(context, options.session));
+  SessionStore& store = *named.store;
+  const std::string& session = named.sessionId;
+  BOUGH_TRY(store.restoreLabel(session, options.label));
+  BOUGH_TRY(auto state, store.sessionState(session));
+  if (!context.json) {
+    printMessage(
+        fmt::format("the head of {} is now {}, labelled {}", session, state.headId, text::printable(options.label)));
+    return kDone;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session);
+  writer.member("name", options.label).member("headId", state.headId).endObject();
+  printLine(out);
+  return kDone;
+}
+
+}  // namespace
+
+Command restoreCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "restore",
+      .summary = "Go back to a label: moves the head to the entry it names",
+      .details = "Nothing is removed: what came after the label stays, as another branch.",
+      .examples = "  bough restore SESSION before-refactoring",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "LABEL", .help = "A label of that session", .target = &options->label, .required = true}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string entry;
+};
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto named, openSession(context, options.session));
+  SessionStore& store = *named.store;
+  const std::string& session = named.sessionId;
+  std::string entryId;
+  if (options.entry != "@start") {
+    BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry));
+    entryId = std::move(entry);
+  }
+  BOUGH_TRY(auto moved, store.moveHead(session, entryId));
+  if (!context.json) {
+    printMessage(fmt::format("the head of {} is now {}", session, entryId.empty() ? "@start" : entryId));
+    return kDone;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session).key("headId");
+  entryId.empty() ? writer.null() : writer.string(entryId);
+  writer.endObject();
+  printLine(out);
+  return kDone;
+}
+
+}  // namespace
+
+Command switchCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "switch",
+      .summary = "Move a session's head: the next turn continues from that entry",
+      .details = "Nothing is removed: the entries behind it stay, as another branch.",
+      .examples =
+          "  bough switch SESSION ENTRY\n"
+          "  bough switch SESSION @head~2     take the last two entries back\n"
+          "  bough switch SESSION @start      before the first entry",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "bough/branches.h"
+#include "bough/tree_drawing.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kPart = 256;  // entries in memory at a time
+
+struct Options {
+  std::string session;
+  bool all = false;
+  bool ids = false;
+  bool dot = false;
+};
+
+std::string paint(TreePart part, std::string_view text) {
+  switch (part) {
+    case TreePart::Lines:
+    case TreePart::Fold: return styled(Style::Dim, text);
+    case TreePart::Mark: return styled(Style::Bold, text);
+    case TreePart::Text: return std::string(text);
+    case TreePart::Speaker: break;
+  }
+  if (text == "[user]") return styled(Style::Green, text);
+  if (text == "[assistant]") return styled(Style::Cyan, text);
+  return styled(text == "[tool]" ? Style::Yellow : Style::Magenta, text);
+}
+
+void writeNode(json::Writer& writer, const SessionTree& tree, TreeNode node, const EntrySummary& summary,
+               const std::string& parentId) {
+  writer.beginObject().member("entryId", summary.entryId).key("parentId");
+  parentId.empty() ? writer.null() : writer.string(parentId);
+  writer.member("sequence", std::uint64_t{node}).member("depth", std::uint64_t{tree.depth(node)});
+  writer.member("timestamp", summary.timestamp).member("speaker", summary.speaker).member("text", summary.text);
+  if (summary.failed) writer.member("failed", true);
+  if (const auto names = tree.labelsOf(node); !names.empty()) {
+    writer.key("labels").beginArray();
+    for (const std::string_view name : names) writer.string(name);
+    writer.endArray();
+  }
+  if (tree.isOrphan(node)) {
+    const auto problem = std::ranges::lower_bound(tree.problems(), node, {}, &TreeProblem::node);
+    writer.member("problem", toString(problem->kind));
+  }
+  writer.endObject();
+}
+
+// All entries, in log order, each with its parent: a tree of any depth without nesting.
+Result<ExitCode> printJson(SessionStore& store, const std::string& sessionId, const SessionTree& tree) {
+  const auto describe = describeEntries(store, sessionId);
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId).key("headId");
+  if (tree.head() == kNoNode) {
+    writer.null();
+  } else {
+    BOUGH_TRY(auto head, describe({tree.head()}));
+    writer.string(head.front().entryId);
+  }
+  writer.member("branchCount", std::uint64_t{tree.leaves().size()});
+  writer.member("problemCount", std::uint64_t{tree.problems().size()}).key("entries").beginArray();
+  for (TreeNode from = 0; from < tree.entryCount() && !outputClosed(); from += kPart) {
+    // Each entry and, behind them all, its parent, for the parent's id.
+    std::vector<TreeNode> nodes;
+    for (TreeNode node = from; node < std::min<std::size_t>(from + kPart, tree.entryCount()); ++node) {
+      if (tree.isNode(node)) nodes.push_back(node);
+    }
+    const std::size_t count = nodes.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      nodes.push_back(tree.parent(nodes[i]) == kNoNode ? nodes[i] : tree.parent(nodes[i]));
+    }
+    BOUGH_TRY(auto summaries, describe(nodes));
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool root = tree.parent(nodes[i]) == kNoNode;
+      writeNode(writer, tree, nodes[i], summaries[i], root ? "" : summaries[count + i].entryId);
+    }
+    printText(out);
+    out.clear();
+  }
+  writer.endArray().endObject();
+  printLine(out);
+  return kDone;
+}
+
+Result<ExitCode> draw(SessionStore& store, const std::string& sessionId, const SessionTree& tree,
+                      const Options& options) {
+  const auto print = [](std::string_view line) {
+    printLine(line);
+    return !outputClosed();
+  };
+  const DrawOptions look{.width = stdoutIsTerminal() && !options.dot ? terminalWidth() : 0,
+                         .all = options.all,
+                         .ids = options.ids,
+                         .paint = paint};
+  const auto describe = describeEntries(store, sessionId, look.width > 0 ? look.width : 72);
+  const Pager pager(!options.dot);
+  BOUGH_TRY(options.dot ? drawTreeAsDot(tree, describe, look, print) : drawTree(tree, describe, look, print));
+  return kDone;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto named, openSession(context, options.session));
+  SessionStore& store = *named.store;
+  const std::string& session = named.sessionId;
+  BOUGH_TRY(auto tree, store.loadTree(session));
+  if (context.json) return printJson(store, session, tree);
+  if (tree.nodeCount() == 0 && !options.dot) {
+    printMessage(fmt::format("{} has no messages yet", session));
+    return kDone;
+  }
+  auto drawn = draw(store, session, tree, options);
+  if (const std::size_t problems = tree.problems().size(); drawn && problems > 0) {
+    printMessage(fmt::format("{} {} no known parent; `bough verify {}` says more", problems,
+                             problems == 1 ? "entry has" : "entries have", session));
+  }
+  return drawn;
+}
+
+}  // namespace
+
+Command treeCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "tree",
+      .summary = "Draw a session as a tree: every branch, the head and the labels",
+      .details =
+          "One line an entry. Long stretches without a branch, a label or the head fold into one line; --all\n"
+          "shows them. A label on a branch's last entry is that branch's name. Entries of a damaged file whose\n"
+          "parent is missing begin branches of their own, and are marked.",
+      .examples =
+          "  bough tree @last\n"
+          "  bough tree SESSION --all --ids\n"
+          "  bough tree SESSION --dot | dot -Tsvg > tree.svg",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--all", .help = "Fold nothing", .target = &options->all},
+                  {.name = "--ids", .help = "Add the id of each entry", .target = &options->ids},
+                  {.name = "--dot", .help = "Print a graph for Graphviz", .target = &options->dot}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

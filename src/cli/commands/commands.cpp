@@ -1,0 +1,24 @@
+// The list of all commands.
+
+#include "cli/commands/commands.h"
+
+namespace bough::cli {
+
+std::vector<CommandGroup> commandGroups() {
+  return {
+      {.title = "Sessions",
+       .commands = {chatCommand(), newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(),
+                    appendCommand(), followCommand(), catCommand()}},
+      {.title = "Branches",
+       .commands = {treeCommand(), branchesCommand(), switchCommand(), forkCommand(), labelCommand(), labelsCommand(),
+                    restoreCommand(), diffCommand(), replayCommand()}},
+      {.title = "Messages",
+       .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
+      {.title = "Care",
+       .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
+                    verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},
+      {.title = "bough", .commands = {completionCommand(), helpCommand(), versionCommand()}},
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,106 @@
+#include "bough/context.h"
+
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string as;
+  std::string at;
+  std::uint64_t budget = 0;
+  bool strict = false;
+};
+
+void printJson(const bough::Context& built) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", built.sessionId);
+  writer.member("headId", built.headId).member("dialect", toString(built.dialect));
+  if (!built.model.empty()) writer.member("model", built.model);
+  if (!built.provider.empty()) writer.member("provider", built.provider);
+  if (!built.thinkingLevel.empty()) writer.member("thinkingLevel", built.thinkingLevel);
+  writer.member("tokens", built.tokens).member("countedTokens", built.countedTokens);
+  writer.member("turnsLeftOut", built.turnsLeftOut).member("messagesLeftOut", built.messagesLeftOut);
+  writer.member("firstEntryId", built.firstEntryId).member("summaryEntryId", built.summaryEntryId);
+  writer.key("request").raw(built.requestJson()).key("report").raw(built.report.toJson()).endObject();
+  printLine(out);
+}
+
+void printFindings(const bough::Context& built) {
+  printMessage(
+      fmt::format("{} messages for {}, about {} tokens{}", built.parts.size(), toString(built.dialect), built.tokens,
+                  built.turnsLeftOut > 0 ? fmt::format("; {} turns left out", built.turnsLeftOut) : std::string()));
+  for (const Finding& finding : built.report.findings) {
+    printMessage(fmt::format("  {} {} {}: {}", toString(finding.change), text::printable(finding.entryId),
+                             text::printable(finding.field), text::printable(finding.reason)));
+  }
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto dialect, parseDialect(options.as));
+  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  ContextOptions wanted{.dialect = dialect, .strict = options.strict};
+  if (options.budget > 0) wanted.budgetTokens = options.budget;
+  if (!options.at.empty()) {
+    BOUGH_TRY(auto entry, resolveEntry(*store, session, options.at));
+    wanted.at = entry;
+  }
+  BOUGH_TRY(auto built, buildContext(*store, session, wanted));
+  if (context.json) {
+    printJson(built);
+  } else {
+    printLine(built.requestJson());
+    printFindings(built);
+  }
+  for (const Finding& finding : built.report.findings) {
+    if (finding.change == Change::Invalid) return kProblem;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command contextCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "context",
+      .summary = "Print what a model gets: a branch as one provider's API accepts it",
+      .details =
+          "Prints the request's messages, system prompt and tools, and says what was altered and why. Tool results\n"
+          "stand behind their calls, every call has one, and the latest summary stands for what it replaces. With\n"
+          "--budget only the newest turns that fit are kept.",
+      .examples =
+          "  bough context SESSION --as anthropic\n"
+          "  bough context SESSION --as gemini --budget 100000\n"
+          "  bough context SESSION --as openai-chat --at ENTRY --json",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--as",
+                   .help = "The dialect of the API",
+                   .target = &options->as,
+                   .required = true,
+                   .choices = {"anthropic", "openai-chat", "openai-responses", "gemini", "bough"}},
+                  {.name = "--budget", .help = "At most so many tokens", .target = &options->budget, .value = "N"},
+                  {.name = "--at",
+                   .help = "The branch that ends in this entry; default: the head's",
+                   .target = &options->at,
+                   .value = "ENTRY"},
+                  {.name = "--strict",
+                   .help = "Stop at the first message that is not what its dialect says",
+                   .target = &options->strict}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.h"
+#include "base/try.h"
+#include "bough/convert.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/input.h"
+#include "cli/terminal/output.h"
+#include "cli/views/compatibility_text.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string input;
+  std::string output;
+  std::string from;
+  std::string to;
+  bool strict = false;
+};
+
+Result<std::string> readFile(const std::string& path) {
+  constexpr std::uintmax_t kMaxBytes = std::uintmax_t{2} << 30;
+  if (path == "-") return Input(kMaxBytes).rest();
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(path, status)) {
+    return fail(ErrorCode::NotFound, fmt::format("{} is no file", path), "name a file, or - for standard input");
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, status);
+  if (size > kMaxBytes) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 2 GiB", path));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text(size, '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(size)) && !file.eof()) {
+    return fail(ErrorCode::Io, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+// The file is there whole or as it was before.
+Result<void> writeFile(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".tmp";
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  std::error_code status;
+  if (file) std::filesystem::rename(temporary, path, status);
+  if (file && !status) return {};
+  const std::string reason = status ? status.message() : std::strerror(errno);
+  std::filesystem::remove(temporary, status);
+  return fail(ErrorCode::Io, fmt::format("cannot write {}: {}", path, reason), "check the folder and the free space");
+}
+
+// "model, metadata": the settings that only come back with the origin.
+std::string settingsLeft(const CompatibilityReport& report) {
+  std::string names;
+  for (const Finding& finding : report.findings) {
+    if (finding.change != Change::Carried || finding.field != "settings") continue;
+    names += (names.empty() ? "" : ", ") + text::printable(finding.path);
+  }
+  return names;
+}
+
+// What a person wants to know: how much came back, what the target cannot hold, what was wrong.
+void printReport(const CompatibilityReport& report, const Options& options, bool keptOrigin) {
+  printMessage(fmt::format(
+      "{} messages, {} to {}: {}{}", report.messages, options.from, options.to,
+      report.lossyMessages == 0 ? std::string(report.compatible ? "nothing is lost" : "not all could be read")
+                                : fmt::format("{} hold something that {} cannot", report.lossyMessages, options.to),
+      report.restored > 0 ? fmt::format("; {} are the bytes they were first", report.restored) : ""));
+  printLosses(report);
+  const std::string settings = settingsLeft(report);
+  if (!settings.empty()) printMessage(fmt::format("  settings without an equivalent: {}", settings));
+  if (report.lossyMessages > 0 || !settings.empty()) {
+    printMessage(keptOrigin
+                     ? fmt::format("  → all of it is in {}.origin; keep that file beside it for the exact way back",
+                                   options.output)
+                     : "  → with -o OUT the rest is kept in OUT.origin, for the exact way back");
+  }
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto from, parseDialect(options.from));
+  BOUGH_TRY(auto to, parseDialect(options.to));
+  auto document = readFile(options.input);
+  if (!document) return refuseData(document.error(), context.json);
+  Origin origin;
+  std::error_code status;
+  const bool hasOrigin = options.input != "-" && std::filesystem::exists(options.input + ".origin", status);
+  if (hasOrigin) {
+    auto text = readFile(options.input + ".origin");
+    if (!text) return refuseData(text.error(), context.json);
+    origin.json = std::move(*text);
+  }
+  auto converted = convertHistory(*document, from, to, {.strict = options.strict}, hasOrigin ? &origin : nullptr);
+  if (!converted) return refuseData(converted.error(), context.json);
+  if (options.output.empty()) {
+    printLine(converted->document);
+  } else {
+    // The side data first: a document without it would be mistaken for one that needs none.
+    if (auto written = writeFile(options.output + ".origin", converted->origin.json); !written) {
+      return std::unexpected(written.error());
+    }
+    BOUGH_TRY(writeFile(options.output, converted->document));
+    if (context.json) printLine(converted->report.toJson());
+  }
+  if (!context.json) printReport(converted->report, options, !options.output.empty());
+  for (const Finding& finding : converted->report.findings) {
+    if (finding.change == Change::Invalid) return kProblem;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command convertCommand() {
+  auto options = std::make_shared<Options>();
+  const std::vector<std::string> dialects = {"anthropic", "openai-chat", "openai-responses", "gemini", "bough"};
+  std::vector<std::string> sources = dialects;
+  sources.emplace_back("plain");
+  return {
+      .name = "convert",
+      .summary = "Convert a history or request between providers, with an exact way back",
+      .details =
+          "Reads a list of messages, or a request body with system prompt, tools and settings. What the target cannot\n"
+          "hold goes into OUT.origin; when a file IN.origin is there, it is used, and every message that was not "
+          "edited\n"
+          "comes back byte for byte.",
+      .examples =
+          "  bough convert history.json --from anthropic --to gemini -o for-gemini.json\n"
+          "  bough convert for-gemini.json --from gemini --to anthropic -o back.json",
+      .options =
+          {{.name = "IN", .help = "A JSON file, or - for standard input", .target = &options->input, .required = true},
+           {.name = "--from",
+            .help = "The dialect it is in",
+            .target = &options->from,
+            .required = true,
+            .choices = sources},
+           {.name = "--to",
+            .help = "The dialect to write",
+            .target = &options->to,
+            .required = true,
+            .choices = dialects},
+           {.name = "-o,--output", .help = "Where to write; default: standard output", .target = &options->output},
+           {.name = "--strict",
+            .help = "Stop at the first message that is not what its dialect says",
+            .target = &options->strict}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

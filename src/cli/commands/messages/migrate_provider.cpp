@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "bough/context.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+#include "cli/views/compatibility_text.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string to;
+  std::string at;
+  std::string id;
+  bool strict = false;
+};
+
+void printJson(const ProviderMigration& done) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", done.sessionId);
+  writer.member("sourceSessionId", done.sourceSessionId).member("sourceEntryId", done.sourceEntryId);
+  writer.member("migratedFrom", toString(done.from)).member("migratedTo", toString(done.to));
+  writer.member("migratedAt", done.migratedAt).member("nodes", done.nodes).member("verbatim", done.verbatim);
+  writer.member("synthetic", done.synthetic).key("report").raw(done.report.toJson()).endObject();
+  printLine(out);
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto target, parseDialect(options.to));
+  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  MigrateOptions wanted;
+  wanted.session.sessionId = options.id;
+  wanted.strict = options.strict;
+  if (!options.at.empty()) {
+    BOUGH_TRY(auto entry, resolveEntry(*store, session, options.at));
+    wanted.at = entry;
+  }
+  BOUGH_TRY(auto done, migrate(*store, session, target, wanted));
+  if (context.json) {
+    printJson(done);
+    return kDone;
+  }
+  printLine(done.sessionId);
+  printMessage(fmt::format("{} messages, {} to {}: {} as their authors wrote them, {} added for the API's sake",
+                           done.nodes, toString(done.from), toString(done.to), done.verbatim, done.synthetic));
+  printLosses(done.report);
+  if (done.report.lossyMessages > 0) {
+    printMessage(fmt::format("  → nothing is gone: `bough migrate-provider {} --to {}` brings it back", done.sessionId,
+                             toString(done.from)));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command migrateProviderCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "migrate-provider",
+      .summary = "Fork a session for another provider, with an exact way back",
+      .details =
+          "Makes a new session whose messages are in the target's dialect and prints its id; the source is untouched.\n"
+          "Each message says in its meta what it came from. Migrated back, every message that was not edited is the\n"
+          "bytes its author wrote.",
+      .examples =
+          "  bough migrate-provider SESSION --to gemini\n"
+          "  bough migrate-provider FORK --to anthropic",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--to",
+                   .help = "The other provider's dialect",
+                   .target = &options->to,
+                   .required = true,
+                   .choices = {"anthropic", "openai-chat", "openai-responses", "gemini"}},
+                  {.name = "--at",
+                   .help = "The branch that ends in this entry; default: the head's",
+                   .target = &options->at,
+                   .value = "ENTRY"},
+                  {.name = "--id", .help = "The new session's id; default: a new UUID", .target = &options->id},
+                  {.name = "--strict",
+                   .help = "Stop at the first message that is not what its dialect says",
+                   .target = &options->strict}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/input.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+// Everything on stdin is one batch in memory.
+constexpr std::uint64_t kMaxInputBytes = std::uint64_t{1} << 30;
+constexpr const char* kLeastEntry =
+    R"(an entry is at least {"type":"message","payload":{…}}; leave out what you do not know)";
+
+struct Options {
+  std::string session;
+  std::string expectedTail;
+  std::string role;
+  std::string text;
+};
+
+// One line of input. Unlike in a log, a parent that is left out is not the same as null.
+Result<Entry> readEntry(const Input::Line& line) {
+  if (const auto valid = json::check(line.text); !valid) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} is not JSON: {}", inputPlace(line.number, line.offset + valid.error().offset),
+                            valid.error().reason),
+                "an entry is one JSON object on one line, in UTF-8 and nested at most 512 levels deep");
+  }
+  const std::string place = inputPlace(line.number, line.offset);
+  auto entry = jsonEntrySerializer().decode(line.text);
+  if (!entry) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", place, entry.error().message), kLeastEntry);
+  }
+  if (!json::findMember(line.text, "parentId")) entry->parentId.reset();
+  if (entry->type.empty() || !json::findMember(line.text, "payload")) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} has no {}", place, entry->type.empty() ? "type" : "payload"), kLeastEntry);
+  }
+  return entry;
+}
+
+// The entries, and where each of them stands in the input.
+struct Batch {
+  struct Place {
+    std::uint64_t line = 0;
+    std::uint64_t offset = 0;
+  };
+  std::vector<Entry> entries;
+  std::vector<Place> places;
+};
+
+Result<Batch> readInput() {
+  if (::isatty(STDIN_FILENO) != 0) printMessage("type entries as JSON lines, then Ctrl-D; Ctrl-C appends nothing");
+  Batch batch;
+  Input input(kMaxInputBytes);
+  for (;;) {
+    BOUGH_TRY(auto line, input.nextLine());
+    if (!line) return batch;
+    if (line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (batch.entries.size() == kMaxBatchEntries) {
+      return fail(
+          ErrorCode::InvalidArgument,
+          fmt::format("{}: a batch has at most {} entries", inputPlace(line->number, line->offset), kMaxBatchEntries),
+          "append it in parts");
+    }
+    BOUGH_TRY(auto entry, readEntry(*line));
+    batch.entries.push_back(std::move(entry));
+    batch.places.push_back({.line = line->number, .offset = line->offset});
+  }
+}
+
+// An entry that the store refused is told by its place in the input.
+Error withPlace(Error error, const Batch& batch) {
+  if (error.batchPlace == 0 || error.batchPlace > batch.places.size()) return error;
+  const std::string unnamed = fmt::format("entry {} of the batch: ", error.batchPlace);
+  if (error.message.starts_with(unnamed)) error.message.erase(0, unnamed.size());
+  const Batch::Place& place = batch.places[error.batchPlace - 1];
+  error.message = fmt::format("{}: {}", inputPlace(place.line, place.offset), error.message);
+  return error;
+}
+
+// A message that no provider has written.
+Entry typedMessage(const std::string& role, const std::string& text) {
+  Entry entry;
+  entry.type = entry_type::kMessage;
+  json::Writer writer(entry.payload);
+  writer.beginObject().member("dialect", "bough").key("message").beginObject().member("role", role);
+  writer.key("content").beginArray().beginObject().member("type", "text").member("text", text);
+  writer.endObject().endArray().endObject().endObject();
+  return entry;
+}
+
+void printCondition(const AppendResult& result) {
+  if (result.tornBytes > 0) {
+    printMessage(fmt::format("{0} bytes that an interrupted write had left at the end were moved to {1}.torn",
+                             result.tornBytes, result.sessionId));
+  }
+  if (result.problemCount > 0) {
+    printMessage(fmt::format("{0} of {1} cannot be read; `bough verify {1}` tells more",
+                             result.problemCount == 1 ? "1 place" : fmt::format("{} places", result.problemCount),
+                             result.sessionId));
+  }
+}
+
+void printResult(const AppendResult& result, bool json) {
+  if (!json) {
+    printLine(result.lastAppendedEntryId);
+    if (result.duplicateCount > 0) {
+      printMessage(fmt::format("{} appended, {} were there already", result.appendedCount, result.duplicateCount));
+    }
+    return;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
+  writer.member("lastAppendedEntryId", result.lastAppendedEntryId);
+  writer.member("appendedCount", std::uint64_t{result.appendedCount});
+  writer.member("duplicateCount", std::uint64_t{result.duplicateCount});
+  writer.member("tornBytes", result.tornBytes).member("problemCount", result.problemCount).endObject();
+  printLine(out);
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (options.role.empty() != options.text.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--role and --text go together",
+                "bough append SESSION --role user --text Hi");
+  }
+  const bool typed = !options.text.empty();
+  BOUGH_TRY(auto session, openSession(context, options.session));
+  auto batch = typed ? Batch{.entries = {typedMessage(options.role, options.text)}, .places = {}} : readInput();
+  if (!batch) {
+    batch.error().hint += "; nothing was appended";
+    return refuseData(batch.error(), context.json);
+  }
+  if (batch->entries.empty()) {
+    return fail(ErrorCode::InvalidArgument, "there is nothing to append",
+                "give entries as JSON lines on stdin, or use --role and --text");
+  }
+  AppendOptions how;
+  if (!options.expectedTail.empty()) how.expectedTail = options.expectedTail;
+  auto result = session.store->appendSessionEntries(session.sessionId, std::move(batch->entries), how);
+  if (!result && !typed) return refuseData(withPlace(result.error(), *batch), context.json);
+  if (!result) return std::unexpected(result.error());
+  printResult(*result, context.json);
+  if (!context.json) printCondition(*result);
+  return kDone;
+}
+
+}  // namespace
+
+Command appendCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "append",
+      .summary = "Append entries to a session: all of them, or none",
+      .details =
+          "Entries come as JSON lines on stdin and are one batch. A missing id or timestamp is filled in, a missing\n"
+          "parentId with the entry before it (labels and other control entries are nobody's parent), the first one's\n"
+          "with the head. The id of the last entry is printed once all are durable. A line has at most 128 MiB, all\n"
+          "of them 1 GiB.",
+      .examples =
+          "  bough append SESSION --role user --text \"Hello\"\n"
+          "  bough append SESSION < batch.jsonl\n"
+          "  echo '{\"type\":\"custom\",\"payload\":{\"step\":1}}' | bough append SESSION --expect-tail ENTRY",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--expect-tail",
+                   .help = "Append only if this entry is the last one in the log",
+                   .target = &options->expectedTail},
+                  {.name = "--role",
+                   .help = "With --text: one message of this role",
+                   .target = &options->role,
+                   .choices = {"user", "assistant", "system"}},
+                  {.name = "--text", .help = "With --role: its text", .target = &options->text}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/entry_view.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string from;
+  std::uint64_t idleSeconds = 0;
+  bool full = false;
+};
+
+sigset_t stopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGINT, SIGTERM, SIGUSR2}) sigaddset(&signals, number);
+  return signals;
+}
+
+// Ends the following in good order on Ctrl-C or a request to terminate: a thread waits for them, and for nothing else.
+// They must be blocked before any other thread begins, which would die by them otherwise.
+class StopOnSignal {
+ public:
+  explicit StopOnSignal(SessionFollower& follower)
+      : waiter_([&follower] {
+          const sigset_t signals = stopSignals();
+          int number = 0;
+          ::sigwait(&signals, &number);
+          follower.stop();
+        }) {}
+  ~StopOnSignal() {
+    ::pthread_kill(waiter_.native_handle(), SIGUSR2);
+    waiter_.join();
+  }
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+
+ private:
+  std::thread waiter_;
+};
+
+Result<std::string> startOf(SessionStore& store, const std::string& session, const std::string& from) {
+  if (from == "@start") return std::string();
+  if (!from.empty()) return resolveEntry(store, session, from);
+  BOUGH_TRY(auto state, store.sessionState(session));
+  return state.tailId;
+}
+
+void printEntries(const std::vector<Entry>& entries, const Context& context, const PrintStyle& style) {
+  for (const Entry& entry : entries) {
+    const EntryView view = viewEntry(entry);
+    context.json ? printLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
+  }
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  constexpr std::uint64_t kMaxIdleSeconds = 86'400;
+  const sigset_t signals = stopSignals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  BOUGH_TRY(auto session, openSession(context, options.session));
+  BOUGH_TRY(auto start, startOf(*session.store, session.sessionId, options.from));
+  BOUGH_TRY(auto follower, session.store->follow(session.sessionId, start));
+  const StopOnSignal stop(follower);
+  const PrintStyle style{.full = options.full, .width = terminalWidth()};
+  const auto idleMs = static_cast<int>(std::min(options.idleSeconds, kMaxIdleSeconds) * 1000);
+  if (stdoutIsTerminal() && !context.json) printMessage(fmt::format("following {}; Ctrl-C ends", session.sessionId));
+  while (!outputClosed()) {
+    BOUGH_TRY(auto entries, follower.next(idleMs == 0 ? -1 : idleMs));
+    if (entries.empty()) break;
+    printEntries(entries, context, style);
+  }
+  if (!context.json && !follower.position().empty()) {
+    printMessage(fmt::format("  → bough follow {} --from {} continues here", session.sessionId, follower.position()));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command followCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "follow",
+      .summary = "Show what is appended to a session, as it happens, by whatever process",
+      .details =
+          "Begins behind the last entry, or behind the one that --from names: so a reader that was stopped continues\n"
+          "where it ended. With --json every entry is a line.",
+      .examples =
+          "  bough follow @last\n"
+          "  bough follow SESSION --from @start --json\n"
+          "  bough follow SESSION --from ENTRY",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--from",
+                   .help = "Begin behind this entry; @start: at the beginning",
+                   .target = &options->from,
+                   .value = "ENTRY"},
+                  {.name = "--idle",
+                   .help = "End when nothing was appended for so many seconds",
+                   .target = &options->idleSeconds,
+                   .value = "N"},
+                  {.name = "--full", .help = "Tool arguments, results and thinking whole", .target = &options->full}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

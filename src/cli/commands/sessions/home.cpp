@@ -1,0 +1,135 @@
+// `bough` alone: where the store is, the sessions used last, what needs attention, and what to type next.
+
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/catalog_view.h"
+#include "cli/names/when.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kShown = 8;
+
+struct Home {
+  std::string location;
+  bool made = false;      // whether there is a store
+  bool numbered = false;  // whether @N means what is shown
+  std::uint64_t total = 0;
+  std::vector<SessionSummary> recent;
+  std::vector<SessionSummary> attention;  // damaged or unfinished
+};
+
+Result<void> fill(Catalog& catalog, Home& home) {
+  BOUGH_TRY(auto total, catalog.count());
+  home.total = total;
+  BOUGH_TRY(auto recent, catalog.list({.filter = {}, .limit = kShown, .models = false}));
+  home.recent = std::move(recent);
+  for (const SessionCondition condition : {SessionCondition::Damaged, SessionCondition::Unfinished}) {
+    BOUGH_TRY(auto found, catalog.list({.filter = {.condition = condition}, .limit = kShown, .models = false}));
+    std::ranges::move(found, std::back_inserter(home.attention));
+  }
+  std::vector<std::string> shown;
+  for (const SessionSummary& row : home.recent) shown.push_back(row.sessionId);
+  // Numbers are a convenience: where they cannot be kept, the page is shown all the same.
+  home.numbered = catalog.rememberListing(shown).has_value();
+  return {};
+}
+
+// Its number where it has one, which is shorter.
+std::string shortName(const Home& home, const SessionSummary& row) {
+  for (std::size_t i = 0; i < home.recent.size(); ++i) {
+    if (home.numbered && home.recent[i].sessionId == row.sessionId) return fmt::format("@{}", i + 1);
+  }
+  return row.sessionId;
+}
+
+std::string whatToDo(const Home& home, const SessionSummary& row) {
+  const std::string name = shortName(home, row);
+  if (row.condition == SessionCondition::Damaged) {
+    return fmt::format("bough verify {}  {}", name, row.problem.empty() ? "cannot be read whole" : row.problem);
+  }
+  return fmt::format("bough show {} --last 3  a tool call has no result", name);
+}
+
+void printJson(const Home& home) {
+  const auto rows = [](json::Writer& writer, const std::vector<SessionSummary>& sessions) {
+    writer.beginArray();
+    for (const SessionSummary& row : sessions) {
+      writer.beginObject().member("sessionId", row.sessionId).member("title", row.title).member("key", row.key);
+      writer.member("lastActive", formatTimestamp(row.activeMs)).member("entries", row.entries);
+      writer.member("bytes", row.bytes).member("state", toString(row.condition)).endObject();
+    }
+    writer.endArray();
+  };
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("store", home.location);
+  writer.member("sessionCount", home.total).key("sessions");
+  rows(writer, home.recent);
+  writer.key("attention");
+  rows(writer, home.attention);
+  writer.endObject();
+  printLine(out);
+}
+
+void printRecent(const Home& home) {
+  Table table({{.title = ""}, {.title = "session", .cuttable = true}, {.title = "active"}, {.title = "title"}});
+  const std::uint64_t now = nowMs();
+  for (std::size_t i = 0; i < home.recent.size(); ++i) {
+    const SessionSummary& row = home.recent[i];
+    table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now), displayTitle(row)});
+  }
+  table.print();
+}
+
+void printForPeople(const Home& home) {
+  printLine("bough keeps the conversations of AI agents: durable, branching, portable.\n");
+  printLine(fmt::format("Store: {}  ({})", text::printable(home.location),
+                        !home.made        ? "not made yet"
+                        : home.total == 1 ? "1 session"
+                                          : fmt::format("{} sessions", home.total)));
+  if (!home.recent.empty()) {
+    printLine("");
+    printRecent(home);
+  }
+  if (!home.attention.empty()) {
+    printLine("\nNeeds attention");
+    for (const SessionSummary& row : home.attention) {
+      printLine("  " + text::printable(whatToDo(home, row)));
+    }
+  }
+  printLine("\nNext");
+  if (home.recent.empty()) {
+    printLine("  bough chat                       talk; without a key the built-in model answers");
+    printLine("  bough new --title \"My session\"   make a session of your own");
+    printLine("  bough help                       all commands");
+  } else {
+    printLine("  bough show @1        read the session used last");
+    printLine("  bough search WORDS   find what was said");
+    printLine("  bough chat           talk; `bough help` lists all commands");
+  }
+}
+
+}  // namespace
+
+Result<ExitCode> showHome(const Context& context) {
+  Home home{.location = context.resolvedLocation(), .recent = {}, .attention = {}};
+  auto view = openCatalogView(context);
+  if (view) {
+    home.made = true;
+    BOUGH_TRY(fill(*view->catalog, home));
+  } else if (view.error().code != ErrorCode::NotFound) {
+    return std::unexpected(view.error());
+  }
+  context.json ? printJson(home) : printForPeople(home);
+  return kDone;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,216 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/catalog_view.h"
+#include "cli/names/when.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+#include "cli/views/price_file.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  FilterOptions filter;
+  std::string title;
+  std::string state;
+  std::uint64_t limit = 50;
+  bool all = false;
+  bool longForm = false;
+  std::string prices;
+};
+
+struct Cost {
+  double usd = 0;
+  bool known = true;
+};
+
+Cost costOf(const SessionSummary& row) {
+  Cost sum;
+  for (const ModelUsage& each : row.models) {
+    sum.usd += each.costUsd.value_or(0);
+    sum.known = sum.known && each.costUsd.has_value();
+  }
+  return sum;
+}
+
+void writeTokens(json::Writer& writer, const Usage& used) {
+  writer.member("input", used.inputTokens).member("output", used.outputTokens);
+  writer.member("cacheRead", used.cacheReadTokens).member("cacheWrite", used.cacheWriteTokens);
+}
+
+void writeModels(json::Writer& writer, const SessionSummary& row) {
+  const Cost sum = costOf(row);
+  writer.key("costUsd").raw(fmt::format("{:.6f}", sum.usd)).member("costKnown", sum.known).key("models").beginArray();
+  for (const ModelUsage& each : row.models) {
+    writer.beginObject().member("model", each.model).member("messages", each.messages);
+    writeTokens(writer, each.tokens);
+    writer.key("costUsd").raw(each.costUsd ? fmt::format("{:.6f}", *each.costUsd) : "null").endObject();
+  }
+  writer.endArray();
+}
+
+void writeRow(json::Writer& writer, const SessionSummary& row) {
+  writer.beginObject().member("sessionId", row.sessionId).member("key", row.key).member("agent", row.agent);
+  writer.member("cwd", row.cwd).member("title", row.title).member("titleSource", toString(row.titleSource));
+  writer.member("created", formatTimestamp(row.createdMs)).member("lastActive", formatTimestamp(row.activeMs));
+  writer.member("durationMs", row.durationMs).key("messages").beginObject();
+  writer.member("user", row.userMessages).member("assistant", row.assistantMessages);
+  writer.member("tool", row.toolMessages).member("system", row.systemMessages).endObject();
+  writer.member("toolCalls", row.toolCalls).member("toolFailures", row.toolFailures).key("tokens").beginObject();
+  writeTokens(writer, row.tokens);
+  writer.endObject();
+  writeModels(writer, row);
+  writer.member("entries", row.entries).member("branches", row.branches).member("bytes", row.bytes);
+  writer.member("state", toString(row.condition)).member("pinned", row.pinned);
+  if (row.timeToLiveMs) writer.member("timeToLiveMs", *row.timeToLiveMs);
+  if (!row.problem.empty()) writer.member("problem", row.problem);
+  if (row.origin) {
+    writer.key("origin").beginObject().member("sessionId", row.origin->sessionId);
+    writer.member("entryId", row.origin->entryId).endObject();
+  }
+  writer.endObject();
+}
+
+void printJson(const std::string& location, std::uint64_t total, const std::vector<SessionSummary>& rows) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("store", location).member("sessionCount", total);
+  writer.key("sessions").beginArray();
+  for (const SessionSummary& row : rows) writeRow(writer, row);
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printTable(const std::vector<SessionSummary>& rows, bool longForm) {
+  using enum Table::Align;
+  std::vector<Table::Column> columns = {{.title = ""},
+                                        {.title = "session", .cuttable = true},
+                                        {.title = "active"},
+                                        {.title = "messages", .align = Right, .spare = 3},
+                                        {.title = "size", .align = Right, .spare = 4},
+                                        {.title = "state", .spare = 1},
+                                        {.title = "title"}};
+  if (longForm) {
+    columns.insert(columns.begin() + 4, {{.title = "branches", .align = Right, .spare = 6},
+                                         {.title = "tokens", .align = Right},
+                                         {.title = "cost", .align = Right},
+                                         {.title = "models", .spare = 5}});
+  }
+  Table table(std::move(columns));
+  const std::uint64_t now = nowMs();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const SessionSummary& row = rows[i];
+    const std::uint64_t messages = row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
+    std::vector<std::string> cells = {fmt::format("@{}", i + 1),
+                                      row.sessionId,
+                                      formatAge(row.activeMs, now),
+                                      fmt::format("{}", messages),
+                                      formatBytes(row.bytes),
+                                      fmt::format("{}{}", toString(row.condition), row.pinned ? ", pinned" : ""),
+                                      displayTitle(row)};
+    if (longForm) {
+      const Usage& used = row.tokens;
+      const Cost cost = costOf(row);
+      std::string models;
+      for (const ModelUsage& each : row.models) models += (models.empty() ? "" : ", ") + each.model;
+      cells.insert(cells.begin() + 4,
+                   {fmt::format("{}", row.branches),
+                    grouped(used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens),
+                    formatCost(cost.usd, cost.known), models});
+    }
+    table.add(std::move(cells));
+  }
+  table.print();
+}
+
+// So that @N means what was shown. A list without anything changes nothing.
+void remember(const Context& context, Catalog& catalog, const std::vector<SessionSummary>& rows) {
+  constexpr std::size_t kMost = 1000;
+  std::vector<std::string> shown;
+  for (const SessionSummary& row : rows) {
+    if (shown.size() < kMost) shown.push_back(row.sessionId);
+  }
+  if (shown.empty()) return;
+  if (auto kept = catalog.rememberListing(shown); !kept && !context.json) {
+    printMessage(fmt::format("note: @N will not mean this list: {}", kept.error().message));
+  }
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto filter, options.filter.filter());
+  filter.title = options.title;
+  for (const SessionCondition each :
+       {SessionCondition::Live, SessionCondition::Archived, SessionCondition::Unfinished, SessionCondition::Damaged}) {
+    if (options.state == toString(each)) filter.condition = each;
+  }
+  if (options.limit == 0 && !options.all) {
+    return fail(ErrorCode::InvalidArgument, "--limit 0 would show nothing", "--limit 1 or more, or --all");
+  }
+  // Costs are only worked out where they are shown: most lists are without.
+  const bool models = context.json || options.longForm;
+  BOUGH_TRY(auto prices, models ? readPrices(options.prices) : Result<PriceTable>());
+  BOUGH_TRY(auto view, openCatalogView(context));
+  // One more than is shown says whether there are more; counting them all would take longer than the list.
+  constexpr std::uint64_t kMost = 1'000'000'000;
+  const std::size_t limit = options.all ? kMost : std::min(options.limit, kMost);
+  BOUGH_TRY(auto rows, view.catalog->list({.filter = filter, .limit = limit + 1, .models = models, .prices = &prices}));
+  const bool more = rows.size() > limit;
+  if (more) rows.pop_back();
+  remember(context, *view.catalog, rows);
+  if (context.json) {
+    BOUGH_TRY(auto total, view.catalog->count(filter));
+    printJson(context.resolvedLocation(), total, rows);
+    return kDone;
+  }
+  if (rows.empty()) {
+    BOUGH_TRY(auto any, view.catalog->count());
+    printMessage(any > 0 ? "no session is like that; `bough ls` lists them all" : "no sessions; `bough new` makes one");
+    return kDone;
+  }
+  printTable(rows, options.longForm);
+  if (more) printMessage(fmt::format("the newest {}; --all shows every one, --limit N another number", limit));
+  return kDone;
+}
+
+}  // namespace
+
+Command lsCommand() {
+  auto options = std::make_shared<Options>();
+  std::vector<Option> definitions = options->filter.definitions();
+  definitions.push_back({.name = "--title",
+                         .help = "Only sessions with this in their title",
+                         .target = &options->title,
+                         .value = "TEXT"});
+  definitions.push_back({.name = "--state",
+                         .help = "Only sessions in this state",
+                         .target = &options->state,
+                         .choices = {"live", "archived", "unfinished", "damaged"},
+                         .value = "STATE"});
+  definitions.push_back(
+      {.name = "--limit", .help = "How many at most; default: 50", .target = &options->limit, .value = "N"});
+  definitions.push_back({.name = "--all", .help = "All of them", .target = &options->all});
+  definitions.push_back({.name = "--long",
+                         .help = "Also branches, tokens, cost and models; --json has them for each model",
+                         .target = &options->longForm});
+  definitions.push_back(pricesOption(options->prices));
+  return {
+      .name = "ls",
+      .summary = "List sessions, the one active last first",
+      .details =
+          "Each has a number: @1 names the first of the last list, wherever a command takes a session.\n"
+          "unfinished: the last thing said is a tool call without a result.",
+      .examples =
+          "  bough ls\n"
+          "  bough ls --since 7d --cwd . --long\n"
+          "  bough ls --state unfinished --json",
+      .options = std::move(definitions),
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

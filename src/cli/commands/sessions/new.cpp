@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+Result<ExitCode> run(const Context& context, NewSession session) {
+  BOUGH_TRY(auto store, context.openStore(/*create=*/true));
+  if (session.cwd.empty()) {
+    std::error_code unknown;
+    session.cwd = std::filesystem::current_path(unknown).string();
+  }
+  BOUGH_TRY(auto made, store->createSession(session));
+  if (!context.json) {
+    printLine(made.sessionId);
+    return kDone;
+  }
+  std::string out;
+  json::Writer(out)
+      .beginObject()
+      .member("schema", std::uint64_t{1})
+      .member("sessionId", made.sessionId)
+      .member("format", static_cast<std::uint64_t>(made.schemaVersion))
+      .endObject();
+  printLine(out);
+  return kDone;
+}
+
+}  // namespace
+
+Command newCommand() {
+  auto session = std::make_shared<NewSession>();
+  return {
+      .name = "new",
+      .summary = "Make a session and print its id",
+      .details = {},
+      .examples =
+          "  bough new\n"
+          "  bough new --key main:cli:user --title \"Refactoring\"\n"
+          "  SESSION=$(bough new)",
+      .options = {{.name = "--id",
+                   .help = "Its id: 1 to 100 of [A-Za-z0-9._-]; default: a new UUID",
+                   .target = &session->sessionId},
+                  {.name = "--key", .help = "What it belongs to: agent:channel:peer", .target = &session->key},
+                  {.name = "--title", .help = "A title", .target = &session->title},
+                  {.name = "--cwd",
+                   .help = "The folder its work is done in; default: this one",
+                   .target = &session->cwd}},
+      .values = session,
+      .run = [session](const Context& context) { return run(context, *session); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/entry_view.h"
+
+namespace bough::cli {
+namespace {
+
+// Entries in memory at a time.
+constexpr std::size_t kPart = 500;
+constexpr std::size_t kPartBytes = std::size_t{64} << 20;
+
+struct Options {
+  std::string session;
+  std::string at;
+  std::uint64_t last = 0;
+  bool all = false;
+  bool full = false;
+  bool markdown = false;
+};
+
+// What is part of the conversation as people follow it; the rest is shown with --all.
+bool isTold(const Entry& entry) {
+  return entry.type == entry_type::kMessage || entry.type == entry_type::kCompactionSummary ||
+         entry.type == entry_type::kBranchSummary || entry.type == entry_type::kModelChange;
+}
+
+void printEntries(const std::vector<Entry>& entries, const Context& context, const Options& options) {
+  const PrintStyle style{.full = options.full, .width = terminalWidth(), .markdown = options.markdown};
+  for (const Entry& entry : entries) {
+    if (!options.all && !isTold(entry)) continue;
+    const EntryView view = viewEntry(entry);
+    context.json ? printLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
+    if (outputClosed()) return;
+  }
+}
+
+Result<ExitCode> show(SessionStore& store, const std::string& session, const Context& context, const Options& options) {
+  LoadOptions wanted;
+  if (!options.all || !options.at.empty()) {
+    BOUGH_TRY(auto leaf, resolveEntry(store, session, options.at.empty() ? "@head" : options.at));
+    wanted.branch = leaf;
+  }
+  if (options.last > 0) {
+    wanted.last = options.last;
+    BOUGH_TRY(auto entries, store.loadSessionEntries(session, wanted));
+    printEntries(entries, context, options);
+    return kDone;
+  }
+  wanted.limit = kPart;
+  wanted.limitBytes = kPartBytes;
+  while (!outputClosed()) {
+    BOUGH_TRY(auto entries, store.loadSessionEntries(session, wanted));
+    if (entries.empty()) break;
+    printEntries(entries, context, options);
+    wanted.fromSequence += entries.size();
+  }
+  return kDone;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto session, openSession(context, options.session));
+  BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
+  if (state.headId.empty() && !options.all && options.at.empty()) {
+    printMessage(fmt::format("{} has no messages yet", session.sessionId));
+    printMessage(fmt::format("  → bough append {} --role user --text \"Hello\"", session.sessionId));
+    return kDone;
+  }
+  const Pager pager(!context.json);
+  if (options.markdown) printLine(fmt::format("# Session {}\n", session.sessionId));
+  return show(*session.store, session.sessionId, context, options);
+}
+
+}  // namespace
+
+Command showCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "show",
+      .summary = "Read a session: who said what, the tools and what they returned",
+      .details =
+          "Shows the branch of the head, root first. Tool arguments are folded into a line and results cut;\n"
+          "--full shows them whole. On a terminal the text goes through $PAGER.",
+      .examples =
+          "  bough show @last\n"
+          "  bough show SESSION --last 10 --full\n"
+          "  bough show SESSION --markdown > session.md",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--at",
+                   .help = "Show the branch that ends in this entry",
+                   .target = &options->at,
+                   .value = "ENTRY"},
+                  {.name = "--last", .help = "Only the last N entries", .target = &options->last, .value = "N"},
+                  {.name = "--all",
+                   .help = "Every entry in the order of the log, not only the conversation of the head's branch",
+                   .target = &options->all},
+                  {.name = "--full", .help = "Tool arguments, results and thinking whole", .target = &options->full},
+                  {.name = "--markdown", .help = "As Markdown", .target = &options->markdown}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/catalog_view.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+#include "cli/views/price_file.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  FilterOptions filter;
+  std::string by = "day";
+  std::string session;
+  std::string model;
+  std::string prices;
+  bool utc = false;
+  bool priceTable = false;
+};
+
+constexpr std::pair<const char*, UsageBy> kWays[] = {
+    {"day", UsageBy::Day}, {"week", UsageBy::Week},   {"month", UsageBy::Month},  {"session", UsageBy::Session},
+    {"key", UsageBy::Key}, {"model", UsageBy::Model}, {"branch", UsageBy::Branch}};
+
+void writeRow(json::Writer& writer, const UsageRow& row) {
+  writer.beginObject().member("name", row.name);
+  if (!row.title.empty()) writer.member("title", row.title);
+  writer.member("messages", row.messages).member("input", row.tokens.inputTokens);
+  writer.member("output", row.tokens.outputTokens).member("cacheRead", row.tokens.cacheReadTokens);
+  writer.member("cacheWrite", row.tokens.cacheWriteTokens).member("reasoning", row.tokens.reasoningTokens);
+  writer.key("costUsd").raw(fmt::format("{:.6f}", row.costUsd)).member("costKnown", row.costKnown);
+  writer.key("models").beginArray();
+  for (const std::string& model : row.models) writer.string(model);
+  writer.endArray().endObject();
+}
+
+void printJson(const std::string& by, const UsageReport& report) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("by", by).key("rows").beginArray();
+  for (const UsageRow& row : report.rows) writeRow(writer, row);
+  writer.endArray().key("total");
+  writeRow(writer, report.total);
+  writer.key("unknownModels").beginArray();
+  for (const std::string& model : report.unknownModels) writer.string(model);
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printTable(const std::string& by, const UsageReport& report) {
+  Table table({{by, Table::Align::Left},
+               {"answers", Table::Align::Right, 3},
+               {"input", Table::Align::Right},
+               {"output", Table::Align::Right},
+               {"cache read", Table::Align::Right, 1},
+               {"cache write", Table::Align::Right, 2},
+               {"cost", Table::Align::Right},
+               {by == "session" ? "title"
+                : by == "model" ? ""
+                                : "models",
+                Table::Align::Left}});
+  const auto add = [&](const UsageRow& row) {
+    std::string last = row.title;
+    if (by != "session" && by != "model") {
+      for (const std::string& model : row.models) last += (last.empty() ? "" : ", ") + model;
+    }
+    table.add({row.name.empty() ? "(none)" : row.name, grouped(row.messages), grouped(row.tokens.inputTokens),
+               grouped(row.tokens.outputTokens), grouped(row.tokens.cacheReadTokens),
+               grouped(row.tokens.cacheWriteTokens), formatCost(row.costUsd, row.costKnown), last});
+  };
+  for (const UsageRow& row : report.rows) add(row);
+  table.addRule();
+  add(report.total);
+  table.print();
+}
+
+// In the form that --prices reads.
+ExitCode printPrices(const PriceTable& table, bool json) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).key("prices").beginArray();
+  if (!json) printLine("# dollars for a million tokens\n# model  input  output  cacheRead  cacheWrite");
+  for (const ModelPrice& each : table.prices()) {
+    if (!json) {
+      printLine(
+          fmt::format("{}  {}  {}  {}  {}", each.model, each.input, each.output, each.cacheRead, each.cacheWrite));
+    }
+    writer.beginObject().member("model", each.model).key("input").raw(fmt::format("{}", each.input));
+    writer.key("output").raw(fmt::format("{}", each.output)).key("cacheRead").raw(fmt::format("{}", each.cacheRead));
+    writer.key("cacheWrite").raw(fmt::format("{}", each.cacheWrite)).endObject();
+  }
+  writer.endArray().endObject();
+  if (json) printLine(out);
+  return kDone;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto filter, options.filter.filter());
+  auto prices = readPrices(options.prices);
+  if (!prices) return std::unexpected(prices.error());
+  if (options.priceTable) return printPrices(*prices, context.json);
+  BOUGH_TRY(auto view, openCatalogView(context));
+  UsageOptions wanted{.sinceMs = filter.sinceMs,
+                      .untilMs = filter.untilMs,
+                      .agent = filter.agent,
+                      .cwd = filter.cwd,
+                      .key = filter.key,
+                      .model = options.model,
+                      .localTime = !options.utc,
+                      .prices = &*prices};
+  for (const auto& [name, by] : kWays) {
+    if (options.by == name) wanted.by = by;
+  }
+  if (!options.session.empty()) {
+    BOUGH_TRY(auto session, resolveSession(*view.store, options.session));
+    wanted.session = std::move(session);
+  }
+  BOUGH_TRY(auto report, view.catalog->usage(wanted));
+  if (context.json) {
+    printJson(options.by, report);
+    return kDone;
+  }
+  if (report.rows.empty()) {
+    printMessage("no message says what it used");
+    return kDone;
+  }
+  printTable(options.by, report);
+  if (!report.unknownModels.empty()) {
+    std::string names;
+    for (const std::string& model : report.unknownModels) names += (names.empty() ? "" : ", ") + model;
+    printMessage(fmt::format("the prices of {} are unknown (+); --prices FILE gives them", names));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command usageCommand() {
+  auto options = std::make_shared<Options>();
+  std::vector<Option> definitions = {
+      {.name = "SESSION", .help = "Only this session", .target = &options->session},
+      {.name = "--by",
+       .help = "What a line stands for; default: day",
+       .target = &options->by,
+       .choices = {"day", "week", "month", "session", "key", "model", "branch"},
+       .value = "WHAT"},
+      {.name = "--model", .help = "Only this model", .target = &options->model, .value = "NAME"},
+      pricesOption(options->prices),
+      {.name = "--price-table", .help = "Print the prices in use and nothing else", .target = &options->priceTable},
+      {.name = "--utc", .help = "Days begin at midnight UTC; default: local time", .target = &options->utc}};
+  for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
+  return {
+      .name = "usage",
+      .summary = "Sum up tokens and their cost",
+      .details =
+          "Every answer counts once: a fork adds nothing for the history it shares. Where a branch leaves another, "
+          "what "
+          "lies before belongs to the older one. Costs are worked out from the providers' list prices of 2026 "
+          "(docs/prices.md), or from the file that --prices or $BOUGH_PRICES names: lines of `model input output "
+          "cacheRead cacheWrite`, in dollars for a million tokens; a * ends the beginning of a name, # begins a "
+          "comment. A + marks a sum that lacks a model's price.",
+      .examples =
+          "  bough usage\n"
+          "  bough usage --price-table > my-prices.txt\n"
+          "  bough usage --by month --prices my-prices.txt\n"
+          "  bough usage SESSION --by branch",
+      .options = std::move(definitions),
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

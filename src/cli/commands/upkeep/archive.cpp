@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+void printResult(const ArchiveResult& result, bool compressedAlready, bool json) {
+  if (!json) {
+    printLine(fmt::format("{}  {} → {}{}", result.sessionId, formatBytes(result.bytesBefore),
+                          formatBytes(result.bytesAfter), compressedAlready ? ", compressed already" : ""));
+    return;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
+  writer.member("bytesBefore", result.bytesBefore).member("bytesAfter", result.bytesAfter).endObject();
+  printLine(out);
+}
+
+Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {
+  BOUGH_TRY(auto store, context.openStore());
+  std::vector<std::string> sessions;
+  for (const std::string& name : names) {
+    BOUGH_TRY(auto session, resolveSession(*store, name));
+    sessions.push_back(std::move(session));
+  }
+  ExitCode code = kDone;
+  for (const std::string& session : sessions) {
+    const auto before = store->sessionState(session);
+    auto result = store->archiveSession(session);
+    if (!result) {
+      printError(result.error(), context.json);
+      code = kProblem;
+      continue;
+    }
+    printResult(*result, before && before->archived, context.json);
+  }
+  return code;
+}
+
+}  // namespace
+
+Command archiveCommand() {
+  auto names = std::make_shared<std::vector<std::string>>();
+  return {
+      .name = "archive",
+      .summary = "Compress sessions; they are read as before",
+      .details = "The next append to one brings it back.",
+      .examples = "  bough archive SESSION",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = names.get(), .required = true}},
+      .values = names,
+      .run = [names](const Context& context) { return run(context, *names); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,288 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/ids.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "bough/catalog.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+enum class Health : std::uint8_t { Good, Note, Bad };
+
+// One thing that was looked at, and what to do about it.
+struct Finding {
+  Health health = Health::Good;
+  std::string what;
+  std::string advice;
+};
+
+using Findings = std::vector<Finding>;
+
+void checkSpace(const std::string& location, Findings& findings) {
+  constexpr std::uint64_t kLowBytes = std::uint64_t{1} << 30;
+  struct statvfs space{};
+  if (::statvfs(location.c_str(), &space) != 0) return;
+  const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
+  findings.push_back(free < kLowBytes
+                         ? Finding{.health = Health::Note,
+                                   .what = fmt::format("only {} are free on its disk", formatBytes(free)),
+                                   .advice = "`bough prune` and `bough archive` give space back"}
+                         : Finding{.what = fmt::format("{} are free on its disk", formatBytes(free)), .advice = {}});
+}
+
+// A session by its state alone, or with every byte checked.
+std::optional<Finding> checkSession(SessionStore& store, const std::string& id, bool deep) {
+  const auto bad = [&](std::string what, std::string advice) {
+    return Finding{.health = Health::Bad, .what = fmt::format("{}: {}", id, what), .advice = std::move(advice)};
+  };
+  auto state = store.sessionState(id);
+  if (!state) return bad(state.error().message, state.error().hint);
+  std::uint64_t problems = state->problemCount;
+  if (deep) {
+    auto report = store.verifySession(id);
+    if (!report) return bad(report.error().message, report.error().hint);
+    problems = report->problemCount;
+  }
+  if (state->trailingBytes > 0) {
+    return Finding{.health = Health::Note,
+                   .what = fmt::format("{}: {} bytes behind the last batch, left by a crash or being written", id,
+                                       state->trailingBytes),
+                   .advice = fmt::format("the next append sets them aside, or `bough repair {}` now", id)};
+  }
+  if (problems > 0) return bad(fmt::format("{} places cannot be read", problems), fmt::format("`bough verify {}`", id));
+  if (state->format < jsonEntrySerializer().schemaVersion()) {
+    return Finding{.health = Health::Note,
+                   .what = fmt::format("{}: in format {}, which is only read", id, state->format),
+                   .advice = fmt::format("`bough migrate {}`; the old file is kept", id)};
+  }
+  return std::nullopt;
+}
+
+Result<void> checkSessions(SessionStore& store, bool deep, Findings& findings) {
+  auto sessions = store.listSessions();
+  if (!sessions) return std::unexpected(sessions.error());
+  Progress progress("checking sessions", sessions->size());
+  std::size_t sound = 0;
+  Findings found;
+  for (std::size_t i = 0; i < sessions->size(); ++i) {
+    if (auto finding = checkSession(store, (*sessions)[i], deep)) {
+      found.push_back(std::move(*finding));
+    } else {
+      ++sound;
+    }
+    progress.update(i + 1);
+  }
+  findings.push_back({.what = fmt::format("{} of {} sessions are sound{}", sound, sessions->size(),
+                                          deep ? ", every byte checked" : ""),
+                      .advice = deep ? "" : "--deep checks every byte"});
+  std::ranges::move(found, std::back_inserter(findings));
+  return {};
+}
+
+// Of a file that an interrupted write left among the sessions; none for any other name.
+std::optional<Finding> unfinished(SessionStore& store, const std::string& name) {
+  if (!name.ends_with(".tmp")) return std::nullopt;
+  for (const std::string_view kind : {".jsonl.", ".idx."}) {
+    const std::size_t at = name.rfind(kind);
+    const std::string id = name.substr(0, at == std::string::npos ? 0 : at);
+    if (!isSessionId(id)) continue;
+    const auto state = store.sessionState(id);
+    const bool live = state || state.error().code != ErrorCode::NotFound;
+    return Finding{.health = Health::Note,
+                   .what = fmt::format("{} in the folder of the sessions is unfinished, left by a crash or being "
+                                       "written",
+                                       name),
+                   .advice = live ? fmt::format("`bough repair {}` removes it", id)
+                                  : fmt::format("there is no session {} yet: remove it when nobody is making one", id)};
+  }
+  return std::nullopt;
+}
+
+// Files that lie among the sessions and are none of bough's.
+void checkForeign(SessionStore& store, const std::string& location, Findings& findings) {
+  constexpr std::string_view kOurs[] = {".jsonl", ".idx", ".torn", ".v0", ".jsonl.zst", ".jsonl.gz"};
+  std::error_code error;
+  std::set<std::string> foreign;
+  for (const auto& file : std::filesystem::directory_iterator(location + "/sessions", error)) {
+    const std::string name = file.path().filename().string();
+    const bool ours = std::ranges::any_of(kOurs, [&](std::string_view ending) {
+      return name.ends_with(ending) && isSessionId(std::string_view(name).substr(0, name.size() - ending.size()));
+    });
+    if (!ours || !file.is_regular_file(error)) foreign.insert(name);
+  }
+  for (const std::string& name : foreign) {
+    if (auto left = unfinished(store, name)) {
+      findings.push_back(std::move(*left));
+      continue;
+    }
+    findings.push_back({.health = Health::Note,
+                        .what = fmt::format("{} in the folder of the sessions is no file of bough's", name),
+                        .advice = "it is left alone; move it out of the store if you do not need it there"});
+  }
+}
+
+// Sessions of which two files are there: one is read, the other may hold something else.
+void checkCopies(const std::string& location, Findings& findings) {
+  constexpr std::string_view kLogs[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
+  std::map<std::string, std::vector<std::string>> files;
+  for (const std::string folder : {"sessions", "archive"}) {
+    std::error_code error;
+    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(location) / folder, error)) {
+      const std::string name = file.path().filename().string();
+      const auto* const ending =
+          std::ranges::find_if(kLogs, [&](std::string_view each) { return name.ends_with(each); });
+      if (ending == std::end(kLogs)) continue;
+      files[name.substr(0, name.size() - ending->size())].push_back(fmt::format("{}/{}", folder, name));
+    }
+  }
+  for (auto& [id, names] : files) {
+    if (names.size() < 2) continue;
+    std::ranges::sort(names);
+    findings.push_back(
+        {.health = Health::Note,
+         .what = fmt::format("{}: there are {}", id, fmt::join(names, " and ")),
+         .advice = fmt::format(
+             "`bough repair {}` removes a compressed one that holds nothing more, and says what to do otherwise", id)});
+  }
+}
+
+void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
+  auto catalog = Catalog::open(store);
+  auto caughtUp = catalog ? (*catalog)->catchUp() : std::unexpected(catalog.error());
+  if (!caughtUp) {
+    findings.push_back(
+        {.health = Health::Note,
+         .what = fmt::format("the catalog cannot be brought up to date: {}", caughtUp.error().message),
+         .advice = caughtUp.error().hint.empty() ? "`bough reindex` makes it anew" : caughtUp.error().hint});
+    return;
+  }
+  std::vector<std::string> notes = (*catalog)->notes();
+  notes.insert(notes.end(), caughtUp->notes.begin(), caughtUp->notes.end());
+  for (std::string& note : notes) findings.push_back({.health = Health::Note, .what = std::move(note), .advice = {}});
+  auto damage = (*catalog)->check(deep);
+  if (!damage) damage = std::vector<std::string>{damage.error().message};
+  for (const std::string& each : *damage) {
+    findings.push_back({.health = Health::Bad,
+                        .what = fmt::format("the catalog is damaged: {}", each),
+                        .advice = "`bough reindex` makes it anew from the sessions, which are not affected"});
+  }
+  if (damage->empty()) {
+    findings.push_back(
+        {.what = deep ? "the catalog says what the sessions say" : "the catalog is up to date", .advice = {}});
+  }
+}
+
+void checkAttachments(SessionStore& store, Findings& findings) {
+  auto unused = store.findUnusedAttachments();
+  if (!unused) {
+    findings.push_back({.health = Health::Note,
+                        .what = "which attachments are used cannot be said: " + unused.error().message,
+                        .advice = "mend that first; no attachment was removed"});
+  } else if (unused->empty()) {
+    findings.push_back({.what = "every attachment is used", .advice = {}});
+  } else {
+    findings.push_back({.health = Health::Note,
+                        .what = fmt::format("{} attachments are named by no entry", unused->size()),
+                        .advice = "`bough doctor --deep --remove-unused` removes them"});
+  }
+}
+
+struct Options {
+  bool deep = false;
+  bool removeUnused = false;
+};
+
+Result<Findings> examine(const Context& context, SessionStore& store, const Options& options) {
+  Findings findings;
+  const std::string location = context.resolvedLocation();
+  findings.push_back({.what = fmt::format("the store {} can be reached", location), .advice = {}});
+  checkSpace(location, findings);
+  checkForeign(store, location, findings);
+  checkCopies(location, findings);
+  BOUGH_TRY(checkSessions(store, options.deep, findings));
+  checkCatalog(store, options.deep, findings);
+  if (!options.deep) return findings;
+  if (options.removeUnused) {
+    auto unused = store.findUnusedAttachments();
+    if (!unused) return std::unexpected(unused.error());
+    auto removed = store.removeUnusedAttachments(*unused);
+    if (!removed) return std::unexpected(removed.error());
+    findings.push_back({.what = fmt::format("{} unused attachments were removed", *removed), .advice = {}});
+    return findings;
+  }
+  checkAttachments(store, findings);
+  return findings;
+}
+
+void printJson(const Findings& findings) {
+  constexpr std::string_view kNames[] = {"good", "note", "bad"};
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).key("findings").beginArray();
+  for (const Finding& finding : findings) {
+    writer.beginObject().member("health", kNames[static_cast<std::size_t>(finding.health)]);
+    writer.member("what", finding.what).member("advice", finding.advice).endObject();
+  }
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printForPeople(const Findings& findings) {
+  for (const Finding& finding : findings) {
+    const std::string mark = finding.health == Health::Good   ? styled(Style::Green, "✓")
+                             : finding.health == Health::Note ? styled(Style::Yellow, "!")
+                                                              : styled(Style::Red, "✗");
+    printLine(fmt::format("{} {}", mark, text::printable(finding.what)));
+    if (finding.health != Health::Good && !finding.advice.empty()) {
+      printLine(fmt::format("    → {}", text::printable(finding.advice)));
+    }
+  }
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (options.removeUnused && !options.deep) {
+    return fail(ErrorCode::InvalidArgument, "--remove-unused goes with --deep", "bough doctor --deep --remove-unused");
+  }
+  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto findings, examine(context, *store, options));
+  context.json ? printJson(findings) : printForPeople(findings);
+  const bool bad = std::ranges::any_of(findings, [](const Finding& finding) { return finding.health == Health::Bad; });
+  return bad ? kProblem : kDone;
+}
+
+}  // namespace
+
+Command doctorCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "doctor",
+      .summary = "Look the store over: space, sessions, catalog, foreign files; says what to do",
+      .details = "Changes nothing but the catalog, which is brought up to date. Exit code 1 when something is damaged.",
+      .examples =
+          "  bough doctor\n"
+          "  bough doctor --deep",
+      .options =
+          {{.name = "--deep",
+            .help = "Check every byte of every session, every row of the catalog, and whether every attachment is used",
+            .target = &options->deep},
+           {.name = "--remove-unused",
+            .help = "With --deep: remove attachments that no entry names",
+            .target = &options->removeUnused}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+void print(const MigrationResult& result, bool json) {
+  if (json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
+    writer.member("fromFormat", static_cast<std::uint64_t>(result.fromFormat));
+    writer.member("toFormat", static_cast<std::uint64_t>(result.toFormat));
+    writer.member("entries", result.entries).member("keptAs", result.keptAs).key("problems").beginArray();
+    for (const Problem& problem : result.problems) {
+      writer.beginObject().member("kind", toString(problem.kind)).member("offset", problem.offset);
+      writer.member("bytes", problem.bytes).member("message", problem.message).endObject();
+    }
+    writer.endArray().endObject();
+    return printLine(out);
+  }
+  if (result.keptAs.empty()) {
+    return printLine(fmt::format("{} is in format {} already", result.sessionId, result.toFormat));
+  }
+  const bool onlyHeader = result.fromFormat == result.toFormat;
+  printLine(fmt::format("{}: {} entries {}; the old file is {}", result.sessionId, result.entries,
+                        onlyHeader ? "under a new header, for the old one could not be read"
+                                   : fmt::format("brought from format {} to {}", result.fromFormat, result.toFormat),
+                        result.keptAs));
+  for (const Problem& problem : result.problems) {
+    printLine(fmt::format("  PROBLEM: {} at byte {} ({} bytes) of the old file could not be read: {}",
+                          toString(problem.kind), problem.offset, problem.bytes, text::printable(problem.message)));
+  }
+}
+
+Result<ExitCode> run(const Context& context, const std::string& name) {
+  BOUGH_TRY(auto session, openSession(context, name));
+  BOUGH_TRY(auto result, session.store->migrateSession(session.sessionId));
+  print(result, context.json);
+  return result.problems.empty() ? kDone : kProblem;
+}
+
+}  // namespace
+
+Command migrateCommand() {
+  auto name = std::make_shared<std::string>();
+  return {
+      .name = "migrate",
+      .summary = "Bring a session of an older format to the present one",
+      .details =
+          "The new file is checked entry by entry before it takes the old one's place; the old one stays as\n"
+          "<session>.v0. Interrupted, it is finished or undone by the next run.",
+      .examples = "  bough migrate SESSION",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = name.get(), .required = true}},
+      .values = name,
+      .run = [name](const Context& context) { return run(context, *name); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,221 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/catalog_view.h"
+#include "cli/names/session_name.h"
+#include "cli/names/when.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string olderThan;
+  bool apply = false;
+  std::string session;
+  bool pin = false;
+  bool unpin = false;
+  std::string timeToLive;
+  std::string byDefault;
+};
+
+// "off" is 0.
+Result<std::uint64_t> parseLife(const std::string& text) {
+  if (text == "off") return 0;
+  auto age = parseAge(text);
+  if (age && *age == 0) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no time to live", text), "as in 30d or 12h, or off");
+  }
+  return age;
+}
+
+// Says how long sessions are kept that have no time of their own.
+Result<ExitCode> setDefault(const Context& context, const std::string& text) {
+  BOUGH_TRY(auto age, parseLife(text));
+  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto settings, store->settings());
+  settings.timeToLiveMs = age == 0 ? std::nullopt : std::optional(age);
+  BOUGH_TRY(store->saveSettings(settings));
+  if (!context.json) {
+    printMessage(age == 0 ? "sessions are kept for ever, but for those with a time to live of their own"
+                          : fmt::format("sessions may go {} after their last entry; `bough prune` lists those whose "
+                                        "time is over",
+                                        formatDuration(age)));
+    return kDone;
+  }
+  printLine(fmt::format(R"({{"schema":1,"defaultTimeToLiveMs":{}}})", age == 0 ? "null" : fmt::format("{}", age)));
+  return kDone;
+}
+
+// Says how long one session is to be kept.
+Result<ExitCode> keep(const Context& context, const Options& options) {
+  if (options.pin + options.unpin + !options.timeToLive.empty() == 0) {
+    return fail(ErrorCode::InvalidArgument, "nothing is said about the session", "--pin, --unpin or --ttl AGE");
+  }
+  SessionInfo info;
+  if (options.pin || options.unpin) info.pinned = options.pin;
+  if (!options.timeToLive.empty()) {
+    BOUGH_TRY(auto age, parseLife(options.timeToLive));
+    info.timeToLiveMs = age;
+  }
+  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  BOUGH_TRY(auto done, appendSessionInfo(*store, session, info));
+  if (!context.json) {
+    printMessage(info.pinned.value_or(false) ? fmt::format("{} is pinned: prune passes it over", session)
+                 : info.timeToLiveMs.value_or(0) > 0
+                     ? fmt::format("{} may go {} after its last entry", session, formatDuration(*info.timeToLiveMs))
+                     : fmt::format("{} is kept as any other", session));
+    return kDone;
+  }
+  std::string out;
+  json::Writer(out)
+      .beginObject()
+      .member("schema", std::uint64_t{1})
+      .member("sessionId", session)
+      .member("entryId", done.lastAppendedEntryId)
+      .endObject();
+  printLine(out);
+  return kDone;
+}
+
+struct Outcome {
+  std::uint64_t moved = 0;
+  std::uint64_t bytes = 0;
+  ExitCode code = kDone;
+};
+
+Outcome moveAll(SessionStore& store, const std::vector<Catalog::Expired>& expired, bool json) {
+  Outcome outcome;
+  for (const Catalog::Expired& each : expired) {
+    auto moved = store.trashSession(each.session.sessionId);
+    if (!moved) {
+      // Whoever shares its history is not over yet.
+      printError(moved.error(), json);
+      outcome.code = kProblem;
+      continue;
+    }
+    ++outcome.moved;
+    outcome.bytes += moved->bytes;
+  }
+  return outcome;
+}
+
+void printJson(const std::vector<Catalog::Expired>& expired, bool applied, const Outcome& outcome) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("applied", applied);
+  writer.member("moved", outcome.moved).member("bytes", outcome.bytes).key("sessions").beginArray();
+  for (const Catalog::Expired& each : expired) {
+    writer.beginObject().member("sessionId", each.session.sessionId).member("title", each.session.title);
+    writer.member("lastActive", formatTimestamp(each.session.activeMs)).member("bytes", each.session.bytes);
+    writer.member("expired", formatTimestamp(each.expiredMs)).endObject();
+  }
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printTable(const std::vector<Catalog::Expired>& expired) {
+  Table table({{.title = "session"},
+               {.title = "active", .spare = 1},
+               {.title = "over since"},
+               {.title = "size", .align = Table::Align::Right, .spare = 2},
+               {.title = "title"}});
+  const std::uint64_t now = nowMs();
+  for (const Catalog::Expired& each : expired) {
+    table.add({each.session.sessionId, formatAge(each.session.activeMs, now), formatAge(each.expiredMs, now),
+               formatBytes(each.session.bytes), each.session.title});
+  }
+  table.print();
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (!options.byDefault.empty()) {
+    if (!options.session.empty() || options.apply || !options.olderThan.empty()) {
+      return fail(ErrorCode::InvalidArgument, "--default-ttl stands alone: it is about the whole store",
+                  "bough prune --default-ttl 90d, then bough prune");
+    }
+    return setDefault(context, options.byDefault);
+  }
+  if (!options.session.empty()) return keep(context, options);
+  if (options.pin || options.unpin || !options.timeToLive.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--pin, --unpin and --ttl are about one session",
+                "name it: bough prune SESSION --pin");
+  }
+  std::optional<std::uint64_t> byDefault;
+  if (!options.olderThan.empty()) {
+    BOUGH_TRY(auto age, parseAge(options.olderThan));
+    byDefault = age;
+  }
+  BOUGH_TRY(auto view, openCatalogView(context));
+  BOUGH_TRY(auto expired, view.catalog->expired(nowMs(), byDefault));
+  Outcome outcome;
+  if (options.apply) {
+    outcome = moveAll(*view.store, expired, context.json);
+  } else {
+    for (const Catalog::Expired& each : expired) outcome.bytes += each.session.bytes;
+  }
+  if (context.json) {
+    printJson(expired, options.apply, outcome);
+    return outcome.code;
+  }
+  if (expired.empty()) {
+    printMessage("no session's time is over");
+    return kDone;
+  }
+  if (!options.apply) {
+    printTable(expired);
+    printMessage(fmt::format("{} would come back; nothing was changed: --apply moves these to the trash",
+                             formatBytes(outcome.bytes)));
+    return kDone;
+  }
+  printMessage(fmt::format("{} session{} moved to the trash, {}; `bough trash --empty` gives the space back",
+                           outcome.moved, outcome.moved == 1 ? "" : "s", formatBytes(outcome.bytes)));
+  return outcome.code;
+}
+
+}  // namespace
+
+Command pruneCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "prune",
+      .summary = "List sessions whose time is over, and with --apply move them to the trash",
+      .details =
+          "A session's time is over when nothing was added to it for longer than its time to live: its own (--ttl), "
+          "or\n"
+          "else --older-than, or else the store's (--default-ttl), which is off until it is set. Pinned sessions are\n"
+          "passed over, and so are damaged ones. Nothing goes by itself: without --apply this only lists, and what is\n"
+          "moved lies in the trash until that is emptied.",
+      .examples =
+          "  bough prune --older-than 90d\n"
+          "  bough prune --older-than 90d --apply\n"
+          "  bough prune --default-ttl 365d\n"
+          "  bough prune SESSION --pin\n"
+          "  bough prune SESSION --ttl 30d",
+      .options = {{.name = "SESSION", .help = "Set how long this session is kept", .target = &options->session},
+                  {.name = "--older-than",
+                   .help = "This time, in place of the store's own default",
+                   .target = &options->olderThan,
+                   .value = "AGE"},
+                  {.name = "--apply", .help = "Move them to the trash", .target = &options->apply},
+                  {.name = "--pin", .help = "Keep the session for ever", .target = &options->pin},
+                  {.name = "--unpin", .help = "Keep it as any other", .target = &options->unpin},
+                  {.name = "--ttl",
+                   .help = "Its own time to live: 30d, 12h, or off",
+                   .target = &options->timeToLive,
+                   .value = "AGE"},
+                  {.name = "--default-ttl",
+                   .help = "Keep for the store: the time to live of sessions that have none of their own, or off",
+                   .target = &options->byDefault,
+                   .value = "AGE"}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

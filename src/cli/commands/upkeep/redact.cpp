@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string entry;
+  std::string by;
+  std::string reason;
+};
+
+std::string userName() {
+  const char* name = std::getenv("USER");
+  return name == nullptr || *name == '\0' ? "unknown" : name;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto session, openSession(context, options.session));
+  BOUGH_TRY(auto entry, resolveEntry(*session.store, session.sessionId, options.entry));
+  const std::string by = options.by.empty() ? userName() : options.by;
+  BOUGH_TRY(auto redacted, session.store->redactEntry(session.sessionId, entry, by, options.reason));
+  if (!context.json) {
+    printMessage(fmt::format("{} of {} is hidden from every view; the log keeps it", entry, session.sessionId));
+    return kDone;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject()
+      .member("schema", std::uint64_t{1})
+      .member("sessionId", session.sessionId)
+      .member("entryId", entry);
+  writer.member("redactionId", redacted.lastAppendedEntryId).member("by", by).member("reason", options.reason);
+  writer.endObject();
+  printLine(out);
+  return kDone;
+}
+
+}  // namespace
+
+Command redactCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "redact",
+      .summary = "Hide what an entry says from every view, with who and why",
+      .details =
+          "The log keeps its order, its ids and the entry itself; what is shown, searched or given to a model no "
+          "longer\n"
+          "holds it, and the catalog wipes its words at its next look. What it cost stays counted.",
+      .examples = "  bough redact SESSION ENTRY --reason \"a password\"",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true},
+                  {.name = "--reason", .help = "Why", .target = &options->reason, .required = true},
+                  {.name = "--by", .help = "Who; default: $USER", .target = &options->by, .value = "NAME"}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

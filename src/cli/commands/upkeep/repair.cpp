@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  bool removeUnused = false;
+};
+
+void print(const RepairReport& report, bool json) {
+  if (json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId);
+    writer.member("tornBytes", report.tornBytes).member("damagedLines", report.damagedLines);
+    writer.member("indexRebuilt", report.indexRebuilt).key("removedFiles").beginArray();
+    for (const std::string& name : report.removedFiles) writer.string(name);
+    writer.endArray().key("otherCopies").beginArray();
+    for (const std::string& path : report.otherCopies) writer.string(path);
+    writer.endArray().member("appendable", !report.refusal).endObject();
+    return printLine(out);
+  }
+  if (report.tornBytes > 0) {
+    printLine(fmt::format("moved {} torn bytes to {}.torn", report.tornBytes, report.sessionId));
+  }
+  if (!report.removedFiles.empty()) printLine(fmt::format("removed {}", fmt::join(report.removedFiles, ", ")));
+  for (const std::string& path : report.otherCopies) {
+    printLine(
+        fmt::format("{} stays: it is not read and holds something else than {}; look which one is right and move the "
+                    "other out of the store",
+                    path, report.path));
+  }
+  if (report.damagedLines > 0) {
+    printLine(fmt::format("{} damaged places stay as they are and are skipped; `bough verify {}` lists them",
+                          report.damagedLines, report.sessionId));
+  }
+  if (!report.refusal) printLine(fmt::format("{} can be read and appended to", report.sessionId));
+}
+
+Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
+  BOUGH_TRY(auto unused, store.findUnusedAttachments());
+  auto removed = store.removeUnusedAttachments(unused);
+  if (!removed) return std::unexpected(removed.error());
+  printLine(context.json ? fmt::format(R"({{"schema":1,"removedAttachments":{}}})", *removed)
+                         : fmt::format("removed {} attachments that no entry names", *removed));
+  return kDone;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto store, context.openStore());
+  if (options.removeUnused) return removeUnused(context, *store);
+  if (options.session.empty()) {
+    return fail(ErrorCode::InvalidArgument, "which session?", "`bough verify` finds the ones that need it");
+  }
+  BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  BOUGH_TRY(auto report, store->repairSession(session));
+  print(report, context.json);
+  if (report.refusal) return std::unexpected(*report.refusal);
+  return report.damagedLines > 0 || !report.otherCopies.empty() ? kProblem : kDone;
+}
+
+}  // namespace
+
+Command repairCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "repair",
+      .summary = "Put a session in order after a crash; loses nothing",
+      .details =
+          "Torn bytes at the end move to <session>.torn, leftovers of interrupted work go, the index is made anew.\n"
+          "Damaged lines in the middle are never removed: they stay and are skipped.",
+      .examples =
+          "  bough repair SESSION\n"
+          "  bough repair --unused-attachments",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session},
+                  {.name = "--unused-attachments",
+                   .help = "Instead: remove attachments that no entry names",
+                   .target = &options->removeUnused}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/confirm.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> sessions;
+  bool yes = false;
+  bool detach = false;
+};
+
+void printResult(const TrashedSession& moved, bool json) {
+  if (!json) {
+    printMessage(fmt::format("{} is in the trash ({}); `bough trash --restore {}` brings it back", moved.sessionId,
+                             formatBytes(moved.bytes), moved.sessionId));
+    return;
+  }
+  std::string out;
+  json::Writer(out)
+      .beginObject()
+      .member("schema", std::uint64_t{1})
+      .member("sessionId", moved.sessionId)
+      .member("trashId", moved.trashId)
+      .member("bytes", moved.bytes)
+      .endObject();
+  printLine(out);
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto store, context.openStore());
+  std::vector<std::string> sessions;
+  for (const std::string& name : options.sessions) {
+    BOUGH_TRY(auto session, resolveSession(*store, name));
+    sessions.push_back(std::move(session));
+  }
+  if (!options.yes) {
+    BOUGH_TRY(auto sure,
+              confirm(sessions.size() == 1 ? fmt::format("Move session {} to the trash?", sessions.front())
+                                           : fmt::format("Move {} sessions to the trash?", sessions.size())));
+    if (!sure) return kDone;
+  }
+  ExitCode code = kDone;
+  for (const std::string& session : sessions) {
+    auto moved = store->trashSession(session, {.detachForks = options.detach});
+    if (!moved) {
+      if (moved.error().code == ErrorCode::HasForks) {
+        moved.error().hint = "remove them as well, or add --detach: each then gets its own copy";
+      }
+      printError(moved.error(), context.json);
+      code = kProblem;
+      continue;
+    }
+    printResult(*moved, context.json);
+  }
+  return code;
+}
+
+}  // namespace
+
+Command rmCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "rm",
+      .summary = "Move sessions to the trash",
+      .details = "Nothing is lost: `bough trash` lists what is there and brings it back.",
+      .examples =
+          "  bough rm SESSION\n"
+          "  bough rm @3 @4 --yes",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->sessions, .required = true},
+                  {.name = "--yes", .help = "Do not ask", .target = &options->yes},
+                  {.name = "--detach",
+                   .help = "First give each fork its own copy of the history it shares",
+                   .target = &options->detach}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

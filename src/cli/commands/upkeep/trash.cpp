@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "bough/catalog.h"
+#include "cli/commands/commands.h"
+#include "cli/names/when.h"
+#include "cli/terminal/confirm.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> restore;
+  bool empty = false;
+  std::string olderThan;
+  bool yes = false;
+};
+
+std::uint64_t bytesOf(const std::vector<TrashedSession>& trash) {
+  std::uint64_t bytes = 0;
+  for (const TrashedSession& each : trash) bytes += each.bytes;
+  return bytes;
+}
+
+// What lies there under this name: an id in the trash, or a session's: then the one thrown away last.
+Result<std::string> find(const std::vector<TrashedSession>& trash, const std::string& name) {
+  std::vector<const TrashedSession*> begins;
+  for (const TrashedSession& each : trash) {
+    if (each.trashId == name || each.sessionId == name) return each.trashId;
+    if (!name.empty() && each.sessionId.starts_with(name)) begins.push_back(&each);
+  }
+  const bool one = !begins.empty() && std::ranges::all_of(begins, [&](const TrashedSession* each) {
+    return each->sessionId == begins.front()->sessionId;
+  });
+  if (one) return begins.front()->trashId;
+  if (begins.empty()) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", name), "`bough trash` lists what is");
+  }
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("{} in the trash begin with {}: {}, {} …", begins.size(), name, begins[0]->trashId,
+                          begins[1]->trashId),
+              "type more of the id");
+}
+
+Result<ExitCode> list(const Context& context, SessionStore& store, const std::vector<TrashedSession>& trash) {
+  // One that cannot be read is listed all the same.
+  const auto titleOf = [&](const TrashedSession& each) { return trashedTitle(store, each.trashId).value_or(""); };
+  if (context.json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("bytes", bytesOf(trash)).key("trash").beginArray();
+    for (const TrashedSession& each : trash) {
+      writer.beginObject().member("trashId", each.trashId).member("sessionId", each.sessionId);
+      writer.member("title", titleOf(each)).member("removed", formatTimestamp(each.removedMs));
+      writer.member("bytes", each.bytes).endObject();
+    }
+    writer.endArray().endObject();
+    printLine(out);
+    return kDone;
+  }
+  if (trash.empty()) {
+    printMessage("the trash is empty");
+    return kDone;
+  }
+  Table table({{.title = "session"},
+               {.title = "removed"},
+               {.title = "size", .align = Table::Align::Right, .spare = 1},
+               {.title = "title"}});
+  const std::uint64_t now = nowMs();
+  for (const TrashedSession& each : trash) {
+    table.add({each.sessionId, formatAge(each.removedMs, now), formatBytes(each.bytes), titleOf(each)});
+  }
+  table.print();
+  printMessage("`bough trash --restore SESSION` brings one back, `bough trash --empty` removes them for good");
+  return kDone;
+}
+
+Result<ExitCode> restore(const Context& context, SessionStore& store, const std::vector<TrashedSession>& trash,
+                         const std::vector<std::string>& names) {
+  ExitCode code = kDone;
+  for (const std::string& name : names) {
+    auto trashId = find(trash, name);
+    Result<void> done;
+    trashId ? done = store.restoreSession(*trashId) : done = std::unexpected(trashId.error());
+    if (!done) {
+      printError(done.error(), context.json);
+      code = kProblem;
+      continue;
+    }
+    const std::string session = trashId->substr(0, trashId->rfind('~'));
+    if (!context.json) {
+      printMessage(fmt::format("{} is back", session));
+      continue;
+    }
+    std::string out;
+    json::Writer(out).beginObject().member("schema", std::uint64_t{1}).member("sessionId", session).endObject();
+    printLine(out);
+  }
+  return code;
+}
+
+Result<ExitCode> empty(const Context& context, SessionStore& store, std::vector<TrashedSession> trash,
+                       const Options& options) {
+  if (!options.olderThan.empty()) {
+    BOUGH_TRY(auto age, parseAge(options.olderThan));
+    const std::uint64_t before = nowMs() - std::min(age, nowMs());
+    std::erase_if(trash, [&](const TrashedSession& each) { return each.removedMs >= before; });
+  }
+  if (!trash.empty() && !options.yes) {
+    BOUGH_TRY(auto sure, confirm(fmt::format("Remove {} session{} ({}) for good?", trash.size(),
+                                             trash.size() == 1 ? "" : "s", formatBytes(bytesOf(trash)))));
+    if (!sure) return kDone;
+  }
+  std::vector<std::string> ids;
+  for (const TrashedSession& each : trash) ids.push_back(each.trashId);
+  auto bytes = store.emptyTrash(ids);
+  if (!bytes) return std::unexpected(bytes.error());
+  if (!context.json) {
+    printMessage(fmt::format("{} session{} removed for good: {} came back", ids.size(), ids.size() == 1 ? "" : "s",
+                             formatBytes(*bytes)));
+    return kDone;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("removed", std::uint64_t{ids.size()});
+  writer.member("bytes", *bytes).endObject();
+  printLine(out);
+  return kDone;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (options.empty && !options.restore.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--restore and --empty do not go together", "one after the other");
+  }
+  if (!options.empty && (!options.olderThan.empty() || options.yes)) {
+    return fail(ErrorCode::InvalidArgument, "--older-than and --yes belong to --empty", "`bough trash --empty …`");
+  }
+  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto trash, store->listTrash());
+  if (!options.restore.empty()) return restore(context, *store, trash, options.restore);
+  if (options.empty) return empty(context, *store, std::move(trash), options);
+  return list(context, *store, trash);
+}
+
+}  // namespace
+
+Command trashCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "trash",
+      .summary = "List what was thrown away, bring it back, or remove it for good",
+      .details = "Nothing leaves the trash by itself.",
+      .examples =
+          "  bough trash\n"
+          "  bough trash --restore SESSION\n"
+          "  bough trash --empty --older-than 30d",
+      .options = {{.name = "--restore",
+                   .help = "Bring this session back; may be given more than once",
+                   .target = &options->restore,
+                   .value = "SESSION"},
+                  {.name = "--empty", .help = "Remove what is in the trash for good", .target = &options->empty},
+                  {.name = "--older-than",
+                   .help = "With --empty: only what has lain there so long",
+                   .target = &options->olderThan,
+                   .value = "AGE"},
+                  {.name = "--yes", .help = "With --empty: do not ask", .target = &options->yes}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+std::string remedyIn(const VerifyReport& report, ProblemKind kind) {
+  constexpr std::string_view kSession = "SESSION";
+  std::string remedy(remedyFor(kind));
+  for (std::size_t at = 0; (at = remedy.find(kSession, at)) != std::string::npos; at += report.sessionId.size()) {
+    remedy.replace(at, kSession.size(), report.sessionId);
+  }
+  return remedy;
+}
+
+void printJson(const VerifyReport& report) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId);
+  if (!report.problems.empty()) writer.member("file", report.file);
+  writer.member("entries", report.entries).member("bytes", report.bytes);
+  writer.member("problemCount", report.problemCount).member("noteCount", report.noteCount);
+  writer.key("problems").beginArray();
+  for (const Problem& problem : report.problems) {
+    writer.beginObject().member("kind", toString(problem.kind)).member("note", isNote(problem.kind));
+    writer.member("offset", problem.offset)
+        .member("bytes", problem.bytes)
+        .member("message", problem.message)
+        .member("hint", remedyIn(report, problem.kind))
+        .endObject();
+  }
+  writer.endArray().endObject();
+  printLine(out);
+}
+
+void printForPeople(const VerifyReport& report) {
+  printLine(fmt::format("{}  {} {}, {}: {}", report.sessionId, report.entries,
+                        report.entries == 1 ? "entry" : "entries", formatBytes(report.bytes),
+                        report.problemCount > 0
+                            ? fmt::format("{} {} in {}", report.problemCount,
+                                          report.problemCount == 1 ? "problem" : "problems", report.file)
+                        : report.noteCount > 0 ? fmt::format("good, {} notes", report.noteCount)
+                                               : "good"));
+  for (const Problem& problem : report.problems) {
+    printLine(fmt::format("  {} {} at byte {} ({} bytes): {}", isNote(problem.kind) ? "note:" : "PROBLEM:",
+                          toString(problem.kind), problem.offset, problem.bytes, text::printable(problem.message)));
+  }
+  std::set<ProblemKind> kinds;
+  for (const Problem& problem : report.problems) {
+    if (isNote(problem.kind) || !kinds.insert(problem.kind).second) continue;
+    printLine(fmt::format("  → {}: {}", toString(problem.kind), remedyIn(report, problem.kind)));
+  }
+}
+
+Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {
+  BOUGH_TRY(auto store, context.openStore());
+  std::vector<std::string> sessions;
+  for (const std::string& name : names) {
+    BOUGH_TRY(auto session, resolveSession(*store, name));
+    sessions.push_back(std::move(session));
+  }
+  if (names.empty()) {
+    BOUGH_TRY(auto all, store->listSessions());
+    sessions = std::move(all);
+  }
+  std::size_t bad = 0;
+  for (const std::string& session : sessions) {
+    auto report = store->verifySession(session);
+    if (!report) {
+      printError(report.error(), context.json);
+      ++bad;
+      continue;
+    }
+    context.json ? printJson(*report) : printForPeople(*report);
+    if (report->problemCount > 0) ++bad;
+    if (outputClosed()) return kDone;
+  }
+  if (!context.json && (bad > 0 || sessions.size() > 1)) {
+    printMessage(
+        fmt::format("{} of {} sessions have problems{}", bad, sessions.size(), bad > 0 ? "; nothing was changed" : ""));
+  }
+  return bad > 0 ? kProblem : kDone;
+}
+
+}  // namespace
+
+Command verifyCommand() {
+  auto names = std::make_shared<std::vector<std::string>>();
+  return {
+      .name = "verify",
+      .summary = "Check every byte of sessions; changes nothing",
+      .details = "Without a session: all of the store. Exit code 1 when something cannot be read.",
+      .examples =
+          "  bough verify\n"
+          "  bough verify SESSION --json",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = names.get()}},
+      .values = names,
+      .run = [names](const Context& context) { return run(context, *names); },
+  };
+}
+
+}  // namespace bough::cli

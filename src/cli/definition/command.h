@@ -1,0 +1,67 @@
+// What a command is: its words, its options, what it does. The parser, the help, the manual and the completions are all
+// made from this one definition.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bough/error.h"
+#include "bough/store.h"
+#include "cli/terminal/exit_code.h"
+
+namespace bough::cli {
+
+/// What every command is given.
+struct Context {
+  std::string storeLocation;  ///< As --store gave it; empty for the default.
+  bool json = false;
+  bool version = false;                     ///< --version: only that is printed.
+  std::shared_ptr<StorageBackend> backend;  ///< When set, the store is over this one, wherever --store points.
+  /// Runs another command line in this process and prints its errors; for the chat's slash commands.
+  std::function<int(std::vector<std::string> words)> runCommand;
+
+  /// Opens the store. Only commands that make something make the store too.
+  [[nodiscard]] Result<std::unique_ptr<SessionStore>> openStore(bool create = false) const;
+  /// --store, else BOUGH_STORE, else $XDG_DATA_HOME/bough, else ~/.local/share/bough.
+  [[nodiscard]] std::string resolvedLocation() const;
+};
+
+/// One option (`--name`) or argument (`NAME`), and where its value goes.
+struct Option {
+  std::string name;
+  std::string help;
+  /// A text is never empty when it was given.
+  std::variant<bool*, std::string*, std::uint64_t*, std::vector<std::string>*> target;
+  bool required = false;
+  std::vector<std::string> choices = {};
+  std::string value = {};  ///< What the help calls its value, as N or FILE.
+
+  [[nodiscard]] bool isArgument() const { return !name.starts_with('-'); }
+  [[nodiscard]] bool isFlag() const { return std::holds_alternative<bool*>(target); }
+};
+
+struct Command {
+  std::string name;
+  std::string summary;
+  std::string details;   ///< A few sentences; may be empty.
+  std::string examples;  ///< One a line; may be empty.
+  std::vector<Option> options;
+  std::shared_ptr<void> values;  ///< Keeps alive what the options point to.
+  std::function<Result<ExitCode>(const Context&)> run;
+};
+
+/// Commands that belong together, as the help lists them.
+struct CommandGroup {
+  std::string title;
+  std::vector<Command> commands;
+};
+
+/// The options every command takes.
+std::vector<Option> globalOptions(Context& context);
+
+}  // namespace bough::cli

@@ -1,0 +1,18 @@
+// The options that every command takes.
+
+#include "cli/definition/command.h"
+
+namespace bough::cli {
+
+std::vector<Option> globalOptions(Context& context) {
+  return {
+      {.name = "--store",
+       .help = "The store: a folder. Default: $BOUGH_STORE, else $XDG_DATA_HOME/bough, else ~/.local/share/bough",
+       .target = &context.storeLocation,
+       .value = "FOLDER"},
+      {.name = "--json", .help = "Print JSON for programs", .target = &context.json},
+      {.name = "--version", .help = "Print the version and nothing else", .target = &context.version},
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,116 @@
+#include "cli/definition/reference.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bough/version.h"
+#include "cli/definition/help.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::string_view kNames =
+    "SESSION is the id of a session, the beginning of one when that is unique, a key, a part of a title when that is "
+    "unique, `@last` (the one used last), `@3` (the third of the last `bough ls`), or the path of a session file. "
+    "ENTRY is "
+    "the id of an entry, the beginning of one, a label, `@head`, `@root`, or one of these with `~3` for the third "
+    "entry "
+    "before it.";
+
+constexpr std::string_view kExits =
+    "0 done, 1 a problem in the data, 2 wrong use. Data goes to stdout, messages to stderr. With `--json` the output "
+    "has a "
+    "stable shape with a `schema` number, and an error is `{\"error\":{\"code\",\"message\",\"hint\",\"retryable\"}}` "
+    "on "
+    "stderr.";
+
+std::string withChoices(const Option& option) {
+  return option.choices.empty() ? option.help : fmt::format("{} ({})", option.help, fmt::join(option.choices, ", "));
+}
+
+// In a table a bar would end the cell.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char character : text) out += character == '|' ? std::string("\\|") : std::string(1, character);
+  return out;
+}
+
+std::string markdownOptions(const std::vector<Option>& options) {
+  if (options.empty()) return {};
+  std::string out = "\n| | |\n|---|---|\n";
+  for (const Option& option : options) {
+    out += fmt::format("| `{}` | {} |\n", cell(optionSyntax(option)), cell(withChoices(option)));
+  }
+  return out;
+}
+
+// Text for troff: a leading dot or quote would be a request, a backslash an escape, a bare minus a hyphen.
+std::string troff(std::string_view text) {
+  std::string out;
+  bool lineStart = true;
+  for (const char character : text) {
+    if (lineStart && (character == '.' || character == '\'')) out += "\\&";
+    lineStart = character == '\n';
+    if (character == '\\') {
+      out += "\\e";
+    } else if (character == '-') {
+      out += "\\-";
+    } else if (character != '`') {
+      out += character;
+    }
+  }
+  return out;
+}
+
+std::string manualOptions(const std::vector<Option>& options) {
+  std::string out;
+  for (const Option& option : options) {
+    out += fmt::format(".TP\n.B {}\n{}\n", troff(optionSyntax(option)), troff(withChoices(option)));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string markdownReference(const std::vector<CommandGroup>& groups) {
+  std::string out = fmt::format(
+      "# The `bough` command\n\nMade by `bough help --format markdown` from the definitions that `--help` "
+      "shows.\n\n{}\n\n"
+      "Exit codes: {}\n\n## For every command\n",
+      kNames, kExits);
+  Context context;
+  out += markdownOptions(globalOptions(context));
+  for (const CommandGroup& group : groups) {
+    out += fmt::format("\n## {}\n", group.title);
+    for (const Command& command : group.commands) {
+      out += fmt::format("\n### `{}`\n\n{}.", usageLine(command), command.summary);
+      if (!command.details.empty()) out += " " + command.details;
+      out += "\n" + markdownOptions(command.options);
+      if (!command.examples.empty()) out += fmt::format("\n```\n{}\n```\n", command.examples);
+    }
+  }
+  return out;
+}
+
+std::string manualPage(const std::vector<CommandGroup>& groups) {
+  std::string out = fmt::format(
+      ".TH BOUGH 1 \"\" \"bough {}\" \"User Commands\"\n.SH NAME\nbough \\- durable, branching, portable sessions of "
+      "AI "
+      "agents\n.SH SYNOPSIS\n.B bough\n[COMMAND] [ARGUMENTS] [OPTIONS]\n.SH DESCRIPTION\n{}\n.SH OPTIONS\n",
+      kVersion, troff(kNames));
+  Context context;
+  out += manualOptions(globalOptions(context));
+  for (const CommandGroup& group : groups) {
+    out += fmt::format(".SH {}\n", group.title == "bough" ? "ABOUT BOUGH" : group.title);
+    for (const Command& command : group.commands) {
+      out += fmt::format(".SS {}\n{}.", troff(usageLine(command)), troff(command.summary));
+      if (!command.details.empty()) out += "\n" + troff(command.details);
+      out += "\n" + manualOptions(command.options);
+      if (!command.examples.empty()) out += fmt::format(".PP\n.nf\n{}\n.fi\n", troff(command.examples));
+    }
+  }
+  out += fmt::format(".SH EXIT STATUS\n{}\n", troff(kExits));
+  return out;
+}
+
+}  // namespace bough::cli

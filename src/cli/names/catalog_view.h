@@ -1,0 +1,40 @@
+// What commands that answer from the catalog begin with.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bough/catalog.h"
+#include "cli/definition/command.h"
+
+namespace bough::cli {
+
+struct CatalogView {
+  std::unique_ptr<SessionStore> store;
+  std::unique_ptr<Catalog> catalog;
+};
+
+/// Opens the store's catalog and brings it up to date, with a progress bar when that takes long. When it cannot be
+/// brought up to date (another process holds it, the disk is full) it says so and answers from what was known.
+Result<CatalogView> openCatalogView(const Context& context, bool search = false);
+
+/// Brings a catalog up to date, with a progress bar when that takes long.
+Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
+
+/// What a list calls a session: its title, else its key, else what it is a fork of.
+std::string displayTitle(const SessionSummary& row);
+
+/// Options that choose sessions, and the filter they make.
+struct FilterOptions {
+  std::string agent;
+  std::string key;
+  std::string cwd;
+  std::string since;
+  std::string until;
+
+  [[nodiscard]] std::vector<Option> definitions();
+  [[nodiscard]] Result<SessionFilter> filter() const;
+};
+
+}  // namespace bough::cli

@@ -1,0 +1,123 @@
+#include "cli/names/entry_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "base/text.h"
+#include "base/try.h"
+#include "bough/entry_summary.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr const char* kHint = "`bough tree SESSION --ids` shows the entries, `bough labels SESSION` the labels";
+
+Result<std::string> headOf(SessionStore& store, const std::string& sessionId) {
+  BOUGH_TRY(auto state, store.sessionState(sessionId));
+  if (!state.headId.empty()) return std::move(state.headId);
+  return fail(ErrorCode::NotFound, fmt::format("the head of session {} stands before its first entry", sessionId),
+              "append a message, or name another entry");
+}
+
+Result<std::string> idAt(SessionStore& store, const std::string& sessionId, TreeNode node) {
+  BOUGH_TRY(auto entries, store.loadEntriesAt(sessionId, {node}));
+  return std::move(entries.front().id);
+}
+
+// Of the head's branch, or the first there is.
+Result<std::string> rootOf(SessionStore& store, const std::string& sessionId) {
+  BOUGH_TRY(auto tree, store.loadTree(sessionId));
+  const TreeNode root = tree.head() == kNoNode ? tree.firstRoot() : tree.root(tree.head());
+  if (root != kNoNode) return idAt(store, sessionId, root);
+  return fail(ErrorCode::NotFound, fmt::format("session {} has no entries yet", sessionId),
+              "`bough append` adds the first one");
+}
+
+Result<std::string> ancestorOf(SessionStore& store, const std::string& sessionId, const std::string& entryId,
+                               std::size_t steps) {
+  BOUGH_TRY(auto tree, store.loadTree(sessionId));
+  BOUGH_TRY(auto node, store.sequenceOf(sessionId, entryId));
+  if (!tree.isNode(node)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is no part of the conversation", entryId), kHint);
+  }
+  const std::size_t depth = tree.depth(node);
+  if (steps > depth) {
+    return fail(ErrorCode::NotFound, fmt::format("entry {} has only {} before it, not {}", entryId, depth, steps),
+                kHint);
+  }
+  return idAt(store, sessionId, tree.ancestor(node, steps));
+}
+
+// Takes "~3" off the end of a name as often as it stands there, and returns the sum; a bare ~ is one step.
+std::size_t takeSteps(std::string& name) {
+  std::size_t sum = 0;
+  for (std::size_t at = name.rfind('~'); at != std::string::npos; at = name.rfind('~')) {
+    std::uint32_t steps = 1;
+    const char* begin = name.data() + at + 1;
+    const char* end = name.data() + name.size();
+    if (begin != end) {
+      const auto [rest, error] = std::from_chars(begin, end, steps);
+      if (rest != end || error != std::errc()) return sum;
+    }
+    sum += steps;
+    name.resize(at);
+  }
+  return sum;
+}
+
+Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, const std::string& name) {
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> found;
+  if (!name.empty()) {
+    BOUGH_TRY(auto ids, store.findEntryIds(sessionId, name, kShown + 1));
+    found = std::move(ids);
+  }
+  if (found.size() == 1) return std::move(found.front());
+  if (found.empty()) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("session {} has no entry or label {}", sessionId, text::excerpt(name, 60)), kHint);
+  }
+  std::string candidates;
+  for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i) {
+    auto entry = store.loadEntry(sessionId, found[i]);
+    const EntrySummary summary = entry ? summarizeEntry(*entry, 30) : EntrySummary{};
+    candidates += fmt::format("{}{} [{}] {}", i == 0 ? "" : "; ", found[i], summary.speaker, summary.text);
+  }
+  return fail(
+      ErrorCode::InvalidArgument,
+      fmt::format("{} entries begin with {}: {}{}", found.size() > kShown ? "several" : std::to_string(found.size()),
+                  name, candidates, found.size() > kShown ? "; …" : ""),
+      "type more of the id");
+}
+
+// A name without steps behind it.
+Result<std::string> resolveBase(SessionStore& store, const std::string& sessionId, const std::string& name) {
+  if (name == "@head") return headOf(store, sessionId);
+  if (name == "@root") return rootOf(store, sessionId);
+  if (name.starts_with('@')) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} names no entry", text::excerpt(name, 60)),
+                "there are @head, @root, and both with ~N for the entry N steps before");
+  }
+  auto exact = store.sequenceOf(sessionId, name);
+  if (exact) return name;
+  if (exact.error().code != ErrorCode::NotFound) return std::unexpected(exact.error());
+  BOUGH_TRY(auto labels, store.labels(sessionId));
+  const auto label = std::ranges::find(labels, name, &SessionLabel::name);
+  if (label != labels.end()) return std::move(label->entryId);
+  return byPrefix(store, sessionId, name);
+}
+
+}  // namespace
+
+Result<std::string> resolveEntry(SessionStore& store, const std::string& sessionId, const std::string& name) {
+  std::string base = name;
+  const std::size_t steps = takeSteps(base);
+  auto entry = resolveBase(store, sessionId, base);
+  if (!entry || steps == 0) return entry;
+  return ancestorOf(store, sessionId, *entry, steps);
+}
+
+}  // namespace bough::cli

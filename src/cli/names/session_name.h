@@ -1,0 +1,30 @@
+// How a person names a session.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bough/error.h"
+#include "bough/store.h"
+#include "cli/definition/command.h"
+
+namespace bough::cli {
+
+inline constexpr const char* kSessionHelp =
+    "A session: its id or the beginning of it, a key, part of its title, @last, @N (of the last `ls`), or a path";
+
+/// The id of the session that `name` means in this store. NotFound when there is none; InvalidArgument, with the
+/// candidates, when there are several.
+Result<std::string> resolveSession(SessionStore& store, const std::string& name);
+
+/// A session that was named, and the store it is in.
+struct NamedSession {
+  std::unique_ptr<SessionStore> store;
+  std::string sessionId;
+};
+
+/// The same in the store that the command line means. A name may also be the path of a session file: in a store, then
+/// it is that store's session; elsewhere, then it can be read but not written.
+Result<NamedSession> openSession(const Context& context, const std::string& name);
+
+}  // namespace bough::cli

@@ -1,0 +1,92 @@
+#include "cli/names/when.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <ctime>
+
+#include "base/environment.h"
+#include "base/timestamp.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::uint64_t kMinute = 60'000;
+constexpr std::uint64_t kHour = 60 * kMinute;
+constexpr std::uint64_t kDay = 24 * kHour;
+
+// Midnight at the beginning of a local day.
+std::uint64_t localDay(int year, int month, int day) {
+  std::tm local{};
+  local.tm_year = year - 1900;
+  local.tm_mon = month - 1;
+  local.tm_mday = day;
+  local.tm_isdst = -1;
+  const std::time_t seconds = std::mktime(&local);
+  return seconds < 0 ? 0 : static_cast<std::uint64_t>(seconds) * 1000;
+}
+
+}  // namespace
+
+std::uint64_t nowMs() {
+  return systemEnvironment().clock.nowMs();
+}
+
+Result<std::uint64_t> parseAge(std::string_view text) {
+  const auto wrong = [&] {
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no length of time", text.substr(0, 40)),
+                "as in 30m, 12h, 90d, 2w");
+  };
+  std::uint64_t count = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (read.ec != std::errc() || read.ptr + 1 != text.data() + text.size() || count > 1'000'000) return wrong();
+  switch (*read.ptr) {
+    case 'm': return count * kMinute;
+    case 'h': return count * kHour;
+    case 'd': return count * kDay;
+    case 'w': return count * 7 * kDay;
+    default: return wrong();
+  }
+}
+
+Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t now) {
+  if (const auto time = parseTimestamp(text)) return *time;
+  if (text.size() == 10 && text[4] == '-' && text[7] == '-') {
+    // As a time it is checked for us: months have days, and not every year a 29th of February.
+    if (parseTimestamp(std::string(text) + "T00:00:00Z")) {
+      const auto number = [&](std::size_t at, std::size_t size) {
+        int value = 0;
+        std::from_chars(text.data() + at, text.data() + at + size, value);
+        return value;
+      };
+      return localDay(number(0, 4), number(5, 2), number(8, 2));
+    }
+  }
+  if (const auto age = parseAge(text)) return *age > now ? 0 : now - *age;
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no time", text.substr(0, 40)),
+              "a date as 2026-11-14, a time as 2026-11-14T23:47:00Z, or so long ago: 12h, 7d");
+}
+
+std::string formatAge(std::uint64_t whenMs, std::uint64_t now) {
+  if (whenMs == 0) return "";
+  const std::uint64_t age = now > whenMs ? now - whenMs : 0;
+  if (whenMs <= now + kDay) {
+    if (age < 2 * kMinute) return "now";
+    if (age < kHour) return fmt::format("{}m ago", age / kMinute);
+    if (age < kDay) return fmt::format("{}h ago", age / kHour);
+    if (age < 7 * kDay) return fmt::format("{}d ago", age / kDay);
+  }
+  const auto seconds = static_cast<std::time_t>(whenMs / 1000);
+  std::tm local{};
+  if (::localtime_r(&seconds, &local) == nullptr) return "";
+  return fmt::format("{:04}-{:02}-{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
+}
+
+std::string formatDuration(std::uint64_t ms) {
+  if (ms < kMinute) return fmt::format("{}s", ms / 1000);
+  if (ms < kHour) return fmt::format("{}m", ms / kMinute);
+  if (ms < kDay) return fmt::format("{:.1f}h", static_cast<double>(ms) / static_cast<double>(kHour));
+  return fmt::format("{:.1f}d", static_cast<double>(ms) / static_cast<double>(kDay));
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,153 @@
+#include "cli/repl/chat_listener.h"
+
+#include <fmt/format.h>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+using agent::AgentEvent;
+using agent::EventKind;
+
+constexpr std::size_t kResultLines = 8;
+
+// "bash  echo hi", "read  src/main.cpp": the tool and what matters most of its arguments.
+std::string callLine(const AgentEvent& event) {
+  std::string what;
+  for (const char* name : {"command", "path", "pattern"}) {
+    if (what.empty()) what = json::findString(event.text, name).value_or("");
+  }
+  const std::size_t width = std::max<std::size_t>(terminalWidth(), 30) - 10;
+  return fmt::format("{}  {}", text::printable(event.name),
+                     text::excerptToWidth(what.empty() ? event.text : what, width));
+}
+
+std::string firstLines(const std::string& text) {
+  std::string out;
+  std::string_view rest = text;
+  std::size_t count = 0;
+  while (!rest.empty() && count < kResultLines) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (line.empty()) continue;
+    out += "  " + text::excerptToWidth(line, std::max<std::size_t>(terminalWidth(), 20) - 4) + "\n";
+    ++count;
+  }
+  std::size_t more = 0;
+  for (const char c : rest) more += c == '\n' ? 1 : 0;
+  if (!rest.empty()) out += fmt::format("  … {} more lines\n", more + 1);
+  return out;
+}
+
+}  // namespace
+
+void TextListener::say(const std::string& line) {
+  stdoutIsTerminal() ? printLine(line) : printMessage(line);
+}
+
+void TextListener::endText() {
+  if (inText_) printText((stdoutIsTerminal() ? markdown_.finish() : std::string()) + "\n");
+  if (inThinking_) printText("\n");
+  inText_ = inThinking_ = false;
+}
+
+void TextListener::showResult(const AgentEvent& event) {
+  if (!stdoutIsTerminal()) {
+    if (event.isError) say(fmt::format("  {} failed: {}", event.name, text::excerpt(event.text, 200)));
+    return;
+  }
+  const std::size_t diff = event.text.find("\n@@ ");
+  if (!event.isError && diff != std::string::npos) {
+    std::string indented;
+    for (const char c : text::printableLines(std::string_view(event.text).substr(diff + 1))) indented += c;
+    printText(styledDiff(indented));
+    return;
+  }
+  printText(styled(event.isError ? Style::Red : Style::Dim, firstLines(event.text)));
+}
+
+void TextListener::onEvent(const AgentEvent& event) {
+  if (event.kind == EventKind::Text) {
+    if (inThinking_) endText();
+    inText_ = true;
+    printText(stdoutIsTerminal() ? markdown_.feed(event.text) : event.text);
+    return;
+  }
+  if (event.kind == EventKind::Thinking) {
+    if (!stdoutIsTerminal()) return;
+    inThinking_ = true;
+    printText(styled(Style::Dim, text::printableLines(event.text)));
+    return;
+  }
+  if (event.kind == EventKind::ToolCall || event.kind == EventKind::UserMessage) return;
+  endText();
+  switch (event.kind) {
+    case EventKind::ToolStart: say(styled(Style::Yellow, "● ") + callLine(event)); break;
+    case EventKind::ToolResult: showResult(event); break;
+    case EventKind::Retry:
+      say(styled(Style::Dim, fmt::format("{}; trying again in {:.1f} s", text::excerpt(event.text, 200),
+                                         static_cast<double>(event.waitMs) / 1000)));
+      break;
+    case EventKind::Notice: say(styled(Style::Dim, text::printable(event.text))); break;
+    case EventKind::Aborted: say(styled(Style::Red, text::excerpt(event.text, 300))); break;
+    default: break;
+  }
+}
+
+std::optional<bool> TextListener::allow(const agent::ToolCall& call, const std::string& question) {
+  if (alwaysBash_ && call.name == "bash") return true;
+  endText();
+  const std::string always = call.name == "bash" ? ", [a]lways in this chat" : "";
+  const auto answer =
+      ask_(fmt::format("{}\n  allow it? [y]es, [n]o{}: ", styled(Style::Bold, text::printableLines(question)), always));
+  if (!answer) return std::nullopt;
+  alwaysBash_ = alwaysBash_ || (call.name == "bash" && *answer == "a");
+  return *answer == "y" || *answer == "yes" || *answer == "a";
+}
+
+agent::RecoveryChoice TextListener::recover(const UnfinishedToolCall& call) {
+  using Action = agent::RecoveryChoice::Action;
+  endText();
+  const auto answer =
+      ask_(fmt::format("{} {}\n  was running when the program ended, and may have had its effect.\n"
+                       "  [r]un it again, [s]kip it, [g]ive its result by hand, or leave it [u]nknown: ",
+                       styled(Style::Bold, text::printable(call.name)), text::excerpt(call.input, 300)));
+  if (!answer) return {};
+  if (*answer == "r") return {.action = Action::RunAgain};
+  if (*answer == "s") return {.action = Action::Skip};
+  if (*answer != "g") return {};
+  const auto result = ask_("  its result: ");
+  return result ? agent::RecoveryChoice{.action = Action::GiveResult, .text = *result} : agent::RecoveryChoice{};
+}
+
+void JsonListener::onEvent(const AgentEvent& event) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("event", toString(event.kind));
+  if (!event.entryId.empty()) writer.member("entryId", event.entryId);
+  if (!event.toolCallId.empty()) writer.member("toolCallId", event.toolCallId);
+  if (!event.name.empty()) writer.member("name", event.name);
+  if (event.kind != EventKind::TurnEnd && event.kind != EventKind::ToolCall) writer.member("text", event.text);
+  if (event.kind == EventKind::ToolResult) writer.member("isError", event.isError);
+  if (event.kind == EventKind::Retry) writer.member("waitMs", event.waitMs);
+  if (event.kind == EventKind::AssistantMessage || event.kind == EventKind::TurnEnd) {
+    writer.member("durationMs", event.durationMs).key("usage").beginObject();
+    writer.member("inputTokens", event.usage.inputTokens).member("outputTokens", event.usage.outputTokens);
+    writer.member("cacheReadTokens", event.usage.cacheReadTokens);
+    writer.member("cacheWriteTokens", event.usage.cacheWriteTokens);
+    writer.member("reasoningTokens", event.usage.reasoningTokens).endObject();
+  }
+  if (event.kind == EventKind::TurnEnd) {
+    writer.member("toolCount", event.toolCount).member("contextTokens", event.contextTokens);
+  }
+  writer.endObject();
+  printLine(out);
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,45 @@
+// What a chat shows: as text for people, or as JSON lines for programs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/loop.h"
+#include "cli/terminal/markdown.h"
+
+namespace bough::cli {
+
+/// Asks the user a question and returns the line of the answer; none when there is nobody to ask, or no answer.
+using Ask = std::function<std::optional<std::string>(const std::string& question)>;
+
+/// For people. The answer goes to stdout; on a terminal what happens besides too, else to stderr.
+class TextListener final : public agent::Listener {
+ public:
+  explicit TextListener(Ask ask) : ask_(std::move(ask)) {}
+  void onEvent(const agent::AgentEvent& event) override;
+  std::optional<bool> allow(const agent::ToolCall& call, const std::string& question) override;
+  agent::RecoveryChoice recover(const UnfinishedToolCall& call) override;
+
+ private:
+  void say(const std::string& line);
+  void endText();
+  void showResult(const agent::AgentEvent& event);
+
+  Ask ask_;
+  MarkdownPrinter markdown_;
+  bool inText_ = false;
+  bool inThinking_ = false;
+  bool alwaysBash_ = false;
+};
+
+/// Every event is one line: {"schema":1,"event":…}.
+class JsonListener final : public agent::Listener {
+ public:
+  void onEvent(const agent::AgentEvent& event) override;
+  std::optional<bool> allow(const agent::ToolCall&, const std::string&) override { return std::nullopt; }
+  agent::RecoveryChoice recover(const UnfinishedToolCall&) override { return {}; }
+};
+
+}  // namespace bough::cli

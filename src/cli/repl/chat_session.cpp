@@ -1,0 +1,99 @@
+#include "cli/repl/chat_session.h"
+#include "base/try.h"
+
+#include <csignal>
+#include <filesystem>
+#include <ranges>
+
+#include "cli/names/session_name.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+agent::CancelToken theToken;
+std::atomic<bool> theEnd{false};
+
+void onSignal(int number) {
+  theToken.request();
+  if (number != SIGINT) theEnd.store(true);
+}
+
+Result<void> catchUp(Catalog& catalog) {
+  Progress progress("looking at sessions", 0);
+  auto done = catalog.catchUp({.progress = [&](const CatchUpProgress& state) {
+    progress.setTotal(state.totalSessions);
+    progress.update(state.doneSessions);
+    return true;
+  }});
+  // Another process may be at it: what is known is enough then.
+  if (!done && done.error().code != ErrorCode::Busy) return std::unexpected(done.error());
+  return {};
+}
+
+// Whether nothing that was said stands behind the place where the chat goes on.
+bool isAtTheEnd(const OpenedChat& opened) {
+  constexpr std::size_t kLast = 16;  // labels and titles may stand behind it
+  const auto entries = opened.store->loadSessionEntries(opened.chat->sessionId(), {.last = kLast});
+  if (!entries) return false;
+  for (const Entry& entry : std::views::reverse(*entries)) {
+    if (!isControlType(entry.type)) return entry.id == opened.chat->place().headId;
+  }
+  return false;
+}
+
+}  // namespace
+
+CancelOnSignal::CancelOnSignal() {
+  theToken.reset();
+  theEnd.store(false);
+  struct sigaction action{};
+  action.sa_handler = onSignal;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) (void)::sigaction(number, &action, nullptr);
+}
+
+CancelOnSignal::~CancelOnSignal() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(number, SIG_DFL);
+}
+
+agent::CancelToken& CancelOnSignal::token() const {
+  return theToken;
+}
+
+bool CancelOnSignal::terminating() {
+  return theEnd.load();
+}
+
+std::uint64_t countTurns(const OpenedChat& opened) {
+  constexpr std::size_t kMessages = 5'000;  // a longer branch is not read for a number
+  const auto row = opened.catalog->session(opened.chat->sessionId());
+  const std::uint64_t known = row ? row->userMessages : 0;
+  if (row && !row->origin && row->branches <= 1 && isAtTheEnd(opened)) return known;
+  const auto counted = opened.chat->countTurns(kMessages);
+  return counted ? counted->value_or(known) : known;
+}
+
+Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const std::string& session,
+                            bool fresh, agent::Listener& listener, const agent::CancelToken& cancel) {
+  OpenedChat out;
+  BOUGH_TRY(auto store, context.openStore(/*create=*/true));
+  out.store = std::move(store);
+  BOUGH_TRY(auto chat, agent::Chat::make(*out.store, listener, cancel, options));
+  out.chat = std::move(chat);
+  BOUGH_TRY(auto catalog, Catalog::open(*out.store));
+  out.catalog = std::move(catalog);
+  BOUGH_TRY(catchUp(*out.catalog));
+  std::string id;
+  if (!session.empty()) {
+    BOUGH_TRY(auto found, resolveSession(*out.store, session));
+    id = found;
+  } else if (!fresh) {
+    BOUGH_TRY(auto current, out.catalog->currentSession(options.key));
+    id = current.value_or("");
+  }
+  BOUGH_TRY(id.empty() ? out.chat->startNew() : out.chat->open(id));
+  if (!id.empty()) out.restoredTurns = countTurns(out);
+  return out;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,40 @@
+// How a chat is begun: which session it continues, and how Ctrl-C reaches it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "agent/chat.h"
+#include "bough/catalog.h"
+#include "cli/definition/command.h"
+
+namespace bough::cli {
+
+/// A chat with all it stands on.
+struct OpenedChat {
+  std::unique_ptr<SessionStore> store;
+  std::unique_ptr<Catalog> catalog;
+  std::unique_ptr<agent::Chat> chat;
+  std::uint64_t restoredTurns = 0;
+};
+
+/// Opens the session that is named, else the key's current one, else makes one.
+Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const std::string& session,
+                            bool fresh, agent::Listener& listener, const agent::CancelToken& cancel);
+
+/// How many turns the user has had on the branch that the chat continues, those that a fork shares among them.
+std::uint64_t countTurns(const OpenedChat& opened);
+
+/// While it lives, Ctrl-C and a request to terminate set the token instead of ending the program.
+class CancelOnSignal {
+ public:
+  CancelOnSignal();
+  ~CancelOnSignal();
+  CancelOnSignal(const CancelOnSignal&) = delete;
+  CancelOnSignal& operator=(const CancelOnSignal&) = delete;
+  [[nodiscard]] agent::CancelToken& token() const;
+  /// Whether the program was asked to terminate, not only to stop what it does.
+  [[nodiscard]] static bool terminating();
+};
+
+}  // namespace bough::cli

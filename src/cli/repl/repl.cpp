@@ -1,0 +1,202 @@
+#include "cli/repl/repl.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+#include "base/text.h"
+#include "base/try.h"
+#include "cli/repl/chat_listener.h"
+#include "cli/repl/chat_session.h"
+#include "cli/repl/repl_commands.h"
+#include "cli/terminal/line_editor.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr int kLookMs = 20;
+
+// A question that the thread of the turn has for the user, who types in another one.
+class Questions {
+ public:
+  /// From the turn. None when the turn was stopped meanwhile.
+  std::optional<std::string> ask(const std::string& question, const agent::CancelToken& cancel) {
+    printText(question);
+    std::unique_lock lock(mutex_);
+    open_ = true;
+    answer_.reset();
+    while (!answer_ && !cancel.requested()) changed_.wait_for(lock, std::chrono::milliseconds(kLookMs));
+    open_ = false;
+    return std::exchange(answer_, {});
+  }
+  /// From the terminal: true when the line was the answer to a question.
+  bool answer(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    if (!open_ || answer_) return false;
+    answer_ = line;
+    changed_.notify_all();
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+  std::optional<std::string> answer_;
+};
+
+// Lines typed while a turn runs. The terminal edits and echoes them by itself then.
+class TypedLines {
+ public:
+  /// Waits a moment; gives the next complete line, if there is one.
+  std::optional<std::string> next() {
+    pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (text_.find('\n') == std::string::npos && ::poll(&ready, 1, kLookMs) > 0 && (ready.revents & POLLIN) != 0) {
+      char bytes[4'096];
+      const ssize_t got = ::read(STDIN_FILENO, bytes, sizeof bytes);
+      if (got > 0) text_.append(bytes, static_cast<std::size_t>(got));
+    }
+    const std::size_t end = text_.find('\n');
+    if (end == std::string::npos) return std::nullopt;
+    std::string line = text_.substr(0, end);
+    text_.erase(0, end + 1);
+    return line;
+  }
+
+ private:
+  std::string text_;
+};
+
+class Repl {
+ public:
+  Repl(const Context& context, const agent::ChatOptions& options)
+      : context_(context),
+        options_(withTitles(options)),
+        listener_([this](const std::string& question) { return questions_.ask(question, signals_.token()); }) {}
+
+  Result<ExitCode> run(const std::string& session, bool fresh) {
+    BOUGH_TRY(auto opened, openChat(context_, options_, session, fresh, listener_, signals_.token()));
+    opened_ = std::move(opened);
+    commands_ = std::make_unique<ReplCommands>(context_, opened_);
+    LineEditor editor(
+        context_.backend ? "" : context_.resolvedLocation() + "/chat_history",
+        [this](std::string_view line) { return commands_->complete(line); },
+        [this](const std::string& line) { return opened_.chat->withoutKeys(line); });
+    commands_->showOpened();
+    finishInterrupted();
+    while (!commands_->isOver() && !CancelOnSignal::terminating()) {
+      std::optional<std::string> line = nextLine(editor);
+      if (!line) break;
+      handle(*line);
+    }
+    return kDone;
+  }
+
+ private:
+  static agent::ChatOptions withTitles(agent::ChatOptions options) {
+    options.makeTitles = true;
+    return options;
+  }
+
+  // What waits comes first; then the user is asked.
+  std::optional<std::string> nextLine(LineEditor& editor) {
+    if (!queue_.empty()) {
+      std::string line = std::move(queue_.front());
+      queue_.pop_front();
+      printLine(styled(Style::Bold, "› ") + text::printable(line));
+      return line;
+    }
+    for (;;) {
+      signals_.token().reset();
+      const LineEditor::Input input = editor.read("› ");
+      if (input.outcome == LineEditor::Outcome::Line) return input.text;
+      if (input.outcome == LineEditor::Outcome::End || CancelOnSignal::terminating()) return std::nullopt;
+      printLine(styled(Style::Dim, "(/quit or Ctrl-D ends)"));
+    }
+  }
+
+  void handle(const std::string& line) {
+    if (line.find_first_not_of(" \t\n") == std::string::npos) return;
+    signals_.token().reset();
+    if (line.starts_with('/') && !line.starts_with("//")) {
+      report(commands_->run(line));
+      return;
+    }
+    runTurn([&] { return opened_.chat->say(line.starts_with("//") ? line.substr(1) : line); });
+  }
+
+  void finishInterrupted() {
+    const auto interrupted = opened_.chat->isInterrupted();
+    if (!interrupted || !*interrupted) return;
+    printLine(styled(Style::Yellow, "The last turn was interrupted; finishing it (Ctrl-C stops)."));
+    runTurn([&] { return opened_.chat->resume(); });
+  }
+
+  // The turn has a thread of its own; meanwhile lines are read: answers to its questions, commands that end it, and
+  // what is to be said next.
+  void runTurn(const std::function<Result<agent::TurnReport>()>& turn) {
+    std::optional<Result<agent::TurnReport>> outcome;
+    std::atomic<bool> over{false};
+    std::optional<std::string> switching;
+    {
+      const std::jthread worker([&] {
+        outcome = turn();
+        over = true;
+      });
+      while (!over) {
+        const auto line = typed_.next();
+        if (!line || questions_.answer(*line)) continue;
+        if (ReplCommands::endsTurn(*line)) {
+          switching = *line;
+          queue_.clear();
+          signals_.token().request();
+        } else if (line->find_first_not_of(" \t") != std::string::npos) {
+          queue_.push_back(*line);
+        }
+      }
+    }
+    if (!*outcome) {
+      report(std::unexpected(outcome->error()));
+    } else {
+      commands_->showStatus(**outcome);
+    }
+    if (switching) {
+      signals_.token().reset();
+      report(commands_->run(*switching));
+      finishInterruptedAfterSwitch();
+    }
+  }
+
+  void finishInterruptedAfterSwitch() {
+    if (!commands_->isOver()) finishInterrupted();
+  }
+
+  static void report(const Result<void>& result) {
+    if (!result) printError(result.error(), false);
+  }
+
+  const Context& context_;
+  agent::ChatOptions options_;
+  CancelOnSignal signals_;
+  Questions questions_;
+  TextListener listener_;
+  OpenedChat opened_;
+  std::unique_ptr<ReplCommands> commands_;
+  TypedLines typed_;
+  std::deque<std::string> queue_;
+};
+
+}  // namespace
+
+Result<ExitCode> runRepl(const Context& context, const agent::ChatOptions& options, const std::string& session,
+                         bool fresh) {
+  return Repl(context, options).run(session, fresh);
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,346 @@
+#include "cli/repl/repl_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
+#include "agent/models.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/entry_view.h"
+
+namespace bough::cli {
+
+struct ReplCommands::Row {
+  std::string_view name;
+  std::string_view takes;
+  std::string_view help;
+  bool endsTurn;
+  Result<void> (ReplCommands::*run)(const std::string& words);
+};
+
+namespace {
+
+std::string trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\n");
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1));
+}
+
+std::string nameOf(std::string_view line) {
+  return std::string(line.substr(0, line.find_first_of(" \t\n")));
+}
+
+Result<std::size_t> numberIn(const std::string& words, std::size_t otherwise) {
+  if (words.empty()) return otherwise;
+  std::size_t number = 0;
+  const auto [end, problem] = std::from_chars(words.data(), words.data() + words.size(), number);
+  if (problem != std::errc() || end != words.data() + words.size() || number == 0) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no number from 1 upwards", words));
+  }
+  return number;
+}
+
+std::string thousands(std::uint64_t tokens) {
+  if (tokens < 1'000) return fmt::format("{}", tokens);
+  return tokens < 1'000'000 ? fmt::format("{:.1f}k", static_cast<double>(tokens) / 1e3)
+                            : fmt::format("{:.1f}M", static_cast<double>(tokens) / 1e6);
+}
+
+// Files whose paths begin as typed; folders end in a slash.
+std::vector<std::string> filesMatching(const std::string& folder, std::string_view typed) {
+  constexpr std::size_t kMost = 500;
+  const std::size_t slash = typed.rfind('/');
+  const std::string_view parent = slash == std::string_view::npos ? std::string_view() : typed.substr(0, slash + 1);
+  const std::filesystem::path base = std::filesystem::path(folder.empty() ? "." : folder) / parent;
+  std::vector<std::string> found;
+  std::error_code problem;
+  for (std::filesystem::directory_iterator each(base, problem), end; !problem && each != end && found.size() < kMost;
+       each.increment(problem)) {
+    const std::string name = each->path().filename().string();
+    std::string path = std::string(parent) + name + (each->is_directory(problem) ? "/" : "");
+    if (path.starts_with(typed) && (!name.starts_with('.') || typed.ends_with('.'))) found.push_back(std::move(path));
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+void keepMatching(Completion& out, std::string_view typed, std::string candidate) {
+  if (candidate.starts_with(typed)) out.candidates.push_back(std::move(candidate));
+}
+
+// Sessions by their ids and, where one is the key's only session, by their keys; each with its title.
+void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
+  constexpr std::size_t kMost = 200;
+  (void)catalog.catchUp();  // what is known already is enough
+  const auto sessions = catalog.list({.filter = {}, .limit = kMost});
+  if (!sessions) return;
+  const auto add = [&](const std::string& name, const SessionSummary& session) {
+    if (name.empty() || !name.starts_with(typed) || std::ranges::find(out.candidates, name) != out.candidates.end())
+      return;
+    out.candidates.push_back(name);
+    out.notes.push_back(session.title);
+  };
+  for (const SessionSummary& each : *sessions) add(each.sessionId, each);
+  for (const SessionSummary& each : *sessions) add(each.key, each);
+}
+
+}  // namespace
+
+const std::vector<ReplCommands::Row>& ReplCommands::rows() {
+  static const std::vector<Row> kRows = {
+      {"/new", "", "begin a new session; this one stays", true, &ReplCommands::startNew},
+      {"/sessions", "[N]", "list the sessions, the newest first", false, &ReplCommands::listSessions},
+      {"/switch", "SESSION", "another session: its number, id, key or part of its title", true,
+       &ReplCommands::switchTo},
+      {"/history", "[N]", "show the last N messages", false, &ReplCommands::showHistory},
+      {"/delete", "SESSION", "move a session to the trash", true, &ReplCommands::deleteSession},
+      {"/quit", "", "end; the session is there again next time", true, &ReplCommands::quit},
+      {"/tree", "", "draw the session as a tree", false, &ReplCommands::showTree},
+      {"/branch", "[ENTRY]", "list the branches, or go on from an entry: its id, a label, @head~3", true,
+       &ReplCommands::branch},
+      {"/fork", "", "go on in a new session that shares this one's history", true, &ReplCommands::fork},
+      {"/back", "[N]", "go back before the last N things you said; they stay as a branch", true, &ReplCommands::goBack},
+      {"/label", "NAME", "name this place", false, &ReplCommands::label},
+      {"/search", "WORDS", "search all sessions", false, &ReplCommands::search},
+      {"/model", "[NAME]", "show or change the model: PROVIDER/MODEL", true, &ReplCommands::changeModel},
+      {"/thinking", "LEVEL", "off, low, medium or high", true, &ReplCommands::changeThinking},
+      {"/compact", "", "put a summary in place of the older part of the context", false, &ReplCommands::compact},
+      {"/cost", "", "what this session has used and cost", false, &ReplCommands::showCost},
+      {"/export", "FILE", "write the conversation as Markdown", false, &ReplCommands::exportTo},
+      {"/help", "", "this", false, &ReplCommands::help},
+  };
+  return kRows;
+}
+
+bool ReplCommands::endsTurn(std::string_view line) {
+  const auto row = std::ranges::find(rows(), nameOf(line), &Row::name);
+  return row != rows().end() && row->endsTurn;
+}
+
+Result<void> ReplCommands::run(const std::string& line) {
+  const std::string name = nameOf(line);
+  const auto row = std::ranges::find(rows(), name, &Row::name);
+  if (row == rows().end()) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
+                "/help lists them; // at the beginning of a line says a slash");
+  }
+  return (this->*row->run)(trimmed(std::string_view(line).substr(name.size())));
+}
+
+void ReplCommands::showOpened() {
+  printLine(styled(Style::Bold, "bough chat") + styled(Style::Dim, "  /help lists the commands, Ctrl-D ends"));
+  printLine(fmt::format("{}  session {}", chat().model(), chat().sessionId()));
+  if (opened_.restoredTurns > 0) {
+    printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));
+  }
+}
+
+void ReplCommands::showStatus(const agent::TurnReport& report) {
+  const Usage& usage = report.totals.usage;
+  const std::string model = chat().model().substr(chat().model().find('/') + 1);
+  const auto cost = PriceTable::builtIn().cost(model, usage);
+  costUsd_ += cost.value_or(0);
+  costKnown_ = costKnown_ && (cost || chat().model().starts_with("offline/"));
+  const std::uint64_t window = std::max<std::uint64_t>(chat().windowTokens(), 1);
+  const std::string& head = chat().place().headId;
+  printLine(styled(
+      Style::Dim,
+      fmt::format("{} · {} in, {} out · context {} ({}%) · ${:.4f}{} · {:.1f} s · branch {}", chat().model(),
+                  thousands(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),
+                  thousands(usage.outputTokens), thousands(report.contextTokens), report.contextTokens * 100 / window,
+                  costUsd_, costKnown_ ? "" : "+?", static_cast<double>(report.totals.durationMs) / 1000,
+                  head.size() > 8 ? head.substr(head.size() - 8) : head)));
+}
+
+Result<void> ReplCommands::startNew(const std::string&) {
+  if (auto made = chat().startNew(); !made) return made;
+  opened_.restoredTurns = 0;
+  printLine(fmt::format("session {}", chat().sessionId()));
+  return {};
+}
+
+Result<void> ReplCommands::listSessions(const std::string& words) {
+  BOUGH_TRY(auto count, numberIn(words, 20));
+  BOUGH_TRY(opened_.catalog->catchUp());
+  BOUGH_TRY(auto sessions, opened_.catalog->list({.filter = {}, .limit = count}));
+  std::vector<std::string> ids;
+  for (const SessionSummary& each : sessions) {
+    ids.push_back(each.sessionId);
+    const bool here = each.sessionId == chat().sessionId();
+    const std::string title = text::excerptToWidth(each.title, std::max<std::size_t>(terminalWidth(), 60) - 40);
+    printLine(fmt::format("{}{:>3}  {:>4} {}  {}  {}", here ? "→" : " ", ids.size(), each.userMessages,
+                          each.userMessages == 1 ? "turn " : "turns", title,
+                          styled(Style::Dim, text::printable(each.key))));
+  }
+  BOUGH_TRY(opened_.catalog->rememberListing(ids));
+  printLine(styled(Style::Dim, "/switch N goes on with one of them"));
+  return {};
+}
+
+// A number is one of the last listing.
+Result<std::string> ReplCommands::findSession(const std::string& name) {
+  if (name.empty()) return fail(ErrorCode::InvalidArgument, "which session?", "/sessions lists them");
+  return resolveSession(chat().store(), numberIn(name, 0) ? "@" + name : name);
+}
+
+Result<void> ReplCommands::switchTo(const std::string& words) {
+  BOUGH_TRY(auto id, findSession(words));
+  if (auto opened = chat().open(id); !opened) return opened;
+  (void)opened_.catalog->catchUp();  // for the number of turns only
+  opened_.restoredTurns = countTurns(opened_);
+  printLine(fmt::format("{}  session {}", chat().model(), id));
+  printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));
+  return {};
+}
+
+Result<void> ReplCommands::showHistory(const std::string& words) {
+  BOUGH_TRY(auto count, numberIn(words, 10));
+  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
+  BOUGH_TRY(auto entries,
+            chat().store().loadSessionEntries(
+                chat().sessionId(),
+                {.last = count, .branch = chat().place().headId, .type = std::string(entry_type::kMessage)}));
+  for (const Entry& entry : entries) printText(renderEntry(entry, viewEntry(entry), {.width = terminalWidth()}));
+  return {};
+}
+
+Result<void> ReplCommands::deleteSession(const std::string& words) {
+  BOUGH_TRY(auto id, findSession(words));
+  if (auto asked = runCommandLine({"rm", id}); !asked) return asked;
+  if (chat().store().sessionState(chat().sessionId())) return {};
+  return startNew("");
+}
+
+Result<void> ReplCommands::quit(const std::string&) {
+  over_ = true;
+  return {};
+}
+
+Result<void> ReplCommands::fork(const std::string&) {
+  if (auto forked = chat().fork(); !forked) return forked;
+  printLine(fmt::format("session {}, which shares the history so far", chat().sessionId()));
+  return {};
+}
+
+Result<void> ReplCommands::goBack(const std::string& words) {
+  BOUGH_TRY(auto count, numberIn(words, 1));
+  BOUGH_TRY(auto place, chat().findBack(count));
+  if (auto moved = chat().moveHead(place); !moved) return moved;
+  printLine(fmt::format("back {} turn{}; what was said since stays as a branch", count, count == 1 ? "" : "s"));
+  return {};
+}
+
+Result<void> ReplCommands::label(const std::string& words) {
+  if (words.empty()) return fail(ErrorCode::InvalidArgument, "which name?", "/label NAME");
+  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "there is nothing to name yet");
+  return runCommandLine({"label", chat().sessionId(), words});
+}
+
+Result<void> ReplCommands::changeModel(const std::string& words) {
+  if (words.empty()) {
+    printLine(fmt::format("{}{}", chat().model(),
+                          chat().thinkingLevel().empty() ? "" : ", thinking " + chat().thinkingLevel()));
+    return {};
+  }
+  BOUGH_TRY(auto line, chat().setModel(words));
+  printLine(line);
+  return {};
+}
+
+Result<void> ReplCommands::changeThinking(const std::string& words) {
+  if (auto changed = chat().setThinkingLevel(words); !changed) return changed;
+  printLine("thinking " + words);
+  return {};
+}
+
+Result<void> ReplCommands::compact(const std::string&) {
+  BOUGH_TRY(auto report, chat().compactNow());
+  printLine(report ? fmt::format("{} messages are now a summary; nothing was removed", report->messages)
+                   : "there is nothing to leave out yet");
+  return {};
+}
+
+Result<void> ReplCommands::exportTo(const std::string& words) {
+  if (words.empty()) return fail(ErrorCode::InvalidArgument, "to which file?", "/export FILE");
+  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
+  BOUGH_TRY(auto entries,
+            chat().store().loadSessionEntries(
+                chat().sessionId(), {.branch = chat().place().headId, .type = std::string(entry_type::kMessage)}));
+  std::ofstream file(words, std::ios::binary | std::ios::trunc);
+  for (const Entry& entry : entries) {
+    file << renderEntry(entry, viewEntry(entry), {.full = true, .markdown = true});
+  }
+  file.close();
+  if (!file) return fail(ErrorCode::Io, fmt::format("{} could not be written", words), "is there such a folder?");
+  printLine(fmt::format("{} messages in {}", entries.size(), text::printable(words)));
+  return {};
+}
+
+Result<void> ReplCommands::help(const std::string&) {
+  for (const Row& row : rows()) printLine(fmt::format("  {:<10} {:<12} {}", row.name, row.takes, row.help));
+  printLine("A line that ends in \\ goes on in the next one; so does Alt-Enter. Ctrl-C stops the model.");
+  return {};
+}
+
+// What the command line can do as well is done by it.
+Result<void> ReplCommands::runCommandLine(std::vector<std::string> words) const {
+  if (!context_.storeLocation.empty()) words.insert(words.begin(), {"--store", context_.storeLocation});
+  (void)context_.runCommand(std::move(words));
+  return {};
+}
+
+Result<void> ReplCommands::showTree(const std::string&) {
+  return runCommandLine({"tree", chat().sessionId()});
+}
+
+Result<void> ReplCommands::branch(const std::string& words) {
+  if (words.empty()) return runCommandLine({"branches", chat().sessionId()});
+  if (auto done = runCommandLine({"switch", chat().sessionId(), words}); !done) return done;
+  return chat().reload();
+}
+
+Result<void> ReplCommands::search(const std::string& words) {
+  if (words.empty()) return fail(ErrorCode::InvalidArgument, "search for what?", "/search WORDS");
+  return runCommandLine({"search", words});
+}
+
+Result<void> ReplCommands::showCost(const std::string&) {
+  return runCommandLine({"usage", chat().sessionId(), "--by", "model"});
+}
+
+Completion ReplCommands::complete(std::string_view line) {
+  const std::size_t blank = line.find_last_of(" \t\n");
+  const std::string_view word = blank == std::string_view::npos ? line : line.substr(blank + 1);
+  Completion out{.replacedBytes = word.size(), .candidates = {}};
+  if (blank == std::string_view::npos && line.starts_with('/')) {
+    for (const Row& row : rows()) keepMatching(out, word, std::string(row.name));
+    return out;
+  }
+  const std::string name = nameOf(line);
+  if (name == "/switch" || name == "/delete") {
+    addSessions(*opened_.catalog, word, out);
+  } else if (name == "/branch") {
+    if (const auto labels = chat().store().labels(chat().sessionId())) {
+      for (const SessionLabel& each : *labels) keepMatching(out, word, each.name);
+    }
+  } else if (name == "/model") {
+    for (const std::string& provider : agent::providerNames()) {
+      keepMatching(out, word, provider == "offline" ? "offline/echo" : provider + "/");
+    }
+  } else if (name == "/thinking") {
+    for (const char* level : {"off", "low", "medium", "high"}) keepMatching(out, word, level);
+  } else {
+    for (std::string& file : filesMatching(chat().options().folder, word)) out.candidates.push_back(std::move(file));
+  }
+  return out;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,66 @@
+// The commands of the REPL, those that begin with a slash.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/repl/chat_session.h"
+#include "cli/terminal/line_editor.h"
+
+namespace bough::cli {
+
+class ReplCommands {
+ public:
+  ReplCommands(const Context& context, OpenedChat& opened) : context_(context), opened_(opened) {}
+
+  /// Runs a line that begins with a slash.
+  Result<void> run(const std::string& line);
+  /// Whether a line is a command that must stop a running turn: it leaves the session, or the place in it.
+  static bool endsTurn(std::string_view line);
+  /// After /quit.
+  [[nodiscard]] bool isOver() const { return over_; }
+
+  /// Says which session is open, and how much there is of it.
+  void showOpened();
+  /// One line: model, tokens, cost, branch.
+  void showStatus(const agent::TurnReport& report);
+
+  /// Commands, and what each of them takes: sessions, models, levels, files.
+  Completion complete(std::string_view line);
+
+ private:
+  struct Row;
+  static const std::vector<Row>& rows();
+
+  Result<void> startNew(const std::string& words);
+  Result<void> listSessions(const std::string& words);
+  Result<void> switchTo(const std::string& words);
+  Result<void> showHistory(const std::string& words);
+  Result<void> deleteSession(const std::string& words);
+  Result<void> quit(const std::string& words);
+  Result<void> showTree(const std::string& words);
+  Result<void> branch(const std::string& words);
+  Result<void> fork(const std::string& words);
+  Result<void> goBack(const std::string& words);
+  Result<void> label(const std::string& words);
+  Result<void> search(const std::string& words);
+  Result<void> changeModel(const std::string& words);
+  Result<void> changeThinking(const std::string& words);
+  Result<void> compact(const std::string& words);
+  Result<void> showCost(const std::string& words);
+  Result<void> exportTo(const std::string& words);
+  Result<void> help(const std::string& words);
+
+  Result<std::string> findSession(const std::string& name);
+  Result<void> runCommandLine(std::vector<std::string> words) const;
+  [[nodiscard]] agent::Chat& chat() const { return *opened_.chat; }
+
+  const Context& context_;
+  OpenedChat& opened_;
+  Usage spent_;  ///< In this chat.
+  double costUsd_ = 0;
+  bool costKnown_ = true;
+  bool over_ = false;
+};
+
+}  // namespace bough::cli

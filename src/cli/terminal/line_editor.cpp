@@ -1,0 +1,246 @@
+#include "cli/terminal/line_editor.h"
+
+#include <fcntl.h>
+#include <histedit.h>
+#include <langinfo.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <clocale>
+#include <cstdio>
+#include <cstring>
+
+#include "base/text.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr int kHistoryLines = 2'000;
+constexpr std::size_t kShownCandidates = 60;
+constexpr std::size_t kMaxPaste = std::size_t{4} << 20;  // characters
+// Asks the terminal to say where a paste begins and ends, so that its line ends are not taken for Enter.
+constexpr const char* kPasteOn = "\033[?2004h";
+constexpr const char* kPasteOff = "\033[?2004l";
+constexpr std::wstring_view kPasteEnd = L"\033[201~";
+
+// libedit asks the C library how wide characters are; without a UTF-8 locale it would not know.
+void useUtf8() {
+  if (std::setlocale(LC_CTYPE, "") != nullptr && std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0) return;
+  (void)std::setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+std::string commonBeginning(const std::vector<std::string>& words) {
+  std::string common = words.front();
+  for (const std::string& word : words) {
+    std::size_t length = 0;
+    while (length < common.size() && length < word.size() && common[length] == word[length]) ++length;
+    common.resize(length);
+  }
+  while (!common.empty() && text::cutToGraphemes(common, SIZE_MAX).size() < common.size()) common.pop_back();
+  return common;
+}
+
+// How many characters, as libedit counts them, a text has.
+int characterCount(std::string_view utf8) {
+  int count = 0;
+  for (const char c : utf8) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+  return count;
+}
+
+// What a person sees as one character may be several for libedit: the last one, and the first one.
+std::string_view lastGrapheme(std::string_view utf8) {
+  std::string_view last;
+  while (!utf8.empty()) {
+    last = text::cutToGraphemes(utf8, 1);
+    if (last.empty()) last = utf8.substr(0, 1);
+    utf8.remove_prefix(last.size());
+  }
+  return last;
+}
+
+std::string_view firstGrapheme(std::string_view utf8) {
+  return text::cutToGraphemes(utf8, 1);
+}
+
+std::string listOf(const Completion& found) {
+  std::string list = "\n";
+  const std::size_t shown = std::min(found.candidates.size(), kShownCandidates);
+  for (std::size_t i = 0; i < shown; ++i) {
+    list += text::printable(found.candidates[i]) + "  ";
+    if (!found.notes.empty()) list += text::excerptToWidth(found.notes[i], 50) + (i + 1 < shown ? "\n" : "");
+  }
+  if (found.candidates.size() > kShownCandidates) list += "…";
+  return list + "\n";
+}
+
+}  // namespace
+
+struct LineEditor::State {
+  EditLine* edit = nullptr;
+  History* history = nullptr;
+  std::string historyFile;
+  std::string prompt;
+  Complete complete;
+  Keep keep;
+
+  static State& of(EditLine* edit) {
+    State* state = nullptr;
+    el_get(edit, EL_CLIENTDATA, &state);
+    return *state;
+  }
+
+  static char* promptOf(EditLine* edit) { return of(edit).prompt.data(); }
+
+  static unsigned char insertNewline(EditLine* edit, int) {
+    return el_insertstr(edit, "\n") == 0 ? CC_REFRESH : CC_ERROR;
+  }
+
+  static unsigned char completeWord(EditLine* edit, int) {
+    const LineInfo* line = el_line(edit);
+    const std::string_view typed(line->buffer, static_cast<std::size_t>(line->cursor - line->buffer));
+    const Completion found = of(edit).complete(typed);
+    if (found.candidates.empty()) return CC_ERROR;
+    const std::string common = commonBeginning(found.candidates);
+    if (common.size() > found.replacedBytes) {
+      // What is typed already is the beginning of every candidate.
+      if (el_insertstr(edit, common.substr(found.replacedBytes).c_str()) != 0) return CC_ERROR;
+      return CC_REFRESH;
+    }
+    if (found.candidates.size() == 1) return CC_NORM;
+    printText(listOf(found));
+    return CC_REDISPLAY;
+  }
+
+  static std::string_view beforeCursor(const LineInfo* line) {
+    return {line->buffer, static_cast<std::size_t>(line->cursor - line->buffer)};
+  }
+  static std::string_view behindCursor(const LineInfo* line) {
+    return {line->cursor, static_cast<std::size_t>(line->lastchar - line->cursor)};
+  }
+
+  static unsigned char goLeft(EditLine* edit, int) {
+    const int count = characterCount(lastGrapheme(beforeCursor(el_line(edit))));
+    if (count == 0) return CC_ERROR;
+    el_cursor(edit, -count);
+    return CC_REFRESH;
+  }
+  static unsigned char goRight(EditLine* edit, int) {
+    const int count = characterCount(firstGrapheme(behindCursor(el_line(edit))));
+    if (count == 0) return CC_ERROR;
+    el_cursor(edit, count);
+    return CC_REFRESH;
+  }
+  static unsigned char deleteLeft(EditLine* edit, int) {
+    const int count = characterCount(lastGrapheme(beforeCursor(el_line(edit))));
+    if (count == 0) return CC_ERROR;
+    el_deletestr(edit, count);
+    return CC_REFRESH;
+  }
+  static unsigned char deleteRight(EditLine* edit, int key) {
+    return goRight(edit, key) == CC_ERROR ? static_cast<unsigned char>(CC_ERROR) : deleteLeft(edit, key);
+  }
+
+  // A paste: everything up to its end, as one text; its last line end sends nothing.
+  static unsigned char paste(EditLine* edit, int) {
+    std::wstring text;
+    while (!text.ends_with(kPasteEnd)) {
+      wchar_t next = 0;
+      if (el_wgetc(edit, &next) != 1) return CC_EOF;
+      if (text.size() < kMaxPaste) {
+        text += next == L'\r' ? L'\n' : next;
+      } else {
+        text = text.substr(0, kMaxPaste - kPasteEnd.size()) + text.substr(text.size() - kPasteEnd.size() + 1) + next;
+      }
+    }
+    text.resize(text.size() - kPasteEnd.size());
+    std::erase_if(text, [](wchar_t c) { return (c < L' ' && c != L'\n' && c != L'\t') || c == 0x7F; });
+    if (text.ends_with(L'\n')) text.pop_back();
+    if (text.empty()) return CC_NORM;
+    return el_winsertstr(edit, text.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
+  }
+
+  void bindKeys() const {
+    const auto bind = [&](const char* name, const char* help, unsigned char (*function)(EditLine*, int),
+                          std::initializer_list<const char*> keys) {
+      el_set(edit, EL_ADDFN, name, help, function);
+      for (const char* key : keys) el_set(edit, EL_BIND, key, name, nullptr);
+    };
+    bind("bough-complete", "complete", &completeWord, {"^I"});
+    bind("bough-newline", "another line", &insertNewline, {"\033\r", "\033\n"});
+    bind("bough-left", "one back", &goLeft, {"^B", "\033[D", "\033OD"});
+    bind("bough-right", "one on", &goRight, {"^F", "\033[C", "\033OC"});
+    bind("bough-delete-left", "delete the one before", &deleteLeft, {"^H", "\177"});
+    bind("bough-delete-right", "delete this one", &deleteRight, {"\033[3~"});
+    bind("bough-paste", "paste", &paste, {"\033[200~"});
+    el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    el_set(edit, EL_BIND, "\033[H", "ed-move-to-beg", nullptr);
+    el_set(edit, EL_BIND, "\033[F", "ed-move-to-end", nullptr);
+  }
+
+  void remember(const std::string& line) const {
+    HistEvent event{};
+    ::history(history, &event, H_ENTER, keep(line).c_str());
+    if (historyFile.empty()) return;
+    // Made by us first, so that nobody else can read it.
+    const int file = ::open(historyFile.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return;
+    ::close(file);
+    ::history(history, &event, H_SAVE, historyFile.c_str());
+  }
+};
+
+LineEditor::LineEditor(std::string historyFile, Complete complete, Keep keep) : state_(std::make_unique<State>()) {
+  useUtf8();
+  state_->historyFile = std::move(historyFile);
+  state_->complete = std::move(complete);
+  state_->keep = std::move(keep);
+  state_->edit = el_init("bough", stdin, stdout, stderr);
+  state_->history = history_init();
+  HistEvent event{};
+  ::history(state_->history, &event, H_SETSIZE, kHistoryLines);
+  ::history(state_->history, &event, H_SETUNIQUE, 1);
+  if (!state_->historyFile.empty()) ::history(state_->history, &event, H_LOAD, state_->historyFile.c_str());
+  EditLine* edit = state_->edit;
+  el_set(edit, EL_CLIENTDATA, state_.get());
+  el_set(edit, EL_PROMPT, &State::promptOf);
+  el_set(edit, EL_EDITOR, "emacs");
+  el_set(edit, EL_SIGNAL, 0);
+  el_set(edit, EL_HIST, ::history, state_->history);
+  state_->bindKeys();
+}
+
+LineEditor::~LineEditor() {
+  el_end(state_->edit);
+  history_end(state_->history);
+}
+
+LineEditor::Input LineEditor::read(const std::string& prompt) {
+  Input input;
+  state_->prompt = prompt;
+  el_resize(state_->edit);
+  printText(kPasteOn);
+  for (;;) {
+    int count = 0;
+    const char* line = el_gets(state_->edit, &count);
+    if (line == nullptr || count <= 0) {
+      input.outcome = count < 0 && errno == EINTR ? Outcome::Interrupted : Outcome::End;
+      el_reset(state_->edit);
+      printText(std::string(kPasteOff) + "\n");
+      return input;
+    }
+    std::string_view part(line, static_cast<std::size_t>(count));
+    while (part.ends_with('\n') || part.ends_with('\r')) part.remove_suffix(1);
+    input.text += part;
+    if (!part.ends_with('\\')) break;
+    input.text.back() = '\n';
+    state_->prompt = "… ";
+  }
+  printText(kPasteOff);
+  input.outcome = Outcome::Line;
+  if (input.text.find_first_not_of(" \t\n") != std::string::npos) state_->remember(input.text);
+  return input;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,92 @@
+#include "cli/terminal/table.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kGap = 2;
+
+// Most cells are ASCII, which needs no table of widths.
+std::size_t widthOf(std::string_view cell) {
+  const bool ascii = std::ranges::all_of(cell, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return ascii ? cell.size() : text::displayWidth(cell);
+}
+
+}  // namespace
+
+void Table::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = text::printable(cell);
+  rows_.push_back(std::move(cells));
+}
+
+Table::Layout Table::layout() const {
+  constexpr std::size_t kWanted = 16;
+  constexpr std::size_t kLeast = 12;
+  Layout made;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t width = widthOf(columns_[c].title);
+    for (const auto& row : rows_) width = std::max(width, widthOf(row[c]));
+    made.widths.push_back(width);
+    made.shown.push_back(c);
+  }
+  if (!stdoutIsTerminal()) return made;
+  const std::size_t room = terminalWidth();
+  const auto before = [&] {
+    std::size_t sum = 0;
+    for (const std::size_t c : made.shown) sum += c + 1 == columns_.size() ? 0 : made.widths[c] + kGap;
+    return sum;
+  };
+  std::size_t& last = made.widths.back();
+  while (before() + std::min(last, kWanted) > room) {
+    const auto spared = std::ranges::max_element(made.shown, {}, [&](std::size_t c) { return columns_[c].spare; });
+    if (columns_[*spared].spare == 0) break;
+    made.shown.erase(spared);
+  }
+  for (const std::size_t c : made.shown) {
+    const std::size_t needed = before() + std::min(last, kLeast);
+    if (!columns_[c].cuttable || needed <= room) continue;
+    const std::size_t surplus = needed - room;
+    made.widths[c] = made.widths[c] > surplus + kLeast ? made.widths[c] - surplus : std::min(made.widths[c], kLeast);
+  }
+  last = std::min(last, std::max(kLeast, room > before() ? room - before() : 0));
+  return made;
+}
+
+std::string Table::line(const std::vector<std::string>& cells, const Layout& layout) const {
+  std::string out;
+  for (const std::size_t c : layout.shown) {
+    const bool isLast = c == layout.shown.back();
+    const std::size_t width = layout.widths[c];
+    const std::string cell = widthOf(cells[c]) > width ? text::excerptToWidth(cells[c], width) : cells[c];
+    const std::string pad(width - std::min(width, widthOf(cell)), ' ');
+    out += columns_[c].align == Align::Right ? pad + cell : cell + pad;
+    if (!isLast) out += std::string(kGap, ' ');
+  }
+  while (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
+void Table::print() const {
+  const Layout made = layout();
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  std::string out = styled(Style::Dim, line(titles, made)) + "\n";
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    if (std::ranges::find(rules_, r) != rules_.end()) {
+      std::size_t width = 0;
+      for (const std::size_t c : made.shown) width += made.widths[c] + (c == made.shown.back() ? 0 : kGap);
+      std::string rule;
+      for (std::size_t i = 0; i < width; ++i) rule += "─";
+      out += styled(Style::Dim, rule) + "\n";
+    }
+    out += line(rows_[r], made) + "\n";
+  }
+  printText(out);
+}
+
+}  // namespace bough::cli

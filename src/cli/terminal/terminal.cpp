@@ -1,0 +1,143 @@
+#include "cli/terminal/terminal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+
+namespace bough::cli {
+namespace {
+
+std::string_view environmentValue(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+bool wantsColour() {
+  static const bool wanted =
+      stdoutIsTerminal() && environmentValue("NO_COLOR").empty() && environmentValue("TERM") != "dumb";
+  return wanted;
+}
+
+std::string_view codeOf(Style style) {
+  switch (style) {
+    case Style::Bold: return "1";
+    case Style::Dim: return "2";
+    case Style::Red: return "31";
+    case Style::Green: return "32";
+    case Style::Yellow: return "33";
+    case Style::Blue: return "34";
+    case Style::Magenta: return "35";
+    case Style::Cyan: return "36";
+  }
+  return "0";
+}
+
+std::int64_t nowMs() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+// The pager's command line; empty for none.
+std::string pagerCommand() {
+  if (const char* pager = std::getenv("PAGER")) return std::string_view(pager) == "cat" ? "" : pager;
+  return "command -v less >/dev/null && exec less -FRX; exec cat";
+}
+
+}  // namespace
+
+bool stdoutIsTerminal() {
+  static const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  return terminal;
+}
+
+bool stdinIsTerminal() {
+  static const bool terminal = ::isatty(STDIN_FILENO) == 1;
+  return terminal;
+}
+
+std::size_t terminalWidth() {
+  constexpr std::size_t kDefault = 80;
+  const std::string_view columns = environmentValue("COLUMNS");
+  std::size_t width = 0;
+  std::from_chars(columns.data(), columns.data() + columns.size(), width);
+  if (width > 0) return width;
+  winsize size{};
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  }
+  return kDefault;
+}
+
+std::string styled(Style style, std::string_view text) {
+  return wantsColour() ? fmt::format("\033[{}m{}\033[0m", codeOf(style), text) : std::string(text);
+}
+
+Pager::Pager(bool wanted) {
+  const std::string command = pagerCommand();
+  if (!wanted || !stdoutIsTerminal() || command.empty()) return;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return;
+  process_ = ::fork();
+  if (process_ == 0) {
+    ::dup2(ends[0], STDIN_FILENO);
+    std::signal(SIGPIPE, SIG_DFL);
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  if (process_ > 0) {
+    savedStdout_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    ::dup2(ends[1], STDOUT_FILENO);
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+Pager::~Pager() {
+  if (process_ <= 0) return;
+  ::dup2(savedStdout_, STDOUT_FILENO);
+  ::close(savedStdout_);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+Progress::Progress(std::string label, std::uint64_t total) : label_(std::move(label)), total_(total) {
+  shown_ = ::isatty(STDERR_FILENO) == 1 && environmentValue("TERM") != "dumb";
+}
+
+Progress::~Progress() {
+  if (shown_ && drawnMs_ != 0) fmt::print(stderr, "\r\033[K");
+}
+
+void Progress::update(std::uint64_t done) {
+  constexpr std::int64_t kIntervalMs = 100;
+  done_ = done;
+  if (!shown_) return;
+  const std::int64_t now = nowMs();
+  if (drawnMs_ != 0 && now - drawnMs_ < kIntervalMs && done_ != total_) return;
+  drawnMs_ = now;
+  draw();
+}
+
+void Progress::draw() const {
+  if (total_ == 0) {
+    fmt::print(stderr, "\r{} {}\033[K", label_, done_);
+    return;
+  }
+  constexpr std::size_t kCells = 30;
+  const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+  const auto filled = static_cast<std::size_t>(share * kCells);
+  std::string bar;
+  for (std::size_t cell = 0; cell < kCells; ++cell) bar += cell < filled ? "█" : "░";
+  fmt::print(stderr, "\r{} {} {:3.0f}%\033[K", label_, bar, share * 100);
+}
+
+}  // namespace bough::cli

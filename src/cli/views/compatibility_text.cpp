@@ -1,0 +1,31 @@
+#include "cli/views/compatibility_text.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+
+void printLosses(const CompatibilityReport& report) {
+  for (std::size_t i = 0; i < report.lossyFields.size(); ++i) {
+    printMessage(fmt::format("  {:>6} × {}", report.lossyCounts[i], text::printable(report.lossyFields[i])));
+  }
+  for (const std::string& warning : report.warnings) printMessage(fmt::format("  {}", text::printable(warning)));
+}
+
+void printEntries(const CompatibilityReport& report) {
+  for (const Finding& finding : report.findings) {
+    printLine(fmt::format("{} {} {}: {}", text::printable(finding.entryId.empty() ? finding.path : finding.entryId),
+                          toString(finding.change), text::printable(finding.field), text::printable(finding.reason)));
+  }
+  for (const SignatureStatus& status : report.signatures) {
+    printLine(fmt::format("{} signature {} ({}): {}",
+                          text::printable(status.entryId.empty() ? status.path : status.entryId),
+                          toString(status.state), toString(status.provider),
+                          status.reason.empty() ? "everything before it is as it was" : status.reason));
+  }
+  if (report.findingsDropped > 0) printLine(fmt::format("… and {} more", report.findingsDropped));
+}
+
+}  // namespace bough::cli
