@@ -1,7 +1,8 @@
-// An entry in one line: who speaks, and how it begins.
+// An entry as people read it: in one line, or part by part.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "bough/entry.h"
 #include "bough/message.h"
@@ -18,6 +19,24 @@ struct EntrySummary {
 
 /// Never fails: what cannot be read as a message is shown as it is stored. `text` has at most so many graphemes.
 EntrySummary summarizeEntry(const Entry& entry, std::size_t graphemes);
+
+/// One part of what an entry says.
+struct EntryPart {
+  BlockKind kind = BlockKind::Text;
+  std::string text = {};  ///< What is said; of a tool call its arguments, of a result what it returned.
+  std::string name = {};  ///< Of a tool call or result: the tool, or the call's id where there is no name.
+  bool isError = false;   ///< A tool result: the tool failed.
+};
+
+/// All that an entry says, decoded.
+struct EntryView {
+  std::string speaker = {};  ///< user, assistant, system, tool; for an entry that is not a message, its type.
+  bool isMessage = false;
+  std::vector<EntryPart> parts = {};
+};
+
+/// Never fails: what cannot be read as a message is shown as it is stored.
+EntryView viewEntry(const Entry& entry);
 
 /// Whether a message holds the result of a tool that failed. Where a dialect has no flag for that (OpenAI's), a result
 /// that begins with `Error:` or is a JSON object with an `error` counts.

@@ -17,7 +17,7 @@ std::vector<CommandGroup> commandGroups() {
       {.title = "Care",
        .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
                     verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},
-      {.title = "bough", .commands = {completionCommand(), helpCommand(), versionCommand()}},
+      {.title = "bough", .commands = {mcpCommand(), completionCommand(), helpCommand(), versionCommand()}},
   };
 }
 

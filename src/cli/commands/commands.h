@@ -39,6 +39,7 @@ Command reindexCommand();
 Command verifyCommand();
 Command repairCommand();
 Command migrateCommand();
+Command mcpCommand();
 Command completionCommand();
 Command helpCommand();
 Command versionCommand();

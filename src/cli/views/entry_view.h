@@ -7,26 +7,9 @@
 
 #include "base/json_write.h"
 #include "bough/entry.h"
-#include "bough/message.h"
+#include "bough/entry_summary.h"
 
 namespace bough::cli {
-
-/// One part of what an entry says.
-struct EntryPart {
-  BlockKind kind = BlockKind::Text;
-  std::string text;      ///< What is said; of a tool call its arguments, of a result what it returned.
-  std::string name;      ///< Of a tool call or result: the tool, or the call's id where there is no name.
-  bool isError = false;  ///< A tool result: the tool failed.
-};
-
-struct EntryView {
-  std::string speaker;  ///< user, assistant, system, tool; of entries that are no messages, their type.
-  bool isMessage = false;
-  std::vector<EntryPart> parts;
-};
-
-/// Never fails: what cannot be read as a message is shown as it is stored, and why.
-EntryView viewEntry(const Entry& entry);
 
 /// What the entry says in one line of at most `graphemes`: its first text, else its first tool call or result.
 std::string summaryLine(const EntryView& view, std::size_t graphemes);

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_scan.h"
+#include "bough/entry_summary.h"
+
+namespace bough {
+namespace {
+
+// A value as text: a string's own characters, anything else as JSON.
+std::string valueText(std::string_view json) {
+  return json::decodeString(json).value_or(std::string(json));
+}
+
+std::string describeMedia(const Block& block) {
+  const std::string what = block.kind == BlockKind::Image ? "image" : "document";
+  const std::string type = block.type.decode();
+  const std::string name = block.name.decode();
+  std::string where;
+  if (block.source == MediaSource::Url || block.source == MediaSource::FileId) where = " " + block.text.decode();
+  return fmt::format("[{}{}{}{}]", what, type.empty() ? "" : " " + type, name.empty() ? "" : " " + name, where);
+}
+
+EntryPart viewBlock(const Block& block) {
+  EntryPart part{.kind = block.kind, .text = {}, .name = {}, .isError = block.isError};
+  switch (block.kind) {
+    case BlockKind::Text:
+    case BlockKind::Thinking:
+    case BlockKind::Refusal: part.text = block.text.decode(); break;
+    case BlockKind::RedactedThinking: part.text = "[thinking that only its provider can read]"; break;
+    case BlockKind::ToolCall:
+      part.name = block.name.decode();
+      part.text = block.freeform ? block.text.decode() : valueText(block.input);
+      break;
+    case BlockKind::ToolResult:
+      part.name = block.name.present ? block.name.decode() : block.id.decode();
+      for (const Block& inner : block.content) {
+        if (!part.text.empty()) part.text += '\n';
+        part.text += inner.kind == BlockKind::Text ? inner.text.decode() : viewBlock(inner).text;
+      }
+      break;
+    case BlockKind::Image:
+    case BlockKind::Document: part.text = describeMedia(block); break;
+    case BlockKind::Citation: part.text = fmt::format("[citation] {}", block.text.decode()); break;
+    case BlockKind::Unknown: part.text = std::string(block.raw); break;
+  }
+  return part;
+}
+
+// Entries that are no messages: the member that says most, else the payload.
+EntryPart viewPayload(const Entry& entry) {
+  for (const std::string_view name : {"summary", "systemPrompt", "model", "thinkingLevel", "level", "title", "name"}) {
+    if (auto text = json::findString(entry.payload, name)) return {.kind = BlockKind::Text, .text = *text, .name = {}};
+  }
+  return {.kind = BlockKind::Unknown, .text = entry.payload, .name = {}};
+}
+
+std::string hiddenText(const Entry& entry) {
+  const auto redaction = json::findMember(entry.payload, "redacted");
+  const auto by = redaction ? json::findString(*redaction, "by") : std::nullopt;
+  const auto reason = redaction ? json::findString(*redaction, "reason") : std::nullopt;
+  return fmt::format("[redacted{}{}]", by ? " by " + *by : "", reason && !reason->empty() ? ": " + *reason : "");
+}
+
+}  // namespace
+
+EntryView viewEntry(const Entry& entry) {
+  EntryView view{.speaker = entry.type, .isMessage = entry.type == entry_type::kMessage, .parts = {}};
+  if (entry.redacted) {
+    view.parts.push_back({.kind = BlockKind::Text, .text = hiddenText(entry), .name = {}});
+    return view;
+  }
+  if (!view.isMessage) {
+    view.parts.push_back(viewPayload(entry));
+    return view;
+  }
+  const auto message = normalizeEntry(entry);
+  if (!message) {
+    view.parts.push_back({.kind = BlockKind::Unknown, .text = entry.payload, .name = {}});
+    return view;
+  }
+  const auto isResult = [](const Block& block) { return block.kind == BlockKind::ToolResult; };
+  const bool results = !message->blocks.empty() && std::ranges::all_of(message->blocks, isResult);
+  view.speaker = toString(results ? Role::Tool : message->role);
+  for (const Block& block : message->blocks) view.parts.push_back(viewBlock(block));
+  return view;
+}
+
+}  // namespace bough

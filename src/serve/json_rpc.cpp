@@ -1,0 +1,53 @@
+#include "serve/json_rpc.h"
+
+#include <fmt/format.h>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+
+namespace bough::serve {
+namespace {
+
+bool isId(std::string_view value) {
+  const json::Kind kind = json::kindOf(value);
+  return kind == json::Kind::Number || kind == json::Kind::String;
+}
+
+}  // namespace
+
+RpcResult<RpcRequest> parseRequest(std::string_view line, std::string_view& id) {
+  if (const auto checked = json::check(line); !checked) {
+    return rpcFail(RpcCode::ParseError,
+                   fmt::format("not valid JSON at byte {}: {}", checked.error().offset, checked.error().reason));
+  }
+  if (const auto given = json::findMember(line, "id"); given && isId(*given)) id = *given;
+  if (json::findString(line, "jsonrpc") != "2.0") {
+    return rpcFail(RpcCode::InvalidRequest, "the message is not a JSON-RPC 2.0 object; batches are not supported");
+  }
+  RpcRequest request;
+  request.id = id;
+  const auto method = json::findString(line, "method");
+  if (!method) {
+    request.isResponse = json::findMember(line, "result") || json::findMember(line, "error");
+    if (request.isResponse) return request;
+    return rpcFail(RpcCode::InvalidRequest, "the message has no method");
+  }
+  request.method = *method;
+  if (const auto params = json::findMember(line, "params")) {
+    if (json::kindOf(*params) != json::Kind::Object) return rpcFail(RpcCode::InvalidRequest, "params is not an object");
+    request.params = *params;
+  }
+  return request;
+}
+
+std::string rpcAnswer(std::string_view id, std::string_view result) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result);
+}
+
+std::string rpcFailure(std::string_view id, const RpcError& error) {
+  const std::string data = error.data.empty() ? "" : ",\"data\":" + error.data;
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}{}}}}})", id.empty() ? "null" : id,
+                     static_cast<int>(error.code), json::quoted(error.message), data);
+}
+
+}  // namespace bough::serve

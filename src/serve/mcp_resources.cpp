@@ -1,0 +1,121 @@
+#include "serve/mcp_resources.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "serve/session_text.h"
+
+namespace bough::serve {
+namespace {
+
+constexpr std::string_view kScheme = "bough://session/";
+constexpr std::size_t kPageSessions = 50;
+
+std::optional<std::uint64_t> parseNumber(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || rest != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
+}
+
+RpcError rpcError(const Error& error) {
+  const bool callers = error.code == ErrorCode::NotFound || error.code == ErrorCode::InvalidArgument;
+  return {callers ? RpcCode::InvalidParams : RpcCode::InternalError, error.message};
+}
+
+// What an address names.
+struct Address {
+  std::string sessionId;
+  std::string entryId;     // empty: the whole session
+  std::uint64_t from = 0;  // `?from=`: a place on the branch, or an offset in the entry's text
+};
+
+std::optional<Address> parseAddress(std::string_view uri) {
+  if (!uri.starts_with(kScheme)) return std::nullopt;
+  uri.remove_prefix(kScheme.size());
+  Address address;
+  if (const std::size_t query = uri.find("?from="); query != std::string_view::npos) {
+    const auto from = parseNumber(uri.substr(query + 6));
+    if (!from) return std::nullopt;
+    address.from = *from;
+    uri = uri.substr(0, query);
+  }
+  const std::size_t slash = std::min(uri.find('/'), uri.size());
+  address.sessionId = uri.substr(0, slash);
+  address.entryId = uri.substr(std::min(slash + 1, uri.size()));
+  if (address.sessionId.empty()) return std::nullopt;
+  return address;
+}
+
+Result<std::string> readAddress(SessionStore& store, const Address& address) {
+  if (address.entryId.empty()) return readStretch(store, address.sessionId, {.from = address.from});
+  auto entry = store.loadEntry(address.sessionId, address.entryId);
+  if (!entry) return std::unexpected(entry.error());
+  std::string out;
+  json::Writer writer(out);
+  writeEntry(writer, *entry, address.from, kMaxResultBytes);
+  return out;
+}
+
+}  // namespace
+
+RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) {
+  ListOptions options;
+  options.models = false;
+  options.limit = kPageSessions + 1;  // one more tells whether there is another page
+  if (const auto cursor = json::findString(params, "cursor")) {
+    const auto skip = parseNumber(*cursor);
+    if (!skip) return rpcFail(RpcCode::InvalidParams, "the cursor is not one that this server gave");
+    options.skip = *skip;
+  }
+  if (auto caught = catalog.catchUp(); !caught) return std::unexpected(rpcError(caught.error()));
+  auto rows = catalog.list(options);
+  if (!rows) return std::unexpected(rpcError(rows.error()));
+  const bool more = rows->size() > kPageSessions;
+  if (more) rows->pop_back();
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().key("resources").beginArray();
+  for (const SessionSummary& row : *rows) {
+    writer.beginObject().member("uri", fmt::format("{}{}", kScheme, row.sessionId)).member("name", row.sessionId);
+    if (!row.title.empty()) writer.member("title", row.title);
+    writer.member("mimeType", "application/json").endObject();
+  }
+  writer.endArray();
+  if (more) writer.member("nextCursor", std::to_string(options.skip + kPageSessions));
+  writer.endObject();
+  return out;
+}
+
+std::string resourceTemplates() {
+  return R"({"resourceTemplates":[)"
+         R"({"uriTemplate":"bough://session/{id}{?from}","name":"session","description":"A session's conversation; )"
+         R"(read on at ?from=next","mimeType":"application/json"},)"
+         R"({"uriTemplate":"bough://session/{id}/{entry}{?from}","name":"entry","description":"One entry; read on at )"
+         R"(?from=nextOffset","mimeType":"application/json"}]})";
+}
+
+RpcResult<std::string> readResource(SessionStore& store, std::string_view params) {
+  const auto uri = json::findString(params, "uri");
+  if (!uri) return rpcFail(RpcCode::InvalidParams, "resources/read needs a uri");
+  const std::string data = fmt::format(R"({{"uri":{}}})", json::quoted(*uri));
+  const auto address = parseAddress(*uri);
+  if (!address) return rpcFail(RpcCode::InvalidParams, fmt::format("not a resource of bough: {}", *uri), data);
+  auto text = readAddress(store, *address);
+  if (!text) {
+    RpcError error = rpcError(text.error());
+    error.data = data;
+    return std::unexpected(std::move(error));
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().key("contents").beginArray().beginObject();
+  writer.member("uri", *uri).member("mimeType", "application/json").member("text", *text);
+  writer.endObject().endArray().endObject();
+  return out;
+}
+
+}  // namespace bough::serve

@@ -1,0 +1,19 @@
+// Sessions as resources: `bough://session/{id}` is its conversation, `bough://session/{id}/{entry}` one entry. A part
+// that is not the whole says where the next one is.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bough/catalog.h"
+#include "bough/store.h"
+#include "serve/json_rpc.h"
+
+namespace bough::serve {
+
+/// The result of resources/list: the sessions, most recent first, a page at a time.
+RpcResult<std::string> listResources(Catalog& catalog, std::string_view params);
+std::string resourceTemplates();
+RpcResult<std::string> readResource(SessionStore& store, std::string_view params);
+
+}  // namespace bough::serve

@@ -1,0 +1,118 @@
+#include "serve/mcp_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "bough/version.h"
+#include "serve/mcp_resources.h"
+#include "serve/mcp_tools.h"
+
+namespace bough::serve {
+namespace {
+
+constexpr std::string_view kStateless = "2026-07-28";
+constexpr std::array<std::string_view, 4> kGreeted = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+constexpr std::string_view kCapabilities = R"({"tools":{},"resources":{}})";
+constexpr std::string_view kInstructions =
+    "Past conversations of AI agents. search_sessions finds what was said, list_sessions what there is; read_session "
+    "reads one, in parts.";
+
+std::string serverInfo() {
+  return fmt::format(R"({{"name":"bough","title":"bough","version":{}}})", json::quoted(kVersion));
+}
+
+// How the newer generation wants a result: complete, private to the client, and signed with the server's name.
+std::string stateless(std::string_view result, bool cacheable) {
+  result.remove_suffix(1);
+  return fmt::format(R"({}{}"resultType":"complete"{},"_meta":{{"io.modelcontextprotocol/serverInfo":{}}}}})", result,
+                     result == "{" ? "" : ",", cacheable ? R"(,"ttlMs":0,"cacheScope":"private")" : "", serverInfo());
+}
+
+RpcResult<void> checkVersion(std::string_view version) {
+  if (version == kStateless || std::ranges::find(kGreeted, version) != kGreeted.end()) return {};
+  return rpcFail(RpcCode::UnsupportedProtocolVersion, fmt::format("unsupported protocol version {}", version),
+                 fmt::format(R"({{"supported":["{}"],"requested":{}}})", kStateless, json::quoted(version)));
+}
+
+}  // namespace
+
+std::string McpServer::handle(std::string_view line) {
+  std::string_view id;
+  auto request = parseRequest(line, id);
+  if (!request) return rpcFailure(id, request.error());
+  if (request->isResponse || request->id.empty()) return {};  // notifications need no answer, and none changes us
+  auto result = answer(*request);
+  return result ? rpcAnswer(id, *result) : rpcFailure(id, result.error());
+}
+
+RpcResult<std::string> McpServer::answer(const RpcRequest& request) {
+  if (request.method == "initialize") {
+    greeted_ = true;
+    return initialize(request.params);
+  }
+  const auto meta = json::findMember(request.params, "_meta");
+  const auto version = meta ? json::findString(*meta, kVersionKey) : std::nullopt;
+  if (!version && greeted_) return answerMethod(request);
+  if (!version || !json::findMember(*meta, kCapabilitiesKey)) {
+    return rpcFail(RpcCode::InvalidParams,
+                   fmt::format("send `initialize` first, or name {} and {} in _meta", kVersionKey, kCapabilitiesKey));
+  }
+  if (auto known = checkVersion(*version); !known) return std::unexpected(std::move(known.error()));
+  if (request.method == "server/discover") return stateless(discover(), true);
+  if (request.method == "ping") return rpcFail(RpcCode::MethodNotFound, "revision 2026-07-28 has no ping");
+  auto result = answerMethod(request);
+  if (!result) return result;
+  return stateless(*result, request.method != "tools/call");
+}
+
+RpcResult<std::string> McpServer::answerMethod(const RpcRequest& request) {
+  const std::string& method = request.method;
+  if (method == "ping") return "{}";
+  if (method == "tools/list") return listTools(options_.write);
+  if (method == "tools/call") return callTool(request.params);
+  if (method == "resources/list") return listResources(catalog_, request.params);
+  if (method == "resources/templates/list") return resourceTemplates();
+  if (method == "resources/read") return readResource(store_, request.params);
+  if (method == "prompts/list") return R"({"prompts":[]})";
+  return rpcFail(RpcCode::MethodNotFound, fmt::format("there is no method {}", method));
+}
+
+// A version that we do not speak is answered with the newest one of that generation; the client decides.
+std::string McpServer::initialize(std::string_view params) const {
+  const std::string wanted = json::findString(params, "protocolVersion").value_or("");
+  const auto known = std::ranges::find(kGreeted, wanted);
+  const std::string_view version = known == kGreeted.end() ? kGreeted.front() : *known;
+  return fmt::format(R"({{"protocolVersion":"{}","capabilities":{},"serverInfo":{},"instructions":{}}})", version,
+                     kCapabilities, serverInfo(), json::quoted(kInstructions));
+}
+
+std::string McpServer::discover() const {
+  return fmt::format(R"({{"supportedVersions":["{}"],"capabilities":{},"instructions":{}}})", kStateless, kCapabilities,
+                     json::quoted(kInstructions));
+}
+
+// A tool that fails is a result that says so: the model can correct its call. Only a missing tool is an error.
+RpcResult<std::string> McpServer::callTool(std::string_view params) {
+  const auto name = json::findString(params, "name");
+  if (!name) return rpcFail(RpcCode::InvalidParams, "tools/call needs the name of a tool");
+  const McpTool* tool = findTool(*name, options_.write);
+  if (tool == nullptr) return rpcFail(RpcCode::InvalidParams, fmt::format("there is no tool {}", *name));
+  const std::string_view arguments = json::findMember(params, "arguments").value_or("{}");
+  auto text = runTool(*tool, {.store = store_, .catalog = catalog_}, arguments);
+  std::string result = R"({"content":[{"type":"text","text":)";
+  if (text) {
+    json::appendQuoted(result, *text);
+    return result + "}]}";
+  }
+  const Error& error = text.error();
+  json::appendQuoted(result, error.hint.empty() ? error.message : error.message + "; " + error.hint);
+  return result + R"(}],"isError":true})";
+}
+
+}  // namespace bough::serve

@@ -1,0 +1,44 @@
+// A server of the Model Context Protocol: gives a model the sessions of a store, as tools and as resources.
+//
+// It speaks both generations of the protocol on one connection. A client of the older one (2024-11-05 to 2025-11-25)
+// begins with `initialize`. A client of the newer one (2026-07-28) sends no greeting: every request names its version
+// in `_meta`, and nothing is remembered between requests. Each line is answered on its own, in order.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "bough/catalog.h"
+#include "bough/store.h"
+#include "serve/json_rpc.h"
+
+namespace bough::serve {
+
+struct McpOptions {
+  bool write = false;  ///< Offer the tools that change the store.
+};
+
+/// One thread. The store and the catalog must outlive it.
+class McpServer {
+ public:
+  McpServer(SessionStore& store, Catalog& catalog, McpOptions options)
+      : store_(store), catalog_(catalog), options_(options) {}
+
+  /// Answers one line of a client; empty when it needs no answer. Never fails: what is wrong is the answer.
+  std::string handle(std::string_view line);
+
+ private:
+  RpcResult<std::string> answer(const RpcRequest& request);
+  RpcResult<std::string> answerMethod(const RpcRequest& request);
+  [[nodiscard]] std::string initialize(std::string_view params) const;
+  [[nodiscard]] std::string discover() const;
+  RpcResult<std::string> callTool(std::string_view params);
+
+  SessionStore& store_;
+  Catalog& catalog_;
+  McpOptions options_;
+  bool greeted_ = false;  // by `initialize`: requests without a version are then of the older generation
+};
+
+}  // namespace bough::serve

@@ -1,0 +1,341 @@
+#include "serve/mcp_tools.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "bough/branches.h"
+#include "bough/tree_drawing.h"
+#include "serve/session_text.h"
+
+namespace bough::serve {
+namespace {
+
+Result<std::string> foundSession(ToolWorld world, const ToolArguments& arguments,
+                                 std::string_view argument = "session") {
+  BOUGH_TRY(const auto name, arguments.text(argument));
+  BOUGH_TRY(world.catalog.catchUp());
+  return findSession(world.catalog, name);
+}
+
+Result<std::string> searchSessions(ToolWorld world, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto query, arguments.text("query"));
+  SearchOptions options;
+  BOUGH_TRY(options.limit, arguments.number("limit", 10, 50));
+  BOUGH_TRY(const auto role, arguments.text("role", ""));
+  if (!role.empty()) options.roles.push_back(role);
+  BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
+  CatchUpOptions catchUp;
+  catchUp.search = true;
+  BOUGH_TRY(world.catalog.catchUp(catchUp));
+  BOUGH_TRY(const auto session, arguments.text("session", ""));
+  if (!session.empty()) {
+    BOUGH_TRY(options.filter.session, findSession(world.catalog, session));
+  }
+  BOUGH_TRY(auto hits, world.catalog.search(query, options));
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().key("hits").beginArray();
+  for (SearchHit& hit : hits) {
+    std::erase_if(hit.excerpt, [](char c) { return c == kMarkBegin || c == kMarkEnd; });
+    writer.beginObject().member("sessionId", hit.sessionId).member("title", hit.title).member("entryId", hit.entryId);
+    writer.member("role", hit.role).member("timestamp", formatTimestamp(hit.timeMs)).member("excerpt", hit.excerpt);
+    writer.endObject();
+  }
+  writer.endArray().endObject();
+  return out;
+}
+
+Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments) {
+  ListOptions options;
+  options.models = false;
+  BOUGH_TRY(options.limit, arguments.number("limit", 20, 200));
+  BOUGH_TRY(options.skip, arguments.number("skip", 0, UINT32_MAX));
+  BOUGH_TRY(options.filter.cwd, arguments.text("folder", ""));
+  BOUGH_TRY(options.filter.title, arguments.text("title", ""));
+  BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
+  BOUGH_TRY(world.catalog.catchUp());
+  BOUGH_TRY(const auto rows, world.catalog.list(options));
+  BOUGH_TRY(const auto total, world.catalog.count(options.filter));
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("total", total).key("sessions").beginArray();
+  for (const SessionSummary& row : rows) {
+    writer.beginObject().member("sessionId", row.sessionId).member("title", row.title).member("folder", row.cwd);
+    writer.member("lastActive", formatTimestamp(row.activeMs));
+    writer.member("messages", row.userMessages + row.assistantMessages).member("branches", row.branches);
+    writer.endObject();
+  }
+  writer.endArray().key("nextSkip");
+  const std::uint64_t end = options.skip + rows.size();
+  end < total ? writer.number(end) : writer.null();
+  writer.endObject();
+  return out;
+}
+
+Result<std::string> readSession(ToolWorld world, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, foundSession(world, arguments));
+  BOUGH_TRY(const auto entryId, arguments.text("entry", ""));
+  if (!entryId.empty()) {
+    BOUGH_TRY(const auto offset, arguments.number("offset", 0, UINT32_MAX));
+    BOUGH_TRY(const auto entry, world.store.loadEntry(session, entryId));
+    std::string out;
+    json::Writer writer(out);
+    writeEntry(writer, entry, offset, kMaxResultBytes);
+    return out;
+  }
+  Stretch stretch;
+  BOUGH_TRY(stretch.branch, arguments.text("branch", ""));
+  BOUGH_TRY(stretch.from, arguments.number("from", 0, UINT32_MAX));
+  BOUGH_TRY(stretch.last, arguments.number("last", 0, 200));
+  BOUGH_TRY(stretch.limit, arguments.number("limit", 50, 200));
+  return readStretch(world.store, session, stretch);
+}
+
+Result<std::string> sessionTree(ToolWorld world, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, foundSession(world, arguments));
+  BOUGH_TRY(const auto from, arguments.number("fromLine", 0, UINT32_MAX));
+  BOUGH_TRY(const auto tree, world.store.loadTree(session));
+  std::string out;
+  std::uint64_t number = 0;
+  bool cut = false;
+  BOUGH_TRY(
+      drawTree(tree, describeEntries(world.store, session), {.width = 160, .ids = true}, [&](std::string_view line) {
+        if (number++ < from) return true;
+        out.append(line) += '\n';
+        cut = out.size() > kMaxResultBytes;
+        return !cut;
+      }));
+  if (out.empty()) return "the session has no messages";
+  if (cut) out += fmt::format("… more: fromLine {}\n", number);
+  return out;
+}
+
+Result<std::string> listSessionBranches(ToolWorld world, const ToolArguments& arguments) {
+  constexpr std::size_t kMost = 200;
+  BOUGH_TRY(const auto session, foundSession(world, arguments));
+  BOUGH_TRY(const auto from, arguments.number("from", 0, UINT32_MAX));
+  BOUGH_TRY(const auto branches, listBranches(world.store, session));
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("total", std::uint64_t{branches.size()}).key("branches").beginArray();
+  const std::size_t begin = std::min<std::size_t>(from, branches.size());
+  const std::size_t end = std::min(branches.size(), begin + kMost);
+  for (std::size_t i = begin; i < end; ++i) {
+    const BranchListing& branch = branches[i];
+    writer.beginObject().member("leafEntryId", branch.leafId).member("length", std::uint64_t{branch.length});
+    writer.member("timestamp", branch.timestamp)
+        .member("role", branch.speaker)
+        .member("lastMessage", branch.lastMessage);
+    writer.member("isHead", branch.isHead).key("labels").beginArray();
+    for (const std::string& name : branch.names) writer.string(name);
+    writer.endArray().endObject();
+  }
+  writer.endArray().key("next");
+  end < branches.size() ? writer.number(std::uint64_t{end}) : writer.null();
+  writer.endObject();
+  return out;
+}
+
+// One side of a comparison, cut where the result gets too long.
+Result<void> writeSide(json::Writer& writer, const std::string& out, SessionStore& store, const std::string& sessionId,
+                       const std::vector<TreeNode>& nodes) {
+  constexpr std::size_t kPart = 32;
+  writer.beginObject().member("count", std::uint64_t{nodes.size()}).key("entries").beginArray();
+  for (std::size_t from = 0; from < nodes.size() && out.size() < kMaxResultBytes; from += kPart) {
+    const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kPart, nodes.size() - from));
+    BOUGH_TRY(const auto entries, store.loadEntriesAt(sessionId, {begin, begin + count}));
+    for (const Entry& entry : entries) {
+      if (out.size() < kMaxResultBytes) writeEntry(writer, entry, 0, kMaxListedBytes / 4);
+    }
+  }
+  writer.endArray().endObject();
+  return {};
+}
+
+Result<std::string> diffBranches(ToolWorld world, const ToolArguments& arguments) {
+  BranchEnd left;
+  BOUGH_TRY(left.sessionId, foundSession(world, arguments));
+  BranchEnd right = left;
+  BOUGH_TRY(left.entryId, arguments.text("left", ""));
+  BOUGH_TRY(right.entryId, arguments.text("right", ""));
+  BOUGH_TRY(const auto other, arguments.text("otherSession", ""));
+  if (!other.empty()) {
+    BOUGH_TRY(right.sessionId, findSession(world.catalog, other));
+  }
+  BOUGH_TRY(const auto diff, world.store.diffBranches(left, right));
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("commonEntries", std::uint64_t{diff.common.size()}).key("left");
+  BOUGH_TRY(writeSide(writer, out, world.store, left.sessionId, diff.left));
+  writer.key("right");
+  BOUGH_TRY(writeSide(writer, out, world.store, right.sessionId, diff.right));
+  writer.endObject();
+  return out;
+}
+
+void writeUsage(json::Writer& writer, const UsageRow& row) {
+  writer.beginObject().member("name", row.name).member("answers", row.messages);
+  writer.member("inputTokens", row.tokens.inputTokens).member("outputTokens", row.tokens.outputTokens);
+  writer.member("cacheReadTokens", row.tokens.cacheReadTokens);
+  writer.member("cacheWriteTokens", row.tokens.cacheWriteTokens);
+  writer.key("costUsd").raw(fmt::format("{:.4f}", row.costUsd)).member("costKnown", row.costKnown).endObject();
+}
+
+Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
+  constexpr std::size_t kMost = 200;
+  static constexpr std::array<std::pair<std::string_view, UsageBy>, 6> kWays = {{{"day", UsageBy::Day},
+                                                                                 {"week", UsageBy::Week},
+                                                                                 {"month", UsageBy::Month},
+                                                                                 {"session", UsageBy::Session},
+                                                                                 {"key", UsageBy::Key},
+                                                                                 {"model", UsageBy::Model}}};
+  BOUGH_TRY(const auto by, arguments.text("by", "day"));
+  const auto way = std::ranges::find(kWays, by, &std::pair<std::string_view, UsageBy>::first);
+  if (way == kWays.end()) {
+    return fail(ErrorCode::InvalidArgument, "the argument \"by\" is not day, week, month, session, key or model");
+  }
+  UsageOptions options;
+  options.by = way->second;
+  BOUGH_TRY(options.sinceMs, arguments.time("since"));
+  BOUGH_TRY(options.untilMs, arguments.time("until"));
+  BOUGH_TRY(world.catalog.catchUp());
+  BOUGH_TRY(const auto report, world.catalog.usage(options));
+  // Of days the newest matter, of other rows the costliest.
+  const bool byTime = options.by == UsageBy::Day || options.by == UsageBy::Week || options.by == UsageBy::Month;
+  const std::size_t left = report.rows.size() - std::min(report.rows.size(), kMost);
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("rowsLeftOut", std::uint64_t{left}).key("rows").beginArray();
+  for (std::size_t i = 0; i < report.rows.size() - left; ++i) writeUsage(writer, report.rows[byTime ? left + i : i]);
+  writer.endArray().key("total");
+  writeUsage(writer, report.total);
+  writer.endObject();
+  return out;
+}
+
+// What changes a session takes its whole id: a name that is merely close must not change another one.
+Result<std::string> appendMessage(ToolWorld world, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, arguments.text("session"));
+  BOUGH_TRY(const auto role, arguments.text("role"));
+  BOUGH_TRY(const auto text, arguments.text("text"));
+  if (role != "user" && role != "assistant") {
+    return fail(ErrorCode::InvalidArgument, "the argument \"role\" is not user or assistant");
+  }
+  Entry entry;
+  entry.type = entry_type::kMessage;
+  json::Writer writer(entry.payload);
+  writer.beginObject().member("dialect", "bough").key("message").beginObject();
+  writer.member("role", role).member("content", text).endObject().endObject();
+  BOUGH_TRY(const auto appended, world.store.appendSessionEntries(session, {std::move(entry)}));
+  return fmt::format(R"({{"entryId":{}}})", json::quoted(appended.lastAppendedEntryId));
+}
+
+Result<std::string> labelEntry(ToolWorld world, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, arguments.text("session"));
+  BOUGH_TRY(const auto entry, arguments.text("entry"));
+  BOUGH_TRY(const auto label, arguments.text("label"));
+  BOUGH_TRY(world.store.labelEntry(session, entry, label));
+  return fmt::format(R"({{"entryId":{},"label":{}}})", json::quoted(entry), json::quoted(label));
+}
+
+Result<std::string> forkSession(ToolWorld world, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, arguments.text("session"));
+  BOUGH_TRY(auto entry, arguments.text("entry", ""));
+  NewSession made;
+  BOUGH_TRY(made.title, arguments.text("title", ""));
+  if (entry.empty()) {
+    BOUGH_TRY(const auto state, world.store.sessionState(session));
+    if (state.headId.empty()) return fail(ErrorCode::NotFound, "the session has no entry to fork from");
+    entry = state.headId;
+  }
+  BOUGH_TRY(const auto fork, world.store.branchFromEntry(session, entry, made));
+  return fmt::format(R"({{"sessionId":{}}})", json::quoted(fork.sessionId));
+}
+
+constexpr std::string_view kSession = R"("session":{"type":"string","description":"id, key or title"})";
+constexpr std::string_view kExactSession = R"("session":{"type":"string","description":"whole id"})";
+
+const std::array kTools = {
+    McpTool{
+        "search_sessions", "Find what was said in any session. All words must match; \"a phrase\", begin*, -not, OR.",
+        R"("query":{"type":"string"},"session":{"type":"string"},"role":{"type":"string","enum":["user","assistant","tool","system","summary"]},"since":{"type":"string","description":"date"},"limit":{"type":"integer"})",
+        R"("query")", false, searchSessions},
+    McpTool{
+        "list_sessions", "List sessions, most recent first.",
+        R"("folder":{"type":"string"},"title":{"type":"string"},"since":{"type":"string","description":"date"},"limit":{"type":"integer"},"skip":{"type":"integer"})",
+        "", false, listSessions},
+    McpTool{
+        "read_session",
+        "Read a session's conversation in parts: go on with from=next. A long entry is cut: read it with entry and "
+        "offset=nextOffset.",
+        R"(SESSION,"branch":{"type":"string","description":"its last entry; default: the head"},"from":{"type":"integer"},"last":{"type":"integer","description":"the last n instead"},"limit":{"type":"integer"},"entry":{"type":"string"},"offset":{"type":"integer"})",
+        R"("session")", false, readSession},
+    McpTool{"session_tree", "Draw a session as a tree with entry ids.", R"(SESSION,"fromLine":{"type":"integer"})",
+            R"("session")", false, sessionTree},
+    McpTool{"list_branches", "List the branches of a session and what was said last in each.",
+            R"(SESSION,"from":{"type":"integer"})", R"("session")", false, listSessionBranches},
+    McpTool{"diff_branches", "Compare two branches, of one session or two. A branch is named by its last entry.",
+            R"(SESSION,"left":{"type":"string"},"right":{"type":"string"},"otherSession":{"type":"string"})",
+            R"("session")", false, diffBranches},
+    McpTool{
+        "usage", "Tokens and cost.",
+        R"("by":{"type":"string","enum":["day","week","month","session","key","model"]},"since":{"type":"string"},"until":{"type":"string"})",
+        "", false, showUsage},
+    McpTool{"append_message", "Append a message after the head of a session.",
+            R"(EXACT,"role":{"type":"string","enum":["user","assistant"]},"text":{"type":"string"})",
+            R"("session","role","text")", true, appendMessage},
+    McpTool{"label_entry", "Give an entry a name to come back to.",
+            R"(EXACT,"entry":{"type":"string"},"label":{"type":"string"})", R"("session","entry","label")", true,
+            labelEntry},
+    McpTool{"fork_session", "Make a new session that continues from an entry (default: the head).",
+            R"(EXACT,"entry":{"type":"string"},"title":{"type":"string"})", R"("session")", true, forkSession},
+};
+
+// The properties of a tool, with the arguments that several tools share written out.
+std::string propertiesOf(const McpTool& tool) {
+  std::string_view properties = tool.properties;
+  for (const auto& [name, meaning] : {std::pair{std::string_view("SESSION"), kSession}, {"EXACT", kExactSession}}) {
+    if (properties.starts_with(name)) return std::string(meaning).append(properties.substr(name.size()));
+  }
+  return std::string(properties);
+}
+
+}  // namespace
+
+const McpTool* findTool(std::string_view name, bool write) {
+  const auto tool = std::ranges::find(kTools, name, &McpTool::name);
+  return tool == kTools.end() || (tool->writes && !write) ? nullptr : &*tool;
+}
+
+Result<std::string> runTool(const McpTool& tool, ToolWorld world, std::string_view arguments) {
+  if (json::kindOf(arguments) != json::Kind::Object) {
+    return fail(ErrorCode::InvalidArgument, "the arguments are not an object");
+  }
+  return tool.run(world, ToolArguments(arguments));
+}
+
+std::string listTools(bool write) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().key("tools").beginArray();
+  for (const McpTool& tool : kTools) {
+    if (tool.writes && !write) continue;
+    writer.beginObject().member("name", tool.name).member("description", tool.description);
+    writer.key("inputSchema")
+        .raw(fmt::format(R"({{"type":"object","properties":{{{}}},"required":[{}]}})", propertiesOf(tool),
+                         tool.required));
+    writer.key("annotations").beginObject().member("readOnlyHint", !tool.writes).endObject();
+    writer.endObject();
+  }
+  writer.endArray().endObject();
+  return out;
+}
+
+}  // namespace bough::serve

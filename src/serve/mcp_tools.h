@@ -1,0 +1,36 @@
+// The tools that a model may call. Each is one row of a table: its name, what it says about itself, and what it does.
+// Everything a tool returns is bounded, and says how to go on where it was cut.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bough/catalog.h"
+#include "bough/error.h"
+#include "bough/store.h"
+#include "serve/tool_arguments.h"
+
+namespace bough::serve {
+
+struct ToolWorld {
+  SessionStore& store;
+  Catalog& catalog;
+};
+
+struct McpTool {
+  std::string_view name;
+  std::string_view description;
+  std::string_view properties;  ///< JSON: the members of the input schema's `properties`.
+  std::string_view required;    ///< JSON: the elements of its `required`.
+  bool writes = false;
+  Result<std::string> (*run)(ToolWorld world, const ToolArguments& arguments);
+};
+
+/// Null when there is no such tool, or when it writes and `write` is false.
+const McpTool* findTool(std::string_view name, bool write);
+/// Runs a tool. InvalidArgument when `arguments` is not an object.
+Result<std::string> runTool(const McpTool& tool, ToolWorld world, std::string_view arguments);
+/// The result of tools/list.
+std::string listTools(bool write);
+
+}  // namespace bough::serve

@@ -1,0 +1,118 @@
+#include "serve/session_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/try.h"
+#include "bough/entry_summary.h"
+#include "bough/tree.h"
+
+namespace bough::serve {
+namespace {
+
+// Entries in memory at a time, and what their payloads may weigh together.
+constexpr std::uint64_t kMaxEntries = 200;
+constexpr std::size_t kMaxLoadedBytes = std::size_t{16} << 20;
+
+void addPart(std::string& text, const EntryPart& part) {
+  if (!text.empty()) text += "\n\n";
+  switch (part.kind) {
+    case BlockKind::Thinking: text += "(thinking) " + part.text; break;
+    case BlockKind::ToolCall: text += fmt::format("→ {}({})", part.name, part.text); break;
+    case BlockKind::ToolResult:
+      text += fmt::format("← {}{}: {}", part.name, part.isError ? " failed" : "", part.text);
+      break;
+    default: text += part.text;
+  }
+}
+
+bool continuesCharacter(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+// Where a stretch begins: counted from the root, or from the end.
+Result<std::uint64_t> firstPlace(SessionStore& store, const std::string& sessionId, const std::string& leaf,
+                                 const Stretch& stretch) {
+  if (stretch.last == 0) return stretch.from;
+  BOUGH_TRY(const auto tree, store.loadTree(sessionId));
+  BOUGH_TRY(const auto node, store.sequenceOf(sessionId, leaf));
+  const std::uint64_t length = tree.isNode(node) ? tree.depth(node) + 1 : 0;
+  return length - std::min(length, stretch.last);
+}
+
+}  // namespace
+
+std::string entryText(const Entry& entry) {
+  std::string text;
+  for (const EntryPart& part : viewEntry(entry).parts) addPart(text, part);
+  return text;
+}
+
+std::string_view textPart(std::string_view text, std::size_t from, std::size_t most) {
+  from = std::min(from, text.size());
+  while (from < text.size() && continuesCharacter(text[from])) ++from;
+  std::size_t end = from + std::min(most, text.size() - from);
+  while (end > from && end < text.size() && continuesCharacter(text[end])) --end;
+  return text.substr(from, end - from);
+}
+
+void writeEntry(json::Writer& writer, const Entry& entry, std::size_t from, std::size_t most) {
+  const std::string text = entryText(entry);
+  const std::string_view part = textPart(text, from, most);
+  writer.beginObject().member("entryId", entry.id).member("role", viewEntry(entry).speaker);
+  writer.member("timestamp", entry.timestamp).member("text", part);
+  const std::size_t end = static_cast<std::size_t>(part.data() - text.data()) + part.size();
+  if (end < text.size()) {
+    writer.member("nextOffset", std::uint64_t{end}).member("textBytes", std::uint64_t{text.size()});
+  }
+  writer.endObject();
+}
+
+Result<std::string> findSession(Catalog& catalog, const std::string& name) {
+  constexpr std::size_t kShown = 5;
+  BOUGH_TRY(const auto match, catalog.findByName(name, kShown));
+  if (match.sessions.size() == 1) return match.sessions.front().sessionId;
+  if (match.sessions.empty()) {
+    return fail(ErrorCode::NotFound, fmt::format("no session is named \"{}\"", textPart(name, 0, 80)),
+                "list_sessions and search_sessions give session ids");
+  }
+  std::string candidates;
+  for (const SessionSummary& row : match.sessions) candidates += fmt::format(" {} ({});", row.sessionId, row.title);
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("\"{}\" matches several sessions:{}", textPart(name, 0, 80), candidates),
+              "give the id of one of them");
+}
+
+Result<std::string> readStretch(SessionStore& store, const std::string& sessionId, const Stretch& stretch) {
+  std::string leaf = stretch.branch;
+  if (leaf.empty()) {
+    BOUGH_TRY(auto state, store.sessionState(sessionId));
+    leaf = std::move(state.headId);
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("sessionId", sessionId).member("branch", leaf).key("entries").beginArray();
+  std::optional<std::uint64_t> next;
+  if (!leaf.empty()) {
+    BOUGH_TRY(std::uint64_t place, firstPlace(store, sessionId, leaf, stretch));
+    const std::uint64_t wanted = std::min(stretch.last > 0 ? stretch.last : stretch.limit, kMaxEntries);
+    LoadOptions load;
+    load.branch = leaf;
+    load.fromSequence = place;
+    load.limit = wanted + 1;  // one more tells whether there is more
+    load.limitBytes = kMaxLoadedBytes;
+    BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId, load));
+    std::size_t written = 0;
+    for (; written < entries.size() && written < wanted && out.size() < kMaxResultBytes; ++written, ++place) {
+      writeEntry(writer, entries[written], 0, kMaxListedBytes);
+    }
+    if (written > 0 && entries[written - 1].id != leaf) next = place;
+  }
+  writer.endArray().key("next");
+  next ? writer.number(*next) : writer.null();
+  writer.endObject();
+  return out;
+}
+
+}  // namespace bough::serve

@@ -1,0 +1,48 @@
+#include "serve/tool_arguments.h"
+
+#include <fmt/format.h>
+
+#include "base/json_scan.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+
+namespace bough::serve {
+
+std::optional<std::string_view> ToolArguments::find(std::string_view name) const {
+  auto value = json::findMember(object_, name);
+  if (value && json::kindOf(*value) == json::Kind::Null) value.reset();
+  return value;
+}
+
+Result<std::string> ToolArguments::text(std::string_view name) const {
+  BOUGH_TRY(auto value, text(name, ""));
+  if (value.empty()) return fail(ErrorCode::InvalidArgument, fmt::format("the argument \"{}\" is missing", name));
+  return value;
+}
+
+Result<std::string> ToolArguments::text(std::string_view name, std::string_view otherwise) const {
+  const auto value = find(name);
+  if (!value) return std::string(otherwise);
+  auto decoded = json::decodeString(*value);
+  if (!decoded) return fail(ErrorCode::InvalidArgument, fmt::format("the argument \"{}\" is not a text", name));
+  return std::move(*decoded);
+}
+
+Result<std::uint64_t> ToolArguments::number(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const {
+  if (!find(name)) return otherwise;
+  const auto value = json::findUnsigned(object_, name);
+  if (value && *value <= most) return *value;
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("the argument \"{}\" is not a whole number from 0 to {}", name, most));
+}
+
+Result<std::optional<std::uint64_t>> ToolArguments::time(std::string_view name) const {
+  BOUGH_TRY(const auto given, text(name, ""));
+  if (given.empty()) return std::nullopt;
+  auto parsed = parseTimestamp(given);
+  if (!parsed) parsed = parseTimestamp(given + "T00:00:00Z");
+  if (parsed) return parsed;
+  return fail(ErrorCode::InvalidArgument, fmt::format("the argument \"{}\" is not a time such as 2026-11-14", name));
+}
+
+}  // namespace bough::serve

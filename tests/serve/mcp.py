@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Talks to `bough mcp` as clients of both protocol generations do: mcp.py BOUGH."""
+import json
+import subprocess
+import sys
+import tempfile
+
+BOUGH = sys.argv[1]
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+failures = []
+
+
+def check(what, condition, shown=None):
+    if not condition:
+        failures.append(what if shown is None else f"{what}: {shown}")
+
+
+def bough(store, *arguments):
+    done = subprocess.run([BOUGH, *arguments, "--store", store], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+class Client:
+    """One connection. Requests carry `meta` unless it is None."""
+
+    def __init__(self, store, *options, meta=META):
+        self.process = subprocess.Popen(
+            [BOUGH, "mcp", "--store", store, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.meta = meta
+        self.count = 0
+
+    def send_line(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def answer(self):
+        return json.loads(self.process.stdout.readline())
+
+    def request(self, method, **params):
+        self.count += 1
+        if self.meta is not None:
+            params["_meta"] = self.meta
+        self.send_line(json.dumps({"jsonrpc": "2.0", "id": self.count, "method": method, "params": params}))
+        answer = self.answer()
+        check("an answer names its request", answer.get("id") == self.count, answer)
+        return answer
+
+    def tool(self, name, **arguments):
+        result = self.request("tools/call", name=name, arguments=arguments)["result"]
+        text = result["content"][0]["text"]
+        return text if result.get("isError") or not text.startswith("{") else json.loads(text)
+
+    def close(self):
+        self.process.stdin.close()
+        check("the server ends with its input", self.process.wait(timeout=30) == 0)
+
+
+def check_stateless(store):
+    client = Client(store)
+    found = client.request("server/discover")["result"]
+    check("discover lists the version", found["supportedVersions"] == ["2026-07-28"], found)
+    check("results are complete", found["resultType"] == "complete" and found["cacheScope"] == "private", found)
+    check("ping is gone", client.request("ping")["error"]["code"] == -32601)
+    client.meta = dict(META, **{"io.modelcontextprotocol/protocolVersion": "2030-01-01"})
+    error = client.request("tools/list")["error"]
+    check("an unknown version is refused", error["code"] == -32022 and error["data"]["supported"] == ["2026-07-28"], error)
+    client.meta = None
+    check("a request without a version is refused", client.request("tools/list")["error"]["code"] == -32602)
+    client.close()
+
+
+def check_greeted(store):
+    client = Client(store, meta=None)
+    hello = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    answer = client.request("initialize", protocolVersion="2025-11-25", **hello)["result"]
+    check("initialize answers the version", answer["protocolVersion"] == "2025-11-25", answer)
+    client.send_line(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    check("ping is answered", client.request("ping")["result"] == {})
+    check("results are bare", set(client.request("tools/list")["result"]) == {"tools"})
+    old = client.request("initialize", protocolVersion="1999-01-01", **hello)["result"]
+    check("an old version is answered with ours", old["protocolVersion"] == "2025-11-25", old)
+    client.close()
+
+
+def check_reading(store, session, entries):
+    client = Client(store)
+    tools = client.request("tools/list")["result"]["tools"]
+    names = {tool["name"] for tool in tools}
+    check("only reading tools are offered", "append_message" not in names and "search_sessions" in names, names)
+    check("a writing tool is refused", client.request("tools/call", name="append_message", arguments={})["error"]["code"] == -32602)
+
+    hits = client.tool("search_sessions", query="東京")["hits"]
+    check("Chinese is found", [hit["sessionId"] for hit in hits] == [session], hits)
+    rows = client.tool("list_sessions")
+    check("sessions are listed", rows["total"] == 1 and rows["sessions"][0]["title"] == "MCP test", rows)
+
+    read, place = [], 0
+    while place is not None:
+        part = client.tool("read_session", session=session, **{"from": place}, limit=2)
+        check("a part has the size that was asked for", len(part["entries"]) <= 2, part)
+        read += [entry["entryId"] for entry in part["entries"]]
+        place = part["next"]
+    check("parts make the whole", read == entries, read)
+    last = client.tool("read_session", session=session[:-2], last=1)["entries"]
+    check("the last entry is cut, and says so", last[0]["nextOffset"] < last[0]["textBytes"] == 90003, last[0].get("textBytes"))
+    text, offset = "", 0
+    while offset is not None:
+        part = client.tool("read_session", session=session, entry=entries[-1], offset=offset)
+        text += part["text"]
+        offset = part.get("nextOffset")
+    check("a long entry is read in parts", text == "木" * 30000 + "end", len(text))
+
+    check("the tree shows ids", entries[0] in client.tool("session_tree", session=session))
+    branches = client.tool("list_branches", session=session)
+    check("both branches are listed", branches["total"] == 2, branches)
+    leaves = [branch["leafEntryId"] for branch in branches["branches"]]
+    diff = client.tool("diff_branches", session=session, left=leaves[0], right=leaves[1])
+    check("branches are compared", diff["commonEntries"] == 1 and diff["left"]["count"] == 1, diff)
+    check("usage is summed", client.tool("usage", by="model")["total"]["inputTokens"] == 0)
+
+    check("a missing argument is told", "missing" in client.tool("read_session"))
+    check("a wrong kind is told", "whole number" in client.tool("list_sessions", limit="many"))
+    check("an unknown session is told", "no session" in client.tool("read_session", session="nobody"))
+    check("an unknown tool is an error", client.request("tools/call", name="rm", arguments={})["error"]["code"] == -32602)
+    client.close()
+
+
+def check_resources(store, session, entries):
+    client = Client(store)
+    listed = client.request("resources/list")["result"]["resources"]
+    check("sessions are resources", listed[0]["uri"] == f"bough://session/{session}", listed)
+    templates = client.request("resources/templates/list")["result"]["resourceTemplates"]
+    check("templates are listed", len(templates) == 2, templates)
+    whole = client.request("resources/read", uri=listed[0]["uri"])["result"]["contents"][0]
+    check("a session is read", json.loads(whole["text"])["entries"][0]["entryId"] == entries[0], whole["text"][:200])
+    one = client.request("resources/read", uri=f"{listed[0]['uri']}/{entries[1]}")["result"]["contents"][0]
+    check("an entry is read", json.loads(one["text"])["entryId"] == entries[1], one)
+    for uri in ("bough://session/../../etc/passwd", "file:///etc/passwd", f"{listed[0]['uri']}/nobody", "bough://session/a?from=x"):
+        check(f"{uri} is refused", client.request("resources/read", uri=uri)["error"]["code"] == -32602)
+    check("a cursor of others is refused", client.request("resources/list", cursor="x")["error"]["code"] == -32602)
+    client.close()
+
+
+def check_writing(store, session):
+    client = Client(store, "--write")
+    definitions = json.dumps(client.request("tools/list")["result"], separators=(",", ":"))
+    # Fewer than 1,500 tokens: such text has more than three bytes a token.
+    check("definitions are short", len(definitions) < 4500, len(definitions))
+    made = client.tool("append_message", session=session, role="user", text='say "hi"')
+    check("a message is appended", client.tool("read_session", session=session, last=1)["entries"][0]["text"] == 'say "hi"')
+    check("a label is set", client.tool("label_entry", session=session, entry=made["entryId"], label="here")["label"] == "here")
+    fork = client.tool("fork_session", session=session, title="Fork")["sessionId"]
+    check("a fork is made", bough(store, "cat", fork).count("\n") >= 0 and fork != session)
+    check("part of an id changes nothing", "entryId" not in client.tool("append_message", session=session[:12], role="user", text="x"))
+    check("another role is refused", "role" in client.tool("append_message", session=session, role="system", text="x"))
+    client.close()
+
+
+def check_garbage(store):
+    client = Client(store)
+    for line in ("garbage", "[]", "{}", '{"jsonrpc":"2.0","id":1}', '{"jsonrpc":"2.0","id":1,"method":"x","params":3}', "[" * 2000):
+        client.send_line(line)
+        check(f"{line[:20]} is answered with an error", client.answer()["error"]["code"] in (-32700, -32600))
+    client.send_line('{"jsonrpc":"2.0","id":7,"result":{}}')
+    client.send_line('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
+    check("the server goes on", "supportedVersions" in client.request("server/discover")["result"])
+    client.close()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as store:
+        session = bough(store, "new", "--title", "MCP test")
+        bough(store, "append", session, "--role", "user", "--text", "hello")
+        bough(store, "append", session, "--role", "assistant", "--text", "another way")
+        bough(store, "switch", session, "@head~1")
+        for text in ("東京へ行く", "three"):
+            bough(store, "append", session, "--role", "assistant", "--text", text)
+        message = {"type": "message", "payload": {"dialect": "bough", "message": {"role": "user", "content": "木" * 30000 + "end"}}}
+        subprocess.run([BOUGH, "append", session, "--store", store], input=json.dumps(message), text=True, check=True, capture_output=True)
+        lines = [json.loads(line) for line in bough(store, "cat", session).splitlines()]
+        messages = [line["id"] for line in lines if line["type"] == "message"]
+        entries = [messages[0], *messages[2:]]
+        check_stateless(store)
+        check_greeted(store)
+        check_reading(store, session, entries)
+        check_resources(store, session, entries)
+        check_garbage(store)
+        check_writing(store, session)
+    print("\n".join(failures))
+    print(f"mcp: {len(failures)} problems")
+    return 1 if failures else 0
+
+
+sys.exit(main())
