@@ -15,6 +15,7 @@
 #include "bough/report.h"            // IWYU pragma: export
 #include "bough/storage_backend.h"   // IWYU pragma: export
 #include "bough/store.h"             // IWYU pragma: export
+#include "bough/transcript.h"        // IWYU pragma: export
 #include "bough/tree.h"              // IWYU pragma: export
 #include "bough/tree_drawing.h"      // IWYU pragma: export
 #include "bough/usage.h"             // IWYU pragma: export

@@ -1,0 +1,110 @@
+// Transcripts: the session files of other agents (claw0, pi, Claude Code, Codex …), read into entries and written from
+// them.
+//
+// Reading turns a file into facts about the session and a sequence of entries in log order, so that everything bough
+// does with a session works on it. Every byte of the file is kept: an entry's payload has a member `transcript` that
+// says which agent wrote it, at which offset, and how the original line is rebuilt, without storing the message twice:
+//
+//   {"dialect":"anthropic","message":{"role":"user","content":"hello"},
+//    "transcript":{"agent":"claw0","at":0,"line":["{\"type\": \"user\", \"content\": ",",
+//    \"ts\": 1.5}\n"],"holes":["message/content"]}}
+//
+// `line` are the pieces of the line, `holes` name the parts of the payload that stand between them. Lines that are not
+// part of the conversation (headers, titles, bookkeeping, blank and damaged ones) are `session_info` entries: control
+// entries, which appear in no conversation and no tree. It is in the payload, not in `meta`, so that a redaction hides
+// it too. See docs/transcripts.md.
+#pragma once
+
+#include <bough/convert.h>
+#include <bough/entry.h>
+#include <bough/error.h>
+#include <bough/message.h>
+#include <bough/store.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bough {
+
+/// What a transcript says of its session as a whole. Empty where it does not say.
+struct TranscriptFacts {
+  std::string agent;      ///< "claw0", "pi" …: a name of transcriptAgents().
+  std::string sessionId;  ///< The agent's own name for the session.
+  std::string key;        ///< `agent:channel:peer`, where the agent has one.
+  std::string cwd;        ///< The folder the agent worked in.
+  std::string title;
+  std::string model;          ///< The last one that answered.
+  std::string created;        ///< RFC 3339.
+  std::string version;        ///< Of the agent or of its format, as it is written there.
+  std::string parentSession;  ///< What the session was forked from: an agent's session id or a path.
+  /// When the file holds only what came after the fork: the entry of the parent session (its bough id) that it
+  /// continues. The parent must be read first.
+  std::string parentEntryId;
+};
+
+/// One place of a file that is not as it should be.
+struct TranscriptDamage {
+  std::uint64_t offset = 0;
+  std::uint64_t sizeBytes = 0;
+  std::string reason;
+  bool recovered = false;  ///< What it says was read all the same.
+};
+
+struct TranscriptReport {
+  /// The longest list of damage that is kept; the counts go on.
+  static constexpr std::size_t kMaxDamage = 1'000;
+
+  TranscriptFacts facts;
+  std::string headId;              ///< The entry that the agent would continue from; empty when there is none.
+  std::uint64_t bytes = 0;         ///< Of the file.
+  std::uint64_t coveredBytes = 0;  ///< Read for good. What comes after is torn: the agent may be writing it.
+  std::uint64_t entries = 0;       ///< All that were given, bookkeeping included.
+  std::uint64_t messages = 0;
+  std::uint64_t recovered = 0;     ///< Places that are damaged and were read all the same.
+  std::uint64_t unreadable = 0;    ///< Places that could not be read; their bytes are kept as they are.
+  std::uint64_t skippedBytes = 0;  ///< Lines too long to be kept at all (kMaxTranscriptLineBytes).
+  std::vector<TranscriptDamage> damage;
+};
+
+/// A longer line is counted and named in the report, and not read.
+inline constexpr std::size_t kMaxTranscriptLineBytes = std::size_t{32} << 20;
+
+/// The names of all agents whose transcripts can be read, by name.
+std::vector<std::string_view> transcriptAgents();
+
+/// Finds out from its content which agent wrote a file. NotFound when it fits none; the message says why it fits none.
+Result<std::string> recognizeTranscript(const std::string& path);
+
+struct ReadTranscriptOptions {
+  std::string agent;             ///< Empty: found out from the content.
+  std::uint64_t fromOffset = 0;  ///< Give only entries of lines from here on: TranscriptReport::coveredBytes of before.
+};
+
+/// Reads a transcript and gives its entries, in log order, to `use`, until it fails. Ids and times come from the file,
+/// so reading it again gives the same entries. Memory is bounded whatever the file holds. The file is never changed.
+Result<TranscriptReport> readTranscript(const std::string& path, const ReadTranscriptOptions& options,
+                                        const std::function<Result<void>(Entry&&)>& use);
+
+struct WriteTranscriptOptions {
+  std::string agent;        ///< Whose format to write.
+  TranscriptFacts facts;    ///< Of the session; `sessionId` is the agent's name for the new one.
+  std::string headId;       ///< The entry the agent shall continue from; empty: the last of the conversation.
+  bool branchOnly = false;  ///< Only the branch of the head, also where the format can hold a tree.
+};
+
+struct WrittenTranscript {
+  std::uint64_t entries = 0;   ///< Those that were written.
+  std::uint64_t verbatim = 0;  ///< Of these, as the same agent had written them.
+  bool sameBytes = false;      ///< Everything was.
+  CompatibilityReport report;  ///< What the agent's format cannot hold.
+};
+
+/// Writes entries, which are a session's in log order, as a transcript. What the same agent wrote comes out as the same
+/// bytes. `out` gets the file in pieces.
+Result<WrittenTranscript> writeTranscript(const std::vector<Entry>& entries, const WriteTranscriptOptions& options,
+                                          const std::function<Result<void>(std::string_view)>& out);
+
+}  // namespace bough

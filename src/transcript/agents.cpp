@@ -1,0 +1,68 @@
+// The table of agents, and which of them wrote a file.
+#include "transcript/agents/agents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "transcript/agent.h"
+
+namespace bough::transcript {
+namespace {
+
+const auto& table() {
+  static const std::array kAgents = {
+      claw0(),
+  };
+  return kAgents;
+}
+
+constexpr std::size_t kSampleObjects = 32;
+
+}  // namespace
+
+std::span<const Agent> agents() {
+  return table();
+}
+
+const Agent* findAgent(std::string_view name) {
+  const auto found = std::ranges::find(table(), name, &Agent::name);
+  return found == table().end() ? nullptr : &*found;
+}
+
+Result<const Agent*> recognize(std::string_view beginning) {
+  Sample sample{.objects = {}, .bytes = beginning};
+  const auto source = fromMemory(beginning);
+  LineRecords records(*source, [](std::string_view) { return true; });
+  std::deque<std::string> texts;
+  while (sample.objects.size() < kSampleObjects) {
+    auto record = records.next();
+    if (!record || !*record) break;
+    if ((*record)->kind == RecordKind::Json) sample.objects.emplace_back(texts.emplace_back((*record)->text));
+  }
+  std::string reasons;
+  for (const Agent& agent : table()) {
+    const std::string why = agent.misfit(sample);
+    if (why.empty()) return &agent;
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", agent.name, why);
+  }
+  return fail(ErrorCode::Unsupported, fmt::format("not a transcript of an agent that bough knows ({})", reasons),
+              "`bough import --help` lists the agents");
+}
+
+}  // namespace bough::transcript
+
+namespace bough {
+
+std::vector<std::string_view> transcriptAgents() {
+  std::vector<std::string_view> names;
+  for (const transcript::Agent& agent : transcript::agents()) {
+    if (std::ranges::find(names, agent.name) == names.end()) names.push_back(agent.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace bough

@@ -1,0 +1,10 @@
+// One function an agent: the row of the table that describes it. Each is in the file of that name.
+#pragma once
+
+#include "transcript/agent.h"
+
+namespace bough::transcript {
+
+Agent claw0();
+
+}  // namespace bough::transcript

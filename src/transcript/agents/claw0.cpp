@@ -1,0 +1,151 @@
+// claw0: lines {"type":"user"|"assistant"|"tool_use"|"tool_result", …, "ts"}, with a header {"type":"session"} in its
+// older layout and without one in the newer. Messages are of Anthropic's API, but each block may also be a line.
+#include <unordered_set>
+
+#include "base/json_write.h"
+#include "transcript/agents/agents.h"
+#include "transcript/json_line.h"
+
+namespace bough::transcript {
+namespace {
+
+bool isType(std::string_view type) {
+  return type == "user" || type == "assistant" || type == "tool_use" || type == "tool_result";
+}
+
+bool isClaw0Record(std::string_view object) {
+  const Members line(object);
+  const std::string type = line.text("type");
+  return type == "session" ? line.has("created") : isType(type) && line.has("ts");
+}
+
+std::string misfit(const Sample& sample) {
+  if (sample.objects.empty()) return "it holds no JSON objects";
+  for (const std::string_view object : sample.objects) {
+    const Members line(object);
+    if (line.text("type") == "session" && !line.has("created")) return "its header has no \"created\"";
+    if (isType(line.text("type")) && (!line.has("ts") || line.has("uuid") || line.has("parentId"))) {
+      return "its messages have no \"ts\"";
+    }
+    if (isClaw0Record(object)) return {};
+  }
+  return "it has no lines of type session, user, assistant, tool_use or tool_result";
+}
+
+class Claw0Reader : public Reader {
+ public:
+  void record(const Record& record, Builder& out) override {
+    const Members line(record.text);
+    const std::string type = line.text("type");
+    const std::string time = timeText(line.raw("ts"));
+    Place place;
+    place.timestamp = time;
+    if (type == "session") {
+      header(line, out.facts);
+      out.keep(record, place, type);
+    } else if (type == "user" || type == "assistant") {
+      noteCalls(line.raw("content"));
+      message(record, place, type, line.raw("content"), out);
+    } else if (type == "tool_use" && calls_.insert(line.text("tool_use_id")).second) {
+      toolUse(record, place, line, out);
+    } else if (type == "tool_result") {
+      toolResult(record, place, line, out);
+    } else {
+      // A call that the answer before it holds already, or a line of another kind.
+      out.keep(record, place, type.empty() ? "unknown" : type);
+    }
+  }
+
+ private:
+  static void header(const Members& line, TranscriptFacts& facts) {
+    facts.sessionId = line.text("id");
+    facts.key = line.text("key");
+    facts.created = timeText(line.raw("created"));
+  }
+
+  void noteCalls(std::string_view content) {
+    if (content.empty() || json::kindOf(content) != json::Kind::Array) return;
+    json::ArrayReader blocks(content);
+    while (const auto block = blocks.next()) {
+      if (json::findString(*block, "type") == "tool_use") calls_.insert(json::findString(*block, "id").value_or(""));
+    }
+  }
+
+  static void message(const Record& record, const Place& place, std::string_view role, std::string_view content,
+                      Builder& out) {
+    if (content.empty()) {
+      out.damage(record, "a message without content");
+      out.keep(record, place, role);
+      return;
+    }
+    std::string text;
+    json::Writer(text).beginObject().member("role", role).key("content").raw(content).endObject();
+    out.message(record, place, Dialect::Anthropic, text, {{"content", content}});
+  }
+
+  static void toolUse(const Record& record, const Place& place, const Members& line, Builder& out) {
+    const std::string_view input = line.isObject("input") ? line.raw("input") : std::string_view("{}");
+    std::string text;
+    json::Writer writer(text);
+    writer.beginObject().member("role", "assistant").key("content").beginArray();
+    writer.beginObject().member("type", "tool_use").member("id", line.text("tool_use_id"));
+    writer.member("name", line.text("name")).key("input").raw(input).endObject();
+    writer.endArray().endObject();
+    out.message(record, place, Dialect::Anthropic, text, {{"content/0/input", input}});
+  }
+
+  static void toolResult(const Record& record, const Place& place, const Members& line, Builder& out) {
+    std::string_view content = line.has("content") ? line.raw("content") : line.raw("output");
+    std::string asText;
+    if (content.empty() ||
+        (json::kindOf(content) != json::Kind::String && json::kindOf(content) != json::Kind::Array)) {
+      asText = json::quoted(content);
+      content = asText;
+    }
+    std::string text;
+    json::Writer writer(text);
+    writer.beginObject().member("role", "user").key("content").beginArray();
+    writer.beginObject().member("type", "tool_result").member("tool_use_id", line.text("tool_use_id"));
+    writer.key("content").raw(content);
+    if (line.isTrue("is_error")) writer.member("is_error", true);
+    writer.endObject().endArray().endObject();
+    out.message(record, place, Dialect::Anthropic, text, {{"content/0/content", content}});
+  }
+
+  std::unordered_set<std::string> calls_;
+};
+
+class Claw0Writer : public Writer {
+ public:
+  void begin(const TranscriptFacts& facts, std::string& out) override {
+    json::Writer writer(out);
+    writer.beginObject().member("type", "session").member("id", facts.sessionId);
+    writer.member("key", facts.key.empty() ? "main:cli:user" : facts.key).member("created", facts.created).endObject();
+    out += '\n';
+  }
+
+  void item(const Item& item, std::string& out) override {
+    for (const std::string& message : item.messages) {
+      const Members parts(message);
+      json::Writer writer(out);
+      writer.beginObject().member("type", parts.text("role")).key("content").raw(parts.raw("content"));
+      writer.member("ts", item.entry->timestamp).endObject();
+      out += '\n';
+    }
+  }
+};
+
+}  // namespace
+
+Agent claw0() {
+  Agent agent;
+  agent.name = "claw0";
+  agent.dialect = Dialect::Anthropic;
+  agent.misfit = misfit;
+  agent.isRecord = isClaw0Record;
+  agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<Claw0Reader>(); };
+  agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<Claw0Writer>(); };
+  return agent;
+}
+
+}  // namespace bough::transcript

@@ -1,0 +1,131 @@
+#include "transcript/items.h"
+
+#include <algorithm>
+
+#include "base/head.h"
+#include "base/json_scan.h"
+#include "message/request.h"
+#include "message/session_convert.h"
+#include "transcript/origin.h"
+
+namespace bough::transcript {
+namespace {
+
+using message::History;
+using message::Native;
+using message::SessionMessage;
+using message::SessionNode;
+
+bool inConversation(const Entry& entry) {
+  return isConversation(entryKind(entry.type));
+}
+
+// In the target's dialect, though no provider wrote it.
+void addConverted(std::string_view json, Dialect from, Dialect target, std::vector<std::string>& out) {
+  if (from == target) {
+    out.emplace_back(json);
+    return;
+  }
+  const auto message = normalize(json, from);
+  if (!message) return;
+  auto written = denormalize(*message, target);
+  if (!written) return;
+  for (std::string& one : written->messages) out.push_back(std::move(one));
+}
+
+// Converts one branch; entries that are in `done` already stay as they are.
+void convertBranch(const std::vector<Entry>& entries, const std::vector<std::size_t>& path, Dialect target,
+                   std::unordered_map<std::size_t, std::vector<std::string>>& done, CompatibilityReport& report) {
+  std::vector<SessionMessage> messages;
+  std::vector<std::size_t> places;
+  for (const std::size_t place : path) {
+    const Entry& entry = entries[place];
+    if (!message::isMessageType(entry.type) || entry.redacted) continue;
+    messages.push_back({.entryId = entry.id, .type = entry.type, .payload = entry.payload});
+    places.push_back(place);
+  }
+  History history;
+  message::Reporter reporter(report);
+  if (!message::readSession(messages, nullptr, history, reporter)) return;
+  // A file has no other place for typed text.
+  for (Native& native : history.natives) native.neutral = native.message.role == Role::System;
+  const auto converted = message::convertSession(history, target, {}, {}, reporter);
+  std::unordered_map<std::size_t, std::vector<std::string>> fresh;
+  std::size_t owner = places.empty() ? 0 : places.front();
+  for (const SessionNode& node : converted.nodes) {
+    for (const std::int32_t index : node.natives) {
+      const std::int64_t document = history.natives[static_cast<std::size_t>(index)].documentIndex;
+      if (document < 0) continue;
+      owner = places[static_cast<std::size_t>(document)];
+      break;
+    }
+    addConverted(std::string_view(converted.text).substr(node.begin, node.end - node.begin), node.dialect, target,
+                 fresh[owner]);
+  }
+  for (const std::size_t place : places) done.try_emplace(place, std::move(fresh[place]));
+}
+
+}  // namespace
+
+EntryTree::EntryTree(const std::vector<Entry>& entries) : entries_(entries), parents_(entries.size(), kNone) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!inConversation(entries[i])) continue;
+    if (entries[i].parentId && !entries[i].parentId->empty()) parents_[i] = find(*entries[i].parentId);
+    places_.emplace(entries[i].id, i);
+  }
+}
+
+std::size_t EntryTree::find(std::string_view id) const {
+  const auto found = places_.find(id);
+  return found == places_.end() ? kNone : found->second;
+}
+
+std::vector<std::size_t> EntryTree::path(std::size_t leaf) const {
+  std::vector<std::size_t> path;
+  for (std::size_t at = leaf; at != kNone; at = parents_[at]) path.push_back(at);  // parents come earlier: it ends
+  std::ranges::reverse(path);
+  return path;
+}
+
+std::vector<std::size_t> EntryTree::leaves() const {
+  std::vector<bool> hasChild(entries_.size());
+  for (const std::size_t parent : parents_) {
+    if (parent != kNone) hasChild[parent] = true;
+  }
+  std::vector<std::size_t> leaves;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (inConversation(entries_[i]) && !hasChild[i]) leaves.push_back(i);
+  }
+  return leaves;
+}
+
+std::size_t EntryTree::head(std::string_view agent) const {
+  std::size_t head = kNone;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    if (!inConversation(entry) && entry.type != entry_type::kHead) continue;
+    if (!agent.empty()) {
+      const auto origin = originOf(entry);
+      if (!origin || origin->agent != agent) continue;
+    }
+    head = entry.type == entry_type::kHead ? find(headNamedBy(entry.payload)) : i;
+  }
+  return head;
+}
+
+std::unordered_map<std::size_t, std::vector<std::string>> convertEntries(const std::vector<Entry>& entries,
+                                                                         const EntryTree& tree,
+                                                                         const std::vector<std::size_t>& leaves,
+                                                                         Dialect target, CompatibilityReport& report) {
+  std::unordered_map<std::size_t, std::vector<std::string>> done;
+  const auto isDone = [&](std::size_t place) {
+    return !message::isMessageType(entries[place].type) || done.contains(place);
+  };
+  for (const std::size_t leaf : leaves) {
+    const std::vector<std::size_t> path = tree.path(leaf);
+    if (!std::ranges::all_of(path, isDone)) convertBranch(entries, path, target, done, report);
+  }
+  return done;
+}
+
+}  // namespace bough::transcript

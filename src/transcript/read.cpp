@@ -1,0 +1,147 @@
+// Reads a transcript: opens it, finds out whose it is, and gives its records to the agent's reader.
+#include <fmt/format.h>
+
+#include "base/try.h"
+#include "transcript/agent.h"
+
+namespace bough {
+namespace {
+
+using namespace transcript;
+
+constexpr std::size_t kBeginningBytes = std::size_t{64} << 10;
+constexpr std::size_t kMaxDocumentBytes = std::size_t{128} << 20;
+
+// Gives the beginning that was read to recognize a file, and then the rest of it.
+class Resumed : public ByteSource {
+ public:
+  Resumed(std::string_view beginning, ByteSource& rest) : beginning_(beginning), rest_(rest) {}
+  Result<std::size_t> read(std::span<char> out) override {
+    if (beginning_.empty()) return rest_.read(out);
+    const std::size_t count = std::min(out.size(), beginning_.size());
+    beginning_.copy(out.data(), count);
+    beginning_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view beginning_;
+  ByteSource& rest_;
+};
+
+Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes) {
+  std::string bytes;
+  while (bytes.size() < limitBytes) {
+    const std::size_t had = bytes.size();
+    bytes.resize(std::min(limitBytes, had + kBeginningBytes));
+    auto got = source.read(std::span(bytes).subspan(had));
+    bytes.resize(had + got.value_or(0));
+    if (!got) return std::unexpected(got.error());
+    if (*got == 0) break;
+  }
+  return bytes;
+}
+
+// What names a session whose file does not: the file's name up to its first dot.
+std::string stemOf(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.substr(0, name.find('.'));
+}
+
+class Driver {
+ public:
+  Driver(const Agent& agent, const std::string& path, const ReadTranscriptOptions& options, const Builder::Use& use)
+      : agent_(agent),
+        reader_(agent.makeReader()),
+        // A document is written again as a whole each time, so offsets of before mean nothing.
+        fromOffset_(agent.framing == Framing::Lines ? options.fromOffset : 0),
+        builder_(agent.name, fromOffset_, use) {
+    builder_.facts.sessionId = stemOf(path);
+  }
+
+  Result<TranscriptReport> run(ByteSource& source) {
+    BOUGH_TRY(agent_.framing == Framing::Lines ? readLines(source) : readDocument(source));
+    reader_->end(builder_);
+    if (builder_.error()) return std::unexpected(*builder_.error());
+    TranscriptReport report = builder_.finish();
+    report.bytes = bytes_;
+    report.coveredBytes = coveredBytes_;
+    return report;
+  }
+
+ private:
+  Result<void> readLines(ByteSource& source) {
+    LineRecords records(source, agent_.isRecord, fromOffset_);
+    while (true) {
+      BOUGH_TRY(const auto record, records.next());
+      if (!record) return {};
+      BOUGH_TRY(take(*record));
+    }
+  }
+
+  Result<void> readDocument(ByteSource& source) {
+    BOUGH_TRY(const std::string document, readUpTo(source, kMaxDocumentBytes + 1));
+    if (document.size() > kMaxDocumentBytes) {
+      return fail(ErrorCode::Unsupported, "a JSON document of more than 128 MiB", "only files of lines can be larger");
+    }
+    BOUGH_TRY(const auto records, documentRecords(document, agent_.listName));
+    for (const Record& record : records) BOUGH_TRY(take(record));
+    return {};
+  }
+
+  Result<void> take(const Record& record) {
+    bytes_ = record.offset + record.sizeBytes;
+    if (record.kind != RecordKind::Torn) coveredBytes_ = bytes_;
+    if (record.kind == RecordKind::Json) {
+      reader_->record(record, builder_);
+    } else {
+      builder_.keepBytes(record);
+    }
+    if (builder_.error()) return std::unexpected(*builder_.error());
+    return {};
+  }
+
+  const Agent& agent_;
+  std::unique_ptr<Reader> reader_;
+  std::uint64_t fromOffset_;
+  Builder builder_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t coveredBytes_ = 0;
+};
+
+}  // namespace
+
+Result<std::string> recognizeTranscript(const std::string& path) {
+  BOUGH_TRY(const auto file, openFile(path));
+  BOUGH_TRY(const std::string beginning, readUpTo(*file, kBeginningBytes));
+  auto agent = recognize(beginning);
+  if (!agent) {
+    agent.error().message = fmt::format("{}: {}", path, agent.error().message);
+    return std::unexpected(agent.error());
+  }
+  return std::string((*agent)->name);
+}
+
+Result<TranscriptReport> readTranscript(const std::string& path, const ReadTranscriptOptions& options,
+                                        const std::function<Result<void>(Entry&&)>& use) {
+  BOUGH_TRY(const auto file, openFile(path));
+  BOUGH_TRY(const std::string beginning, readUpTo(*file, kBeginningBytes));
+  auto agent = recognize(beginning);
+  if (!options.agent.empty() && (!agent || (*agent)->name != options.agent)) {
+    const Agent* named = findAgent(options.agent);
+    if (named == nullptr) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("bough knows no agent \"{}\"", options.agent), "");
+    }
+    agent = named;
+  }
+  if (!agent) {
+    agent.error().message = fmt::format("{}: {}", path, agent.error().message);
+    return std::unexpected(agent.error());
+  }
+  Resumed source(beginning, *file);
+  BOUGH_TRY(TranscriptReport report, Driver(**agent, path, options, use).run(source));
+  if ((*agent)->completeFacts != nullptr) (*agent)->completeFacts(path, report.facts);
+  return report;
+}
+
+}  // namespace bough

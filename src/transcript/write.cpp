@@ -1,0 +1,168 @@
+// Writes a transcript: copies the lines that the agent wrote itself, and lets the agent's writer write the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/try.h"
+#include "transcript/agent.h"
+#include "transcript/items.h"
+#include "transcript/origin.h"
+
+namespace bough {
+namespace {
+
+using namespace transcript;
+
+constexpr std::size_t kNone = EntryTree::kNone;
+
+class TranscriptWriting {
+ public:
+  TranscriptWriting(const std::vector<Entry>& entries, const WriteTranscriptOptions& options, const Agent& agent,
+                    const std::function<Result<void>(std::string_view)>& out)
+      : entries_(entries), options_(options), agent_(agent), writer_(agent.makeWriter()), out_(out), tree_(entries) {}
+
+  Result<WrittenTranscript> run() {
+    BOUGH_TRY(choose());
+    std::vector<std::size_t> leaves;
+    for (const std::size_t leaf : whole_ ? tree_.leaves() : std::vector{head_}) {
+      if (leaf != kNone && needsConversion(leaf)) leaves.push_back(leaf);
+    }
+    messages_ = convertEntries(entries_, tree_, leaves, agent_.dialect, done_.report);
+    std::string text;
+    if (!beginsWithCopy()) writer_->begin(options_.facts, text);
+    for (const std::size_t place : order_) {
+      write(place, text);
+      BOUGH_TRY(flush(text));
+    }
+    const bool headMoved = head_ != tree_.head(agent_.name);
+    done_.sameBytes = whole_ && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
+    if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), text);
+    BOUGH_TRY(flush(text));
+    for (const std::string& field : writer_->notHeld) addLossy(field);
+    return std::move(done_);
+  }
+
+ private:
+  // Which entries are written: the whole log where the format holds a tree or where there is only one branch.
+  Result<void> choose() {
+    head_ = options_.headId.empty() ? tree_.head() : tree_.find(options_.headId);
+    if (!options_.headId.empty() && head_ == kNone) {
+      return fail(ErrorCode::NotFound, fmt::format("no entry {} in the conversation", options_.headId), "");
+    }
+    const std::vector<std::size_t> path = head_ == kNone ? std::vector<std::size_t>() : tree_.path(head_);
+    const auto isTalk = [](const Entry& entry) { return isConversation(entryKind(entry.type)); };
+    whole_ =
+        (agent_.tree && !options_.branchOnly) || std::cmp_equal(path.size(), std::ranges::count_if(entries_, isTalk));
+    const std::unordered_set<std::size_t> chosen(path.begin(), path.end());
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const bool wanted = isTalk(entries_[i]) ? whole_ || chosen.contains(i) : whole_ && isOwn(i);
+      if (wanted) order_.push_back(i);
+    }
+    // The end of a file that was being written is part of it only as long as nothing came after it.
+    const auto isOld = [&](std::size_t i) {
+      const auto origin = originOf(entries_[i]);
+      return origin && origin->torn && i != lastOwn();
+    };
+    std::erase_if(order_, isOld);
+    return {};
+  }
+
+  [[nodiscard]] bool isOwn(std::size_t place) const {
+    const auto origin = originOf(entries_[place]);
+    return origin && origin->agent == agent_.name;
+  }
+
+  [[nodiscard]] std::size_t lastOwn() {
+    if (lastOwn_ != kNone) return lastOwn_;
+    for (std::size_t i = entries_.size(); i-- > 0 && lastOwn_ == kNone;) {
+      if (isOwn(i)) lastOwn_ = i;
+    }
+    return lastOwn_;
+  }
+
+  [[nodiscard]] bool needsConversion(std::size_t leaf) const {
+    return std::ranges::any_of(tree_.path(leaf), [&](std::size_t place) { return !isOwn(place); });
+  }
+
+  [[nodiscard]] bool beginsWithCopy() const { return !order_.empty() && isOwn(order_.front()); }
+
+  void write(std::size_t place, std::string& text) {
+    const Entry& entry = entries_[place];
+    Item item{.entry = &entry, .parentId = {}, .messages = {}};
+    if (const std::size_t parent = tree_.parent(place); parent != kNone) item.parentId = standIn(parent);
+    ++done_.entries;
+    if (isOwn(place)) {
+      ++done_.verbatim;
+      const auto line = lineOf(entry);
+      const auto origin = originOf(entry);
+      skippedLine_ |= origin->hasLine ? !line.has_value() : origin->sizeBytes > 0;
+      writer_->copied(item, line.value_or(""));
+      text += line.value_or("");
+      return;
+    }
+    // A line that was cut short must not swallow the next one.
+    if (!lastByteIsLineEnd_ && text.empty()) text += '\n';
+    if (const auto found = messages_.find(place); found != messages_.end()) item.messages = found->second;
+    const std::size_t before = text.size();
+    writer_->item(item, text);
+    // Entries after one that left nothing continue from what that one continues.
+    if (text.size() == before) standIns_[entry.id] = item.parentId;
+  }
+
+  std::string standIn(std::size_t place) const {
+    const auto found = standIns_.find(entries_[place].id);
+    return found == standIns_.end() ? entries_[place].id : found->second;
+  }
+
+  Result<void> flush(std::string& text) {
+    if (text.empty()) return {};
+    lastByteIsLineEnd_ = text.back() == '\n';
+    BOUGH_TRY(out_(text));
+    text.clear();
+    return {};
+  }
+
+  void addLossy(const std::string& field) {
+    auto& fields = done_.report.lossyFields;
+    const auto found = std::ranges::find(fields, field);
+    if (found == fields.end()) {
+      fields.push_back(field);
+      done_.report.lossyCounts.push_back(1);
+    } else {
+      ++done_.report.lossyCounts[static_cast<std::size_t>(found - fields.begin())];
+    }
+  }
+
+  const std::vector<Entry>& entries_;
+  const WriteTranscriptOptions& options_;
+  const Agent& agent_;
+  std::unique_ptr<Writer> writer_;
+  const std::function<Result<void>(std::string_view)>& out_;
+  EntryTree tree_;
+  WrittenTranscript done_;
+  std::vector<std::size_t> order_;  // places of what is written
+  std::unordered_map<std::size_t, std::vector<std::string>> messages_;
+  std::unordered_map<std::string, std::string> standIns_;
+  std::size_t head_ = kNone;
+  std::size_t lastOwn_ = kNone;
+  bool whole_ = false;
+  bool skippedLine_ = false;
+  bool lastByteIsLineEnd_ = true;
+};
+
+}  // namespace
+
+Result<WrittenTranscript> writeTranscript(const std::vector<Entry>& entries, const WriteTranscriptOptions& options,
+                                          const std::function<Result<void>(std::string_view)>& out) {
+  const Agent* agent = findAgent(options.agent);
+  if (agent == nullptr) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("bough knows no agent \"{}\"", options.agent), "");
+  }
+  if (agent->makeWriter == nullptr) {
+    return fail(ErrorCode::Unsupported, fmt::format("transcripts of {} are only read", options.agent), "");
+  }
+  return TranscriptWriting(entries, options, *agent, out).run();
+}
+
+}  // namespace bough
