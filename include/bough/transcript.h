@@ -40,6 +40,7 @@ struct TranscriptFacts {
   std::string created;        ///< RFC 3339.
   std::string version;        ///< Of the agent or of its format, as it is written there.
   std::string parentSession;  ///< What the session was forked from: an agent's session id or a path.
+  std::string metadata;       ///< What the agent's own list of sessions says of it: a JSON object, verbatim.
   /// When the file holds only what came after the fork: the entry of the parent session (its bough id) that it
   /// continues. The parent must be read first.
   std::string parentEntryId;

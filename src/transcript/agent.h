@@ -63,6 +63,7 @@ enum class Framing : std::uint8_t {
 struct Sample {
   std::vector<std::string_view> objects;  ///< The first whole JSON objects, at most 32.
   std::string_view bytes;                 ///< The first 64 KiB.
+  std::string_view path = {};             ///< For agents whose files differ only by what is beside them.
 };
 
 /// One row of the table.
@@ -88,6 +89,6 @@ std::span<const Agent> agents();
 const Agent* findAgent(std::string_view name);
 
 /// The agent whose file this is, from its first bytes. Unsupported when it fits none, and why.
-Result<const Agent*> recognize(std::string_view beginning);
+Result<const Agent*> recognize(std::string_view beginning, std::string_view path = {});
 
 }  // namespace bough::transcript

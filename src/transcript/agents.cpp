@@ -14,7 +14,7 @@ namespace {
 
 const auto& table() {
   static const std::array kAgents = {
-      claw0(),
+      openclaw(), pi(), claw0(), myagentsLegacy(), myagents(), plain(),
   };
   return kAgents;
 }
@@ -32,8 +32,8 @@ const Agent* findAgent(std::string_view name) {
   return found == table().end() ? nullptr : &*found;
 }
 
-Result<const Agent*> recognize(std::string_view beginning) {
-  Sample sample{.objects = {}, .bytes = beginning};
+Result<const Agent*> recognize(std::string_view beginning, std::string_view path) {
+  Sample sample{.objects = {}, .bytes = beginning, .path = path};
   const auto source = fromMemory(beginning);
   LineRecords records(*source, [](std::string_view) { return true; });
   std::deque<std::string> texts;

@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "base/json_write.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "transcript/ids.h"
 
@@ -18,6 +19,13 @@ constexpr std::string_view kNoTime = "1970-01-01T00:00:00.000Z";
 
 std::uint64_t hashOf(std::string_view id) {
   return std::hash<std::string_view>{}(id);
+}
+
+// What the rules of an append take as a label.
+bool isLabel(std::string_view name) {
+  constexpr std::size_t kMostBytes = 128;
+  return !name.empty() && name.size() <= kMostBytes && name.front() != '@' && !name.contains('~') &&
+         name.front() != ' ' && name.back() != ' ' && text::printable(name) == name && !name.contains("\uFFFD");
 }
 
 // A JSON object without its closing brace.
@@ -39,6 +47,7 @@ void Builder::message(const Record& record, const Place& place, Dialect dialect,
   payload += ",\"message\":";
   payload += message;
   for (Hole& hole : holes) hole.path = "message/" + hole.path;
+  // A message that is a part of the line is its own hole; any other is not in the line at all.
   if (holes.empty()) holes.push_back({"message", message});
   ++report_.messages;
   give(record, place, entry_type::kMessage, std::move(payload), std::move(holes));
@@ -55,15 +64,24 @@ void Builder::keep(const Record& record, const Place& place, std::string_view wh
 
 void Builder::label(const Record& record, const Place& place, std::string_view targetId, std::string_view name) {
   const std::string target = entryFor(targetId);
-  if (target.empty()) {
-    damage(record, "a label of an entry that is not there");
+  if (target.empty() || !isLabel(name)) {
+    damage(record, target.empty() ? "a label of an entry that is not there" : "a name that cannot be a label");
     keep(record, place, "label");
     return;
   }
+  labels_.insert(std::string(name));
   std::string payload = "{\"name\":";
   json::appendQuoted(payload, name);
   payload += ",\"entryId\":";
   json::appendQuoted(payload, target);
+  give(record, place, entry_type::kLabel, std::move(payload), {}, "label");
+}
+
+void Builder::removeLabel(const Record& record, const Place& place, std::string_view name) {
+  if (labels_.erase(std::string(name)) == 0) return keep(record, place, "label");
+  std::string payload = "{\"name\":";
+  json::appendQuoted(payload, name);
+  payload += ",\"entryId\":null";
   give(record, place, entry_type::kLabel, std::move(payload), {}, "label");
 }
 

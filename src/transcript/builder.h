@@ -43,6 +43,8 @@ class Builder {
 
   /// What the file says of its session; a reader fills it in as it goes.
   TranscriptFacts facts;
+  /// Of the file that is read.
+  std::string path;
   /// Goes into the ids of entries whose lines have none. A file that holds only what came after a fork needs one (the
   /// agent's session id), because its entries share one space of ids with those of the parent session.
   std::string idScope;
@@ -60,8 +62,11 @@ class Builder {
   /// session_info payload (`"title":"…"`), or empty. Where the line has an id, later lines that name it as their parent
   /// continue from the parent of this line.
   void keep(const Record& record, const Place& place, std::string_view what, std::string_view info = {});
-  /// A line that gives an entry a name, or takes its names away (empty).
+  /// A line that gives an entry a name. One that cannot be a label is only kept.
   void label(const Record& record, const Place& place, std::string_view targetId, std::string_view name);
+
+  /// A line that takes a name away.
+  void removeLabel(const Record& record, const Place& place, std::string_view name);
 
   /// The entry the agent would continue from, by the agent's id. Not called: the last of the conversation in the file.
   void setHead(std::string_view id);
@@ -97,6 +102,7 @@ class Builder {
   std::optional<Error> error_;
   std::unordered_set<std::uint64_t> known_;           // hashes of the agent's ids that are entries of the usual id
   std::unordered_map<std::string, std::string> ids_;  // agent's id → entry id, for all others
+  std::unordered_set<std::string> labels_;            // those in force
   std::string lastId_;
   std::string lastTime_;
   std::string headId_;

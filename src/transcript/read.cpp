@@ -57,6 +57,7 @@ class Driver {
         fromOffset_(agent.framing == Framing::Lines ? options.fromOffset : 0),
         builder_(agent.name, fromOffset_, use) {
     builder_.facts.sessionId = stemOf(path);
+    builder_.path = path;
   }
 
   Result<TranscriptReport> run(ByteSource& source) {
@@ -114,7 +115,7 @@ class Driver {
 Result<std::string> recognizeTranscript(const std::string& path) {
   BOUGH_TRY(const auto file, openFile(path));
   BOUGH_TRY(const std::string beginning, readUpTo(*file, kBeginningBytes));
-  auto agent = recognize(beginning);
+  auto agent = recognize(beginning, path);
   if (!agent) {
     agent.error().message = fmt::format("{}: {}", path, agent.error().message);
     return std::unexpected(agent.error());
@@ -126,7 +127,7 @@ Result<TranscriptReport> readTranscript(const std::string& path, const ReadTrans
                                         const std::function<Result<void>(Entry&&)>& use) {
   BOUGH_TRY(const auto file, openFile(path));
   BOUGH_TRY(const std::string beginning, readUpTo(*file, kBeginningBytes));
-  auto agent = recognize(beginning);
+  auto agent = recognize(beginning, path);
   if (!options.agent.empty() && (!agent || (*agent)->name != options.agent)) {
     const Agent* named = findAgent(options.agent);
     if (named == nullptr) {

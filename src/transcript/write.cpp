@@ -56,7 +56,8 @@ class TranscriptWriting {
         (agent_.tree && !options_.branchOnly) || std::cmp_equal(path.size(), std::ranges::count_if(entries_, isTalk));
     const std::unordered_set<std::size_t> chosen(path.begin(), path.end());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const bool wanted = isTalk(entries_[i]) ? whole_ || chosen.contains(i) : whole_ && isOwn(i);
+      const bool isName = entries_[i].type == entry_type::kLabel || entries_[i].type == entry_type::kSessionInfo;
+      const bool wanted = isTalk(entries_[i]) ? whole_ || chosen.contains(i) : whole_ && (isOwn(i) || isName);
       if (wanted) order_.push_back(i);
     }
     // The end of a file that was being written is part of it only as long as nothing came after it.
@@ -91,8 +92,8 @@ class TranscriptWriting {
     const Entry& entry = entries_[place];
     Item item{.entry = &entry, .parentId = {}, .messages = {}};
     if (const std::size_t parent = tree_.parent(place); parent != kNone) item.parentId = standIn(parent);
-    ++done_.entries;
     if (isOwn(place)) {
+      ++done_.entries;
       ++done_.verbatim;
       const auto line = lineOf(entry);
       const auto origin = originOf(entry);
@@ -107,7 +108,11 @@ class TranscriptWriting {
     const std::size_t before = text.size();
     writer_->item(item, text);
     // Entries after one that left nothing continue from what that one continues.
-    if (text.size() == before) standIns_[entry.id] = item.parentId;
+    if (text.size() == before) {
+      standIns_[entry.id] = item.parentId;
+    } else {
+      ++done_.entries;
+    }
   }
 
   std::string standIn(std::size_t place) const {

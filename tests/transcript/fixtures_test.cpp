@@ -81,7 +81,8 @@ std::vector<std::filesystem::path> fixtures() {
   std::vector<std::filesystem::path> paths;
   for (const auto& file : std::filesystem::recursive_directory_iterator(BOUGH_TESTS_DIR "/transcript/fixtures")) {
     const std::string name = file.path().filename();
-    if (file.is_regular_file() && name != "sessions.json") paths.push_back(file.path());
+    const bool isTranscript = name != "sessions.json" && file.path().extension() != ".png";
+    if (file.is_regular_file() && isTranscript) paths.push_back(file.path());
   }
   std::ranges::sort(paths);
   return paths;

@@ -6,5 +6,10 @@
 namespace bough::transcript {
 
 Agent claw0();
+Agent myagents();
+Agent myagentsLegacy();
+Agent openclaw();
+Agent pi();
+Agent plain();
 
 }  // namespace bough::transcript

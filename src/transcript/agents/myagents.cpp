@@ -1,0 +1,294 @@
+// MyAgents: lines {"id","role","content","timestamp",…}, where content is a string that may hold a JSON list of blocks;
+// before that, one JSON document {"messages":[…]} a session. sessions.json in the folder above lists all sessions.
+//
+// Blocks are those of Anthropic's API, but for a tool's use, which holds its result:
+// {"type":"tool_use","tool":{"id","name","input","result","isError"}}. Such a line becomes two entries.
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "message/json_tree.h"
+#include "transcript/agents/agents.h"
+#include "transcript/base64.h"
+#include "transcript/beside.h"
+#include "transcript/json_line.h"
+
+namespace bough::transcript {
+namespace {
+
+bool isMyAgentsRecord(std::string_view object) {
+  const Members line(object);
+  const std::string role = line.text("role");
+  return (role == "user" || role == "assistant") && line.has("content") && line.has("timestamp") && !line.has("type");
+}
+
+std::string misfit(const Sample& sample) {
+  for (const std::string_view object : sample.objects) {
+    if (isMyAgentsRecord(object)) return {};
+  }
+  return "it has no lines with \"role\", \"content\" and \"timestamp\"";
+}
+
+std::string legacyMisfit(const Sample& sample) {
+  constexpr std::string_view kWhy = "it is not a document with \"messages\" that have \"role\" and \"timestamp\"";
+  json::Tree tree;
+  (void)tree.parse(sample.bytes);
+  if (tree.empty() || !tree.isObject(0)) return std::string(kWhy);
+  const json::Tree::Index list = tree.find(0, "messages");
+  if (!tree.isArray(list) || tree.find(0, "projectHash") != json::Tree::kNone) return std::string(kWhy);
+  for (const json::Tree::Index element : tree.elements(list)) {
+    if (tree.broken(element)) break;
+    return isMyAgentsRecord(tree.raw(element)) ? std::string() : std::string(kWhy);
+  }
+  return std::string(kWhy);
+}
+
+// The blocks inside a string, when there are any.
+std::string blocksIn(const std::string& content) {
+  if (!content.starts_with('[') || !json::check(content)) return {};
+  json::ArrayReader elements(content);
+  std::size_t count = 0;
+  while (const auto element = elements.next()) {
+    if (json::kindOf(*element) != json::Kind::Object || !json::findMember(*element, "type")) return {};
+    ++count;
+  }
+  return count > 0 ? content : std::string();
+}
+
+class LineReading {
+ public:
+  LineReading(const Record& record, Builder& out) : record_(record), line_(record.text), out_(out) {}
+
+  void run() {
+    id_ = line_.text("id");
+    time_ = timeText(line_.raw("timestamp"));
+    place_.id = id_;
+    place_.timestamp = time_;
+    if (!isMyAgentsRecord(record_.text)) return out_.keep(record_, place_, "unknown");
+    if (out_.facts.created.empty()) out_.facts.created = time_;
+    content();
+    flush();
+  }
+
+ private:
+  // Of an answer: who gave it and what it took. The id lets a request that is read twice be counted once.
+  void head(json::Writer& writer) {
+    const Members usage(line_.isObject("usage") ? line_.raw("usage") : std::string_view("{}"));
+    std::string id = line_.text("sdkUuid");
+    if (id.empty()) id = fmt::format("{}-{}", out_.facts.sessionId, id_);
+    writer.member("id", id).member("type", "message");
+    if (std::string model = usage.text("model"); !model.empty()) {
+      writer.member("model", model);
+      out_.facts.model = model;
+    }
+    if (!line_.isObject("usage") || given_) return;
+    const auto count = [&](std::string_view name) { return json::findUnsigned(line_.raw("usage"), name).value_or(0); };
+    writer.key("usage").beginObject();
+    writer.member("input_tokens", count("inputTokens")).member("output_tokens", count("outputTokens"));
+    writer.member("cache_read_input_tokens", count("cacheReadTokens"));
+    writer.member("cache_creation_input_tokens", count("cacheCreationTokens")).endObject();
+  }
+
+  void add(std::string_view block) {
+    // What comes after a result comes after it in the conversation, too.
+    if (!results_.empty() && json::findString(block, "type") != "tool_use") flush();
+    if (!blocks_.empty()) blocks_ += ',';
+    blocks_ += block;
+  }
+
+  void addText(std::string_view text) {
+    std::string block;
+    json::Writer(block).beginObject().member("type", "text").member("text", text).endObject();
+    add(block);
+  }
+
+  void content() {
+    const std::string_view raw = line_.raw("content");
+    std::string text = json::kindOf(raw) == json::Kind::String ? line_.text("content") : std::string(raw);
+    const std::string list = blocksIn(text);
+    if (list.empty()) {
+      addText(text);
+    } else {
+      json::ArrayReader elements(list);
+      while (const auto element = elements.next()) block(*element);
+    }
+    if (line_.isArray("attachments")) {
+      json::ArrayReader attachments(line_.raw("attachments"));
+      while (const auto attachment = attachments.next()) attach(Members(*attachment));
+    }
+  }
+
+  void block(std::string_view raw) {
+    const Members block(raw);
+    if (block.text("type") != "tool_use" || !block.isObject("tool")) return add(raw);
+    const Members tool(block.raw("tool"));
+    std::string use;
+    json::Writer writer(use);
+    writer.beginObject().member("type", "tool_use").member("id", tool.text("id")).member("name", tool.text("name"));
+    writer.key("input").raw(tool.isObject("input") ? tool.raw("input") : "{}").endObject();
+    add(use);
+    if (!tool.isString("result")) return;
+    if (!results_.empty()) results_ += ',';
+    json::Writer result(results_);
+    result.beginObject().member("type", "tool_result").member("tool_use_id", tool.text("id"));
+    result.key("content").raw(tool.raw("result"));
+    if (tool.isTrue("isError")) result.member("is_error", true);
+    result.endObject();
+  }
+
+  // An image that is where the line says, else its name.
+  void attach(const Members& attachment) {
+    constexpr std::size_t kMostBytes = std::size_t{8} << 20;
+    const std::string path = attachment.text("path");
+    const std::string type = attachment.text("mimeType");
+    std::optional<std::string> bytes;
+    if (type.starts_with("image/") && staysBelow(path)) {
+      bytes = readSmallFile(folderOf(folderOf(out_.path)) + "/attachments/" + path);
+    }
+    if (!bytes || bytes->empty() || bytes->size() > kMostBytes) {
+      return addText(fmt::format("[attached file: {}, {}]", attachment.text("name"), type));
+    }
+    std::string block;
+    json::Writer writer(block);
+    writer.beginObject().member("type", "image").key("source").beginObject().member("type", "base64");
+    writer.member("media_type", type).member("data", toBase64(*bytes)).endObject().endObject();
+    add(block);
+  }
+
+  // Gives what was collected: a message, and the results of its tools.
+  void flush() {
+    if (blocks_.empty() && given_) return;
+    std::string message;
+    json::Writer writer(message);
+    writer.beginObject();
+    if (line_.text("role") == "assistant") head(writer);
+    writer.member("role", line_.text("role")).key("content").beginArray().raw(blocks_).endArray().endObject();
+    give(message);
+    if (!results_.empty()) give("{\"role\":\"user\",\"content\":[" + results_ + "]}");
+    blocks_.clear();
+    results_.clear();
+  }
+
+  // The line's id is that of its first entry.
+  void give(std::string_view message) {
+    out_.message(record_, place_, Dialect::Anthropic, message);
+    place_.id = {};
+    given_ = true;
+  }
+
+  const Record& record_;
+  Members line_;
+  Builder& out_;
+  Place place_;
+  std::string id_;
+  std::string time_;
+  std::string blocks_;   // with commas
+  std::string results_;  // with commas
+  bool given_ = false;   // the first entry
+};
+
+class MyAgentsReader : public Reader {
+ public:
+  void record(const Record& record, Builder& out) override { LineReading(record, out).run(); }
+};
+
+void completeFacts(const std::string& path, TranscriptFacts& facts) {
+  const auto list = readSmallFile(folderOf(folderOf(path)) + "/sessions.json");
+  if (!list) return;
+  eachSession(*list, [&](const std::string&, std::string_view value) {
+    if (json::kindOf(value) != json::Kind::Object) return false;
+    const Members session(value);
+    if (session.text("id") != facts.sessionId) return false;
+    facts.title = session.text("title");
+    facts.cwd = session.text("agentDir");
+    if (std::string created = session.text("createdAt"); !created.empty()) facts.created = created;
+    if (std::string model = session.text("model"); !model.empty()) facts.model = model;
+    if (session.isObject("forkFrom"))
+      facts.parentSession = json::findString(session.raw("forkFrom"), "sourceSessionId").value_or("");
+    facts.metadata = value;
+    return true;
+  });
+}
+
+// Writes a line for each user's turn and each answer; an answer's results go into it.
+class MyAgentsWriter : public Writer {
+ public:
+  void begin(const TranscriptFacts&, std::string&) override {}
+
+  void item(const Item& item, std::string& out) override {
+    std::uint32_t part = 0;
+    for (const std::string& message : item.messages) line(item, Members(message), part++, out);
+    if (item.messages.empty() && !isControlType(item.entry->type)) notHeld.emplace_back(item.entry->type);
+  }
+
+ private:
+  void line(const Item& item, const Members& message, std::uint32_t part, std::string& out) {
+    json::Writer writer(out);
+    const std::string id = part == 0 ? item.entry->id : fmt::format("{}.{}", item.entry->id, part);
+    writer.beginObject().member("id", id).member("role", message.text("role")).key("content");
+    if (message.isString("content")) {
+      writer.raw(message.raw("content"));
+    } else {
+      writer.string(blocks(message.raw("content")));
+    }
+    writer.member("timestamp", item.entry->timestamp);
+    if (message.isObject("usage")) usage(writer, message);
+    writer.endObject();
+    out += '\n';
+  }
+
+  static void usage(json::Writer& writer, const Members& message) {
+    const auto count = [&](std::string_view name) {
+      return json::findUnsigned(message.raw("usage"), name).value_or(0);
+    };
+    writer.key("usage").beginObject();
+    writer.member("inputTokens", count("input_tokens")).member("outputTokens", count("output_tokens"));
+    writer.member("cacheReadTokens", count("cache_read_input_tokens"));
+    writer.member("cacheCreationTokens", count("cache_creation_input_tokens"));
+    if (message.isString("model")) writer.member("model", message.text("model"));
+    writer.endObject();
+  }
+
+  // Blocks as MyAgents has them: a tool's use in an object of its own. Results stay blocks of Anthropic's.
+  static std::string blocks(std::string_view content) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginArray();
+    json::ArrayReader elements(content);
+    while (const auto element = elements.next()) {
+      if (json::findString(*element, "type") != "tool_use") {
+        writer.raw(*element);
+        continue;
+      }
+      const Members use(*element);
+      writer.beginObject().member("type", "tool_use").key("tool").beginObject().member("id", use.text("id"));
+      writer.member("name", use.text("name")).key("input").raw(use.isObject("input") ? use.raw("input") : "{}");
+      writer.endObject().endObject();
+    }
+    writer.endArray();
+    return out;
+  }
+};
+
+}  // namespace
+
+Agent myagents() {
+  Agent agent;
+  agent.name = "myagents";
+  agent.dialect = Dialect::Anthropic;
+  agent.misfit = misfit;
+  agent.isRecord = isMyAgentsRecord;
+  agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<MyAgentsReader>(); };
+  agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<MyAgentsWriter>(); };
+  agent.completeFacts = completeFacts;
+  return agent;
+}
+
+Agent myagentsLegacy() {
+  Agent agent = myagents();
+  agent.framing = Framing::Document;
+  agent.listName = "messages";
+  agent.misfit = legacyMisfit;
+  return agent;
+}
+
+}  // namespace bough::transcript

@@ -1,0 +1,18 @@
+// What pi and OpenClaw share: OpenClaw writes its transcripts with pi's session manager.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "transcript/agent.h"
+
+namespace bough::transcript {
+
+bool isPiRecord(std::string_view object);
+std::string piMisfit(const Sample& sample);
+std::unique_ptr<Reader> makePiReader(std::string_view agent);
+/// Version 3, with ids of 8 hex digits.
+std::unique_ptr<Writer> makePiWriter();
+
+}  // namespace bough::transcript

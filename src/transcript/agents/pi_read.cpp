@@ -1,0 +1,189 @@
+// pi, read: a header {"type":"session"} and lines with id and parentId, in versions 1 (no ids), 2 and 3.
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "base/json_write.h"
+#include "transcript/agents/agents.h"
+#include "transcript/agents/pi.h"
+#include "transcript/agents/pi_message.h"
+#include "transcript/ids.h"
+#include "transcript/json_line.h"
+
+namespace bough::transcript {
+namespace {
+
+class PiReader : public Reader {
+ public:
+  explicit PiReader(std::string_view agent) : agent_(agent) {}
+
+  void record(const Record& record, Builder& out) override {
+    const Members line(record.text);
+    const std::string type = line.text("type");
+    if (type == "session") {
+      header(line, out.facts);
+      out.keep(record, {}, type);
+      remember(out, "");
+      return;
+    }
+    id_ = line.text("id");
+    const std::string parent = line.text("parentId");
+    const std::string time = timeText(line.raw("timestamp"));
+    Place place;
+    place.id = id_;
+    if (line.has("parentId")) place.parent = parent;
+    place.timestamp = time;
+    read(record, place, type, line, out);
+    remember(out, id_);
+  }
+
+  void end(Builder& out) override {
+    // pi continues from the last line, also when that is a label or a title.
+    if (!lastLine_.empty()) out.setHead(lastLine_);
+  }
+
+ private:
+  void header(const Members& line, TranscriptFacts& facts) {
+    if (hasHeader_) return;  // old versions of pi write it a second time
+    hasHeader_ = true;
+    facts.sessionId = line.text("id");
+    facts.created = timeText(line.raw("timestamp"));
+    facts.cwd = line.text("cwd");
+    facts.version = line.has("version") ? std::string(line.raw("version")) : "1";
+    facts.parentSession = line.has("parentSession") ? line.text("parentSession") : line.text("branchedFrom");
+    facts.model = line.text("modelId");
+    isFirstVersion_ = facts.version == "1";
+  }
+
+  // Version 1 names entries by their place among all lines, header included.
+  void remember(const Builder& out, std::string_view id) {
+    if (isFirstVersion_) byPlace_.push_back(id.empty() && byPlace_.empty() ? std::string() : out.lastId());
+    if (!id.empty()) lastLine_ = id;
+  }
+
+  void read(const Record& record, const Place& place, std::string_view type, const Members& line, Builder& out) {
+    if (type == "message" && line.isObject("message")) {
+      message(record, place, readPiMessage(line.raw("message"), place.id), "message", out);
+    } else if (type == "custom_message") {
+      message(record, place, readPiContent(line.raw("content")), type, out);
+    } else if (type == "model_change") {
+      out.facts.model = line.text("modelId");
+      std::string payload;
+      json::Writer writer(payload);
+      writer.beginObject().member("model", out.facts.model).member("provider", line.text("provider")).endObject();
+      out.entry(record, place, entry_type::kModelChange, payload);
+    } else if (type == "thinking_level_change") {
+      std::string payload;
+      json::Writer(payload).beginObject().member("level", line.text("thinkingLevel")).endObject();
+      out.entry(record, place, entry_type::kThinkingLevelChange, payload);
+    } else if (type == "compaction" && line.isString("summary")) {
+      compaction(record, place, line, out);
+    } else if (type == "branch_summary" && line.isString("summary")) {
+      branchSummary(record, place, line, out);
+    } else if (type == "label") {
+      label(record, place, line.text("targetId"), line.text("label"), out);
+    } else if (type == "session_info") {
+      out.facts.title = line.text("name");
+      const std::string title = out.facts.title.empty() ? "null" : json::quoted(out.facts.title);
+      out.keep(record, place, type, "\"title\":" + title);
+    } else {
+      custom(record, place, type, out);
+    }
+  }
+
+  void message(const Record& record, const Place& place, PiMessage message, std::string_view type, Builder& out) {
+    if (!message.model.empty()) out.facts.model = message.model;
+    if (message.json.empty()) return custom(record, place, type, out);
+    out.message(record, place, Dialect::Bough, message.json, std::move(message.holes));
+  }
+
+  // A node of the tree that no model sees. Its line says the rest.
+  void custom(const Record& record, const Place& place, std::string_view type, Builder& out) const {
+    std::string payload;
+    json::Writer(payload).beginObject().member("customType", fmt::format("{}.{}", agent_, type)).endObject();
+    out.entry(record, place, entry_type::kCustom, payload);
+  }
+
+  void compaction(const Record& record, const Place& place, const Members& line, Builder& out) {
+    std::string kept;
+    if (line.has("firstKeptEntryIndex")) {
+      const auto at = json::findUnsigned(record.text, "firstKeptEntryIndex");
+      if (at && *at < byPlace_.size()) kept = byPlace_[*at];
+    } else {
+      const std::string named = line.text("firstKeptEntryId");
+      // It may name itself: then nothing before it is kept.
+      kept = named == place.id ? entryIdOf(place.id) : out.entryFor(named);
+      if (kept.empty() && !named.empty()) out.damage(record, "a summary that keeps an entry that is not there");
+    }
+    std::string payload;
+    json::Writer writer(payload);
+    writer.beginObject().key("summary").raw(line.raw("summary")).member("firstKeptEntryId", kept);
+    if (const auto tokens = json::findUnsigned(record.text, "tokensBefore")) writer.member("tokensBefore", *tokens);
+    writer.endObject();
+    out.entry(record, place, entry_type::kCompactionSummary, payload, {{"summary", line.raw("summary")}});
+  }
+
+  // Up to 0.73 fromId is where the summary was put (its parent, or "root"); from 0.87 on it is the end of the branch
+  // that was left. Where it says nothing new, that is the entry before it in the file.
+  void branchSummary(const Record& record, const Place& place, const Members& line, Builder& out) {
+    const std::string from = line.text("fromId");
+    const bool isEnd = from != "root" && place.parent && from != *place.parent;
+    std::string end = isEnd ? out.entryFor(from) : std::string();
+    if (end.empty()) end = out.lastId();
+    std::string payload;
+    json::Writer writer(payload);
+    writer.beginObject().member("sourceSessionId", sessionIdOf(agent_, out.facts.sessionId));
+    writer.member("sourceEntryId", end).key("summary").raw(line.raw("summary")).endObject();
+    out.entry(record, place, entry_type::kBranchSummary, payload, {{"summary", line.raw("summary")}});
+  }
+
+  // In pi an entry has one label; a new one replaces it, and none takes it away.
+  void label(const Record& record, const Place& place, const std::string& target, const std::string& name,
+             Builder& out) {
+    std::string& current = labels_[target];
+    if (!current.empty() && current != name) out.removeLabel(record, place, current);
+    if (!name.empty()) {
+      out.label(record, place, target, name);
+    } else if (current.empty()) {
+      out.keep(record, place, "label");
+    }
+    current = name;
+  }
+
+  std::string agent_;
+  bool hasHeader_ = false;
+  bool isFirstVersion_ = false;
+  std::string id_;
+  std::string lastLine_;
+  std::vector<std::string> byPlace_;                     // version 1: the entry of each line
+  std::unordered_map<std::string, std::string> labels_;  // of each target
+};
+
+constexpr std::string_view kTypes[] = {"message",        "model_change", "thinking_level_change", "compaction",
+                                       "branch_summary", "custom",       "custom_message",        "label",
+                                       "session_info",   "usage",        "context_edit",          "active_tools_change",
+                                       "reset"};
+
+}  // namespace
+
+bool isPiRecord(std::string_view object) {
+  const Members line(object);
+  const std::string type = line.text("type");
+  if (type == "session") return line.has("cwd") || (line.has("timestamp") && line.has("id"));
+  if (std::ranges::find(kTypes, type) == std::end(kTypes)) return false;
+  return line.has("timestamp") && !line.has("uuid") && !line.has("payload");
+}
+
+std::string piMisfit(const Sample& sample) {
+  if (sample.objects.empty()) return "it holds no JSON objects";
+  std::size_t fitting = 0;
+  for (const std::string_view object : sample.objects) fitting += isPiRecord(object) ? 1U : 0U;
+  if (fitting * 2 > sample.objects.size()) return {};
+  return "its lines are not \"session\", \"message\" … with a \"timestamp\"";
+}
+
+std::unique_ptr<Reader> makePiReader(std::string_view agent) {
+  return std::make_unique<PiReader>(agent);
+}
+
+}  // namespace bough::transcript

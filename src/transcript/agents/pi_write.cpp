@@ -1,0 +1,220 @@
+// pi, written: version 3, as pi's own strict importer wants it. Ids are 8 hex digits, parents come first, only known
+// types.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/json_write.h"
+#include "base/sha256.h"
+#include "base/timestamp.h"
+#include "transcript/agents/agents.h"
+#include "transcript/agents/pi.h"
+#include "transcript/agents/pi_message.h"
+#include "transcript/ids.h"
+#include "transcript/json_line.h"
+
+namespace bough::transcript {
+namespace {
+
+constexpr std::size_t kIdDigits = 8;
+
+bool isPiId(std::string_view id) {
+  return id.size() == kIdDigits && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::string millisecondsOf(std::string_view timestamp) {
+  return fmt::format("{}", parseTimestamp(timestamp).value_or(0));
+}
+
+class PiWriter : public Writer {
+ public:
+  void begin(const TranscriptFacts& facts, std::string& out) override {
+    json::Writer writer(out);
+    writer.beginObject().member("type", "session").key("version").number(std::uint64_t{3});
+    writer.member("id", facts.sessionId).member("timestamp", facts.created).member("cwd", facts.cwd);
+    if (!facts.parentSession.empty()) writer.member("parentSession", facts.parentSession);
+    writer.endObject();
+    out += '\n';
+  }
+
+  void copied(const Item& item, std::string_view line) override {
+    const std::string id = json::findString(line, "id").value_or("");
+    if (id.empty() || json::findString(line, "type") == "session") return;
+    if (ids_.emplace(item.entry->id, id).second) taken_.insert(id);
+    lastId_ = id;
+  }
+
+  void item(const Item& item, std::string& out) override {
+    const Entry& entry = *item.entry;
+    if (entry.type == entry_type::kLabel) return label(entry, out);
+    if (entry.type == entry_type::kSessionInfo) return title(entry, out);
+    if (isControlType(entry.type)) return;
+    if (!item.messages.empty()) return messages(item, out);
+    const Members payload(entry.payload);
+    if (entry.type == entry_type::kModelChange) {
+      const std::string provider = payload.text("provider");
+      line(item, entry.type, out).member("provider", provider.empty() ? "anthropic" : provider);
+      line_->member("modelId", payload.text("model"));
+    } else if (entry.type == entry_type::kThinkingLevelChange) {
+      line(item, entry.type, out).member("thinkingLevel", payload.text("level"));
+    } else if (entry.type == entry_type::kCompactionSummary && ids_.contains(payload.text("firstKeptEntryId"))) {
+      line(item, "compaction", out).member("summary", payload.text("summary"));
+      line_->member("firstKeptEntryId", ids_[payload.text("firstKeptEntryId")]);
+      line_->member("tokensBefore", json::findUnsigned(entry.payload, "tokensBefore").value_or(0));
+    } else if (entry.type == entry_type::kBranchSummary) {
+      const auto from = ids_.find(payload.text("sourceEntryId"));
+      line(item, entry.type, out).member("fromId", from == ids_.end() ? std::string("root") : from->second);
+      line_->member("summary", payload.text("summary"));
+    } else {
+      notHeld.emplace_back(entry.type);
+      return;
+    }
+    finish(out);
+  }
+
+  void end(const std::string& headId, std::string& out) override {
+    // pi continues from the last line.
+    const auto head = ids_.find(headId);
+    if (head == ids_.end() || head->second == lastId_) return;
+    json::Writer writer(out);
+    writer.beginObject().member("type", "custom").member("customType", "bough.head");
+    writer.member("id", freshId("head:" + headId)).member("parentId", head->second);
+    writer.member("timestamp", lastTime_.empty() ? formatTimestamp(0) : lastTime_).endObject();
+    out += '\n';
+  }
+
+ private:
+  // One to one: the digits of the id itself where it is one of pi's, else of its SHA-256.
+  std::string freshId(std::string_view entryId) {
+    std::string id = isPiId(entryId) ? std::string(entryId) : Sha256::of(entryId).substr(0, kIdDigits);
+    for (std::uint32_t i = 1; !taken_.insert(id).second; ++i) {
+      id = Sha256::of(fmt::format("{}#{}", entryId, i)).substr(0, kIdDigits);
+    }
+    return id;
+  }
+
+  void base(json::Writer& writer, const std::string& id, const std::string& parent, const Entry& entry) {
+    writer.member("id", id).key("parentId");
+    parent.empty() ? writer.null() : writer.string(parent);
+    writer.member("timestamp", timeOf(entry));
+    lastId_ = id;
+  }
+
+  const std::string& timeOf(const Entry& entry) {
+    const auto time = parseTimestamp(entry.timestamp);
+    lastTime_ = formatTimestamp(time.value_or(0));
+    return lastTime_;
+  }
+
+  std::string parentOf(const Item& item) {
+    const auto parent = ids_.find(item.parentId);
+    return parent == ids_.end() ? std::string() : parent->second;
+  }
+
+  // Begins the line of an entry; finish ends it.
+  json::Writer& line(const Item& item, std::string_view type, std::string& out) {
+    line_.emplace(out);
+    const std::string id = freshId(item.entry->id);
+    line_->beginObject().member("type", type);
+    base(*line_, id, parentOf(item), *item.entry);
+    ids_[item.entry->id] = id;
+    return *line_;
+  }
+  void finish(std::string& out) {
+    line_->endObject();
+    line_.reset();
+    out += '\n';
+  }
+
+  void messages(const Item& item, std::string& out) {
+    std::string parent = parentOf(item);
+    std::uint32_t part = 0;
+    for (const std::string& message : item.messages) {
+      for (const std::string& one : writePiMessages(message, answerOf(*item.entry), toolNames_, notHeld)) {
+        const std::string id = freshId(part == 0 ? item.entry->id : fmt::format("{}+{}", item.entry->id, part));
+        json::Writer writer(out);
+        writer.beginObject().member("type", "message");
+        base(writer, id, parent, *item.entry);
+        writer.key("message").raw(one).endObject();
+        out += '\n';
+        ids_[item.entry->id] = id;
+        parent = id;
+        ++part;
+      }
+    }
+  }
+
+  // Which provider answered, in pi's words, from the message as it is stored.
+  static PiAnswer answerOf(const Entry& entry) {
+    PiAnswer answer;
+    answer.timestampMs = millisecondsOf(entry.timestamp);
+    const auto dialect = namedDialect(entry);
+    const Dialect named = dialect && *dialect ? **dialect : Dialect::Bough;
+    answer.api = named == Dialect::OpenaiResponses ? "openai-responses"
+                 : named == Dialect::OpenaiChat    ? "openai-completions"
+                 : named == Dialect::Gemini        ? "google-generative-ai"
+                                                   : "anthropic-messages";
+    answer.provider = named == Dialect::OpenaiResponses || named == Dialect::OpenaiChat ? "openai"
+                      : named == Dialect::Gemini                                        ? "google"
+                                                                                        : "anthropic";
+    const auto message = normalizeEntry(entry);
+    const Usage usage = message && message->usage ? *message->usage : Usage{};
+    if (message) answer.model = message->model.decode();
+    if (answer.model.empty()) answer.model = "unknown";
+    answer.usage = fmt::format(R"({{"input":{},"output":{},"cacheRead":{},"cacheWrite":{},"totalTokens":{},)"
+                               R"("cost":{{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}}})",
+                               usage.inputTokens, usage.outputTokens, usage.cacheReadTokens, usage.cacheWriteTokens,
+                               usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens);
+    return answer;
+  }
+
+  void label(const Entry& entry, std::string& out) {
+    const auto target = ids_.find(json::findString(entry.payload, "entryId").value_or(""));
+    if (target == ids_.end()) return;
+    json::Writer writer(out);
+    writer.beginObject().member("type", "label");
+    base(writer, freshId(entry.id), lastId_, entry);
+    writer.member("targetId", target->second);
+    writer.member("label", json::findString(entry.payload, "name").value_or("")).endObject();
+    out += '\n';
+  }
+
+  void title(const Entry& entry, std::string& out) {
+    const auto name = json::findString(entry.payload, "title");
+    if (!name) return;
+    json::Writer writer(out);
+    writer.beginObject().member("type", "session_info");
+    base(writer, freshId(entry.id), lastId_, entry);
+    writer.member("name", *name).endObject();
+    out += '\n';
+  }
+
+  std::unordered_map<std::string, std::string> ids_;  // entry → pi's id
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, std::string> toolNames_;
+  std::optional<json::Writer> line_;
+  std::string lastId_;
+  std::string lastTime_;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> makePiWriter() {
+  return std::make_unique<PiWriter>();
+}
+
+Agent pi() {
+  Agent agent;
+  agent.name = "pi";
+  agent.dialect = Dialect::Bough;
+  agent.tree = true;
+  agent.misfit = piMisfit;
+  agent.isRecord = isPiRecord;
+  agent.makeReader = []() { return makePiReader("pi"); };
+  agent.makeWriter = makePiWriter;
+  return agent;
+}
+
+}  // namespace bough::transcript

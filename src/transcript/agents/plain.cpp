@@ -1,0 +1,138 @@
+// plain: bare entries {"id","parentId","timestamp","type":"user"|"assistant"|"tool_call"|"tool_result","content",…},
+// the form in which specifications and small tools write sessions. A line is stored as it is, in the dialect `plain`.
+#include <bough/message.h>
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "transcript/agents/agents.h"
+#include "transcript/ids.h"
+#include "transcript/json_line.h"
+
+namespace bough::transcript {
+namespace {
+
+bool isType(std::string_view type) {
+  return type == "user" || type == "assistant" || type == "system" || type == "tool_call" || type == "tool_use" ||
+         type == "tool_result";
+}
+
+bool isPlainRecord(std::string_view object) {
+  const Members line(object);
+  return isType(line.text("type")) && !line.has("uuid") && !line.has("ts") && !line.isObject("message") &&
+         !line.isObject("payload");
+}
+
+std::string misfit(const Sample& sample) {
+  if (sample.objects.empty()) return "it holds no JSON objects";
+  for (const std::string_view object : sample.objects) {
+    const Members line(object);
+    if (!isPlainRecord(object)) continue;
+    if (line.has("parentId") || (line.has("id") && line.text("type") != "user")) return {};
+  }
+  return "it has no lines of type user, assistant, tool_call or tool_result with \"id\" and \"parentId\"";
+}
+
+class PlainReader : public Reader {
+ public:
+  void record(const Record& record, Builder& out) override {
+    const Members line(record.text);
+    const std::string type = line.text("type");
+    const std::string id = line.text("id");
+    const std::string parent = line.text("parentId");
+    const std::string time = timeText(line.raw("timestamp"));
+    Place place;
+    place.id = id;
+    if (line.has("parentId")) place.parent = parent;
+    place.timestamp = time;
+    if (!isType(type)) return out.keep(record, place, type.empty() ? "unknown" : type);
+    if (line.isString("model")) out.facts.model = line.text("model");
+    if (out.facts.created.empty()) out.facts.created = time;
+    if (const auto read = normalize(record.text, Dialect::Plain); !read) {
+      out.damage(record, "a message that cannot be read");
+      return out.keep(record, place, type);
+    }
+    out.message(record, place, Dialect::Plain, record.text);
+  }
+};
+
+class PlainWriter : public Writer {
+ public:
+  void begin(const TranscriptFacts&, std::string&) override {}
+
+  void item(const Item& item, std::string& out) override {
+    std::string parent = foreignIdOf(item.parentId);
+    if (const auto last = lastOf_.find(item.parentId); last != lastOf_.end()) parent = last->second;
+    std::uint32_t part = 0;
+    for (const std::string& json : item.messages) {
+      const auto message = normalize(json, Dialect::Bough);
+      if (!message) continue;
+      for (const Block& block : message->blocks) {
+        std::string id = foreignIdOf(item.entry->id);
+        if (part > 0) id += fmt::format(".{}", part);
+        if (!line(*message, block, id, parent, item.entry->timestamp, out)) {
+          notHeld.emplace_back(toString(block.kind));
+          continue;
+        }
+        lastOf_[item.entry->id] = id;
+        parent = id;
+        ++part;
+      }
+    }
+    if (item.messages.empty() && !isControlType(item.entry->type)) notHeld.emplace_back(item.entry->type);
+  }
+
+ private:
+  static std::string textOf(const Block& result) {
+    std::string text;
+    for (const Block& part : result.content) {
+      if (part.kind == BlockKind::Text) text += (text.empty() ? "" : "\n") + part.text.decode();
+    }
+    return text;
+  }
+
+  static bool line(const Message& message, const Block& block, const std::string& id, const std::string& parent,
+                   const std::string& time, std::string& out) {
+    std::string type;
+    if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) {
+      type = message.role == Role::Assistant ? "assistant" : message.role == Role::System ? "system" : "user";
+    } else if (block.kind == BlockKind::ToolCall || block.kind == BlockKind::ToolResult) {
+      type = toString(block.kind);
+    } else {
+      return false;
+    }
+    json::Writer writer(out);
+    writer.beginObject().member("id", id).key("parentId");
+    parent.empty() ? writer.null() : writer.string(parent);
+    writer.member("timestamp", time).member("type", type);
+    if (block.kind == BlockKind::ToolCall) {
+      writer.member("tool_call_id", block.id.decode()).member("name", block.name.decode()).key("arguments");
+      block.freeform ? writer.string(block.text.decode()) : writer.raw(block.input);
+    } else if (block.kind == BlockKind::ToolResult) {
+      writer.member("tool_call_id", block.id.decode()).member("content", textOf(block));
+      if (block.isError) writer.member("is_error", true);
+    } else {
+      writer.member("content", block.text.decode());
+    }
+    writer.endObject();
+    out += '\n';
+    return true;
+  }
+
+  std::unordered_map<std::string, std::string> lastOf_;  // of an entry that became several lines, the last one's id
+};
+
+}  // namespace
+
+Agent plain() {
+  Agent agent;
+  agent.name = "plain";
+  agent.dialect = Dialect::Bough;
+  agent.tree = true;
+  agent.misfit = misfit;
+  agent.isRecord = isPlainRecord;
+  agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<PlainReader>(); };
+  agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<PlainWriter>(); };
+  return agent;
+}
+
+}  // namespace bough::transcript

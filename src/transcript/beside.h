@@ -1,0 +1,27 @@
+// Files beside a transcript: the lists that agents keep of their sessions. They are read whole, up to a limit, and
+// never trusted: what they name is checked before it is used as a path.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bough::transcript {
+
+/// The folder a path is in.
+std::string folderOf(std::string_view path);
+/// The last component of a path.
+std::string nameOf(std::string_view path);
+
+/// A whole regular file of at most 64 MiB; none when there is none, or when it cannot be read.
+std::optional<std::string> readSmallFile(const std::string& path);
+
+/// Whether a relative path stays below the folder it is taken from: no "..", no leading slash, no control characters.
+bool staysBelow(std::string_view relative);
+
+/// Gives the members of a JSON object, or the elements of a JSON list (with an empty key), to `use`, until it returns
+/// true.
+void eachSession(std::string_view json, const std::function<bool(const std::string& key, std::string_view value)>& use);
+
+}  // namespace bough::transcript
