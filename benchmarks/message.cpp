@@ -110,7 +110,7 @@ std::vector<Row> convertRows() {
     there = std::move(*done);
   };
   const auto back = [&] {
-    const auto done = convertHistory(there.document, Dialect::Gemini, Dialect::Anthropic, {}, &there.origin);
+    const auto done = convertHistory(there.document, Dialect::Gemini, Dialect::Anthropic, {}, &there.wayBack);
     require(done.has_value() && done->document.size() == history.size(), "converting a history back");
   };
   const auto parse = [&] { require(parser.parse(padded).error() == simdjson::SUCCESS, "parsing a history"); };

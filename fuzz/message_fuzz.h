@@ -28,10 +28,10 @@ inline void readDialect(Dialect dialect, std::string_view bytes) {
     const auto there = convertHistory(bytes, dialect, to);
     if (!there) continue;
     if (dialect == Dialect::Plain) {
-      require(convertHistory(there->document, to, Dialect::Bough, {}, &there->origin).has_value());
+      require(convertHistory(there->document, to, Dialect::Bough, {}, &there->wayBack).has_value());
       continue;
     }
-    const auto back = convertHistory(there->document, to, dialect, {}, &there->origin);
+    const auto back = convertHistory(there->document, to, dialect, {}, &there->wayBack);
     require(back.has_value());
     require(back->document == bytes);
   }

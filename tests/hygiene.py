@@ -28,6 +28,23 @@ for name in listed.stdout.splitlines():
             problems.append(f"{name}: unfinished work")
     if re.search(r"(?<![\w.])/(work|root)/", text) and name != "tests/hygiene.py":
         problems.append(f"{name}: a path of one machine")
+# Inside a room no include runs back up: the tables "folder of ROOM" of the architecture page give the order.
+page = (root / "docs/architecture.md").read_text()
+for room, table in re.findall(r"^\| folder of (\w+) \|.*\n\|[-|]+\n((?:\|.*\n)+)", page, re.M):
+    order = re.findall(r"^\| `(\w+)`", table, re.M)
+    for path in sorted((root / "src" / room).rglob("*")):
+        if path.suffix not in {".cpp", ".h"}:
+            continue
+        folder = path.relative_to(root / "src" / room).parts[0]
+        for used in re.findall(rf'#include "{room}/(\w+)/', path.read_text()):
+            if folder not in order or used not in order or order.index(used) > order.index(folder):
+                problems.append(f"{path.relative_to(root)}: {room}/{folder} may not include {room}/{used}")
+
+folders = {}
+for name in listed.stdout.splitlines():
+    if name.startswith("src/message/") and name.endswith((".cpp", ".h")):
+        folders[name.rpartition("/")[0]] = folders.get(name.rpartition("/")[0], 0) + 1
+problems += [f"{name}: {count} files; a folder of more than 25 has folders in it" for name, count in folders.items() if count > 25]
 print("\n".join(problems))
 print(f"hygiene: {len(problems)} problems")
 sys.exit(1 if problems else 0)

@@ -69,10 +69,6 @@ struct Context {
 /// with strict, when a message cannot be read; Unsupported for Plain.
 Result<Context> buildContext(SessionStore& store, const std::string& sessionId, const ContextOptions& options = {});
 
-/// Does to a bare list of messages of one dialect what buildContext does to a branch. On a context's own messages it
-/// changes nothing.
-Result<Context> arrangeMessages(std::string_view messages, Dialect dialect, const ContextOptions& options = {});
-
 /// Keeps the last contexts that were built. One is dropped when its session grew, its head moved or an entry of it was
 /// redacted. All calls may come from any thread.
 class ContextCache {

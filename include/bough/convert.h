@@ -1,9 +1,9 @@
 // Conversion of whole histories between providers, with an exact way back.
 //
 // convertHistory turns a document of one dialect into one of another: a bare list of messages, or a request body with
-// system prompt and tools. What the target cannot hold goes into an Origin beside it. Converted again with that Origin,
-// to the first dialect or to a third, everything that was not edited meanwhile comes from the bytes it was first
-// written in. See docs/messages.md.
+// system prompt and tools. What the target cannot hold goes into a WayBack beside it. Converted again with that
+// WayBack, to the first dialect or to a third, everything that was not edited meanwhile comes from the bytes it was
+// first written in. See docs/messages.md.
 #pragma once
 
 #include <bough/message.h>
@@ -16,7 +16,7 @@
 namespace bough {
 
 /// Side data of a converted document: JSON text, to be kept beside it, unchanged.
-struct Origin {
+struct WayBack {
   std::string json;
 };
 
@@ -27,12 +27,12 @@ struct ConvertOptions {
 
 /// What happened to one thing.
 enum class Change : std::uint8_t {
-  Carried,    ///< The target has no place for it; the Origin keeps it and it comes back.
+  Carried,    ///< The target has no place for it; the WayBack keeps it and it comes back.
   Renamed,    ///< An id or a tool name the target forbids has another one there.
   Altered,    ///< Expressed in another form.
-  LeftOut,    ///< The target would refuse it (an empty turn, a result without a call); kept in the Origin.
+  LeftOut,    ///< The target would refuse it (an empty turn, a result without a call); kept in the WayBack.
   Synthetic,  ///< Added because the target demands it; vanishes on the way back.
-  Invalid,    ///< Not what its dialect says; not converted, kept in the Origin.
+  Invalid,    ///< Not what its dialect says; not converted, kept in the WayBack.
   Edited,     ///< Changed since it was converted: converted anew from its new form.
   Removed,    ///< Gone since it was converted.
   Added,      ///< New since the last conversion.
@@ -48,7 +48,7 @@ struct Finding {
 };
 
 enum class SignatureState : std::uint8_t {
-  Carried,  ///< Not in the converted document; the Origin keeps it.
+  Carried,  ///< Not in the converted document; the WayBack keeps it.
   Valid,    ///< In the converted document, with every byte before it as it was.
   Invalid,  ///< In the converted document, but something before it changed.
 };
@@ -84,19 +84,19 @@ struct CompatibilityReport {
 
 struct Conversion {
   std::string document;
-  Origin origin;
+  WayBack wayBack;
   CompatibilityReport report;
 };
 
-/// Converts a document. `origin` is what the conversion that made `document` returned, if one did; one that cannot be
+/// Converts a document. `wayBack` is what the conversion that made `document` returned, if one did; one that cannot be
 /// read is named in the warnings and the document converted without it (with strict: Damaged).
 /// Fails with InvalidArgument when the document holds no history at all or, with strict, when any message is bad;
 /// Unsupported when the target is Plain. `from` and `to` may be equal: the document then returns as it is.
 Result<Conversion> convertHistory(std::string_view document, Dialect from, Dialect to,
-                                  const ConvertOptions& options = {}, const Origin* origin = nullptr);
+                                  const ConvertOptions& options = {}, const WayBack* wayBack = nullptr);
 
 /// What convertHistory would report.
 Result<CompatibilityReport> checkCompatibility(std::string_view document, Dialect from, Dialect to,
-                                               const Origin* origin = nullptr);
+                                               const WayBack* wayBack = nullptr);
 
 }  // namespace bough

@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "base/json_scan.h"
-#include "message/request.h"
+#include "base/try.h"
 
 namespace bough::context {
 namespace {
@@ -84,10 +84,9 @@ std::size_t sinceOf(const std::vector<Entry>& entries, const std::optional<Recor
 
 // What is in force at the end, and the latest summary, without reading the messages.
 Result<void> readMarks(SessionStore& store, const std::string& sessionId, Branch& branch) {
-  auto marks =
-      store.loadSessionEntries(sessionId, {.branch = branch.headId, .types = {std::begin(kMarks), std::end(kMarks)}});
-  if (!marks) return std::unexpected(marks.error());
-  for (Entry& mark : *marks) {
+  BOUGH_TRY(auto marks, store.loadSessionEntries(
+                            sessionId, {.branch = branch.headId, .types = {std::begin(kMarks), std::end(kMarks)}}));
+  for (Entry& mark : marks) {
     applyState(mark, branch);
     if (mark.type == entry_type::kCompactionSummary && !mark.redacted) branch.summary = std::move(mark);
   }
@@ -122,21 +121,19 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
   Branch branch;
   branch.headId = at;
   if (at.empty()) {
-    auto state = store.sessionState(sessionId);
-    if (!state) return std::unexpected(state.error());
-    branch.headId = state->headId;
+    BOUGH_TRY(auto state, store.sessionState(sessionId));
+    branch.headId = state.headId;
   }
   if (branch.headId.empty()) return branch;
-  if (auto done = readMarks(store, sessionId, branch); !done) return std::unexpected(done.error());
+  BOUGH_TRY(readMarks(store, sessionId, branch));
   if (!branch.summary && !mayBreakOff) last = SIZE_MAX;
   for (;; last *= 4) {
-    auto entries = store.loadSessionEntries(sessionId, {.last = last, .branch = branch.headId});
-    if (!entries) return std::unexpected(entries.error());
-    const bool fromRoot = entries->size() < last;
-    branch.complete = branch.summary ? applySummary(*entries, fromRoot, branch) : fromRoot;
+    BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.last = last, .branch = branch.headId}));
+    const bool fromRoot = entries.size() < last;
+    branch.complete = branch.summary ? applySummary(entries, fromRoot, branch) : fromRoot;
     // What stands behind a summary is no more than a window holds: all of it is read, and built into a context once.
     if (!branch.complete && (branch.summary || !mayBreakOff)) continue;
-    branch.entries = std::move(*entries);
+    branch.entries = std::move(entries);
     branch.systemSince = sinceOf(branch.entries, branch.system);
     branch.toolsSince = sinceOf(branch.entries, branch.tools);
     return branch;

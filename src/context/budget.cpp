@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "context/tokens.h"
-#include "message/pairing.h"
+#include "message/plan/pairing.h"
 
 namespace bough::context {
 namespace {
@@ -15,8 +15,8 @@ constexpr std::uint64_t kPlausible = 4;
 class Counter {
  public:
   Counter(const message::History& history, std::size_t first) : history_(history), first_(first) {
-    for (std::size_t i = first; i < history.natives.size(); ++i) {
-      counts_.tokens.push_back(estimateMessage(history.natives[i].message));
+    for (std::size_t i = first; i < history.originals.size(); ++i) {
+      counts_.tokens.push_back(estimateMessage(history.originals[i].message));
     }
     counts_.counted.assign(counts_.tokens.size(), 0);
   }
@@ -26,7 +26,7 @@ class Counter {
     std::uint64_t before = fixed != nullptr ? *fixed : 0;
     bool known = fixed != nullptr;
     for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
-      const auto& usage = history_.natives[first_ + i].message.usage;
+      const auto& usage = history_.originals[first_ + i].message.usage;
       if (!usage) continue;
       const std::uint64_t given = usage->inputTokens + usage->cacheReadTokens + usage->cacheWriteTokens;
       if (given == 0) continue;
@@ -65,19 +65,19 @@ class Counter {
   std::uint64_t lastOutput_ = 0;
 };
 
-bool saysSomething(const message::Native& native) {
-  const Message& message = native.message;
-  return message.role == Role::User && native.problem.empty() &&
+bool saysSomething(const message::Original& original) {
+  const Message& message = original.message;
+  return message.role == Role::User && original.problem.empty() &&
          std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind != BlockKind::ToolResult; });
 }
 
-// The last native with a result whose call is not there; 0 when there is none.
+// The last original with a result whose call is not there; 0 when there is none.
 std::size_t lastOrphan(const message::History& history, const message::Pairing& pairing) {
   std::size_t last = 0;
   std::size_t result = 0;
-  for (std::size_t i = 0; i < history.natives.size(); ++i) {
-    if (history.natives[i].section != message::Section::Messages) continue;
-    for (const Block& block : history.natives[i].message.blocks) {
+  for (std::size_t i = 0; i < history.originals.size(); ++i) {
+    if (history.originals[i].section != message::Section::Messages) continue;
+    for (const Block& block : history.originals[i].message.blocks) {
       if (block.kind == BlockKind::ToolResult && pairing.resultCalls[result++] == message::kOrphan) last = i;
     }
   }
@@ -92,21 +92,21 @@ TokenCounts countTokens(const message::History& history, std::size_t first, cons
 
 Turns findTurns(message::History& history, std::size_t first, bool complete) {
   Turns turns;
-  turns.unanswered.assign(history.natives.size(), 0);
+  turns.unanswered.assign(history.originals.size(), 0);
   const message::Pairing pairing = message::pairCalls(history);
-  // For each native, how far the results of the calls up to it reach.
-  std::vector<std::size_t> reach(history.natives.size(), 0);
+  // For each original, how far the results of the calls up to it reach.
+  std::vector<std::size_t> reach(history.originals.size(), 0);
   for (const message::Call& call : pairing.calls) {
     if (call.result == nullptr) {
-      ++turns.unanswered[static_cast<std::size_t>(call.native)];
+      ++turns.unanswered[static_cast<std::size_t>(call.original)];
       continue;
     }
-    std::size_t& mine = reach[static_cast<std::size_t>(call.native)];
-    mine = std::max(mine, static_cast<std::size_t>(call.resultNative));
+    std::size_t& mine = reach[static_cast<std::size_t>(call.original)];
+    mine = std::max(mine, static_cast<std::size_t>(call.resultOriginal));
   }
   std::size_t furthest = complete ? 0 : lastOrphan(history, pairing);
-  for (std::size_t i = first; i < history.natives.size(); ++i) {
-    if (furthest < i && saysSomething(history.natives[i])) turns.starts.push_back(i);
+  for (std::size_t i = first; i < history.originals.size(); ++i) {
+    if (furthest < i && saysSomething(history.originals[i])) turns.starts.push_back(i);
     furthest = std::max(furthest, reach[i]);
   }
   return turns;

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "message/history.h"
+#include "message/model/history.h"
 
 namespace bough::context {
 
-/// Of each message of a history, from native `first` on.
+/// Of each message of a history, from original `first` on.
 struct TokenCounts {
   std::vector<std::uint64_t> tokens;
   std::vector<char> counted;  ///< Whether it comes from recorded usage.
@@ -20,9 +20,9 @@ struct TokenCounts {
 TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed);
 
 struct Turns {
-  /// The natives a turn may begin at: user messages that say something, none of them between a call and its result.
+  /// The originals a turn may begin at: user messages that say something, none of them between a call and its result.
   std::vector<std::size_t> starts;
-  std::vector<std::uint32_t> unanswered;  ///< Of each native: how many of its calls have no result.
+  std::vector<std::uint32_t> unanswered;  ///< Of each original: how many of its calls have no result.
 };
 /// `complete`: nothing stands before the history. Otherwise a result without a call may belong to one before it.
 Turns findTurns(message::History& history, std::size_t first, bool complete);

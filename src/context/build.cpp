@@ -6,19 +6,22 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/try.h"
 #include "context/branch.h"
 #include "context/budget.h"
 #include "context/signatures.h"
 #include "context/tokens.h"
-#include "message/document.h"
-#include "message/request.h"
+#include "message/dialect/entry_message.h"
+#include "message/model/request_names.h"
+#include "message/request/request.h"
+#include "message/request/stored.h"
 
 namespace bough {
 namespace context {
 namespace {
 
 using message::History;
-using message::Native;
+using message::Original;
 
 constexpr std::string_view kSummaryLead = "Summary of the conversation so far:\n\n";
 constexpr std::string_view kBranchSummaryLead = "Summary of another branch of this conversation:\n\n";
@@ -38,28 +41,10 @@ class Builder {
     out_.thinkingLevel = branch_.thinkingLevel;
     addSystem();
     addTools();
-    firstMessage_ = history_.natives.size();
+    firstMessage_ = history_.originals.size();
     addSummary();
-    firstTurn_ = history_.natives.size();
+    firstTurn_ = history_.originals.size();
     for (const Entry& entry : branch_.entries) addEntry(entry);
-    return finish();
-  }
-
-  Result<Context> fromList(std::string_view list) {
-    if (const auto valid = json::check(list); !valid || !list.starts_with('[')) {
-      return fail(ErrorCode::InvalidArgument, "the messages are no JSON list");
-    }
-    addSystem();
-    addTools();
-    firstMessage_ = firstTurn_ = history_.natives.size();
-    json::ArrayReader reader(list);
-    while (const auto element = reader.next()) {
-      addMessage({.entryId = {}, .dialect = options_.dialect, .raw = *element}, history_);
-      if (history_.natives.size() > firstMessage_) {
-        history_.natives.back().place = static_cast<std::int64_t>(listed_);
-      }
-      ++listed_;
-    }
     return finish();
   }
 
@@ -125,12 +110,12 @@ class Builder {
 
   [[nodiscard]] Result<void> checkStrict() const {
     if (!options_.strict) return {};
-    for (const Native& native : history_.natives) {
-      std::string_view problem = native.problem;
-      for (const Block& block : native.message.blocks) problem = problem.empty() ? block.problem : problem;
+    for (const Original& original : history_.originals) {
+      std::string_view problem = original.problem;
+      for (const Block& block : original.message.blocks) problem = problem.empty() ? block.problem : problem;
       if (problem.empty()) continue;
       const std::string where =
-          native.entryId.empty() ? message::pathOf(native) : fmt::format("entry {}", native.entryId);
+          original.entryId.empty() ? message::pathOf(original) : fmt::format("entry {}", original.entryId);
       return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", where, problem));
     }
     return {};
@@ -139,7 +124,7 @@ class Builder {
   // What is in every context of this branch: system prompt, tools, summary.
   std::uint64_t countFixed() {
     std::uint64_t fixed = 0;
-    for (std::size_t i = 0; i < firstMessage_; ++i) fixed += estimateJson(history_.natives[i].raw);
+    for (std::size_t i = 0; i < firstMessage_; ++i) fixed += estimateJson(history_.originals[i].raw);
     return fixed;
   }
 
@@ -152,7 +137,7 @@ class Builder {
       counts_.tokens[i] += turns.unanswered[firstTurn_ + i] * kAddedTokens;
     }
     std::uint64_t kept = fixed;
-    for (std::size_t i = firstMessage_; i < firstTurn_; ++i) kept += estimateMessage(history_.natives[i].message);
+    for (std::size_t i = firstMessage_; i < firstTurn_; ++i) kept += estimateMessage(history_.originals[i].message);
     const bool startsWithUser = !turns.starts.empty() && turns.starts.front() == firstTurn_;
     std::uint64_t all = kept + (startsWithUser ? 0 : kAddedTokens);
     for (const std::uint64_t tokens : counts_.tokens) all += tokens;
@@ -162,11 +147,11 @@ class Builder {
   }
 
   Result<void> cut(const std::vector<std::size_t>& starts, std::uint64_t kept, std::uint64_t budget) {
-    std::size_t from = history_.natives.size();
+    std::size_t from = history_.originals.size();
     std::uint64_t total = kept;
     std::size_t turns = 0;
     std::uint64_t newest = 0;
-    for (std::size_t end = history_.natives.size(), k = starts.size(); k-- > 0; end = starts[k]) {
+    for (std::size_t end = history_.originals.size(), k = starts.size(); k-- > 0; end = starts[k]) {
       std::uint64_t turn = 0;
       for (std::size_t i = starts[k]; i < end; ++i) turn += counts_.tokens[i - firstTurn_];
       if (turns == 0) newest = turn;
@@ -190,8 +175,8 @@ class Builder {
   void leaveOut(std::size_t from, std::size_t turns, std::uint64_t budget) {
     out_.turnsLeftOut = turns + (from > firstTurn_ && turns == 0 ? 1 : 0);
     out_.messagesLeftOut = from - firstTurn_;
-    const std::string_view first = history_.natives[firstTurn_].entryId;
-    const std::string_view last = history_.natives[from - 1].entryId;
+    const std::string_view first = history_.originals[firstTurn_].entryId;
+    const std::string_view last = history_.originals[from - 1].entryId;
     reporter_.note(Change::LeftOut, "", "turns",
                    fmt::format("{} turns ({} messages, entries {} to {}{}) do not fit in the budget of {} tokens",
                                out_.turnsLeftOut, out_.messagesLeftOut, first, last,
@@ -199,7 +184,7 @@ class Builder {
     out_.report.findings.back().entryId = first;
     const auto begin = static_cast<std::ptrdiff_t>(firstTurn_);
     const auto end = static_cast<std::ptrdiff_t>(from);
-    history_.natives.erase(history_.natives.begin() + begin, history_.natives.begin() + end);
+    history_.originals.erase(history_.originals.begin() + begin, history_.originals.begin() + end);
     const auto offset = static_cast<std::ptrdiff_t>(from - firstTurn_);
     counts_.tokens.erase(counts_.tokens.begin(), counts_.tokens.begin() + offset);
     counts_.counted.erase(counts_.counted.begin(), counts_.counted.begin() + offset);
@@ -209,8 +194,8 @@ class Builder {
     if (options_.dialect == Dialect::Plain) {
       return fail(ErrorCode::Unsupported, "plain entries are only read", "use bough instead");
     }
-    if (auto valid = checkStrict(); !valid) return std::unexpected(valid.error());
-    if (auto fits = applyBudget(); !fits) return std::unexpected(fits.error());
+    BOUGH_TRY(checkStrict());
+    BOUGH_TRY(applyBudget());
     for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
       if (counts_.counted[i] != 0) out_.countedTokens += counts_.tokens[i];
     }
@@ -233,8 +218,8 @@ class Builder {
     ContextMessage& message = out_.parts.emplace_back();
     message.json = std::string_view(out_.messages).substr(part.begin, part.end - part.begin);
     message.verbatim = part.verbatim;
-    for (const std::int32_t index : part.natives) {
-      const std::string_view entry = history_.natives[static_cast<std::size_t>(index)].entryId;
+    for (const std::int32_t index : part.originals) {
+      const std::string_view entry = history_.originals[static_cast<std::size_t>(index)].entryId;
       if (entry.empty() || std::ranges::find(message.entryIds, entry) != message.entryIds.end()) continue;
       message.entryIds.emplace_back(entry);
       if (out_.firstEntryId.empty() && entry != out_.summaryEntryId) out_.firstEntryId = entry;
@@ -266,18 +251,11 @@ Result<Context> buildContext(SessionStore& store, const std::string& sessionId, 
   // With a budget, the end of the branch is enough as long as something of it is left out.
   const bool mayBreakOff = options.budgetTokens.has_value();
   for (std::size_t last = kFirstEntries;; last *= 4) {
-    auto branch = context::readBranch(store, sessionId, options.at, last, mayBreakOff);
-    if (!branch) return std::unexpected(branch.error());
-    const bool complete = branch->complete;
-    auto built = context::Builder(options).fromBranch(std::move(*branch), sessionId);
+    BOUGH_TRY(auto branch, context::readBranch(store, sessionId, options.at, last, mayBreakOff));
+    const bool complete = branch.complete;
+    auto built = context::Builder(options).fromBranch(std::move(branch), sessionId);
     if (complete || (built && built->turnsLeftOut > 0)) return built;
   }
-}
-
-Result<Context> arrangeMessages(std::string_view messages, Dialect dialect, const ContextOptions& options) {
-  ContextOptions wanted = options;
-  wanted.dialect = dialect;
-  return context::Builder(wanted).fromList(messages);
 }
 
 std::string Context::requestJson() const {

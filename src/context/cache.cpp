@@ -5,6 +5,8 @@
 #include <list>
 #include <mutex>
 
+#include "base/try.h"
+
 namespace bough {
 
 struct ContextCache::Impl {
@@ -31,10 +33,9 @@ Result<std::string> stateOf(SessionStore& store, const std::string& sessionId) {
   std::string state;
   std::string next = sessionId;
   while (!next.empty()) {
-    auto session = store.sessionState(next);
-    if (!session) return std::unexpected(session.error());
-    state += session->tailId + '\n' + session->headId + '\n';
-    next = session->origin ? session->origin->sessionId : std::string();
+    BOUGH_TRY(auto session, store.sessionState(next));
+    state += session.tailId + '\n' + session.headId + '\n';
+    next = session.origin ? session.origin->sessionId : std::string();
   }
   return state;
 }
@@ -46,13 +47,12 @@ ContextCache::~ContextCache() = default;
 
 Result<std::shared_ptr<const Context>> ContextCache::get(SessionStore& store, const std::string& sessionId,
                                                          const ContextOptions& options) {
-  auto state = stateOf(store, sessionId);
-  if (!state) return std::unexpected(state.error());
+  BOUGH_TRY(auto state, stateOf(store, sessionId));
   {
     const std::lock_guard lock(impl_->mutex);
     for (auto each = impl_->kept.begin(); each != impl_->kept.end(); ++each) {
       if (each->store != &store || each->sessionId != sessionId || each->options != options) continue;
-      if (each->state != *state) {
+      if (each->state != state) {
         impl_->kept.erase(each);
         break;
       }
@@ -61,12 +61,11 @@ Result<std::shared_ptr<const Context>> ContextCache::get(SessionStore& store, co
       return impl_->kept.front().context;
     }
   }
-  auto built = buildContext(store, sessionId, options);
-  if (!built) return std::unexpected(built.error());
-  auto context = std::make_shared<const Context>(std::move(*built));
+  BOUGH_TRY(auto built, buildContext(store, sessionId, options));
+  auto context = std::make_shared<const Context>(std::move(built));
   // The state was asked first: what is appended meanwhile makes the next call build anew.
   const std::lock_guard lock(impl_->mutex);
-  impl_->kept.push_front({&store, sessionId, options, std::move(*state), context});
+  impl_->kept.push_front({&store, sessionId, options, std::move(state), context});
   while (impl_->kept.size() > impl_->capacity) impl_->kept.pop_back();
   return context;
 }

@@ -12,14 +12,16 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/sha256.h"
+#include "base/try.h"
 #include "context/provider_migration.h"
-#include "message/request.h"
+#include "message/dialect/entry_message.h"
+#include "message/request/stored.h"
 
 namespace bough {
 namespace context {
 namespace {
 
-using message::Native;
+using message::Original;
 using message::SessionNode;
 
 class Migrator {
@@ -32,10 +34,10 @@ class Migrator {
       return fail(ErrorCode::Unsupported, fmt::format("{} is no provider's dialect", toString(out_.to)),
                   "one of anthropic, openai-chat, openai-responses, gemini");
     }
-    if (auto read = readSource(store_, sessionId, at, source_); !read) return read;
+    BOUGH_TRY(readSource(store_, sessionId, at, source_));
     out_.sourceEntryId = source_.headId;
     out_.from = source_.dialect;
-    if (auto read = readNatives(store_, sessionId, source_, strict, history_, reporter_); !read) return read;
+    BOUGH_TRY(readOriginals(store_, sessionId, source_, strict, history_, reporter_));
     converted_ = message::convertSession(history_, out_.to, source_.system, source_.toolList, reporter_);
     return {};
   }
@@ -43,9 +45,8 @@ class Migrator {
   Result<ProviderMigration> store(const MigrateOptions& options) {
     NewSession session = options.session;
     if (session.title.empty()) session.title = sourceTitle();
-    auto fork = store_.branchFromEntry(out_.sourceSessionId, out_.sourceEntryId, session);
-    if (!fork) return std::unexpected(fork.error());
-    out_.sessionId = fork->sessionId;
+    BOUGH_TRY(auto fork, store_.branchFromEntry(out_.sourceSessionId, out_.sourceEntryId, session));
+    out_.sessionId = fork.sessionId;
     if (auto done = fill(session.title); !done) {
       // Nothing of it was stored; an empty fork would only confuse.
       (void)store_.deleteSession(out_.sessionId);
@@ -67,23 +68,19 @@ class Migrator {
   }
 
   Result<void> fill(const std::string& title) {
-    auto header = store_.loadSessionEntries(out_.sessionId, {.limit = 1});
-    if (!header) return std::unexpected(header.error());
-    out_.migratedAt = header->front().timestamp;
-    auto origin = store_.putAttachment(converted_.origin.json);
-    if (!origin) return std::unexpected(origin.error());
+    BOUGH_TRY(auto header, store_.loadSessionEntries(out_.sessionId, {.limit = 1}));
+    out_.migratedAt = header.front().timestamp;
+    BOUGH_TRY(auto wayBack, store_.putAttachment(converted_.wayBack.json));
     addInfo(title);
-    addMarker(*origin);
+    addMarker(wayBack);
     for (const SessionNode& node : converted_.nodes) {
       passThrough(firstPlaceOf(node));
       addNode(node);
     }
     passThrough(source_.entries.size());
-    auto appended = store_.appendSessionEntries(out_.sessionId, std::move(batch_), {.durability = Durability::Sync});
-    if (!appended) return std::unexpected(appended.error());
+    BOUGH_TRY(store_.appendSessionEntries(out_.sessionId, std::move(batch_), {.durability = Durability::Sync}));
     // Named by now: had somebody removed it as unused in between, this brings it back.
-    origin = store_.putAttachment(converted_.origin.json);
-    if (!origin) return std::unexpected(origin.error());
+    BOUGH_TRY(wayBack, store_.putAttachment(converted_.wayBack.json));
     return {};
   }
 
@@ -103,15 +100,15 @@ class Migrator {
     batch_.push_back(std::move(info));
   }
 
-  void addMarker(const std::string& origin) {
+  void addMarker(const std::string& wayBack) {
     Entry marker;
     marker.type = entry_type::kCustom;
     json::Writer writer(marker.payload);
     writer.beginObject().member("kind", kMigrationKind);
     writeMigration(writer);
     writer.member("sourceSessionId", out_.sourceSessionId).member("sourceEntryId", out_.sourceEntryId);
-    writer.key("origin").beginObject().member("sha256", origin);
-    writer.member("bytes", static_cast<std::uint64_t>(converted_.origin.json.size())).endObject().endObject();
+    writer.key("origin").beginObject().member("sha256", wayBack);
+    writer.member("bytes", static_cast<std::uint64_t>(converted_.wayBack.json.size())).endObject().endObject();
     push(std::move(marker));
   }
 
@@ -123,15 +120,15 @@ class Migrator {
     batch_.push_back(std::move(entry));
   }
 
-  [[nodiscard]] const Native& nativeAt(std::int32_t index) const {
-    return history_.natives[static_cast<std::size_t>(index)];
+  [[nodiscard]] const Original& originalAt(std::int32_t index) const {
+    return history_.originals[static_cast<std::size_t>(index)];
   }
 
   // The entries a node came from, in the order of the branch.
   [[nodiscard]] std::vector<std::size_t> placesOf(const SessionNode& node) const {
     std::vector<std::size_t> places;
-    for (const std::int32_t index : node.natives) {
-      const std::int64_t document = nativeAt(index).documentIndex;
+    for (const std::int32_t index : node.originals) {
+      const std::int64_t document = originalAt(index).documentIndex;
       if (document >= 0) places.push_back(source_.places[static_cast<std::size_t>(document)]);
     }
     std::ranges::sort(places);
@@ -158,7 +155,7 @@ class Migrator {
     entry.meta = metaOf(places.size() == 1 ? source_.entries[places.front()].meta : "", migrationOf(node, places));
     ++out_.nodes;
     if (node.verbatim) ++out_.verbatim;
-    if (node.natives.empty()) ++out_.synthetic;
+    if (node.originals.empty()) ++out_.synthetic;
     push(std::move(entry));
     for (const std::size_t place : places) madeFrom_.emplace(place, lastId_);
   }
@@ -167,7 +164,7 @@ class Migrator {
     std::string out;
     json::Writer writer(out);
     writer.beginObject();
-    if (node.natives.empty()) {
+    if (node.originals.empty()) {
       writer.member("synthetic", true).endObject();
       return out;
     }
@@ -180,11 +177,11 @@ class Migrator {
     }
     writer.endArray().key("writtenAs").beginArray();
     std::vector<std::string> lost;
-    for (const std::int32_t index : node.natives) {
-      const Native& native = nativeAt(index);
-      writer.beginObject().member("dialect", toString(native.dialect));
-      writer.member("entryId", native.entryId).endObject();
-      const auto fields = reporter_.fieldsByEntry().find(native.entryId);
+    for (const std::int32_t index : node.originals) {
+      const Original& original = originalAt(index);
+      writer.beginObject().member("dialect", toString(original.dialect));
+      writer.member("entryId", original.entryId).endObject();
+      const auto fields = reporter_.fieldsByEntry().find(original.entryId);
       if (fields == reporter_.fieldsByEntry().end()) continue;
       for (const std::string& field : fields->second) {
         if (std::ranges::find(lost, field) == lost.end()) lost.push_back(field);
@@ -266,14 +263,14 @@ class Migrator {
 Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId, Dialect target,
                                                const std::string& at) {
   context::Migrator migrator(store, target);
-  if (auto done = migrator.convert(sessionId, at, false); !done) return std::unexpected(done.error());
+  BOUGH_TRY(migrator.convert(sessionId, at, false));
   return migrator.takeReport();
 }
 
 Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
                                   const MigrateOptions& options) {
   context::Migrator migrator(store, target);
-  if (auto done = migrator.convert(sessionId, options.at, options.strict); !done) return std::unexpected(done.error());
+  BOUGH_TRY(migrator.convert(sessionId, options.at, options.strict));
   return migrator.store(options);
 }
 

@@ -3,9 +3,11 @@
 #include <set>
 
 #include "base/json_scan.h"
+#include "base/try.h"
 #include "context/branch.h"
 #include "context/provider_migration.h"
-#include "message/request.h"
+#include "message/dialect/entry_message.h"
+#include "message/request/stored.h"
 
 namespace bough::context {
 namespace {
@@ -14,15 +16,15 @@ bool isMarker(const Entry& entry) {
   return entry.type == entry_type::kCustom && json::findString(entry.payload, "kind") == kMigrationKind;
 }
 
-void readOriginOf(SessionStore& store, const Entry& marker, MigrationSource& source) {
+void readWayBackOf(SessionStore& store, const Entry& marker, MigrationSource& source) {
   const auto named = json::findMember(marker.payload, "origin");
   const auto sha256 = named ? json::findString(*named, "sha256") : std::nullopt;
   auto bytes = sha256 ? store.readAttachment(*sha256)
                       : Result<std::string>(fail(ErrorCode::NotFound, "the migration names no origin"));
   if (bytes) {
-    source.origin.json = std::move(*bytes);
+    source.wayBack.json = std::move(*bytes);
   } else {
-    source.originProblem = bytes.error().message;
+    source.wayBackProblem = bytes.error().message;
   }
 }
 
@@ -40,12 +42,10 @@ Dialect newestDialect(const std::vector<message::SessionMessage>& messages) {
 Result<std::set<std::string, std::less<>>> redactedIn(SessionStore& store, std::string sessionId) {
   std::set<std::string, std::less<>> redacted;
   while (!sessionId.empty()) {
-    auto entries = store.loadSessionEntries(sessionId, {.type = std::string(entry_type::kRedaction)});
-    if (!entries) return std::unexpected(entries.error());
-    for (const Entry& entry : *entries) redacted.insert(json::findString(entry.payload, "entryId").value_or(""));
-    auto state = store.sessionState(sessionId);
-    if (!state) return std::unexpected(state.error());
-    sessionId = state->origin ? state->origin->sessionId : std::string();
+    BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.type = std::string(entry_type::kRedaction)}));
+    for (const Entry& entry : entries) redacted.insert(json::findString(entry.payload, "entryId").value_or(""));
+    BOUGH_TRY(auto state, store.sessionState(sessionId));
+    sessionId = state.origin ? state.origin->sessionId : std::string();
   }
   return redacted;
 }
@@ -54,21 +54,19 @@ Result<std::set<std::string, std::less<>>> redactedIn(SessionStore& store, std::
 
 Result<void> readSource(SessionStore& store, const std::string& sessionId, const std::string& at,
                         MigrationSource& source) {
-  auto state = store.sessionState(sessionId);
-  if (!state) return std::unexpected(state.error());
-  source.headId = at.empty() ? state->headId : at;
+  BOUGH_TRY(auto state, store.sessionState(sessionId));
+  source.headId = at.empty() ? state.headId : at;
   if (source.headId.empty()) {
     return fail(ErrorCode::InvalidArgument, fmt::format("session {} has no entries yet", sessionId));
   }
-  auto entries = store.loadSessionEntries(sessionId, {.branch = source.headId});
-  if (!entries) return std::unexpected(entries.error());
-  for (std::size_t i = entries->size(); i-- > 0;) {
-    if (!isMarker((*entries)[i])) continue;
-    readOriginOf(store, (*entries)[i], source);
-    entries->erase(entries->begin(), entries->begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.branch = source.headId}));
+  for (std::size_t i = entries.size(); i-- > 0;) {
+    if (!isMarker((entries)[i])) continue;
+    readWayBackOf(store, (entries)[i], source);
+    entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     break;
   }
-  source.entries = std::move(*entries);
+  source.entries = std::move(entries);
   Branch inForce;
   for (std::size_t i = 0; i < source.entries.size(); ++i) {
     const Entry& entry = source.entries[i];
@@ -93,25 +91,25 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
   return {};
 }
 
-Result<void> readNatives(SessionStore& store, const std::string& sessionId, const MigrationSource& source, bool strict,
-                         message::History& history, message::Reporter& reporter) {
-  if (!source.originProblem.empty()) {
-    if (strict) return fail(ErrorCode::Damaged, "the origin of the last migration is gone: " + source.originProblem);
-    reporter.warn("the origin of the last migration is gone: " + source.originProblem + "; converted without it");
+Result<void> readOriginals(SessionStore& store, const std::string& sessionId, const MigrationSource& source,
+                           bool strict, message::History& history, message::Reporter& reporter) {
+  if (!source.wayBackProblem.empty()) {
+    if (strict) return fail(ErrorCode::Damaged, "the origin of the last migration is gone: " + source.wayBackProblem);
+    reporter.warn("the origin of the last migration is gone: " + source.wayBackProblem + "; converted without it");
   }
-  const Origin* origin = source.origin.json.empty() ? nullptr : &source.origin;
-  auto read = message::readSession(source.messages, origin, history, reporter);
+  const WayBack* wayBack = source.wayBack.json.empty() ? nullptr : &source.wayBack;
+  auto read = message::readSession(source.messages, wayBack, history, reporter);
   if (!read && !strict) {
     reporter.warn(read.error().message + "; converted without it");
-    history.natives.clear();
+    history.originals.clear();
     read = message::readSession(source.messages, nullptr, history, reporter);
   }
   if (!read) return read;
-  for (const message::Native& native : history.natives) {
-    std::string_view problem = native.problem;
-    for (const Block& block : native.message.blocks) problem = problem.empty() ? block.problem : problem;
+  for (const message::Original& original : history.originals) {
+    std::string_view problem = original.problem;
+    for (const Block& block : original.message.blocks) problem = problem.empty() ? block.problem : problem;
     if (strict && !problem.empty()) {
-      return fail(ErrorCode::InvalidArgument, fmt::format("entry {}: {}", native.entryId, problem));
+      return fail(ErrorCode::InvalidArgument, fmt::format("entry {}: {}", original.entryId, problem));
     }
   }
   for (const std::string& entry : source.redacted) {
@@ -119,11 +117,11 @@ Result<void> readNatives(SessionStore& store, const std::string& sessionId, cons
     if (!reporter.report().findings.empty()) reporter.report().findings.back().entryId = entry;
   }
   // What comes from the origin was stored before anybody could redact it.
-  if (origin == nullptr) return {};
-  auto redacted = redactedIn(store, sessionId);
-  if (!redacted) return std::unexpected(redacted.error());
-  std::erase_if(history.natives,
-                [&](const message::Native& native) { return native.fromOrigin && redacted->contains(native.entryId); });
+  if (wayBack == nullptr) return {};
+  BOUGH_TRY(auto redacted, redactedIn(store, sessionId));
+  std::erase_if(history.originals, [&](const message::Original& original) {
+    return original.fromWayBack && redacted.contains(original.entryId);
+  });
   return {};
 }
 

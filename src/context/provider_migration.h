@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "message/session_convert.h"
+#include "message/roundtrip/session_convert.h"
 
 namespace bough::context {
 
@@ -24,8 +24,8 @@ struct MigrationSource {
   std::string system;  ///< In force at the end.
   std::string toolList;
   std::vector<message::SessionMessage> messages;
-  Origin origin;                      ///< Of the last migration; empty when there was none.
-  std::string originProblem;          ///< Why it cannot be read.
+  WayBack wayBack;                    ///< Of the last migration; empty when there was none.
+  std::string wayBackProblem;         ///< Why it cannot be read.
   Dialect dialect = Dialect::Bough;   ///< Whom the newest answer is from.
   std::vector<std::string> redacted;  ///< Entries that are left out.
 };
@@ -33,8 +33,8 @@ struct MigrationSource {
 Result<void> readSource(SessionStore& store, const std::string& sessionId, const std::string& at,
                         MigrationSource& source);
 
-/// Reads the natives; with strict, fails at the first bad one.
-Result<void> readNatives(SessionStore& store, const std::string& sessionId, const MigrationSource& source, bool strict,
-                         message::History& history, message::Reporter& reporter);
+/// Reads the originals; with strict, fails at the first bad one.
+Result<void> readOriginals(SessionStore& store, const std::string& sessionId, const MigrationSource& source,
+                           bool strict, message::History& history, message::Reporter& reporter);
 
 }  // namespace bough::context

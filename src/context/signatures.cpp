@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "message/signatures.h"
+#include "message/model/signatures.h"
 
 namespace bough::context {
 namespace {
@@ -45,20 +45,20 @@ class Signatures {
 void reportSignatures(const message::History& history, const Branch& branch, Dialect target,
                       const RequestChanges& changes, message::Reporter& reporter) {
   std::optional<Signatures> signatures;
-  for (const message::Native& native : history.natives) {
-    for (const Block& block : native.message.blocks) {
+  for (const message::Original& original : history.originals) {
+    for (const Block& block : original.message.blocks) {
       if (block.signature.empty() || !reporter.listsSignatures()) continue;
       if (!signatures) signatures.emplace(branch, changes);
-      SignatureStatus status{.path = message::pathOf(native, &block),
-                             .provider = native.dialect,
+      SignatureStatus status{.path = message::pathOf(original, &block),
+                             .provider = original.dialect,
                              .state = SignatureState::Carried,
                              .reason = "not in this context; the session keeps it",
-                             .entryId = std::string(native.entryId)};
-      if (native.dialect == target) {
-        status.reason = target == Dialect::Anthropic ? signatures->brokenBy(native.entryId) : "";
+                             .entryId = std::string(original.entryId)};
+      if (original.dialect == target) {
+        status.reason = target == Dialect::Anthropic ? signatures->brokenBy(original.entryId) : "";
         status.state = status.reason.empty() ? SignatureState::Valid : SignatureState::Invalid;
         if (!status.reason.empty()) {
-          reporter.warn(fmt::format("entry {}: the signature is no longer valid: {}", native.entryId, status.reason));
+          reporter.warn(fmt::format("entry {}: the signature is no longer valid: {}", original.entryId, status.reason));
         }
       }
       reporter.report().signatures.push_back(std::move(status));

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "context/branch.h"
-#include "message/history.h"
-#include "message/report.h"
+#include "message/model/history.h"
+#include "message/model/report.h"
 
 namespace bough::context {
 

@@ -5,6 +5,7 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/try.h"
 
 namespace bough {
 namespace {
@@ -101,16 +102,14 @@ Result<std::string> TurnSaver::append(std::string_view type, std::string payload
   if (!parentId_.empty()) entry.parentId = parentId_;
   std::vector<Entry> batch;
   batch.push_back(std::move(entry));
-  auto done = store_->appendSessionEntries(sessionId_, std::move(batch), {.durability = options_.durability});
-  if (!done) return std::unexpected(done.error());
-  parentId_ = done->lastAppendedEntryId;
-  return done->lastAppendedEntryId;
+  BOUGH_TRY(auto done, store_->appendSessionEntries(sessionId_, std::move(batch), {.durability = options_.durability}));
+  parentId_ = done.lastAppendedEntryId;
+  return done.lastAppendedEntryId;
 }
 
 Result<std::string> TurnSaver::block(const TurnBlock& block) {
-  auto payload = blockPayload(block);
-  if (!payload) return std::unexpected(payload.error());
-  auto id = append(entry_type::kMessage, std::move(*payload));
+  BOUGH_TRY(auto payload, blockPayload(block));
+  auto id = append(entry_type::kMessage, std::move(payload));
   if (id && block.kind == BlockKind::ToolCall) ++toolCount_;
   return id;
 }
@@ -147,10 +146,9 @@ Result<std::string> TurnSaver::toolResult(std::string_view toolCallId, std::stri
 }
 
 Result<std::string> TurnSaver::message(Dialect dialect, std::string_view json) {
-  auto read = normalize(json, dialect);
-  if (!read) return std::unexpected(read.error());
+  BOUGH_TRY(auto read, normalize(json, dialect));
   auto id = append(entry_type::kMessage, messagePayload(dialect, json));
-  for (const Block& each : read->blocks) {
+  for (const Block& each : read.blocks) {
     if (id && each.kind == BlockKind::ToolCall) ++toolCount_;
   }
   return id;
@@ -167,9 +165,8 @@ Result<AppendResult> saveTurn(SessionStore& store, const std::string& sessionId,
   TurnTotals totals = turn.totals;
   std::uint64_t tools = 0;
   for (const TurnBlock& block : turn.blocks) {
-    auto payload = blockPayload(block);
-    if (!payload) return std::unexpected(payload.error());
-    batch.push_back(makeEntry(entry_type::kMessage, std::move(*payload), options));
+    BOUGH_TRY(auto payload, blockPayload(block));
+    batch.push_back(makeEntry(entry_type::kMessage, std::move(payload), options));
     if (block.kind == BlockKind::ToolCall) ++tools;
   }
   if (totals.toolCount == 0) totals.toolCount = tools;

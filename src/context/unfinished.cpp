@@ -4,19 +4,20 @@
 #include <map>
 
 #include "base/json_scan.h"
+#include "base/try.h"
 #include "context/branch.h"
-#include "message/pairing.h"
-#include "message/request.h"
+#include "message/dialect/entry_message.h"
+#include "message/plan/pairing.h"
+#include "message/request/stored.h"
 
 namespace bough {
 
 Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store, const std::string& sessionId,
                                                             const std::string& at) {
-  auto branch = context::readBranch(store, sessionId, at);
-  if (!branch) return std::unexpected(branch.error());
+  BOUGH_TRY(auto branch, context::readBranch(store, sessionId, at));
   message::History history;
   std::map<std::string, std::string, std::less<>> started;  // Call id → the last tool_start of it.
-  for (const Entry& entry : branch->entries) {
+  for (const Entry& entry : branch.entries) {
     if (entry.redacted) continue;
     if (message::isMessageType(entry.type)) {
       message::addEntryMessage(entry.id, entry.type, entry.payload, history);
@@ -29,10 +30,10 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
   std::vector<UnfinishedToolCall> open;
   for (const message::Call& call : pairing.calls) {
     if (call.result != nullptr || call.repeated) continue;
-    const message::Native& native = history.natives[static_cast<std::size_t>(call.native)];
+    const message::Original& original = history.originals[static_cast<std::size_t>(call.original)];
     const Block& block = *call.block;
     UnfinishedToolCall& found = open.emplace_back();
-    found.entryId = native.entryId;
+    found.entryId = original.entryId;
     found.toolCallId = block.idMissing ? "" : block.id.decode();
     found.name = block.name.decode();
     found.input = block.freeform ? '"' + std::string(block.text.escaped) + '"' : std::string(block.input);

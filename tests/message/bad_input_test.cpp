@@ -64,7 +64,7 @@ TEST(BadInput, IsNamedWithItsReasonAndTheRestIsConverted) {
     EXPECT_NE(conversion->document.find("\"a\""), std::string::npos) << conversion->document;
     EXPECT_TRUE(json::check(conversion->document));
     if (bad.dialect == Dialect::Plain) continue;
-    const auto back = convertHistory(conversion->document, to, bad.dialect, {}, &conversion->origin);
+    const auto back = convertHistory(conversion->document, to, bad.dialect, {}, &conversion->wayBack);
     EXPECT_EQ(back->document, bad.document);
   }
 }
@@ -76,7 +76,7 @@ TEST(BadInput, ACallInAUserMessageIsNamedInEveryTarget) {
     const auto there = convertHistory(text, Dialect::Anthropic, to);
     ASSERT_TRUE(there.has_value());
     EXPECT_FALSE(there->report.compatible) << toString(to);
-    EXPECT_EQ(convertHistory(there->document, to, Dialect::Anthropic, {}, &there->origin)->document, text);
+    EXPECT_EQ(convertHistory(there->document, to, Dialect::Anthropic, {}, &there->wayBack)->document, text);
   }
 }
 
@@ -101,7 +101,7 @@ TEST(BadInput, ATruncatedDocumentIsConvertedUpToTheBreakAndComesBackWhole) {
       EXPECT_TRUE(json::check(there->document)) << there->document;
       EXPECT_EQ(there->report.warnings.size(), 1U);
       EXPECT_FALSE(there->report.compatible);
-      const auto back = convertHistory(there->document, to, Dialect::Anthropic, {}, &there->origin);
+      const auto back = convertHistory(there->document, to, Dialect::Anthropic, {}, &there->wayBack);
       ASSERT_TRUE(back);
       EXPECT_EQ(back->document, cut);
     }
@@ -115,14 +115,14 @@ TEST(BadInput, BytesThatAreNotUtf8AreKeptAndTheirMessageIsNamed) {
   const auto plain = convertHistory(document.substr(0, document.size() - 1), Dialect::OpenaiChat, Dialect::Gemini);
   ASSERT_TRUE(plain);
   EXPECT_TRUE(json::check(plain->document));
-  EXPECT_TRUE(json::check(plain->origin.json));
+  EXPECT_TRUE(json::check(plain->wayBack.json));
   EXPECT_EQ(plain->report.warnings.front(), "messages[1]: the text is not UTF-8");
-  EXPECT_EQ(convertHistory(plain->document, Dialect::Gemini, Dialect::OpenaiChat, {}, &plain->origin)->document,
+  EXPECT_EQ(convertHistory(plain->document, Dialect::Gemini, Dialect::OpenaiChat, {}, &plain->wayBack)->document,
             document.substr(0, document.size() - 1));
   const auto broken = convertHistory(document, Dialect::OpenaiChat, Dialect::Gemini);
   ASSERT_TRUE(broken);
-  EXPECT_TRUE(json::check(broken->origin.json));
-  EXPECT_EQ(convertHistory(broken->document, Dialect::Gemini, Dialect::OpenaiChat, {}, &broken->origin)->document,
+  EXPECT_TRUE(json::check(broken->wayBack.json));
+  EXPECT_EQ(convertHistory(broken->document, Dialect::Gemini, Dialect::OpenaiChat, {}, &broken->wayBack)->document,
             document);
 }
 
@@ -158,7 +158,7 @@ TEST(BadInput, AByteOrderMarkComesBack) {
   const std::string document = "\xEF\xBB\xBF[{\"role\":\"user\",\"content\":\"a\"}]";
   const auto there = convertHistory(document, Dialect::Anthropic, Dialect::Gemini);
   EXPECT_EQ(there->document, R"([{"role":"user","parts":[{"text":"a"}]}])");
-  EXPECT_EQ(convertHistory(there->document, Dialect::Gemini, Dialect::Anthropic, {}, &there->origin)->document,
+  EXPECT_EQ(convertHistory(there->document, Dialect::Gemini, Dialect::Anthropic, {}, &there->wayBack)->document,
             document);
 }
 

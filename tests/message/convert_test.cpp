@@ -13,7 +13,7 @@ std::string converted(std::string_view document, Dialect from, Dialect to) {
   const auto conversion = convertHistory(document, from, to);
   if (!conversion) return conversion.error().message;
   for (const std::string& rule : brokenRules(to, conversion->document)) ADD_FAILURE() << rule;
-  const auto back = convertHistory(conversion->document, to, from, {}, &conversion->origin);
+  const auto back = convertHistory(conversion->document, to, from, {}, &conversion->wayBack);
   EXPECT_TRUE(back && back->document == document) << (back ? back->document : back.error().message);
   return conversion->document;
 }
@@ -87,7 +87,7 @@ TEST(ConvertRules, CallWithoutResultGetsOneThatSaysSo) {
   ASSERT_TRUE(conversion);
   EXPECT_TRUE(brokenRules(kA, conversion->document).empty());
   EXPECT_NE(conversion->document.find("No result: the call was interrupted."), std::string::npos);
-  const auto back = convertHistory(conversion->document, kA, kC, {}, &conversion->origin);
+  const auto back = convertHistory(conversion->document, kA, kC, {}, &conversion->wayBack);
   EXPECT_EQ(back->document, chat);
 }
 
@@ -108,7 +108,7 @@ TEST(ConvertRules, ResultsWithoutACallAreLeftOutAndSecondResultsToo) {
       conversion->document,
       R"([{"role":"user","content":"x"},{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"a","output":"1"}])");
   EXPECT_FALSE(conversion->report.compatible);
-  EXPECT_EQ(convertHistory(conversion->document, kR, kC, {}, &conversion->origin)->document, chat);
+  EXPECT_EQ(convertHistory(conversion->document, kR, kC, {}, &conversion->wayBack)->document, chat);
 }
 
 TEST(ConvertRules, ArgumentsThatAreNoObjectAreWrappedAndComeBack) {

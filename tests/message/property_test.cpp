@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "message/document.h"
+#include "message/request/request_text.h"
 #include "support/history_maker.h"
 #include "support/rule_checker.h"
 
@@ -66,7 +66,7 @@ TEST(Conversion, EveryPairOfDialectsHasAnExactWayBack) {
         const auto there = convertHistory(document, from, to);
         ASSERT_TRUE(there) << there.error().message;
         if (from != to) expectValid(to, there->document);
-        const auto back = convertHistory(there->document, to, from, {}, &there->origin);
+        const auto back = convertHistory(there->document, to, from, {}, &there->wayBack);
         ASSERT_TRUE(back) << back.error().message;
         ASSERT_EQ(back->document, document) << "seed " << seed << ' ' << toString(from) << " over " << toString(to);
         if (HasFailure()) return;
@@ -84,16 +84,16 @@ TEST(Conversion, ChainsWithTurnsAddedInBetweenKeepEveryMessageAsItsAuthorWroteIt
     std::string document = original;
     std::array<std::vector<std::string>, 4> authored;
     authored[static_cast<std::size_t>(at)] = elementsOf(at, document);
-    Origin origin;
+    WayBack wayBack;
     const auto steps = 2 + maker.below(5);
     std::string trail(toString(at));
     for (std::uint64_t step = 0; step <= steps; ++step) {
       const Dialect to = step == steps ? first : kDialects[maker.below(4)];
-      const auto next = convertHistory(document, at, to, {}, origin.json.empty() ? nullptr : &origin);
+      const auto next = convertHistory(document, at, to, {}, wayBack.json.empty() ? nullptr : &wayBack);
       ASSERT_TRUE(next) << next.error().message;
       trail += " > " + std::string(toString(to));
       document = next->document;
-      origin = next->origin;
+      wayBack = next->wayBack;
       at = to;
       const auto& wanted = authored[static_cast<std::size_t>(at)];
       ASSERT_TRUE(standsIn(wanted, elementsOf(at, document))) << "seed " << seed << ' ' << trail << '\n' << document;
@@ -138,7 +138,7 @@ TEST(Conversion, AnEditTouchesOnlyTheMessageItWasMadeIn) {
     for (const std::string& text : sharedTexts(document, there->document)) {
       std::string edited = there->document;
       edited.replace(edited.find(text), text.size(), "\"edited\"");
-      const auto back = convertHistory(edited, to, from, {}, &there->origin);
+      const auto back = convertHistory(edited, to, from, {}, &there->wayBack);
       ASSERT_TRUE(back);
       std::vector<std::string> untouched = elementsOf(from, document);
       std::erase_if(untouched, [&](const std::string& message) { return message.contains(text); });
@@ -170,7 +170,7 @@ TEST(Conversion, WhatIsLeftAfterMessagesWereRemovedIsAsItWas) {
     std::string cut = there->document;
     const std::size_t end = tree.end(parts->elements[kept - 1]);
     cut.erase(end, parts->restOffset - end);
-    const auto back = convertHistory(cut, to, from, {}, &there->origin);
+    const auto back = convertHistory(cut, to, from, {}, &there->wayBack);
     ASSERT_TRUE(back);
     const auto before = elementsOf(from, document);
     const auto after = elementsOf(from, back->document);
@@ -191,7 +191,7 @@ TEST(Conversion, IsTheSameEveryTime) {
       const auto once = convertHistory(document, from, to);
       const auto again = convertHistory(document, from, to);
       EXPECT_EQ(once->document, again->document);
-      EXPECT_EQ(once->origin.json, again->origin.json);
+      EXPECT_EQ(once->wayBack.json, again->wayBack.json);
       EXPECT_EQ(once->report.toJson(), again->report.toJson());
     }
   }
@@ -204,7 +204,7 @@ TEST(Conversion, ThroughTheNormalizedFormAndBackIsExact) {
       const std::string document = maker.document(from, 3);
       const auto there = convertHistory(document, from, Dialect::Bough);
       ASSERT_TRUE(there) << there.error().message;
-      const auto back = convertHistory(there->document, Dialect::Bough, from, {}, &there->origin);
+      const auto back = convertHistory(there->document, Dialect::Bough, from, {}, &there->wayBack);
       ASSERT_TRUE(back) << back.error().message;
       ASSERT_EQ(back->document, document);
     }

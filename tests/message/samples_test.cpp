@@ -15,7 +15,7 @@
 
 #include "../../fuzz/message_fuzz.h"
 #include "base/json_scan.h"
-#include "message/json_tree.h"
+#include "message/json/json_tree.h"
 #include "support/rule_checker.h"
 
 namespace bough::test {
@@ -95,7 +95,7 @@ void expectGood(const Sample& sample) {
       ADD_FAILURE() << sample.path << " as " << toString(to) << ": " << rule << '\n' << there->document;
     }
     dump(sample, to, there->document);
-    const auto back = convertHistory(there->document, to, sample.dialect, {}, &there->origin);
+    const auto back = convertHistory(there->document, to, sample.dialect, {}, &there->wayBack);
     ASSERT_TRUE(back);
     EXPECT_EQ(back->document, sample.text) << sample.path << " over " << toString(to);
   }
@@ -125,7 +125,7 @@ TEST(Samples, BadOnesAreNamedMadeAcceptableAndComeBack) {
       for (const std::string& rule : brokenRules(to, there->document)) {
         ADD_FAILURE() << sample.path << " as " << toString(to) << ": " << rule << '\n' << there->document;
       }
-      const auto back = convertHistory(there->document, to, sample.dialect, {}, &there->origin);
+      const auto back = convertHistory(there->document, to, sample.dialect, {}, &there->wayBack);
       ASSERT_TRUE(back);
       EXPECT_EQ(back->document, sample.text) << sample.path << " over " << toString(to);
     }
@@ -156,7 +156,7 @@ TEST(Samples, EveryRuleIsSeenWhereItIsBrokenAndKeptInEveryOtherDialect) {
         ADD_FAILURE() << sample.path << " as " << toString(to) << ": " << each << '\n' << there->document;
       }
       dump(sample, to, there->document);
-      const auto back = convertHistory(there->document, to, sample.dialect, {}, &there->origin);
+      const auto back = convertHistory(there->document, to, sample.dialect, {}, &there->wayBack);
       ASSERT_TRUE(back);
       EXPECT_EQ(back->document, sample.text) << sample.path << " over " << toString(to);
     }

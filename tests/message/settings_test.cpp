@@ -13,8 +13,8 @@ constexpr Dialect kC = Dialect::OpenaiChat;
 constexpr Dialect kR = Dialect::OpenaiResponses;
 constexpr Dialect kG = Dialect::Gemini;
 
-Conversion convert(const std::string& document, Dialect from, Dialect to, const Origin* origin = nullptr) {
-  auto conversion = convertHistory(document, from, to, {}, origin);
+Conversion convert(const std::string& document, Dialect from, Dialect to, const WayBack* wayBack = nullptr) {
+  auto conversion = convertHistory(document, from, to, {}, wayBack);
   EXPECT_TRUE(conversion.has_value()) << (conversion ? "" : conversion.error().message);
   return conversion ? std::move(*conversion) : Conversion{};
 }
@@ -22,7 +22,7 @@ Conversion convert(const std::string& document, Dialect from, Dialect to, const 
 // The settings of a converted request: what stands behind its messages.
 std::string settingsIn(const std::string& document, Dialect from, Dialect to) {
   const Conversion there = convert(document, from, to);
-  EXPECT_EQ(convert(there.document, to, from, &there.origin).document, document);
+  EXPECT_EQ(convert(there.document, to, from, &there.wayBack).document, document);
   const std::size_t end = there.document.rfind("}],");
   return end == std::string::npos ? "" : there.document.substr(end + 3, there.document.size() - end - 4);
 }
@@ -97,7 +97,7 @@ TEST(Settings, ToolChoiceFollowsARenamedToolAndNeedsTools) {
   ASSERT_NE(name, std::string::npos) << chat.document;
   const std::string alias = chat.document.substr(name, chat.document.find('"', name + 1) - name + 1);
   EXPECT_NE(chat.document.find(R"("tool_choice":{"type":"function","function":{"name":)" + alias), std::string::npos);
-  EXPECT_EQ(convert(chat.document, kC, kG, &chat.origin).document, gemini);
+  EXPECT_EQ(convert(chat.document, kC, kG, &chat.wayBack).document, gemini);
   const std::string bare = R"({"messages":[{"role":"user","content":"x"}],"tool_choice":{"type":"auto"}})";
   EXPECT_EQ(convert(bare, kA, kC).document, R"({"messages":[{"role":"user","content":"x"}]})");
 }
@@ -141,7 +141,7 @@ TEST(Settings, WhatHasNoEquivalentIsNamed) {
 TEST(Settings, OnesADialectInTheMiddleCannotSayReachTheNextOne) {
   const Conversion responses = convert(request(kC, R"("stop":["END"],"temperature":0.5)"), kC, kR);
   EXPECT_EQ(responses.document.find("END"), std::string::npos);
-  const Conversion gemini = convert(responses.document, kR, kG, &responses.origin);
+  const Conversion gemini = convert(responses.document, kR, kG, &responses.wayBack);
   EXPECT_NE(gemini.document.find(R"("generationConfig":{"temperature":0.5,"stopSequences":["END"]})"),
             std::string::npos)
       << gemini.document;
@@ -154,7 +154,7 @@ TEST(Settings, OneThatWasChangedInTheTargetIsChangedOnTheWayBack) {
   ASSERT_NE(at, std::string::npos);
   there.document.replace(at, 4, "0.75");
   there.document.replace(there.document.find(":10,"), 4, ":20,");
-  const Conversion back = convert(there.document, kG, kC, &there.origin);
+  const Conversion back = convert(there.document, kG, kC, &there.wayBack);
   EXPECT_EQ(back.document, request(kC, R"("model":"m",  "temperature":0.75 ,"max_tokens":20,"stop":"END")"));
   std::size_t edited = 0;
   for (const Finding& finding : back.report.findings) edited += finding.change == Change::Edited ? 1 : 0;
@@ -166,7 +166,7 @@ TEST(Settings, OnesAddedOrTakenAwayInTheTargetAreNamed) {
   Conversion there = convert(chat, kC, kG);
   const std::string put = R"("topP":0.1)";
   there.document.replace(there.document.find(R"("temperature":0.5)"), 17, put);
-  const Conversion back = convert(there.document, kG, kC, &there.origin);
+  const Conversion back = convert(there.document, kG, kC, &there.wayBack);
   EXPECT_EQ(back.document, chat);
   std::string seen;
   for (const Finding& finding : back.report.findings) {

@@ -37,7 +37,7 @@ TEST(WayBack, SignaturesStayValidWhenTurnsAreAddedBehindThem) {
   EXPECT_EQ(there->report.signatures[0].state, SignatureState::Carried);
   EXPECT_EQ(there->report.signatures[0].path, "messages[1].content[0]");
   const std::string more = replaced(there->document, "\"four\"}", R"("four"},{"role":"user","content":"five"})");
-  const auto back = convertHistory(more, kC, kA, {}, &there->origin);
+  const auto back = convertHistory(more, kC, kA, {}, &there->wayBack);
   EXPECT_EQ(back->document, replaced(kThinking, R"("four"}]}])", R"("four"}]},
   {"role":"user","content":"five"}])"));
   EXPECT_EQ(count(back->report, Change::Added), 1U);
@@ -48,7 +48,7 @@ TEST(WayBack, SignaturesStayValidWhenTurnsAreAddedBehindThem) {
 TEST(WayBack, AnEditedMessageIsConvertedAnewAndBreaksLaterSignaturesOnly) {
   const auto there = convertHistory(kThinking, kA, kG);
   const std::string edited = replaced(there->document, R"("three")", R"("THREE")");
-  const auto back = convertHistory(edited, kG, kA, {}, &there->origin);
+  const auto back = convertHistory(edited, kG, kA, {}, &there->wayBack);
   EXPECT_EQ(count(back->report, Change::Edited), 1U);
   EXPECT_NE(back->document.find(R"({"type":"thinking","thinking":"so","signature":"Sig2"})"), std::string::npos);
   EXPECT_NE(back->document.find(R"({"role":"user","content":"THREE"})"), std::string::npos);
@@ -61,7 +61,7 @@ TEST(WayBack, AnEditedMessageIsConvertedAnewAndBreaksLaterSignaturesOnly) {
 TEST(WayBack, AChangedSystemPromptIsNamedAsWhatBreaksASignature) {
   const auto there = convertHistory(kThinking, kA, kR);
   const std::string edited = replaced(there->document, R"("instructions":"s")", R"("instructions":"t")");
-  const auto back = convertHistory(edited, kR, kA, {}, &there->origin);
+  const auto back = convertHistory(edited, kR, kA, {}, &there->wayBack);
   EXPECT_NE(back->document.find(R"("system":"t")"), std::string::npos);
   EXPECT_EQ(back->report.signatures[0].reason, "the system prompt before it changed");
 }
@@ -70,11 +70,11 @@ TEST(WayBack, ADocumentThatWasPrintedAgainIsNotEdited) {
   const std::string original =
       R"([{"role":"user","content":"żółć / x"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"n":1.0,"k":2,"k":3}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}])";
   const auto there = convertHistory(original, kA, kG);
-  // Other blanks, other escapes, another order of keys, 1.0 as 1, one of two equal keys gone.
+  // Other blanks, other escapes, another order of keys, 1.0 as 1, the second of two equal keys gone.
   const std::string printed = R"([ {"parts": [{"text": "\u017c\u00f3\u0142\u0107 \/ x"}], "role": "user"},
-    {"role": "model", "parts": [{"thoughtSignature": "skip_thought_signature_validator", "functionCall": {"id": "a", "name": "f", "args": {"k": 3, "n": 1}}}]},
+    {"role": "model", "parts": [{"thoughtSignature": "skip_thought_signature_validator", "functionCall": {"id": "a", "name": "f", "args": {"k": 2, "n": 1}}}]},
     {"role": "user", "parts": [{"functionResponse": {"id": "a", "name": "f", "response": {"output": "1"}}}]} ])";
-  const auto back = convertHistory(printed, kG, kA, {}, &there->origin);
+  const auto back = convertHistory(printed, kG, kA, {}, &there->wayBack);
   EXPECT_EQ(back->document, original);
   EXPECT_EQ(count(back->report, Change::Edited), 0U);
 }
@@ -87,7 +87,7 @@ TEST(WayBack, ItemsOfAMessageThatWereNotEditedComeBackAsTheyWere) {
       R"(,{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"{ }"},{"type":"function_call_output","call_id":"c","output":"1"}])";
   const auto there = convertHistory(items, kR, kA);
   const std::string edited = replaced(there->document, R"("text":"say")", R"("text":"SAY")");
-  const auto back = convertHistory(edited, kA, kR, {}, &there->origin);
+  const auto back = convertHistory(edited, kA, kR, {}, &there->wayBack);
   EXPECT_EQ(back->document, replaced(items, said, R"({"role":"assistant","content":"SAY"})"));
 }
 
@@ -97,7 +97,7 @@ TEST(WayBack, ARemovedTurnStaysRemovedWithWhatBelongedToIt) {
   const auto there = convertHistory(items, kR, kC);
   const std::string cut =
       replaced(there->document, R"(,{"role":"user","content":"z"},{"role":"assistant","content":"w"})", "");
-  const auto back = convertHistory(cut, kC, kR, {}, &there->origin);
+  const auto back = convertHistory(cut, kC, kR, {}, &there->wayBack);
   EXPECT_EQ(back->document, R"([{"role":"user","content":"x"},{"role":"assistant","content":"y"}])");
   EXPECT_EQ(count(back->report, Change::Removed), 2U);
 }
@@ -107,7 +107,7 @@ TEST(WayBack, AChangedRoleIsAnEditAlthoughTheTextIsTheSame) {
   const auto there = convertHistory(chat, kC, kR);
   const std::string edited =
       replaced(there->document, R"({"role":"user","content":"x"})", R"({"role":"developer","content":"x"})");
-  const auto back = convertHistory(edited, kR, kC, {}, &there->origin);
+  const auto back = convertHistory(edited, kR, kC, {}, &there->wayBack);
   EXPECT_EQ(back->document, R"([{"role":"developer","content":"x"},{"role":"assistant","content":"y"}])");
 }
 
@@ -118,7 +118,7 @@ TEST(WayBack, AnAddedToolLeavesTheOthersAsTheyWere) {
   const std::string more =
       replaced(there->document, R"("tools":[)",
                R"("tools":[{"type":"function","function":{"name":"g","parameters":{"type":"object"}}},)");
-  const auto back = convertHistory(more, kC, kA, {}, &there->origin);
+  const auto back = convertHistory(more, kC, kA, {}, &there->wayBack);
   EXPECT_EQ(
       back->document,
       R"({"tools":[{"name":"g","input_schema":{"type":"object"}},{"name":"f", "input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"x"}]})");
@@ -134,7 +134,7 @@ TEST(WayBack, AResultWrittenInTheTargetFindsACallWhoseIdWasMapped) {
   const std::string answered = replaced(
       there->document, "}]}]",
       R"(}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":")" + mapped + R"(","content":"done"}]}])");
-  const auto back = convertHistory(answered, kA, kC, {}, &there->origin);
+  const auto back = convertHistory(answered, kA, kC, {}, &there->wayBack);
   EXPECT_EQ(back->document,
             replaced(chat, "}]}]", R"(}]},{"role":"tool","tool_call_id":"call:1/a b","content":"done"}])"));
 }
@@ -145,20 +145,20 @@ TEST(WayBack, AResultAddedInTheTargetStandsBesideTheStoredOnesInOneTurn) {
   for (const Dialect other : {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses}) {
     auto there = convertHistory(gemini, Dialect::Gemini, other);
     ASSERT_TRUE(there.has_value());
-    EXPECT_EQ(convertHistory(there->document, other, Dialect::Gemini, {}, &there->origin)->document, gemini);
+    EXPECT_EQ(convertHistory(there->document, other, Dialect::Gemini, {}, &there->wayBack)->document, gemini);
     const std::string missing = "No result: the call was interrupted.";
     there->document.replace(there->document.find(missing), missing.size(), "one");
-    const auto back = convertHistory(there->document, other, Dialect::Gemini, {}, &there->origin);
+    const auto back = convertHistory(there->document, other, Dialect::Gemini, {}, &there->wayBack);
     ASSERT_TRUE(back.has_value());
     for (const std::string& rule : brokenRules(Dialect::Gemini, back->document)) ADD_FAILURE() << rule;
     const std::size_t one = back->document.find("\"c1\",\"name\":\"f\",\"response\"");
     const std::size_t two = back->document.find(R"({"functionResponse": {"name":"f","id":"c2")");
     EXPECT_TRUE(one != std::string::npos && two != std::string::npos && one < two) << back->document;
-    const auto again = convertHistory(back->document, Dialect::Gemini, other, {}, &back->origin);
+    const auto again = convertHistory(back->document, Dialect::Gemini, other, {}, &back->wayBack);
     ASSERT_TRUE(again.has_value());
     for (const std::string& rule : brokenRules(other, again->document)) ADD_FAILURE() << rule;
     EXPECT_EQ(again->report.restored, 2U);  // the two results
-    EXPECT_EQ(convertHistory(again->document, other, Dialect::Gemini, {}, &again->origin)->document, back->document);
+    EXPECT_EQ(convertHistory(again->document, other, Dialect::Gemini, {}, &again->wayBack)->document, back->document);
   }
 }
 
@@ -172,8 +172,8 @@ TEST(WayBack, ACallOfAFreeformToolThatWasMadeElsewhereIsOneOfText) {
   const auto addedTo = [&](const std::string& document, Dialect from) {
     auto there = convertHistory(document, from, kA);
     there->document.insert(there->document.rfind("]}"), calls);
-    const auto back = convertHistory(there->document, kA, from, {}, &there->origin);
-    EXPECT_EQ(convertHistory(back->document, from, kA, {}, &back->origin)->document, there->document);
+    const auto back = convertHistory(there->document, kA, from, {}, &there->wayBack);
+    EXPECT_EQ(convertHistory(back->document, from, kA, {}, &back->wayBack)->document, there->document);
     return back->document;
   };
   const std::string asItems = addedTo(responses, kR);
@@ -194,25 +194,25 @@ TEST(WayBack, ASystemMessageAddedInTheTargetLeavesTheStoredPromptAsItWas) {
   auto there = convertHistory(gemini, kG, kC);
   ASSERT_TRUE(there.has_value());
   there->document.insert(there->document.rfind("]}"), R"(,{"role":"system","content":"second"})");
-  const auto back = convertHistory(there->document, kC, kG, {}, &there->origin);
+  const auto back = convertHistory(there->document, kC, kG, {}, &there->wayBack);
   ASSERT_TRUE(back.has_value());
   EXPECT_NE(back->document.find("first"), std::string::npos) << back->document;
   EXPECT_NE(back->document.find("second"), std::string::npos) << back->document;
-  const auto again = convertHistory(back->document, kG, kC, {}, &back->origin);
+  const auto again = convertHistory(back->document, kG, kC, {}, &back->wayBack);
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->document, there->document);
 }
 
 TEST(WayBack, ADamagedOriginIsNamedAndTheDocumentConvertedWithoutIt) {
   const auto there = convertHistory(kThinking, kA, kC);
-  const Origin cut{there->origin.json.substr(0, there->origin.json.size() / 2)};
+  const WayBack cut{there->wayBack.json.substr(0, there->wayBack.json.size() / 2)};
   const auto back = convertHistory(there->document, kC, kA, {}, &cut);
   ASSERT_TRUE(back);
   ASSERT_FALSE(back->report.warnings.empty());
   EXPECT_EQ(convertHistory(there->document, kC, kA, {.strict = true, .keepPendingCalls = false}, &cut).error().code,
             ErrorCode::Damaged);
   // One native changed by hand: only that one is converted from the document instead.
-  const Origin touched{replaced(there->origin.json, R"("content":"one")", R"("content":"ONE")")};
+  const WayBack touched{replaced(there->wayBack.json, R"("content":"one")", R"("content":"ONE")")};
   const auto partly = convertHistory(there->document, kC, kA, {}, &touched);
   EXPECT_NE(partly->document.find(R"({"role":"user","content":"one"})"), std::string::npos);
   EXPECT_NE(partly->document.find("Sig1"), std::string::npos);
@@ -222,7 +222,7 @@ TEST(WayBack, ADamagedOriginIsNamedAndTheDocumentConvertedWithoutIt) {
 
 TEST(WayBack, AnOriginOfAnotherDialectIsNotUsed) {
   const auto there = convertHistory(kThinking, kA, kC);
-  const auto back = convertHistory(R"([{"role":"user","parts":[{"text":"x"}]}])", kG, kA, {}, &there->origin);
+  const auto back = convertHistory(R"([{"role":"user","parts":[{"text":"x"}]}])", kG, kA, {}, &there->wayBack);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->report.warnings.size(), 1U);
   EXPECT_EQ(back->document, R"([{"role":"user","content":"x"}])");

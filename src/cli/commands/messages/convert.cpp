@@ -58,7 +58,7 @@ Result<void> writeFile(const std::string& path, const std::string& text) {
   return fail(ErrorCode::Io, fmt::format("cannot write {}: {}", path, reason), "check the folder and the free space");
 }
 
-// "model, metadata": the settings that only come back with the origin.
+// "model, metadata": the settings that only come back on the way back.
 std::string settingsLeft(const CompatibilityReport& report) {
   std::string names;
   for (const Finding& finding : report.findings) {
@@ -69,7 +69,7 @@ std::string settingsLeft(const CompatibilityReport& report) {
 }
 
 // What a person wants to know: how much came back, what the target cannot hold, what was wrong.
-void printReport(const CompatibilityReport& report, const Options& options, bool keptOrigin) {
+void printReport(const CompatibilityReport& report, const Options& options, bool keptWayBack) {
   printMessage(fmt::format(
       "{} messages, {} to {}: {}{}", report.messages, options.from, options.to,
       report.lossyMessages == 0 ? std::string(report.compatible ? "nothing is lost" : "not all could be read")
@@ -79,7 +79,7 @@ void printReport(const CompatibilityReport& report, const Options& options, bool
   const std::string settings = settingsLeft(report);
   if (!settings.empty()) printMessage(fmt::format("  settings without an equivalent: {}", settings));
   if (report.lossyMessages > 0 || !settings.empty()) {
-    printMessage(keptOrigin
+    printMessage(keptWayBack
                      ? fmt::format("  → all of it is in {}.origin; keep that file beside it for the exact way back",
                                    options.output)
                      : "  → with -o OUT the rest is kept in OUT.origin, for the exact way back");
@@ -91,23 +91,21 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto to, parseDialect(options.to));
   auto document = readFile(options.input);
   if (!document) return refuseData(document.error(), context.json);
-  Origin origin;
+  WayBack wayBack;
   std::error_code status;
-  const bool hasOrigin = options.input != "-" && std::filesystem::exists(options.input + ".origin", status);
-  if (hasOrigin) {
+  const bool hasWayBack = options.input != "-" && std::filesystem::exists(options.input + ".origin", status);
+  if (hasWayBack) {
     auto text = readFile(options.input + ".origin");
     if (!text) return refuseData(text.error(), context.json);
-    origin.json = std::move(*text);
+    wayBack.json = std::move(*text);
   }
-  auto converted = convertHistory(*document, from, to, {.strict = options.strict}, hasOrigin ? &origin : nullptr);
+  auto converted = convertHistory(*document, from, to, {.strict = options.strict}, hasWayBack ? &wayBack : nullptr);
   if (!converted) return refuseData(converted.error(), context.json);
   if (options.output.empty()) {
     printLine(converted->document);
   } else {
     // The side data first: a document without it would be mistaken for one that needs none.
-    if (auto written = writeFile(options.output + ".origin", converted->origin.json); !written) {
-      return std::unexpected(written.error());
-    }
+    BOUGH_TRY(writeFile(options.output + ".origin", converted->wayBack.json));
     BOUGH_TRY(writeFile(options.output, converted->document));
     if (context.json) printLine(converted->report.toJson());
   }

@@ -1,0 +1,82 @@
+// Writes Anthropic's Messages API.
+#include "message/dialect/writers.h"
+
+namespace bough::message {
+namespace {
+
+void writeMedia(NodeWriter& writer, const Block& block) {
+  const bool image = block.kind == BlockKind::Image;
+  writer.beginObject().member("type", literal(image ? "image" : "document"));
+  writer.key("source").beginObject();
+  if (block.source == MediaSource::Base64) {
+    writer.member("type", literal("base64")).member("media_type", literal(mediaTypeOf(block)));
+    writer.member("data", block.text);
+  } else {
+    writer.member("type", literal("url")).member("url", block.text);
+  }
+  writer.endObject();
+  if (!image && !block.name.empty()) writer.member("title", block.name);
+  writer.endObject();
+}
+
+void writeResult(NodeWriter& writer, const OutBlock& outBlock) {
+  writer.beginObject().member("type", literal("tool_result")).member("tool_use_id", outBlock.id).key("content");
+  if (outBlock.media.empty()) {
+    writeJoined(writer, outBlock);
+  } else {
+    writer.beginArray();
+    for (const TextView& text : outBlock.texts) {
+      if (!text.empty()) writer.beginObject().member("type", literal("text")).member("text", text).endObject();
+    }
+    for (const Block* block : outBlock.media) writeMedia(writer, *block);
+    writer.endArray();
+  }
+  if (outBlock.isError) writer.key("is_error").boolean(true);
+  writer.endObject();
+}
+
+void writeBlock(NodeWriter& writer, const OutBlock& outBlock) {
+  if (writeStored(writer, outBlock)) return;
+  switch (outBlock.kind) {
+    case BlockKind::Image:
+    case BlockKind::Document: writeMedia(writer, *outBlock.block); return;
+    case BlockKind::ToolCall:
+      writer.beginObject().member("type", literal("tool_use")).member("id", outBlock.id).member("name", outBlock.name);
+      writer.key("input").raw(outBlock.input).endObject();
+      return;
+    case BlockKind::ToolResult: writeResult(writer, outBlock); return;
+    default: writer.beginObject().member("type", literal("text")).member("text", outBlock.text).endObject();
+  }
+}
+
+}  // namespace
+
+void writeAnthropic(const OutMessage& message, Sink& sink) {
+  NodeWriter& writer = sink.begin();
+  const std::string_view role = message.role == Role::Assistant ? "assistant"
+                                : message.role == Role::System  ? "system"
+                                                                : "user";
+  writer.beginObject().member("role", literal(role)).key("content");
+  if (message.outBlocks.size() == 1 && message.outBlocks.front().kind == BlockKind::Text &&
+      !message.outBlocks.front().stored) {
+    writer.text(message.outBlocks.front().text);
+    sink.leaf(message.outBlocks.front().original);
+  } else {
+    writer.beginArray();
+    for (const OutBlock& outBlock : message.outBlocks) {
+      if (outBlock.kind != BlockKind::ToolResult) continue;
+      writeBlock(writer, outBlock);
+      sink.leaf(outBlock.original);
+    }
+    for (const OutBlock& outBlock : message.outBlocks) {
+      if (outBlock.kind == BlockKind::ToolResult) continue;
+      writeBlock(writer, outBlock);
+      sink.leaf(outBlock.original);
+    }
+    writer.endArray();
+  }
+  writer.endObject();
+  sink.end();
+}
+
+}  // namespace bough::message

@@ -1,0 +1,67 @@
+// Writes Gemini's generateContent.
+#include "message/dialect/writers.h"
+
+namespace bough::message {
+namespace {
+
+// What the API documents for calls that another model made, which have no signature of its own.
+constexpr std::string_view kForeignCall = "skip_thought_signature_validator";
+
+void writeMedia(NodeWriter& writer, const Block& block) {
+  const TextView type = literal(mediaTypeOf(block));
+  writer.beginObject();
+  if (block.source == MediaSource::Base64) {
+    writer.key("inlineData").beginObject().member("mimeType", type).member("data", block.text).endObject();
+  } else {
+    writer.key("fileData").beginObject().member("mimeType", type).member("fileUri", block.text).endObject();
+  }
+  writer.endObject();
+}
+
+void writeCall(NodeWriter& writer, const OutBlock& outBlock) {
+  writer.beginObject().key("functionCall").beginObject();
+  if (!outBlock.omitId) writer.member("id", outBlock.id);
+  writer.member("name", outBlock.name).key("args").raw(outBlock.input).endObject();
+  if (outBlock.sentinel) writer.member("thoughtSignature", literal(kForeignCall));
+  writer.endObject();
+}
+
+void writeResult(NodeWriter& writer, const OutBlock& outBlock) {
+  writer.beginObject().key("functionResponse").beginObject();
+  if (!outBlock.omitId) writer.member("id", outBlock.id);
+  writer.member("name", outBlock.name).key("response").beginObject().key(outBlock.isError ? "error" : "output");
+  writeJoined(writer, outBlock);
+  writer.endObject();
+  if (!outBlock.media.empty()) {
+    writer.key("parts").beginArray();
+    for (const Block* block : outBlock.media) writeMedia(writer, *block);
+    writer.endArray();
+  }
+  writer.endObject().endObject();
+}
+
+void writeBlock(NodeWriter& writer, const OutBlock& outBlock) {
+  switch (outBlock.kind) {
+    case BlockKind::Image:
+    case BlockKind::Document: writeMedia(writer, *outBlock.block); return;
+    case BlockKind::ToolCall: writeCall(writer, outBlock); return;
+    case BlockKind::ToolResult: writeResult(writer, outBlock); return;
+    default: writer.beginObject().member("text", outBlock.text).endObject();
+  }
+}
+
+}  // namespace
+
+void writeGemini(const OutMessage& message, Sink& sink) {
+  NodeWriter& writer = sink.begin();
+  writer.beginObject().member("role", literal(message.role == Role::Assistant ? "model" : "user"));
+  writer.key("parts").beginArray();
+  for (const OutBlock& outBlock : message.outBlocks) {
+    if (!writeStored(writer, outBlock)) writeBlock(writer, outBlock);
+    sink.leaf(outBlock.original);
+  }
+  writer.endArray().endObject();
+  sink.end();
+}
+
+}  // namespace bough::message

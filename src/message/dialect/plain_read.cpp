@@ -1,0 +1,76 @@
+// Reads bare entries: {"type"|"role": "user"|"assistant"|"tool_call"|"tool_use"|"tool_result", …} with string content.
+#include "base/json_write.h"
+#include "message/dialect/reader.h"
+
+namespace bough::message {
+namespace {
+
+Tree::Index firstOf(const Tree& tree, Tree::Index object, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const Tree::Index found = tree.find(object, name);
+    if (found != Tree::kNone) return found;
+  }
+  return Tree::kNone;
+}
+
+Problem readCall(Reader& reader, Tree::Index node) {
+  const Tree& tree = reader.tree;
+  Block block;
+  block.kind = BlockKind::ToolCall;
+  block.raw = tree.raw(node);
+  block.id = reader.text(firstOf(tree, node, {"tool_use_id", "tool_call_id", "toolCallId", "id"}));
+  block.idMissing = !block.id.present;
+  block.name = reader.text(firstOf(tree, node, {"name", "tool", "toolName"}));
+  const Tree::Index input = firstOf(tree, node, {"input", "arguments", "args", "content"});
+  if (!block.name.present) return "a tool call without a name";
+  block.input = input == Tree::kNone ? "{}" : tree.raw(input);
+  reader.out.role = Role::Assistant;
+  reader.out.blocks.push_back(std::move(block));
+  return std::nullopt;
+}
+
+Problem readResult(Reader& reader, Tree::Index node) {
+  const Tree& tree = reader.tree;
+  Block block;
+  block.kind = BlockKind::ToolResult;
+  block.raw = tree.raw(node);
+  block.id = reader.text(firstOf(tree, node, {"tool_use_id", "tool_call_id", "toolCallId", "id"}));
+  block.idMissing = !block.id.present;
+  block.name = reader.text(firstOf(tree, node, {"name", "tool", "toolName"}));
+  const Tree::Index failed = firstOf(tree, node, {"is_error", "isError"});
+  block.isError = failed != Tree::kNone && tree.kind(failed) == json::Kind::True;
+  const Tree::Index content = firstOf(tree, node, {"content", "result", "output"});
+  if (content == Tree::kNone) return "a tool result without content";
+  Block& text = block.content.emplace_back();
+  text.kind = BlockKind::Text;
+  text.raw = tree.raw(content);
+  text.text = tree.isString(content) ? reader.text(content) : reader.own(tree.raw(content));
+  reader.out.role = Role::Tool;
+  reader.out.blocks.push_back(std::move(block));
+  return std::nullopt;
+}
+
+}  // namespace
+
+Problem readPlain(const Tree& tree, Tree::Index node, Message& out) {
+  Reader reader(tree, out);
+  const Tree::Index type = firstOf(tree, node, {"type", "role"});
+  out.roleName = reader.text(type);
+  out.id = reader.text(tree.find(node, "id"));
+  if (tree.stringIs(type, "tool_call") || tree.stringIs(type, "tool_use")) return readCall(reader, node);
+  if (tree.stringIs(type, "tool_result") || tree.stringIs(type, "tool")) return readResult(reader, node);
+  if (tree.stringIs(type, "user")) {
+    out.role = Role::User;
+  } else if (tree.stringIs(type, "assistant")) {
+    out.role = Role::Assistant;
+  } else if (tree.stringIs(type, "system")) {
+    out.role = Role::System;
+  } else {
+    return "the type is none of user, assistant, system, tool_call, tool_use, tool_result";
+  }
+  const Tree::Index content = firstOf(tree, node, {"content", "text"});
+  if (content == Tree::kNone) return "content is missing";
+  return readAnthropicContent(reader, content);
+}
+
+}  // namespace bough::message

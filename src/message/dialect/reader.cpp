@@ -1,0 +1,100 @@
+#include "message/dialect/reader.h"
+
+#include <charconv>
+
+#include "base/json_write.h"
+
+namespace bough::message {
+
+TextView Reader::text(Tree::Index node) const {
+  if (!tree.isString(node)) return {};
+  return {.escaped = tree.body(node), .present = true, .oddEscapes = tree.hasOddEscapes(node)};
+}
+
+TextView Reader::own(std::string_view plain) {
+  const std::string& kept = out.owned.emplace_front(json::quoted(plain));
+  return {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .oddEscapes = false};
+}
+
+TextView Reader::joined(const std::vector<TextView>& texts, std::string_view escapedSeparator) {
+  if (texts.empty()) return {};
+  if (texts.size() == 1) return texts.front();
+  TextView all{.escaped = {}, .present = true, .oddEscapes = false};
+  std::string& kept = out.owned.emplace_front();
+  for (const TextView& text : texts) {
+    if (&text != &texts.front()) kept += escapedSeparator;
+    kept += text.escaped;
+    all.oddEscapes |= text.oddEscapes;
+  }
+  all.escaped = kept;
+  return all;
+}
+
+std::uint64_t Reader::unsignedValue(Tree::Index node) const {
+  if (node == Tree::kNone || tree.kind(node) != json::Kind::Number) return 0;
+  const std::string_view raw = tree.raw(node);
+  std::uint64_t value = 0;
+  std::from_chars(raw.data(), raw.data() + raw.size(), value);
+  return value;
+}
+
+void Reader::extra(std::vector<std::string_view>& extras, Tree::Index key) const {
+  const Tree::Index value = key + 1;
+  const bool container = tree.isArray(value) || tree.isObject(value);
+  if (tree.kind(value) == json::Kind::Null || (container && tree.next(value) == value + 1)) return;
+  extras.push_back(tree.body(key));
+}
+
+Block Reader::unknown(Tree::Index node, TextView type, std::string_view problem) const {
+  Block block;
+  block.kind = BlockKind::Unknown;
+  block.raw = tree.raw(node);
+  block.type = type;
+  block.problem = problem;
+  return block;
+}
+
+bool Reader::url(TextView address, Block& block) {
+  if (!address.present || address.empty()) return false;
+  // "\/" is the one escape that serializers put into addresses; then the blocks are no slices any more.
+  if (address.escaped.contains('\\')) address = own(address.decode());
+  const std::string_view text = address.escaped;
+  if (!text.starts_with("data:")) {
+    block.source = MediaSource::Url;
+    block.text = address;
+    return true;
+  }
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos || !text.substr(0, comma).ends_with(";base64")) return false;
+  const std::string_view type = text.substr(5, comma - 5 - std::string_view(";base64").size());
+  block.source = MediaSource::Base64;
+  block.type = {.escaped = type.substr(0, type.find(';')), .present = true, .oddEscapes = false};
+  block.text = {.escaped = text.substr(comma + 1), .present = true, .oddEscapes = false};
+  return true;
+}
+
+Problem readMessage(Dialect dialect, const Tree& tree, Tree::Index node, Message& out) {
+  out.dialect = dialect;
+  out.raw = tree.raw(node);
+  if (!tree.isObject(node)) return "a message is an object";
+  switch (dialect) {
+    case Dialect::Anthropic: return readAnthropic(tree, node, out);
+    case Dialect::OpenaiChat: return readOpenaiChat(tree, node, out);
+    case Dialect::OpenaiResponses: return readOpenaiResponses(tree, node, out);
+    case Dialect::Gemini: return readGemini(tree, node, out);
+    case Dialect::Plain: return readPlain(tree, node, out);
+    case Dialect::Bough: return readBough(tree, node, out);
+  }
+  return "an unknown dialect";
+}
+
+Problem readSystem(Dialect dialect, const Tree& tree, Tree::Index node, Message& out) {
+  out.dialect = dialect;
+  out.raw = tree.raw(node);
+  out.role = Role::System;
+  Reader reader(tree, out);
+  if (dialect == Dialect::Gemini) return readGeminiContent(reader, node);
+  return readAnthropicContent(reader, node);
+}
+
+}  // namespace bough::message

@@ -1,0 +1,65 @@
+// What the readers of all dialects share: from a value of an indexed text to the fields of a Message.
+#pragma once
+
+#include <bough/message.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "message/json/json_tree.h"
+
+namespace bough::message {
+
+using json::Tree;
+
+/// Why a value is no message of its dialect; none when it is one.
+using Problem = std::optional<std::string_view>;
+
+/// Reads into one Message, which comes to own what it has to put together.
+class Reader {
+ public:
+  Reader(const Tree& indexed, Message& message) : tree(indexed), out(message) {}
+
+  /// The text of a string value; a missing one for any other value.
+  [[nodiscard]] TextView text(Tree::Index node) const;
+  /// A text that stands nowhere in the stored bytes.
+  TextView own(std::string_view plain);
+  /// Several texts as one, with a separator between them that is written escaped.
+  TextView joined(const std::vector<TextView>& texts, std::string_view escapedSeparator);
+  [[nodiscard]] std::uint64_t unsignedValue(Tree::Index node) const;
+
+  /// Notes a member that the view has no field for, unless it says nothing (null, [] or {}).
+  void extra(std::vector<std::string_view>& extras, Tree::Index key) const;
+
+  /// An Unknown block, kept verbatim. `problem` says what is wrong with it, if anything.
+  [[nodiscard]] Block unknown(Tree::Index node, TextView type, std::string_view problem = {}) const;
+
+  /// Splits "data:image/png;base64,AAAA" into type and data; any other URL stays one. False when it is no usable URL.
+  bool url(TextView address, Block& block);
+
+  const Tree& tree;
+  Message& out;
+};
+
+/// Reads one element of a dialect's history, or a whole response.
+using ReadMessage = Problem(const Tree& tree, Tree::Index node, Message& out);
+ReadMessage readAnthropic;
+ReadMessage readOpenaiChat;
+ReadMessage readOpenaiResponses;
+ReadMessage readGemini;
+ReadMessage readPlain;
+ReadMessage readBough;
+
+Problem readMessage(Dialect dialect, const Tree& tree, Tree::Index node, Message& out);
+
+/// Reads the system prompt where the dialect has a place of its own for it (`system`, `instructions`,
+/// `systemInstruction`).
+Problem readSystem(Dialect dialect, const Tree& tree, Tree::Index node, Message& out);
+
+/// Content that is a string or a list of blocks, in Anthropic's form; also a system prompt.
+Problem readAnthropicContent(Reader& reader, Tree::Index content);
+/// The same in Gemini's form: {"parts":[…]}, or a string.
+Problem readGeminiContent(Reader& reader, Tree::Index content);
+
+}  // namespace bough::message

@@ -1,0 +1,215 @@
+#include "message/dialect/tools.h"
+
+#include <algorithm>
+
+#include "message/dialect/reader.h"
+
+namespace bough::message {
+namespace {
+
+constexpr std::string_view kNoParameters = R"({"type":"object","properties":{}})";
+constexpr std::string_view kTextParameter =
+    R"({"type":"object","properties":{"input":{"type":"string"}},"required":["input"]})";
+
+// Gemini's own schemas name types in capitals; everybody else's are JSON Schema.
+std::string_view lowerTypes(const json::Tree& tree, json::Tree::Index schema, History& history) {
+  static constexpr std::string_view kTypes[] = {"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"};
+  std::string* out = nullptr;
+  std::size_t copied = tree.begin(schema);
+  for (json::Tree::Index i = schema + 1; i + 1 < tree.next(schema); ++i) {
+    if (!tree.stringIs(i, "type") || !tree.isString(i + 1) ||
+        std::ranges::find(kTypes, tree.body(i + 1)) == std::end(kTypes)) {
+      continue;
+    }
+    if (out == nullptr) out = &history.texts.emplace_back();
+    *out += tree.text().substr(copied, tree.begin(i + 1) - copied);
+    for (const char c : tree.raw(i + 1)) *out += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    copied = tree.end(i + 1);
+  }
+  if (out == nullptr) return tree.raw(schema);
+  *out += tree.text().substr(copied, tree.end(schema) - copied);
+  return *out;
+}
+
+void readFunction(Original& original, json::Tree::Index object, std::string_view schemaName, History& history) {
+  const json::Tree& tree = *original.tree;
+  const Reader reader(tree, original.message);
+  ToolDefinition& tool = *original.tool;
+  for (const auto [key, value] : tree.members(object)) {
+    const std::string_view name = tree.body(key);
+    if (name == "name") {
+      tool.name = reader.text(value);
+    } else if (name == "description") {
+      tool.description = reader.text(value);
+    } else if (name == schemaName && tree.isObject(value)) {
+      tool.schema = original.dialect == Dialect::Gemini ? lowerTypes(tree, value, history) : tree.raw(value);
+    } else if (name == "parametersJsonSchema" && original.dialect == Dialect::Gemini && tree.isObject(value)) {
+      tool.schema = tree.raw(value);
+    } else if (name == "strict") {
+      tool.strict = tree.raw(value);
+    } else if (name != "type") {
+      reader.extra(tool.extras, key);
+    }
+  }
+  tool.known = tool.name.present;
+  original.problem = tool.known ? std::string_view() : "a tool without a name";
+}
+
+void writeDefinition(Dialect target, NodeWriter& writer, const ToolDefinition& tool, const TextView& name) {
+  const bool takesText = target == Dialect::OpenaiChat || target == Dialect::OpenaiResponses;
+  const bool freeform = tool.freeform && takesText;
+  const std::string_view fallback = tool.freeform ? kTextParameter : kNoParameters;
+  const std::string_view schema = tool.schema.empty() ? fallback : tool.schema;
+  writer.beginObject();
+  if (takesText) writer.member("type", literal(freeform ? "custom" : "function"));
+  if (target == Dialect::OpenaiChat) writer.key(freeform ? "custom" : "function").beginObject();
+  writer.member("name", name);
+  if (tool.description.present) writer.member("description", tool.description);
+  if (!freeform) {
+    const std::string_view key = target == Dialect::Anthropic ? "input_schema"
+                                 : target == Dialect::Gemini  ? "parametersJsonSchema"
+                                                              : "parameters";
+    writer.key(key).raw(schema);
+    if (takesText && !tool.strict.empty()) {
+      writer.key("strict").raw(tool.strict);
+    } else if (target == Dialect::OpenaiResponses) {
+      writer.key("strict").boolean(false);
+    }
+  }
+  if (target == Dialect::OpenaiChat) writer.endObject();
+  writer.endObject();
+}
+
+void reportTool(const Original& original, Dialect target, Reporter& reporter) {
+  constexpr std::string_view kComesBack = "the target has no place for it; it comes back with the origin";
+  for (const std::string_view name : original.tool->extras) {
+    reporter.lossy(Change::Carried, original, nullptr, "tool." + std::string(name), kComesBack);
+  }
+  const bool takesText = target == Dialect::OpenaiChat || target == Dialect::OpenaiResponses;
+  if (original.tool->freeform && !takesText) {
+    reporter.lossy(Change::Altered, original, nullptr, "tool.freeform", "takes an object with one text, `input`");
+  }
+  if (!original.tool->strict.empty() && !takesText) {
+    reporter.lossy(Change::Carried, original, nullptr, "tool.strict", kComesBack);
+  }
+}
+
+bool isGeminiDeclaration(const Original& original) {
+  return original.tool != nullptr && original.tool->known;
+}
+
+}  // namespace
+
+void readTool(Original& original, History& history) {
+  original.tool = std::make_unique<ToolDefinition>();
+  const json::Tree& tree = *original.tree;
+  const json::Tree::Index node = original.node;
+  if (!tree.isObject(node)) {
+    original.problem = "a tool is an object";
+    return;
+  }
+  const json::Tree::Index type = tree.find(node, "type");
+  switch (original.dialect) {
+    case Dialect::Anthropic:
+      if (type == json::Tree::kNone || tree.stringIs(type, "custom") || tree.kind(type) == json::Kind::Null) {
+        readFunction(original, node, "input_schema", history);
+      }
+      return;
+    case Dialect::OpenaiChat:
+      original.tool->freeform = tree.stringIs(type, "custom");
+      if (original.tool->freeform || tree.stringIs(type, "function")) {
+        readFunction(original, tree.find(node, tree.body(type)), "parameters", history);
+      }
+      return;
+    case Dialect::OpenaiResponses:
+      original.tool->freeform = tree.stringIs(type, "custom");
+      if (original.tool->freeform || tree.stringIs(type, "function"))
+        readFunction(original, node, "parameters", history);
+      return;
+    case Dialect::Gemini:
+      if (tree.isString(tree.find(node, "name"))) readFunction(original, node, "parameters", history);
+      return;
+    case Dialect::Plain:
+    case Dialect::Bough: readFunction(original, node, "parameters", history); return;
+  }
+}
+
+void readTools(Dialect dialect, const json::Tree& tree, json::Tree::Index list, History& history) {
+  std::int64_t place = 0;
+  auto add = [&](json::Tree::Index node) {
+    Original& original = history.originals.emplace_back();
+    original.dialect = dialect;
+    original.section = Section::Tools;
+    original.tree = &tree;
+    original.node = node;
+    original.raw = tree.raw(node);
+    original.place = place++;
+    readTool(original, history);
+  };
+  for (const json::Tree::Index element : tree.elements(list)) {
+    json::Tree::Index functions = tree.find(element, "functionDeclarations");
+    if (functions == json::Tree::kNone) functions = tree.find(element, "function_declarations");
+    if (dialect == Dialect::Gemini && tree.isArray(functions)) {
+      for (const json::Tree::Index function : tree.elements(functions)) add(function);
+    } else {
+      add(element);
+    }
+  }
+}
+
+std::string writeTools(Dialect target, History& history, Records& records, Reporter& reporter) {
+  std::vector<std::int32_t> writable;
+  std::int64_t ownPlaces = 0;
+  bool whole = true;
+  ContentHasher hasher;
+  for (std::size_t i = 0; i < history.originals.size(); ++i) {
+    const Original& original = history.originals[i];
+    if (original.section != Section::Tools) continue;
+    if (original.dialect == target) {
+      whole = whole && original.place == ownPlaces++;
+    } else if (!original.problem.empty()) {
+      reporter.invalid(original, nullptr, original.problem);
+      continue;
+    } else if (!original.tool->known) {
+      reporter.lossy(Change::Carried, original, nullptr, "tool", "a tool of its provider's own; it comes back", true);
+      continue;
+    } else {
+      whole = false;
+    }
+    writable.push_back(static_cast<std::int32_t>(i));
+  }
+  const RequestText* requestText = history.requestTextOf(target);
+  if (writable.empty()) return {};
+  std::string out = "[";
+  std::string others;
+  Sink sink(out, records, Section::Tools);
+  Sink otherSink(others, records, Section::Tools);
+  if (target == Dialect::Gemini) out += R"({"functionDeclarations":[)";
+  for (const std::int32_t index : writable) {
+    const Original& original = history.originals[static_cast<std::size_t>(index)];
+    if (original.dialect == target) {
+      const bool grouped = target != Dialect::Gemini || isGeminiDeclaration(original);
+      (grouped ? sink : otherSink).splice(index, original.raw, {}, hasher.hashOf(original));
+      continue;
+    }
+    reportTool(original, target, reporter);
+    const TextView meant = history.names.original(original.tool->name);
+    const TextView name = history.names.inTarget(target, meant);
+    if (name.escaped != original.tool->name.escaped) {
+      reporter.note(Change::Renamed, original, nullptr, "tool.name", "the target does not take this name");
+    }
+    writeDefinition(target, sink.begin(), *original.tool, name);
+    sink.leaf(index);
+    sink.end();
+  }
+  if (whole && requestText != nullptr && requestText->toolCount == static_cast<std::uint64_t>(ownPlaces))
+    return requestText->toolsText;
+  if (target == Dialect::Gemini) {
+    if (sink.count() == 0) return "[" + others + "]";
+    out += "]}";
+    if (otherSink.count() > 0) out += "," + others;
+  }
+  return out + "]";
+}
+
+}  // namespace bough::message

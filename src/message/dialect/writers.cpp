@@ -1,0 +1,112 @@
+#include "message/dialect/writers.h"
+
+#include <array>
+
+#include "base/check.h"
+
+namespace bough::message {
+
+void Sink::separate(std::string_view separator) {
+  if (count_++ == 0) return;
+  out_ += separator.empty() ? std::string_view(usualSeparator_) : separator;
+}
+
+NodeWriter& Sink::begin() {
+  separate({});
+  firstLeaf_ = records_.leaves.size();
+  return writer_;
+}
+
+void Sink::end() {
+  records_.nodes.push_back({.section = section_,
+                            .verbatim = false,
+                            .original = -1,
+                            .hash = writer_.lastHash(),
+                            .firstLeaf = static_cast<std::uint32_t>(firstLeaf_),
+                            .leafCount = static_cast<std::uint32_t>(records_.leaves.size() - firstLeaf_),
+                            .end = out_.size()});
+}
+
+void Sink::splice(std::int32_t original, std::string_view raw, std::string_view separator, std::uint64_t hash) {
+  if (!separator.empty()) usualSeparator_ = separator;
+  separate(separator);
+  out_ += raw;
+  records_.nodes.push_back({.section = section_,
+                            .verbatim = true,
+                            .original = original,
+                            .hash = hash,
+                            .firstLeaf = static_cast<std::uint32_t>(records_.leaves.size()),
+                            .leafCount = 0,
+                            .end = out_.size()});
+}
+
+void writeMessage(Dialect dialect, const OutMessage& message, Sink& sink) {
+  switch (dialect) {
+    case Dialect::Anthropic: writeAnthropic(message, sink); return;
+    case Dialect::OpenaiChat: writeOpenaiChat(message, sink); return;
+    case Dialect::OpenaiResponses: writeOpenaiResponses(message, sink); return;
+    case Dialect::Gemini: writeGemini(message, sink); return;
+    case Dialect::Bough: writeBough(message, sink); return;
+    case Dialect::Plain: break;
+  }
+  BOUGH_CHECK(false && "plain messages are never written");
+}
+
+void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
+  NodeWriter& writer = sink.begin();
+  const std::vector<OutBlock>& outBlocks = message.outBlocks;
+  if (dialect == Dialect::Gemini) {
+    writer.beginObject().key("parts").beginArray();
+    for (const OutBlock& outBlock : outBlocks) {
+      if (!writeStored(writer, outBlock)) writer.beginObject().member("text", outBlock.text).endObject();
+      sink.leaf(outBlock.original);
+    }
+    writer.endArray().endObject();
+  } else if (outBlocks.size() == 1 || dialect == Dialect::OpenaiResponses) {
+    std::vector<TextView> texts;
+    for (const OutBlock& outBlock : outBlocks) {
+      if (!texts.empty()) texts.push_back(literal("\\n\\n"));
+      texts.push_back(outBlock.text);
+    }
+    writer.texts(texts);
+    sink.leaf(outBlocks.front().original);
+  } else {
+    writer.beginArray();
+    for (const OutBlock& outBlock : outBlocks) {
+      if (!writeStored(writer, outBlock)) {
+        writer.beginObject().member("type", literal("text")).member("text", outBlock.text).endObject();
+      }
+      sink.leaf(outBlock.original);
+    }
+    writer.endArray();
+  }
+  sink.end();
+}
+
+bool writeStored(NodeWriter& writer, const OutBlock& outBlock) {
+  if (!outBlock.stored || !outBlock.block->raw.starts_with('{')) return false;
+  writer.raw(outBlock.block->raw);
+  return true;
+}
+
+void writeJoined(NodeWriter& writer, const OutBlock& result, std::string_view prefix) {
+  if (result.texts.size() == 1 && prefix.empty()) {
+    writer.text(result.texts.front());
+    return;
+  }
+  std::vector<TextView> texts;
+  if (!prefix.empty()) texts.push_back(literal(prefix));
+  for (std::size_t i = 0; i < result.texts.size(); ++i) {
+    if (i > 0) texts.push_back(literal("\\n"));
+    texts.push_back(result.texts[i]);
+  }
+  writer.texts(texts);
+}
+
+void writeDataUrl(NodeWriter& writer, const Block& block) {
+  const std::array<TextView, 4> parts = {literal("data:"), literal(mediaTypeOf(block)), literal(";base64,"),
+                                         block.text};
+  writer.texts(parts);
+}
+
+}  // namespace bough::message

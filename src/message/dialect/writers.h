@@ -1,0 +1,71 @@
+// Spells out planned messages in each dialect, and records the hash of every value and block on the way.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "message/json/node_writer.h"
+#include "message/model/history.h"
+#include "message/model/media.h"
+#include "message/model/planned.h"
+
+namespace bough::message {
+
+struct Records {
+  std::vector<NodeRecord> nodes;
+  std::vector<LeafRecord> leaves;
+};
+
+/// Takes the values of one section, one after the other, with separators between them.
+class Sink {
+ public:
+  Sink(std::string& out, Records& records, Section section, Hashing hashing = Hashing::Yes)
+      : writer_(out, hashing), out_(out), records_(records), section_(section) {}
+
+  /// Begins a value; write exactly one into the result.
+  NodeWriter& begin();
+  /// The value completed last is a block that came from `original`.
+  void leaf(std::int32_t original) { records_.leaves.push_back({.hash = writer_.lastHash(), .original = original}); }
+  void end();
+  /// An original that is copied. An empty separator: the usual one.
+  void splice(std::int32_t original, std::string_view raw, std::string_view separator, std::uint64_t hash);
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+ private:
+  void separate(std::string_view separator);
+
+  NodeWriter writer_;
+  std::string& out_;
+  Records& records_;
+  Section section_;
+  std::size_t count_ = 0;
+  std::size_t firstLeaf_ = 0;
+  std::string usualSeparator_ = ",";
+};
+
+using WriteMessage = void(const OutMessage& message, Sink& sink);
+WriteMessage writeAnthropic;
+WriteMessage writeOpenaiChat;
+WriteMessage writeOpenaiResponses;
+WriteMessage writeGemini;
+WriteMessage writeBough;
+void writeMessage(Dialect dialect, const OutMessage& message, Sink& sink);
+
+/// The system prompt as the value of the request's own member.
+void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink);
+
+// Shared by the writers.
+
+/// Writes a stored block where a list of blocks is wanted. False when it is none, or a bare string, which has no dress.
+bool writeStored(NodeWriter& writer, const OutBlock& outBlock);
+/// A result's texts as one string, `prefix` before them.
+void writeJoined(NodeWriter& writer, const OutBlock& result, std::string_view prefix = {});
+/// "data:TYPE;base64,DATA"
+void writeDataUrl(NodeWriter& writer, const Block& block);
+/// A view of text that needs no escapes.
+inline TextView literal(std::string_view text) {
+  return {.escaped = text, .present = true, .oddEscapes = false};
+}
+
+}  // namespace bough::message

@@ -1,0 +1,128 @@
+// A history while it is converted: what each message was first written as, whatever document it stands in now.
+//
+// A Original is one stored value in the dialect its author wrote it in. A document that was converted before is read
+// back into originals first (restore.h); originals are then written into the target's document (plan.h, writers.h),
+// verbatim where they are of its dialect. The records say which written value came from which original.
+#pragma once
+
+#include <bough/message.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "message/json/json_tree.h"
+#include "message/model/aliases.h"
+
+namespace bough::message {
+
+/// The parts of a request that are converted. The rest are settings of one provider and stay with it.
+enum class Section : std::uint8_t { System, Tools, Messages };
+inline constexpr std::array<Section, 3> kSections = {Section::System, Section::Tools, Section::Messages};
+
+struct ToolDefinition {
+  bool known = false;     ///< A function or a freeform tool; anything else is the provider's own.
+  bool freeform = false;  ///< Takes text instead of JSON.
+  TextView name;
+  TextView description;
+  std::string_view schema;  ///< Raw JSON schema; empty when there is none.
+  std::string_view strict;  ///< Raw `strict`, which the two of OpenAI share; empty when there is none.
+  std::vector<std::string_view> extras;
+};
+
+/// Where an original stood in the document of its own dialect, so that the bytes between originals come back too.
+inline constexpr std::int64_t kNoPlace = -1;
+
+/// What stood before a signed block: it must stand there again for the signature to hold.
+struct Prefix {
+  std::uint64_t system = 0;
+  std::uint64_t tools = 0;
+  std::uint64_t messages = 0;
+  bool operator==(const Prefix&) const = default;
+};
+
+struct Original {
+  Dialect dialect = Dialect::Bough;
+  Section section = Section::Messages;
+  bool fromWayBack = false;          ///< Restored, not read from the document.
+  bool neutral = false;              ///< Of a session: it is no provider's, and stays as it is for every target.
+  bool wholeSlot = false;            ///< The value of a request's own member (`system`), not an element of a list.
+  const json::Tree* tree = nullptr;  ///< Where it is indexed, at `node`.
+  json::Tree::Index node = 0;
+  std::string_view raw;
+  std::string_view entryId{};  ///< Of a session's message: the entry that holds it.
+  std::string_view problem;    ///< Why it cannot be converted; empty when it can.
+  std::string_view separator;  ///< The bytes between the element before it and this one.
+  std::int64_t place = kNoPlace;
+  std::int64_t documentIndex = kNoPlace;  ///< Of a session's message: the value it was read from, or restored from.
+  std::uint64_t rawHash = 0;
+  Prefix prefix;  ///< With signed blocks of Anthropic only.
+  bool signedBlocks = false;
+  Message message;
+  std::unique_ptr<ToolDefinition> tool;  ///< Of a tool only.
+};
+
+/// Whether it stands in a document of the target as it was written.
+inline bool staysVerbatim(const Original& original, Dialect target) {
+  return original.dialect == target || original.neutral;
+}
+
+/// The text of a request around its sections: literal blocks, each with the section that follows it.
+struct RequestText {
+  struct Part {
+    std::string text{};    ///< Literal.
+    bool hasSlot = false;  ///< Whether a section follows.
+    Section slot = Section::Messages;
+    std::string keyText{};    ///< `"system": `, up to the value; of a list up to its first element.
+    std::string emptyText{};  ///< The value when nothing is to be put there (`null`); may be empty.
+    std::string endText{};    ///< What ends the value: of a list from its last element on.
+  };
+
+  Dialect dialect = Dialect::Bough;
+  bool bare = false;         ///< The document is the list itself.
+  bool stringInput = false;  ///< The messages are one string, as Responses allows.
+  std::string toolsText;     ///< The stored tools, spliced when all of them come back.
+  std::uint64_t toolCount = 0;
+  std::vector<Part> parts;
+};
+
+/// One block of a written value.
+struct LeafRecord {
+  std::uint64_t hash = 0;
+  std::int32_t original = -1;  ///< -1: synthetic.
+};
+
+/// One written value: a message, an item, a tool, a system prompt.
+struct NodeRecord {
+  Section section = Section::Messages;
+  bool verbatim = false;
+  std::int32_t original =
+      -1;  ///< Verbatim: which. In a WayBack: the last original it keeps that stands before this one.
+  std::uint64_t hash = 0;
+  std::uint32_t firstLeaf = 0;
+  std::uint32_t leafCount = 0;
+  std::size_t end = 0;  ///< Where it ends in the text it was written to.
+};
+
+struct History {
+  std::vector<Original> originals;        ///< In order: system, tools, messages.
+  std::vector<RequestText> requestTexts;  ///< At most one a dialect: the last that was seen.
+  Aliases ids{Aliases::Of::CallId};
+  Aliases names{Aliases::Of::ToolName};
+  // What originals point into.
+  std::deque<json::Tree> trees;
+  std::deque<std::string> texts;
+
+  [[nodiscard]] const RequestText* requestTextOf(Dialect dialect) const {
+    for (const RequestText& requestText : requestTexts) {
+      if (requestText.dialect == dialect) return &requestText;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace bough::message

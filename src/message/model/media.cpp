@@ -1,0 +1,85 @@
+#include "message/model/media.h"
+
+#include <algorithm>
+#include <array>
+
+namespace bough::message {
+namespace {
+
+bool isBase64(std::string_view data) {
+  static constexpr auto kTable = [] {
+    std::array<bool, 256> table{};
+    for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")) {
+      table[static_cast<unsigned char>(c)] = true;
+    }
+    return table;
+  }();
+  if (data.empty() || data.size() % 4 != 0) return false;
+  for (int i = 0; i < 2 && data.ends_with('='); ++i) data.remove_suffix(1);
+  return std::ranges::all_of(data, [](char c) { return kTable[static_cast<unsigned char>(c)]; });
+}
+
+bool isWebAddress(std::string_view address) {
+  return address.starts_with("https:") || address.starts_with("http:");
+}
+
+bool isOpenai(Dialect dialect) {
+  return dialect == Dialect::OpenaiChat || dialect == Dialect::OpenaiResponses;
+}
+
+struct Extension {
+  std::string_view ending;
+  std::string_view type;
+};
+constexpr Extension kExtensions[] = {
+    {".png", "image/png"},   {".gif", "image/gif"},       {".webp", "image/webp"},       {".jpg", "image/jpeg"},
+    {".jpeg", "image/jpeg"}, {".pdf", "application/pdf"}, {".txt", "text/plain"},        {".html", "text/html"},
+    {".csv", "text/csv"},    {".md", "text/markdown"},    {".json", "application/json"}, {".mp4", "video/mp4"},
+    {".mp3", "audio/mp3"},   {".wav", "audio/wav"}};
+
+}  // namespace
+
+std::string_view mediaTypeOf(const Block& block) {
+  if (!block.type.empty() && !block.type.escaped.contains('\\')) return block.type.escaped;
+  if (block.type.escaped.contains("\\/")) {
+    for (const Extension& extension : kExtensions) {
+      if (block.type.decode() == extension.type) return extension.type;
+    }
+  }
+  std::string_view address = block.source == MediaSource::Url ? block.text.escaped : block.name.escaped;
+  address = address.substr(0, address.find_first_of("?#"));
+  for (const Extension& extension : kExtensions) {
+    if (address.ends_with(extension.ending)) return extension.type;
+  }
+  return block.kind == BlockKind::Image ? "image/jpeg" : "application/pdf";
+}
+
+bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from) {
+  if (target == Dialect::Bough) return true;
+  if (role == Role::Assistant && target != Dialect::Gemini) return false;
+  if (role == Role::System) return false;
+  const std::string_view type = mediaTypeOf(block);
+  const bool image = block.kind == BlockKind::Image;
+  switch (block.source) {
+    case MediaSource::Base64:
+      if (!isBase64(block.text.escaped)) return false;
+      if (target == Dialect::Anthropic) {
+        return image ? type == "image/png" || type == "image/jpeg" || type == "image/gif" || type == "image/webp"
+                     : type == "application/pdf";
+      }
+      if (target == Dialect::OpenaiChat && type.starts_with("audio/"))
+        return type == "audio/wav" || type == "audio/mp3";
+      return target == Dialect::Gemini || !(type.starts_with("audio/") || type.starts_with("video/"));
+    case MediaSource::Url:
+      if (!isWebAddress(block.text.escaped)) return false;
+      return image || target != Dialect::OpenaiChat;
+    case MediaSource::FileId:
+      if (!isOpenai(target) || !isOpenai(from)) return false;
+      return !image || target == Dialect::OpenaiResponses;
+    case MediaSource::Text:
+    case MediaSource::None: break;
+  }
+  return false;
+}
+
+}  // namespace bough::message

@@ -1,0 +1,144 @@
+#include "message/model/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "message/model/request_names.h"
+
+namespace bough {
+
+std::string_view toString(Change change) {
+  switch (change) {
+    case Change::Carried: return "carried";
+    case Change::Renamed: return "renamed";
+    case Change::Altered: return "altered";
+    case Change::LeftOut: return "left_out";
+    case Change::Synthetic: return "synthetic";
+    case Change::Invalid: return "invalid";
+    case Change::Edited: return "edited";
+    case Change::Removed: return "removed";
+    case Change::Added: return "added";
+  }
+  return "carried";
+}
+
+std::string_view toString(SignatureState state) {
+  switch (state) {
+    case SignatureState::Carried: return "carried";
+    case SignatureState::Valid: return "valid";
+    case SignatureState::Invalid: return "invalid";
+  }
+  return "carried";
+}
+
+std::string CompatibilityReport::toJson() const {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("compatible", compatible);
+  writer.key("warnings").beginArray();
+  for (const std::string& warning : warnings) writer.string(warning);
+  writer.endArray().key("lossyFields").beginArray();
+  for (const std::string& field : lossyFields) writer.string(field);
+  writer.endArray().key("lossyCounts").beginObject();
+  for (std::size_t i = 0; i < lossyFields.size(); ++i) writer.member(lossyFields[i], lossyCounts[i]);
+  writer.endObject();
+  writer.member("messages", messages).member("lossyMessages", lossyMessages).member("restored", restored);
+  writer.key("signatures").beginArray();
+  for (const SignatureStatus& status : signatures) {
+    writer.beginObject();
+    if (!status.entryId.empty()) writer.member("entryId", status.entryId);
+    writer.member("path", status.path).member("provider", toString(status.provider));
+    writer.member("state", toString(status.state)).member("reason", status.reason).endObject();
+  }
+  writer.endArray().key("findings").beginArray();
+  for (const Finding& finding : findings) {
+    writer.beginObject().member("change", toString(finding.change));
+    if (!finding.entryId.empty()) writer.member("entryId", finding.entryId);
+    writer.member("path", finding.path);
+    writer.member("field", finding.field).member("reason", finding.reason).endObject();
+  }
+  writer.endArray().member("findingsDropped", findingsDropped).endObject();
+  return out;
+}
+
+namespace message {
+
+std::string pathOf(const Original& original) {
+  if (!original.entryId.empty()) return original.section == Section::Messages ? "message" : "payload";
+  const RequestNames names = requestNames(original.dialect);
+  std::string path = original.fromWayBack ? std::string(toString(original.dialect)) + ":" : std::string();
+  switch (original.section) {
+    case Section::System: path += names.system; break;
+    case Section::Tools: path += names.tools; break;
+    case Section::Messages: path += names.messages; break;
+  }
+  if (original.place != kNoPlace && !original.wholeSlot) path += fmt::format("[{}]", original.place);
+  return path;
+}
+
+std::string pathOf(const Original& original, const Block* block) {
+  std::string path = pathOf(original);
+  std::size_t index = 0;
+  for (const Block& each : original.message.blocks) {
+    if (&each == block) {
+      // A citation stands inside the text before it.
+      if (each.kind == BlockKind::Citation && index > 0) --index;
+      // A block that is the whole stored value has no path of its own.
+      if (block->raw.data() == original.raw.data()) return path;
+      return path + fmt::format("{}[{}]", original.dialect == Dialect::Gemini ? ".parts" : ".content", index);
+    }
+    if (each.kind != BlockKind::Citation) ++index;
+  }
+  return path;
+}
+
+void Reporter::note(Change change, std::string path, std::string_view field, std::string_view reason) {
+  if (report_.findings.size() >= CompatibilityReport::kMaxFindings) {
+    ++report_.findingsDropped;
+    return;
+  }
+  report_.findings.push_back(
+      {.change = change, .path = std::move(path), .field = std::string(field), .reason = std::string(reason)});
+}
+
+void Reporter::note(Change change, const Original& original, const Block* block, std::string_view field,
+                    std::string_view reason) {
+  if (report_.findings.size() >= CompatibilityReport::kMaxFindings) {
+    ++report_.findingsDropped;
+    return;
+  }
+  note(change, pathOf(original, block), field, reason);
+  report_.findings.back().entryId = original.entryId;
+}
+
+void Reporter::lossy(Change change, const Original& original, const Block* block, std::string_view field,
+                     std::string_view reason, bool visible) {
+  auto entry = fields_.find(field);
+  if (entry == fields_.end()) {
+    entry = fields_.emplace(field, report_.lossyFields.size()).first;
+    report_.lossyFields.emplace_back(field);
+    report_.lossyCounts.push_back(0);
+  }
+  ++report_.lossyCounts[entry->second];
+  if (lastLossy_ != &original) ++report_.lossyMessages;
+  lastLossy_ = &original;
+  if (visible) report_.compatible = false;
+  if (!original.entryId.empty()) {
+    std::vector<std::string>& fields = byEntry_[std::string(original.entryId)];
+    if (std::ranges::find(fields, field) == fields.end()) fields.emplace_back(field);
+  }
+  note(change, original, block, field, reason);
+}
+
+void Reporter::invalid(const Original& original, const Block* block, std::string_view reason) {
+  report_.compatible = false;
+  const std::string path = pathOf(original, block);
+  const std::string entry = original.entryId.empty() ? "" : fmt::format("entry {}: ", original.entryId);
+  warn(fmt::format("{}{}: {}", entry, path, reason));
+  note(Change::Invalid, original, block, block == nullptr ? "message" : "block", reason);
+}
+
+}  // namespace message
+}  // namespace bough

@@ -1,0 +1,60 @@
+// Collects what a conversion does to a history, message by message.
+#pragma once
+
+#include <bough/convert.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "message/model/history.h"
+
+namespace bough::message {
+
+/// The place of an original in its document: "messages[3]"; with the dialect before it when that is another document.
+std::string pathOf(const Original& original);
+/// The same with one block of it: "messages[3].content[1]".
+std::string pathOf(const Original& original, const Block* block);
+
+class Reporter {
+ public:
+  explicit Reporter(CompatibilityReport& report) : report_(report) {}
+
+  /// The target does not hold `field`. `visible`: the model would have seen it.
+  void lossy(Change change, const Original& original, const Block* block, std::string_view field,
+             std::string_view reason, bool visible = false);
+  /// Something else worth saying.
+  void note(Change change, const Original& original, const Block* block, std::string_view field,
+            std::string_view reason);
+  void note(Change change, std::string path, std::string_view field, std::string_view reason);
+  void invalid(const Original& original, const Block* block, std::string_view reason);
+  void warn(std::string text) {
+    if (report_.warnings.size() < CompatibilityReport::kMaxFindings) report_.warnings.push_back(std::move(text));
+  }
+  /// Whether one more signed block is still listed.
+  [[nodiscard]] bool listsSignatures() const { return report_.signatures.size() < CompatibilityReport::kMaxFindings; }
+
+  CompatibilityReport& report() { return report_; }
+
+  /// For each entry, the fields of its message that the target does not hold, once each; never cut short.
+  [[nodiscard]] const std::map<std::string, std::vector<std::string>, std::less<>>& fieldsByEntry() const {
+    return byEntry_;
+  }
+
+ private:
+  CompatibilityReport& report_;
+  // Looked up once a finding, so without making a string for it.
+  struct FieldHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view field) const { return std::hash<std::string_view>{}(field); }
+  };
+
+  std::unordered_map<std::string, std::size_t, FieldHash, std::equal_to<>> fields_;
+  const Original* lastLossy_ = nullptr;
+  std::map<std::string, std::vector<std::string>, std::less<>> byEntry_;
+};
+
+}  // namespace bough::message

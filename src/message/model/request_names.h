@@ -1,0 +1,18 @@
+// The names that each dialect's request uses for its sections.
+#pragma once
+
+#include <bough/message.h>
+
+#include <string_view>
+
+namespace bough::message {
+
+/// The names a dialect's request uses. An empty one: there is no such member.
+struct RequestNames {
+  std::string_view messages;
+  std::string_view system;
+  std::string_view tools;
+};
+RequestNames requestNames(Dialect dialect);
+
+}  // namespace bough::message

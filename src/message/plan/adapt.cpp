@@ -1,0 +1,264 @@
+#include "message/plan/adapt.h"
+
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "message/model/media.h"
+
+namespace bough::message {
+namespace {
+
+std::string_view kindName(const Original& original, const Block& block) {
+  if (block.raw.data() == original.raw.data()) return "message";
+  return toString(block.kind);
+}
+
+}  // namespace
+
+std::string_view Adapter::noPlace() const {
+  return renames_ ? "the target has no place for it; the session keeps it"
+                  : "the target has no place for it; it comes back with the origin";
+}
+
+TextView Adapter::own(std::string_view plain) {
+  const std::string& kept = texts_.emplace_back(json::quoted(plain));
+  return {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .oddEscapes = false};
+}
+
+TextView Adapter::placeholder(const Block& block) {
+  const std::string_view kind = toString(block.kind);
+  const bool address = block.source == MediaSource::Url || block.source == MediaSource::FileId;
+  const std::string what = address ? block.text.decode() : std::string(mediaTypeOf(block));
+  return own(fmt::format("[{} not included: {}]", kind, what));
+}
+
+// A block of the target's own dialect. A citation stands inside its text, but for the normalized form.
+void Adapter::storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
+  if (!block.problem.empty()) {
+    reporter_.invalid(originalAt(original), &block, block.problem);
+  } else if (block.kind != BlockKind::Citation || target_ == Dialect::Bough) {
+    outBlocks.push_back(
+        {.kind = block.kind, .stored = true, .original = original, .block = &block, .text = block.text});
+  }
+}
+
+// Whether a call can stand as it was written. Chat's calls from before there were ids cannot.
+bool Adapter::isStored(const Call& call) const {
+  const bool wanted = originalAt(call.original).dialect == target_ && call.occurrence == 0;
+  const bool noObject = takesObjects() && !call.block->input.starts_with('{');
+  return wanted && !noObject && !(call.block->idMissing && target_ == Dialect::OpenaiChat);
+}
+
+void Adapter::content(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
+  const Original& from = originalAt(original);
+  if (from.dialect == target_) {
+    storedContent(original, block, outBlocks);
+    return;
+  }
+  OutBlock outBlock{.kind = block.kind, .original = original, .block = &block, .text = block.text};
+  if (target_ == Dialect::Bough) {
+    outBlocks.push_back(std::move(outBlock));
+    return;
+  }
+  const Role role = from.message.role;
+  switch (block.kind) {
+    case BlockKind::Text: break;
+    case BlockKind::Refusal:
+      if (target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses) break;
+      outBlock.kind = BlockKind::Text;
+      reporter_.lossy(Change::Altered, from, &block, "refusal", "written as text");
+      break;
+    case BlockKind::Image:
+    case BlockKind::Document:
+      if (block.source == MediaSource::Text) {
+        outBlock.kind = BlockKind::Text;
+        reporter_.lossy(Change::Altered, from, &block, "document", "written as text");
+      } else if (!canHoldMedia(target_, role, block, from.dialect)) {
+        outBlock.kind = BlockKind::Text;
+        outBlock.text = placeholder(block);
+        reporter_.lossy(Change::Altered, from, &block, toString(block.kind),
+                        "the target does not take it here; a note stands in its place", true);
+      }
+      break;
+    case BlockKind::Thinking:
+    case BlockKind::RedactedThinking:
+      reporter_.lossy(Change::Carried, from, &block, toString(block.kind),
+                      renames_ ? "only its own provider can check it; the session keeps it"
+                               : "only its own provider can check it; it comes back with the origin");
+      return;
+    case BlockKind::Citation: reporter_.lossy(Change::Carried, from, &block, "citation", noPlace()); return;
+    case BlockKind::ToolCall:
+    case BlockKind::ToolResult: return;
+    case BlockKind::Unknown:
+      if (!block.problem.empty()) {
+        reporter_.invalid(from, &block, block.problem);
+      } else {
+        reporter_.lossy(Change::Carried, from, &block, block.type.present ? block.type.escaped : "unknown", noPlace(),
+                        true);
+      }
+      return;
+  }
+  if (!block.signature.empty()) reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
+  outBlocks.push_back(std::move(outBlock));
+}
+
+// The text of a call that takes one; elsewhere such a tool is given {"input": "…"}.
+std::optional<TextView> Adapter::freeformText(const Call& call) {
+  const Block& block = *call.block;
+  if (block.freeform) return block.text;
+  const bool hasCustomTools = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
+  if (!hasCustomTools || !block.input.starts_with('{')) return std::nullopt;
+  if (!freeformTools_) {
+    freeformTools_.emplace();
+    for (const Original& original : history_.originals) {
+      const bool freeform = original.section == Section::Tools && original.tool != nullptr && original.tool->freeform;
+      if (freeform) freeformTools_->insert(original.tool->name.escaped);
+    }
+  }
+  if (freeformTools_->empty() || !freeformTools_->contains(history_.names.original(block.name).escaped))
+    return std::nullopt;
+  json::ObjectReader members(block.input);
+  const auto only = members.next();
+  if (!only || !only->keyIs("input") || !only->value.starts_with('"') || members.next()) return std::nullopt;
+  const std::string_view body = only->value.substr(1, only->value.size() - 2);
+  return TextView{.escaped = body, .present = true, .oddEscapes = body.contains('\\')};
+}
+
+void Adapter::setCall(const Call& call, OutBlock& outBlock) {
+  const Original& from = originalAt(call.original);
+  const auto text = freeformText(call);
+  outBlock.freeform = text && !takesObjects();
+  outBlock.omitId = call.block->idMissing && (target_ == Dialect::Gemini || target_ == Dialect::Bough);
+  const bool ownDialect = from.dialect == target_;
+  // A call that is spliced keeps its spelling, so its result must use the same.
+  const bool asWritten = ownDialect && !call.block->idMissing && !(renames_ && call.occurrence > 0);
+  outBlock.id = asWritten ? call.block->id : history_.ids.inTarget(target_, call.id, call.occurrence);
+  const TextView name = history_.names.original(call.block->name);
+  outBlock.name = ownDialect ? call.block->name : history_.names.inTarget(target_, name);
+}
+
+void Adapter::setInput(const Call& call, OutBlock& outBlock) {
+  const Original& from = originalAt(call.original);
+  const Block& block = *call.block;
+  outBlock.input = block.input;
+  outBlock.text = freeformText(call).value_or(block.text);
+  if (!takesObjects() || block.input.starts_with('{')) return;
+  std::string decoded;
+  if (block.freeform) {
+    outBlock.input = texts_.emplace_back("{\"input\":\"" + std::string(block.text.escaped) + "\"}");
+    reporter_.lossy(Change::Altered, from, &block, "tool_call.freeform", "the text stands in an object, as `input`");
+    return;
+  }
+  if (block.input.starts_with('"')) {
+    json::appendDecoded(decoded, block.input.substr(1, block.input.size() - 2));
+    json::Tree tree;
+    if (decoded.find_first_not_of(" \t\r\n") == std::string::npos) {
+      outBlock.input = "{}";
+      return;
+    }
+    if (!tree.parse(decoded) && tree.isObject(0)) {
+      const std::string& kept = texts_.emplace_back(std::move(decoded));
+      outBlock.input = std::string_view(kept).substr(tree.begin(0), tree.end(0) - tree.begin(0));
+      return;
+    }
+  }
+  outBlock.input = texts_.emplace_back("{\"arguments\":" + std::string(block.input) + "}");
+  reporter_.lossy(Change::Altered, from, &block, "tool_call.arguments",
+                  "no JSON object; it stands in one, as `arguments`");
+}
+
+OutBlock Adapter::call(const Call& call) {
+  const Original& from = originalAt(call.original);
+  const Block& block = *call.block;
+  OutBlock outBlock{.kind = BlockKind::ToolCall, .original = call.original, .block = call.block};
+  setCall(call, outBlock);
+  outBlock.stored = isStored(call);
+  if (outBlock.stored) return outBlock;
+  setInput(call, outBlock);
+  if (!outBlock.omitId && outBlock.id.escaped != block.id.escaped && block.id.present) {
+    reporter_.note(Change::Renamed, from, &block, "tool_call.id", "the target does not take this id");
+  }
+  if (outBlock.name.escaped != block.name.escaped) {
+    reporter_.note(Change::Renamed, from, &block, "tool_call.name", "the target does not take this name");
+  }
+  if (!block.signature.empty() && target_ != Dialect::Bough) {
+    reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
+  }
+  return outBlock;
+}
+
+void Adapter::resultContent(const Call& call, const Block& block, OutBlock& outBlock) {
+  const Original& from = originalAt(call.resultOriginal);
+  switch (block.kind) {
+    case BlockKind::Text:
+    case BlockKind::Refusal: outBlock.texts.push_back(block.text); return;
+    case BlockKind::Image:
+    case BlockKind::Document:
+      if (target_ == Dialect::Bough || canHoldMedia(target_, Role::Tool, block, from.dialect)) {
+        outBlock.media.push_back(&block);
+        if (target_ == Dialect::OpenaiChat) {
+          reporter_.lossy(Change::Altered, from, call.result, "tool_result.media",
+                          "stands in a user message behind it");
+        }
+        return;
+      }
+      if (block.source == MediaSource::Text) {
+        outBlock.texts.push_back(block.text);
+        return;
+      }
+      outBlock.texts.push_back(placeholder(block));
+      reporter_.lossy(Change::Altered, from, call.result, "tool_result.media",
+                      "the target does not take it; a note stands in its place", true);
+      return;
+    default:
+      if (target_ == Dialect::Bough) {
+        outBlock.media.push_back(&block);
+        return;
+      }
+      reporter_.lossy(Change::Carried, from, call.result, "tool_result.content", noPlace(), true);
+  }
+}
+
+OutBlock Adapter::result(const Call& call) {
+  const Block& block = *call.result;
+  OutBlock outBlock{
+      .kind = BlockKind::ToolResult, .isError = block.isError, .original = call.resultOriginal, .block = &block};
+  setCall(call, outBlock);
+  outBlock.stored = originalAt(call.resultOriginal).dialect == target_ && isStored(call);
+  if (outBlock.stored) return outBlock;
+  for (const Block& each : block.content) resultContent(call, each, outBlock);
+  const bool noErrorFlag = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
+  if (block.isError && noErrorFlag) {
+    reporter_.lossy(Change::Altered, originalAt(call.resultOriginal), &block, "tool_result.is_error",
+                    "written as the word Error before the text");
+  }
+  return outBlock;
+}
+
+OutBlock Adapter::missingResult(const Call& call) {
+  OutBlock outBlock{.kind = BlockKind::ToolResult, .isError = true};
+  setCall(call, outBlock);
+  outBlock.texts.push_back(own("No result: the call was interrupted."));
+  reporter_.note(Change::Synthetic, originalAt(call.original), call.block, "tool_result",
+                 "a call without a result got one that says so");
+  return outBlock;
+}
+
+void Adapter::reportExtras(std::int32_t original) {
+  const Original& from = originalAt(original);
+  for (const std::string_view name : from.message.extras) {
+    reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), noPlace());
+  }
+  for (const Block& block : from.message.blocks) {
+    for (const std::string_view name : block.extras) {
+      reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", kindName(from, block), name), noPlace());
+    }
+    for (const Block& nested : block.content) {
+      for (const std::string_view name : nested.extras) {
+        reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(nested.kind), name), noPlace());
+      }
+    }
+  }
+}
+
+}  // namespace bough::message

@@ -1,0 +1,54 @@
+// Turns a block of one dialect into the blocks another can hold, and reports what that costs.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+
+#include "message/plan/pairing.h"
+#include "message/plan/plan.h"
+
+namespace bough::message {
+
+class Adapter {
+ public:
+  /// `renames`: a second call of one id gets an id of its own, in the target's own dialect too.
+  Adapter(History& history, Dialect target, Reporter& reporter, std::deque<std::string>& texts, bool renames)
+      : history_(history), target_(target), reporter_(reporter), texts_(texts), renames_(renames) {}
+
+  /// Appends the blocks of one block that is neither call nor result.
+  void content(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
+  OutBlock call(const Call& call);
+  OutBlock result(const Call& call);
+  /// For a call that nobody answered.
+  OutBlock missingResult(const Call& call);
+  /// Names everything a message and its blocks have that the target has no word for.
+  void reportExtras(std::int32_t original);
+
+  /// A text of our own.
+  TextView own(std::string_view plain);
+
+ private:
+  void storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
+  [[nodiscard]] bool isStored(const Call& call) const;
+  void resultContent(const Call& call, const Block& block, OutBlock& outBlock);
+  void setCall(const Call& call, OutBlock& outBlock);
+  [[nodiscard]] std::optional<TextView> freeformText(const Call& call);
+  void setInput(const Call& call, OutBlock& outBlock);
+  [[nodiscard]] bool takesObjects() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
+  TextView placeholder(const Block& block);
+  [[nodiscard]] const Original& originalAt(std::int32_t index) const {
+    return history_.originals[static_cast<std::size_t>(index)];
+  }
+
+  History& history_;
+  Dialect target_;
+  Reporter& reporter_;
+  std::deque<std::string>& texts_;
+  bool renames_;                                                       // In a request, from which nothing comes back.
+  std::optional<std::unordered_set<std::string_view>> freeformTools_;  // Their names, once they are asked for.
+
+  [[nodiscard]] std::string_view noPlace() const;
+};
+
+}  // namespace bough::message

@@ -1,0 +1,143 @@
+#include "message/plan/pairing.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/json_write.h"
+#include "message/json/content_hash.h"
+
+namespace bough::message {
+namespace {
+
+class Pairer {
+ public:
+  explicit Pairer(History& history) : history_(history) {}
+
+  Pairing run() {
+    for (std::size_t i = 0; i < history_.originals.size(); ++i) {
+      const Original& original = history_.originals[i];
+      if (original.section != Section::Messages) continue;
+      const bool assistant = original.message.role == Role::Assistant;
+      if (assistant && !lastAssistant_) recentFrom_ = pairing_.calls.size();
+      if (!original.message.blocks.empty()) lastAssistant_ = assistant;
+      for (const Block& block : original.message.blocks) {
+        if (assistant && block.kind == BlockKind::ToolCall) addCall(static_cast<std::int32_t>(i), block);
+        if (block.kind == BlockKind::ToolResult) addResult(static_cast<std::int32_t>(i), block);
+      }
+    }
+    for (const Call& call : pairing_.calls) history_.ids.reserve(call.id);
+    return std::move(pairing_);
+  }
+
+ private:
+  // Two spellings of one id are one id.
+  TextView plainId(const TextView& id) {
+    TextView meant = history_.ids.original(id);
+    if (!meant.escaped.contains('\\')) return meant;
+    const std::string& kept = history_.texts.emplace_back(json::quoted(meant.decode()));
+    meant.escaped = std::string_view(kept).substr(1, kept.size() - 2);
+    meant.oddEscapes = false;
+    return meant;
+  }
+
+  // A call without an id gets one from what it says, so that it is the same in every conversion.
+  TextView makeId(const Block& block) {
+    const std::string_view input = block.freeform ? block.text.escaped : block.input;
+    const std::string seed = std::string(block.name.escaped) + '\n' + std::string(input);
+    const unsigned before = made_[hashBytes(seed)]++;
+    std::string id = "call_" + std::string(toHex(hashBytes(seed)).view());
+    if (before > 0) id += "_" + std::to_string(before);
+    return {.escaped = history_.texts.emplace_back(std::move(id)), .present = true, .oddEscapes = false};
+  }
+
+  void addCall(std::int32_t original, const Block& block) {
+    Call call{.original = original, .block = &block, .id = block.idMissing ? makeId(block) : plainId(block.id)};
+    SameId& same = byId_[call.id.escaped];
+    call.occurrence = same.count++;
+    same.open.push_back(static_cast<std::int32_t>(pairing_.calls.size()));
+    pairing_.calls.push_back(call);
+  }
+
+  void addResult(std::int32_t original, const Block& block) {
+    const std::int32_t found = block.idMissing ? findByName(block) : findById(block);
+    pairing_.resultCalls.push_back(found);
+    if (found < 0) return;
+    Call& call = pairing_.calls[static_cast<std::size_t>(found)];
+    call.resultOriginal = original;
+    call.result = &block;
+    if (block.idMissing) std::erase(byId_[call.id.escaped].open, found);
+  }
+
+  // The latest message that calls with this id and waits for it; in it, the first such call.
+  std::int32_t findById(const Block& block) {
+    const auto same = byId_.find(plainId(block.id).escaped);
+    if (same == byId_.end()) return kOrphan;
+    std::vector<std::int32_t>& open = same->second.open;
+    std::size_t at = open.size();
+    auto originalOf = [&](std::size_t i) { return pairing_.calls[static_cast<std::size_t>(open[i])].original; };
+    while (at > 0 && (at == open.size() || originalOf(at - 1) == originalOf(at))) --at;
+    if (at == open.size()) return kDuplicate;
+    const std::int32_t found = open[at];
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+    return found;
+  }
+
+  std::int32_t findByName(const Block& block) {
+    const TextView name = history_.names.original(block.name);
+    for (const bool anyName : {false, true}) {
+      for (std::size_t i = recentFrom_; i < pairing_.calls.size(); ++i) {
+        const Call& call = pairing_.calls[i];
+        if (call.result != nullptr) continue;
+        if (anyName || history_.names.original(call.block->name).escaped == name.escaped) {
+          return static_cast<std::int32_t>(i);
+        }
+      }
+    }
+    return recentFrom_ < pairing_.calls.size() ? kDuplicate : kOrphan;
+  }
+
+  History& history_;
+  Pairing pairing_;
+  bool lastAssistant_ = false;
+  std::size_t recentFrom_ = 0;
+  struct SameId {
+    unsigned count = 0;
+    std::vector<std::int32_t> open;  // Those that wait for a result.
+  };
+
+  std::unordered_map<std::string_view, SameId> byId_;
+  std::unordered_map<std::uint64_t, unsigned> made_;
+};
+
+}  // namespace
+
+void markRepeatedCalls(Pairing& pairing) {
+  std::unordered_map<std::string_view, std::size_t> counts;
+  auto same = [](const Call& a, const Call& b) {
+    return a.block->name.escaped == b.block->name.escaped && a.block->input == b.block->input &&
+           a.block->text.escaped == b.block->text.escaped;
+  };
+  for (std::size_t i = 0; i < pairing.calls.size(); ++i) {
+    Call& call = pairing.calls[i];
+    const auto [first, isNew] = counts.emplace(call.id.escaped, i);
+    if (isNew || call.block->idMissing) continue;
+    Call& before = pairing.calls[first->second];
+    // An id that was used again after its call was answered is another call.
+    const bool answeredFirst = before.result != nullptr && before.resultOriginal < call.original;
+    if (!same(call, before) || answeredFirst) continue;
+    if (call.result == nullptr) {
+      call.repeated = true;
+      continue;
+    }
+    before.repeated = true;
+    std::ranges::replace(pairing.resultCalls, static_cast<std::int32_t>(first->second), kDuplicate);
+    call.occurrence = before.occurrence;
+    first->second = i;
+  }
+}
+
+Pairing pairCalls(History& history) {
+  return Pairer(history).run();
+}
+
+}  // namespace bough::message

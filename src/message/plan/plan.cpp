@@ -1,0 +1,444 @@
+#include "message/plan/plan.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/json_write.h"
+#include "message/plan/adapt.h"
+#include "message/plan/pairing.h"
+#include "message/plan/request_rules.h"
+
+namespace bough::message {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n\f\v";
+
+bool isBlank(const TextView& text) {
+  const std::size_t first = text.escaped.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return true;
+  if (text.escaped[first] != '\\') return false;
+  return text.decode().find_first_not_of(kBlanks) == std::string::npos;
+}
+
+class Planner {
+ public:
+  Planner(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode)
+      : history_(history),
+        target_(target),
+        options_(options),
+        fragment_(mode == PlanMode::Fragment),
+        request_(mode == PlanMode::Request),
+        reporter_(reporter),
+        adapter_(history, target, reporter, plan_.texts, mode == PlanMode::Request),
+        pairing_(pairCalls(history)) {
+    if (request_) markRepeatedCalls(pairing_);
+  }
+
+  Plan run() {
+    for (const Original& original : history_.originals) {
+      returns_ |= original.section != Section::Tools && original.dialect == target_;
+    }
+    for (std::size_t i = 0; i < history_.originals.size(); ++i) {
+      const Original& original = history_.originals[i];
+      if (original.section == Section::Tools) continue;
+      step(static_cast<std::int32_t>(i), original);
+    }
+    closeCalls(nullptr);
+    if (request_) applyRequestRules(plan_, history_, target_, reporter_);
+    if (!fragment_) finish();
+    if (request_) settleRequest(plan_, history_, target_, reporter_);
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] bool mergesTurns() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
+
+  // Whether other items of the assistant may stand between a call and its result.
+  [[nodiscard]] bool callsMayWait() const { return target_ == Dialect::OpenaiResponses; }
+
+  void step(std::int32_t index, const Original& original) {
+    if (staysVerbatim(original, target_) && !request_) {
+      spliced(index, original);
+      return;
+    }
+    if (!original.problem.empty()) {
+      reporter_.invalid(original, nullptr, original.problem);
+      return;
+    }
+    if (original.dialect != target_) adapter_.reportExtras(index);
+    if (target_ == Dialect::Bough && original.section == Section::Messages) {
+      whole(index, original);
+      return;
+    }
+    switch (original.message.role) {
+      case Role::System: system(index, original); break;
+      case Role::Assistant: assistant(index, original); break;
+      case Role::User:
+      case Role::Tool: user(index, original); break;
+    }
+  }
+
+  // An original of the target's dialect: it goes where it stands, as it is.
+  void spliced(std::int32_t index, const Original& original) {
+    if (original.section == Section::System) {
+      plan_.system.verbatim = plan_.system.outBlocks.empty();
+      plan_.system.original = index;
+      plan_.hasSystem = true;
+      for (const Block& block : original.message.blocks) {
+        plan_.system.outBlocks.push_back({.kind = block.kind, .original = index, .block = &block, .text = block.text});
+      }
+      return;
+    }
+    if (!(callsMayWait() && original.message.role == Role::Assistant)) closeCalls(&original);
+    plan_.messages.push_back({.role = original.message.role, .verbatim = true, .original = index});
+    for (const Block& block : original.message.blocks) {
+      const bool call = block.kind == BlockKind::ToolCall && original.message.role == Role::Assistant;
+      if (call) open_.push_back(nextCall_++);
+      if (block.kind == BlockKind::ToolResult) ++nextResult_;
+    }
+  }
+
+  // The normalized form takes every message as it is.
+  void whole(std::int32_t index, const Original& original) {
+    OutMessage out{.role = original.message.role, .original = index, .roleName = original.message.roleName};
+    for (const Block& block : original.message.blocks) {
+      if (block.kind == BlockKind::ToolCall && original.message.role == Role::Assistant) {
+        out.outBlocks.push_back(adapter_.call(pairing_.calls[nextCall_++]));
+      } else if (block.kind == BlockKind::ToolResult) {
+        const std::int32_t call = pairing_.resultCalls[nextResult_++];
+        if (call >= 0) out.outBlocks.push_back(adapter_.result(pairing_.calls[static_cast<std::size_t>(call)]));
+        if (call < 0) reportUnpaired(call, original, block);
+      } else if (block.kind == BlockKind::ToolCall) {
+        reporter_.invalid(original, &block, "a tool call in a message that is not the assistant's");
+      } else {
+        adapter_.content(index, block, out.outBlocks);
+      }
+    }
+    plan_.messages.push_back(std::move(out));
+  }
+
+  // A message on its own: its calls are answered elsewhere, and its results belong to calls that stand elsewhere.
+  void lonelyResult(std::int32_t index, const Block& block) {
+    const Call call{.original = index, .block = &block, .id = block.id, .resultOriginal = index, .result = &block};
+    OutBlock outBlock = adapter_.result(call);
+    if (outBlock.name.empty()) outBlock.name = adapter_.own("tool");
+    std::vector<OutBlock> carried;
+    carryMedia(outBlock, carried);
+    const Role role = target_ == Dialect::Anthropic ? Role::User : Role::Tool;
+    if (plan_.messages.empty() || plan_.messages.back().role != role) plan_.messages.push_back({.role = role});
+    plan_.messages.back().outBlocks.push_back(std::move(outBlock));
+    addUserBlocks(std::move(carried));
+  }
+
+  void reportUnpaired(std::int32_t why, const Original& original, const Block& block) {
+    reporter_.lossy(Change::LeftOut, original, &block, "tool_result",
+                    why == kDuplicate ? "a second result for one call" : "a result without a call", true);
+  }
+
+  void system(std::int32_t index, const Original& original) {
+    std::vector<OutBlock> outBlocks;
+    for (const Block& block : original.message.blocks) adapter_.content(index, block, outBlocks);
+    if (mergesTurns()) dropBlanks(original, outBlocks);
+    // A changed system prompt would break every signature Anthropic gave out; it also takes such messages in place.
+    const bool hoists = mergesTurns() && !(target_ == Dialect::Anthropic && returns_);
+    const bool toSlot = original.wholeSlot && target_ != Dialect::OpenaiChat;
+    if (outBlocks.empty()) return;
+    if (hoists || toSlot) {
+      if (!original.wholeSlot) {
+        reporter_.note(Change::Altered, original, nullptr, "message.position", "moved into the system prompt");
+      }
+      plan_.system.verbatim = false;
+      plan_.hasSystem = true;
+      std::ranges::move(outBlocks, std::back_inserter(plan_.system.outBlocks));
+      return;
+    }
+    closeCalls(&original);
+    plan_.messages.push_back(
+        {.role = Role::System, .roleName = original.message.roleName, .outBlocks = std::move(outBlocks)});
+  }
+
+  void assistant(std::int32_t index, const Original& original) {
+    std::vector<OutBlock> outBlocks;
+    std::vector<std::size_t> calls;
+    for (const Block& block : original.message.blocks) {
+      if (block.kind == BlockKind::ToolCall) {
+        const std::size_t call = nextCall_++;
+        if (pairing_.calls[call].repeated) {
+          reporter_.note(Change::LeftOut, original, &block, "tool_call", "the same call stands there already");
+          continue;
+        }
+        calls.push_back(call);
+        outBlocks.push_back(adapter_.call(pairing_.calls[call]));
+      } else if (block.kind == BlockKind::ToolResult) {
+        reportUnpaired(pairing_.resultCalls[nextResult_++], original, block);
+      } else {
+        adapter_.content(index, block, outBlocks);
+      }
+    }
+    if (mergesTurns()) dropBlanks(original, outBlocks);
+    if (outBlocks.empty()) return;
+    if (!joinsAssistant(original)) {
+      if (!callsMayWait()) closeCalls(&original);
+      plan_.messages.push_back({.role = Role::Assistant});
+      turnEnded_ = false;
+    }
+    open_.insert(open_.end(), calls.begin(), calls.end());
+    std::ranges::move(outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
+  }
+
+  // Where turns need not alternate, what the target's own provider wrote stays a message of its own.
+  [[nodiscard]] bool joinsAssistant(const Original& original) const {
+    if (plan_.messages.empty() || plan_.messages.back().verbatim) return false;
+    const OutMessage& last = plan_.messages.back();
+    if (last.role != Role::Assistant) return false;
+    if (!request_) return !turnEnded_;
+    return mergesTurns() || (!turnEnded_ && original.dialect != target_ && !last.outBlocks.back().stored);
+  }
+
+  void user(std::int32_t index, const Original& original) {
+    std::vector<OutBlock> outBlocks;
+    closeCalls(&original);
+    turnEnded_ = true;
+    for (const Block& block : original.message.blocks) {
+      if (block.kind == BlockKind::ToolResult) {
+        const std::int32_t call = pairing_.resultCalls[nextResult_++];
+        if (fragment_) {
+          lonelyResult(index, block);
+        } else if (call < 0) {
+          reportUnpaired(call, original, block);
+        }
+      } else if (block.kind == BlockKind::ToolCall) {
+        reporter_.invalid(original, &block, "a tool call in a user message");
+      } else {
+        adapter_.content(index, block, outBlocks);
+      }
+    }
+    if (mergesTurns()) dropBlanks(original, outBlocks);
+    addUserBlocks(std::move(outBlocks));
+  }
+
+  void addUserBlocks(std::vector<OutBlock> outBlocks) {
+    if (outBlocks.empty()) return;
+    const bool joins = mergesTurns() && !plan_.messages.empty() && !plan_.messages.back().verbatim &&
+                       plan_.messages.back().role == Role::User;
+    if (!joins) plan_.messages.push_back({.role = Role::User});
+    std::ranges::move(outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
+  }
+
+  // Empty text is refused everywhere turns are merged; text of blanks only where nothing else stands beside it.
+  void dropBlanks(const Original& original, std::vector<OutBlock>& outBlocks) {
+    const bool allBlank = std::ranges::all_of(
+        outBlocks, [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::Text && isBlank(outBlock.text); });
+    const std::size_t dropped = std::erase_if(outBlocks, [&](const OutBlock& outBlock) {
+      const bool isSigned = outBlock.stored && !outBlock.block->signature.empty();
+      return outBlock.kind == BlockKind::Text && !isSigned && (outBlock.text.empty() || allBlank);
+    });
+    if (dropped > 0 || original.message.blocks.empty()) {
+      reporter_.note(Change::LeftOut, original, nullptr, "text", "the target refuses empty text; it comes back");
+    }
+  }
+
+  // Puts the results of the last message's calls behind it. `next` is the original that follows, if any.
+  void closeCalls(const Original* next) {
+    if (fragment_) open_.clear();
+    if (open_.empty()) return;
+    const OutMessage& caller = plan_.messages.back();
+    const bool mayStayOpen = staysOpen(caller, next);
+    std::vector<OutBlock> results;
+    std::vector<OutBlock> carried;
+    for (const std::size_t index : open_) {
+      const Call& call = pairing_.calls[index];
+      if (call.result == nullptr) {
+        if (!mayStayOpen) results.push_back(adapter_.missingResult(call));
+      } else if (request_ || history_.originals[static_cast<std::size_t>(call.resultOriginal)].dialect != target_) {
+        results.push_back(adapter_.result(call));
+        if (request_) reportMoved(call, next);
+        carryMedia(results.back(), carried);
+      }
+    }
+    open_.clear();
+    if (results.empty()) return;
+    // Anthropic takes results and other content in one message; Gemini wants the results alone.
+    plan_.messages.push_back(
+        {.role = target_ == Dialect::Anthropic ? Role::User : Role::Tool, .outBlocks = std::move(results)});
+    addUserBlocks(std::move(carried));
+    turnEnded_ = true;
+  }
+
+  // A result that stood behind something else than its call.
+  void reportMoved(const Call& call, const Original* next) {
+    const Original& from = history_.originals[static_cast<std::size_t>(call.resultOriginal)];
+    if (next == nullptr || &from <= next) return;
+    reporter_.note(Change::Altered, from, call.result, "tool_result", "moved behind its call");
+  }
+
+  [[nodiscard]] bool staysOpen(const OutMessage& caller, const Original* next) const {
+    if (next == nullptr && options_.keepPendingCalls) return true;
+    if (!caller.verbatim) return false;
+    // It stood like this in its own document, and still does.
+    const Original& original = history_.originals[static_cast<std::size_t>(caller.original)];
+    return next == nullptr || (next->dialect == target_ && next->place == original.place + 1);
+  }
+
+  // Images a result cannot hold follow in a user message.
+  void carryMedia(OutBlock& result, std::vector<OutBlock>& carried) {
+    const bool cannot = target_ == Dialect::OpenaiChat || (target_ == Dialect::Anthropic && result.isError);
+    if (!cannot || result.media.empty()) return;
+    OutBlock lead{
+        .kind = BlockKind::Text, .original = result.original, .text = adapter_.own("Attached to the tool result:")};
+    carried.push_back(std::move(lead));
+    for (const Block* block : result.media) {
+      carried.push_back({.kind = block->kind, .original = result.original, .block = block, .text = block->text});
+    }
+    result.media.clear();
+  }
+
+  void addSynthetic(std::size_t at, std::string_view text, std::string_view reason) {
+    OutMessage out{.role = Role::User};
+    out.outBlocks.push_back({.kind = BlockKind::Text, .text = adapter_.own(text)});
+    plan_.messages.insert(plan_.messages.begin() + static_cast<std::ptrdiff_t>(at), std::move(out));
+    reporter_.note(Change::Synthetic, "", "message", reason);
+  }
+
+  static bool hasCalls(const OutMessage& out, const History& history) {
+    if (!out.verbatim) {
+      return std::ranges::any_of(out.outBlocks,
+                                 [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::ToolCall; });
+    }
+    const Message& message = history.originals[static_cast<std::size_t>(out.original)].message;
+    return std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });
+  }
+
+  void finish() {
+    if (target_ == Dialect::Bough) return;
+    const bool hadMessages = std::ranges::any_of(
+        history_.originals, [](const Original& original) { return original.section == Section::Messages; });
+    if (plan_.messages.empty() && hadMessages) addSynthetic(0, "(empty)", "the target wants at least one message");
+    if (mergesTurns() && !plan_.messages.empty()) startWithUser();
+    if (target_ == Dialect::Gemini) finishGemini();
+    if (target_ == Dialect::Anthropic) trimEnd();
+  }
+
+  void startWithUser() {
+    const OutMessage& first = plan_.messages.front();
+    if (first.role == Role::Assistant && !first.verbatim) {
+      addSynthetic(0, "(the conversation begins here)", "the target wants a user message first");
+    }
+  }
+
+  // The results in a message that stays as it is; none when it has none.
+  [[nodiscard]] std::vector<OutBlock> storedResults(const OutMessage& out) const {
+    std::vector<OutBlock> outBlocks;
+    const Original& original = history_.originals[static_cast<std::size_t>(out.original)];
+    if (original.message.role != Role::User && original.message.role != Role::Tool) return outBlocks;
+    for (const Block& block : original.message.blocks) {
+      outBlocks.push_back({.kind = block.kind, .stored = true, .original = out.original, .block = &block});
+    }
+    const bool any =
+        std::ranges::any_of(outBlocks, [](const OutBlock& each) { return each.kind == BlockKind::ToolResult; });
+    if (!any || !original.problem.empty()) outBlocks.clear();
+    return outBlocks;
+  }
+
+  // All results of a turn's calls stand in one turn: those of other providers join what Gemini has of them, in the
+  // order of the calls, before everything else.
+  void joinGeminiResults() {
+    const auto mayJoin = [](const OutMessage& before, const OutMessage& out) {
+      return out.verbatim && !before.verbatim && before.role == Role::Tool;
+    };
+    if (std::ranges::adjacent_find(plan_.messages, mayJoin) == plan_.messages.end()) return;
+    std::unordered_map<const Block*, std::size_t> callOf;
+    for (std::size_t i = 0; i < pairing_.calls.size(); ++i) callOf.emplace(pairing_.calls[i].result, i);
+    const auto order = [&](const OutBlock& outBlock) {
+      const auto call = callOf.find(outBlock.block);
+      return outBlock.block == nullptr || call == callOf.end() ? SIZE_MAX : call->second;
+    };
+    std::vector<OutMessage> kept;
+    for (OutMessage& out : plan_.messages) {
+      const bool follows = !kept.empty() && mayJoin(kept.back(), out);
+      std::vector<OutBlock> stored = follows ? storedResults(out) : std::vector<OutBlock>();
+      if (stored.empty()) {
+        kept.push_back(std::move(out));
+        continue;
+      }
+      reporter_.note(Change::Altered, history_.originals[static_cast<std::size_t>(out.original)], nullptr, "message",
+                     "joined by the other results of its calls, which the target takes in one turn only");
+      std::vector<OutBlock>& outBlocks = kept.back().outBlocks;
+      std::vector<OutBlock> others;
+      for (OutBlock& outBlock : stored)
+        (outBlock.kind == BlockKind::ToolResult ? outBlocks : others).push_back(std::move(outBlock));
+      std::ranges::sort(outBlocks, {}, order);
+      std::ranges::move(others, std::back_inserter(outBlocks));
+    }
+    plan_.messages = std::move(kept);
+  }
+
+  void finishGemini() {
+    if (!request_) joinGeminiResults();
+    for (std::size_t i = 1; i < plan_.messages.size(); ++i) {
+      const OutMessage& before = plan_.messages[i - 1];
+      const OutMessage& out = plan_.messages[i];
+      const bool bothAssistant = before.role == Role::Assistant && out.role == Role::Assistant;
+      if (bothAssistant && !(before.verbatim && out.verbatim) && hasCalls(out, history_)) {
+        addSynthetic(i, "(continue)", "the target wants a user turn before a function call");
+      }
+    }
+    for (OutMessage& out : plan_.messages) {
+      if (out.role != Role::Assistant || out.verbatim) continue;
+      const auto first = std::ranges::find_if(
+          out.outBlocks, [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::ToolCall; });
+      if (first != out.outBlocks.end() && !first->stored) first->sentinel = true;
+    }
+  }
+
+  // Text at the very end is taken for the start of the answer, and must not end in blanks then.
+  void trimEnd() {
+    if (plan_.messages.empty()) return;
+    OutMessage& last = plan_.messages.back();
+    if (last.verbatim || last.role != Role::Assistant || last.outBlocks.back().kind != BlockKind::Text) return;
+    std::string text = last.outBlocks.back().text.decode();
+    static constexpr std::string_view kWide[] = {"\u00A0", "\u2028", "\u2029", "\uFEFF", "\u3000", "\u1680", "\u202F",
+                                                 "\u205F", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
+                                                 "\u2006", "\u2007", "\u2008", "\u2009", "\u200A"};
+    const std::size_t size = text.size();
+    for (bool more = true; more;) {
+      const std::size_t before = text.size();
+      text.resize(text.find_last_not_of(kBlanks) + 1);
+      for (const std::string_view wide : kWide) {
+        if (text.ends_with(wide)) text.resize(text.size() - wide.size());
+      }
+      more = text.size() != before;
+    }
+    if (text.size() == size) return;
+    reporter_.note(Change::Altered, "", "text", "blanks at the very end were cut off; they come back");
+    if (text.empty() && last.outBlocks.size() > 1) {
+      last.outBlocks.pop_back();
+    } else {
+      last.outBlocks.back().stored = false;
+      last.outBlocks.back().text = adapter_.own(text.empty() ? "." : text);
+    }
+  }
+
+  History& history_;
+  Dialect target_;
+  const ConvertOptions& options_;
+  bool fragment_;
+  bool request_;
+  Reporter& reporter_;
+  Plan plan_;
+  Adapter adapter_;
+  Pairing pairing_;
+  bool returns_ = false;  // Something was first written in the target's dialect.
+  bool turnEnded_ = false;
+  std::size_t nextCall_ = 0;
+  std::size_t nextResult_ = 0;
+  std::vector<std::size_t> open_;
+};
+
+}  // namespace
+
+Plan makePlan(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode) {
+  return Planner(history, target, options, reporter, mode).run();
+}
+
+}  // namespace bough::message

@@ -1,0 +1,56 @@
+#include "message/plan/write_plan.h"
+
+namespace bough::message {
+
+void PlanWriter::system(const Plan& plan, std::string& out) {
+  Sink sink(out, records_, Section::System, hashing_);
+  if (!plan.system.verbatim) {
+    writeSystem(target_, plan.system, sink);
+    return;
+  }
+  const Original& original = originalAt(plan.system.original);
+  sink.splice(plan.system.original, original.raw, {}, hashOf(original));
+}
+
+std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& out, bool asOneString) {
+  std::size_t bytes = 1024;
+  for (const Original& original : history_.originals) bytes += original.raw.size() + original.raw.size() / 8;
+  out.reserve(out.size() + bytes);
+  std::vector<WrittenMessage> written;
+  written.reserve(plan.messages.size());
+  Sink sink(out, records_, Section::Messages, hashing_);
+  const Original* before = nullptr;
+  for (const OutMessage& message : plan.messages) {
+    WrittenMessage& place = written.emplace_back();
+    place.begin = out.size() + (sink.count() > 0 ? 1 : 0);
+    place.firstNode = records_.nodes.size();
+    if (message.verbatim) {
+      copy(message.original, before, asOneString, sink);
+    } else {
+      writeMessage(target_, message, sink);
+    }
+    before = message.verbatim ? &originalAt(message.original) : nullptr;
+    place.end = out.size();
+    place.endNode = records_.nodes.size();
+    for (std::size_t i = place.firstNode; i < place.endNode; ++i) {
+      const bool own = before != nullptr && before->dialect == Dialect::Anthropic;
+      own ? chain_.own(records_.nodes[i].hash) : chain_.foreign();
+    }
+  }
+  return written;
+}
+
+void PlanWriter::copy(std::int32_t index, const Original* before, bool asOneString, Sink& sink) {
+  const Original& original = originalAt(index);
+  if (reporter_ != nullptr) message::checkSignatures(original, chain_.prefix, *reporter_);
+  if (original.wholeSlot && !asOneString) {
+    const std::string item = "{\"role\":\"user\",\"content\":" + std::string(original.raw) + "}";
+    sink.splice(index, item, {}, hashing_ == Hashing::Yes ? hasher_.hash(item) : 0);
+    return;
+  }
+  // Originals that were neighbours in their own document keep the bytes that stood between them.
+  const bool follows = before != nullptr && before->place + 1 == original.place;
+  sink.splice(index, original.raw, follows ? original.separator : std::string_view(), hashOf(original));
+}
+
+}  // namespace bough::message

@@ -1,0 +1,226 @@
+// Settings that every provider spells in its own way: which tools may be used, and the form of an answer.
+#include <algorithm>
+#include <optional>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "message/request/settings.h"
+
+namespace bough::message {
+namespace {
+
+bool isOpenai(Dialect dialect) {
+  return dialect == Dialect::OpenaiChat || dialect == Dialect::OpenaiResponses;
+}
+
+enum class Choice : std::uint8_t { Auto, None, Any, One };
+
+struct ToolChoice {
+  Choice choice = Choice::Auto;
+  std::string name;                // One: the raw string.
+  std::vector<std::string> paths;  // Where it was read.
+};
+
+std::optional<Choice> choiceNamed(std::string_view word) {
+  if (word == "auto" || word == "AUTO") return Choice::Auto;
+  if (word == "none" || word == "NONE") return Choice::None;
+  if (word == "any" || word == "required" || word == "ANY") return Choice::Any;
+  if (word == "tool" || word == "function" || word == "custom") return Choice::One;
+  return std::nullopt;
+}
+
+// The only element of a list of strings.
+std::string_view onlyElement(std::string_view list) {
+  json::ArrayReader reader(list);
+  const auto first = reader.next();
+  return first && !reader.next() ? *first : std::string_view();
+}
+
+std::optional<ToolChoice> readGeminiChoice(const SettingsSource& from) {
+  const std::string config = "toolConfig.functionCallingConfig.";
+  auto choice = choiceNamed(from.textAt(config + "mode"));
+  if (!choice) return std::nullopt;
+  ToolChoice out{.choice = *choice, .name = {}, .paths = {config + "mode"}};
+  const std::string_view allowed = from.at(config + "allowedFunctionNames");
+  if (allowed.empty()) return out;
+  const std::string_view only = onlyElement(allowed);
+  if (only.empty() || *choice != Choice::Any) return std::nullopt;  // some of several: nobody else can say so
+  out.choice = Choice::One;
+  out.name = only;
+  out.paths.push_back(config + "allowedFunctionNames");
+  return out;
+}
+
+std::optional<ToolChoice> readChoice(const SettingsSource& from) {
+  if (from.dialect() == Dialect::Gemini) return readGeminiChoice(from);
+  if (const auto word = choiceNamed(from.textAt("tool_choice"))) return ToolChoice{*word, {}, {"tool_choice"}};
+  const std::string type = from.textAt("tool_choice.type");
+  const auto choice = choiceNamed(type);
+  if (!choice) return std::nullopt;
+  ToolChoice out{.choice = *choice, .name = {}, .paths = {"tool_choice.type"}};
+  if (*choice != Choice::One) return out;
+  const std::string path =
+      from.dialect() == Dialect::OpenaiChat ? "tool_choice." + type + ".name" : std::string("tool_choice.name");
+  out.name = from.at(path);
+  out.paths.push_back(path);
+  return out.name.starts_with('"') ? std::optional(out) : std::nullopt;
+}
+
+// The name of a tool as the target has it, and whether it takes text; none when there is no such tool.
+struct NamedTool {
+  std::string raw;
+  bool freeform = false;
+};
+
+std::optional<NamedTool> findTool(std::string_view rawName, Dialect target, History& history) {
+  const TextView seen{.escaped = rawName.substr(1, rawName.size() - 2), .present = true};
+  const TextView meant = history.names.original(seen);
+  for (const Original& original : history.originals) {
+    if (original.section != Section::Tools || original.tool == nullptr || !original.tool->known) continue;
+    if (original.tool->name.escaped != meant.escaped && original.tool->name.escaped != seen.escaped) continue;
+    const TextView name =
+        original.dialect == target ? original.tool->name : history.names.inTarget(target, original.tool->name);
+    return NamedTool{.raw = '"' + std::string(name.escaped) + '"', .freeform = original.tool->freeform};
+  }
+  return std::nullopt;
+}
+
+void writeOne(const NamedTool& tool, Dialect target, std::vector<Setting>& out) {
+  const std::string kind = tool.freeform ? "custom" : "function";
+  switch (target) {
+    case Dialect::Anthropic:
+      out.push_back({"tool_choice.type", "\"tool\""});
+      out.push_back({"tool_choice.name", tool.raw});
+      return;
+    case Dialect::OpenaiChat:
+      out.push_back({"tool_choice", "{\"type\":\"" + kind + "\",\"" + kind + "\":{\"name\":" + tool.raw + "}}"});
+      return;
+    case Dialect::OpenaiResponses:
+      out.push_back({"tool_choice", "{\"type\":\"" + kind + "\",\"name\":" + tool.raw + "}"});
+      return;
+    default:
+      out.push_back({"toolConfig.functionCallingConfig.mode", "\"ANY\""});
+      out.push_back({"toolConfig.functionCallingConfig.allowedFunctionNames", "[" + tool.raw + "]"});
+      return;
+  }
+}
+
+void writeChoice(Choice choice, Dialect target, std::vector<Setting>& out) {
+  const auto word = [&](std::string_view automatic, std::string_view none, std::string_view any) {
+    return json::quoted(choice == Choice::Auto ? automatic : choice == Choice::None ? none : any);
+  };
+  if (target == Dialect::Anthropic) {
+    out.push_back({"tool_choice.type", word("auto", "none", "any")});
+  } else if (target == Dialect::Gemini) {
+    out.push_back({"toolConfig.functionCallingConfig.mode", word("AUTO", "NONE", "ANY")});
+  } else {
+    out.push_back({"tool_choice", word("auto", "none", "required")});
+  }
+}
+
+// Whether several calls may stand in one answer; Anthropic says it inside of the choice, and the other way round.
+void translateParallel(SettingsSource& from, Dialect target, std::vector<Setting>& out) {
+  constexpr std::string_view kOpenai = "parallel_tool_calls";
+  constexpr std::string_view kAnthropic = "tool_choice.disable_parallel_tool_use";
+  const std::string_view place = from.dialect() == Dialect::Anthropic ? kAnthropic : kOpenai;
+  const std::string_view value = from.dialect() == Dialect::Gemini ? std::string_view() : from.at(place);
+  if ((value != "true" && value != "false") || target == Dialect::Gemini) return;
+  if (isOpenai(target)) {
+    const bool inverted = from.dialect() == Dialect::Anthropic;
+    out.push_back({std::string(kOpenai), (value == "true") != inverted ? "true" : "false"});
+  } else {
+    const auto type = std::ranges::find(out, std::string("tool_choice.type"), &Setting::path);
+    if (type != out.end() && type->json == "\"none\"") return;  // there it may not stand
+    if (type == out.end()) out.push_back({"tool_choice.type", "\"auto\""});
+    out.push_back({std::string(kAnthropic), value == "true" ? "false" : "true"});
+  }
+  from.use(place);
+}
+
+struct Format {
+  bool schema = false;    // else any JSON
+  std::string prefix;     // of the members that describe it
+  std::string_view json;  // the schema
+  std::vector<std::string> paths;
+};
+
+std::optional<Format> readFormat(const SettingsSource& from) {
+  Format out;
+  if (from.dialect() == Dialect::Gemini) {
+    if (from.textAt("generationConfig.responseMimeType") != "application/json") return std::nullopt;
+    out.json = from.at("generationConfig.responseJsonSchema");
+    out.schema = out.json.starts_with('{');
+    out.paths = {"generationConfig.responseMimeType"};
+    if (out.schema) out.paths.emplace_back("generationConfig.responseJsonSchema");
+    return out;
+  }
+  const std::string place = from.dialect() == Dialect::Anthropic    ? "output_config.format."
+                            : from.dialect() == Dialect::OpenaiChat ? "response_format."
+                                                                    : "text.format.";
+  const std::string type = from.textAt(place + "type");
+  if (type != "json_schema" && type != "json_object") return std::nullopt;
+  out.paths = {place + "type"};
+  if (type == "json_object") return out;
+  out.prefix = from.dialect() == Dialect::OpenaiChat ? place + "json_schema." : place;
+  out.json = from.at(out.prefix + "schema");
+  out.schema = out.json.starts_with('{');
+  out.paths.push_back(out.prefix + "schema");
+  return out.schema ? std::optional(out) : std::nullopt;
+}
+
+void writeOpenaiFormat(SettingsSource& from, const Format& format, Dialect target, std::vector<Setting>& out) {
+  const bool chat = target == Dialect::OpenaiChat;
+  const std::string place = chat ? "response_format" : "text.format";
+  if (!format.schema) {
+    out.push_back({place, R"({"type":"json_object"})"});
+    return;
+  }
+  std::string body;
+  json::Writer writer(body);
+  writer.beginObject();
+  if (!chat) writer.member("type", "json_schema");
+  const bool described = isOpenai(from.dialect());
+  const std::string_view name = described ? from.at(format.prefix + "name") : std::string_view();
+  writer.key("name").raw(name.empty() ? "\"answer\"" : name).key("schema").raw(format.json);
+  if (!name.empty()) from.use(format.prefix + "name");
+  for (const char* key : {"description", "strict"}) {
+    const std::string_view value = described ? from.at(format.prefix + key) : std::string_view();
+    if (value.empty()) continue;
+    writer.key(key).raw(value);
+    from.use(format.prefix + key);
+  }
+  writer.endObject();
+  out.push_back({place, chat ? R"({"type":"json_schema","json_schema":)" + body + "}" : body});
+}
+
+}  // namespace
+
+void translateToolChoice(SettingsSource& from, Dialect target, History& history, std::vector<Setting>& out) {
+  if (const auto read = readChoice(from)) {
+    const auto tool = read->choice == Choice::One ? findTool(read->name, target, history) : std::optional<NamedTool>();
+    if (tool) {
+      writeOne(*tool, target, out);
+    } else if (read->choice != Choice::One) {
+      writeChoice(read->choice, target, out);
+    }
+    if (tool || read->choice != Choice::One) std::ranges::for_each(read->paths, [&](auto& path) { from.use(path); });
+  }
+  translateParallel(from, target, out);
+}
+
+void translateFormat(SettingsSource& from, Dialect target, std::vector<Setting>& out) {
+  const auto format = readFormat(from);
+  if (!format || (target == Dialect::Anthropic && !format->schema)) return;
+  if (target == Dialect::Anthropic) {
+    out.push_back({"output_config.format.type", "\"json_schema\""});
+    out.push_back({"output_config.format.schema", std::string(format->json)});
+  } else if (target == Dialect::Gemini) {
+    out.push_back({"generationConfig.responseMimeType", "\"application/json\""});
+    if (format->schema) out.push_back({"generationConfig.responseJsonSchema", std::string(format->json)});
+  } else {
+    writeOpenaiFormat(from, *format, target, out);
+  }
+  for (const std::string& path : format->paths) from.use(path);
+}
+
+}  // namespace bough::message

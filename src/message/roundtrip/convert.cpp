@@ -1,0 +1,124 @@
+// From originals to the document of a target, and the way back beside it.
+#include <bough/convert.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "message/dialect/tools.h"
+#include "message/json/content_hash.h"
+#include "message/model/signatures.h"
+#include "message/plan/plan.h"
+#include "message/plan/write_plan.h"
+#include "message/request/request_text.h"
+#include "message/request/settings.h"
+#include "message/roundtrip/read_history.h"
+#include "message/roundtrip/way_back.h"
+
+#include "base/try.h"
+
+namespace bough {
+namespace message {
+namespace {
+
+class Composer {
+ public:
+  Composer(History& history, Dialect from, Dialect target, const ConvertOptions& options, Reporter& reporter)
+      : history_(history), from_(from), target_(target), options_(options), reporter_(reporter) {}
+
+  std::string compose(Records& records) {
+    const Plan plan = makePlan(history_, target_, options_, reporter_);
+    PlanWriter writer(history_, target_, records, Hashing::Yes);
+    SectionTexts texts;
+    texts.tools = writeTools(target_, history_, records, reporter_);
+    texts.hasTools = !texts.tools.empty();
+    texts.hasSystem = plan.hasSystem;
+    if (plan.hasSystem) writer.system(plan, texts.system);
+    const RequestText* known = history_.requestTextOf(target_);
+    const bool wantsObject = texts.hasSystem || texts.hasTools || !sourceIsBare();
+    RequestText requestText = known != nullptr ? *known : defaultRequest(target_, !wantsObject);
+    if (known == nullptr) addSettings(history_, from_, texts.hasTools, requestText, reporter_);
+    FilledText around = fillRequest(requestText, texts);
+    if (known != nullptr) updateSettings(history_, from_, texts.hasTools, requestText, around, reporter_);
+    std::string document = around.before;
+    writer.checkSignatures(prefixOf(texts), reporter_);
+    messages(plan, requestText, writer, document);
+    document += around.after;
+    return document;
+  }
+
+ private:
+  [[nodiscard]] bool sourceIsBare() const { return history_.requestTexts.back().bare; }
+
+  [[nodiscard]] static Prefix prefixOf(const SectionTexts& texts) {
+    ContentHasher hasher;
+    Prefix prefix;
+    if (texts.hasSystem) prefix.system = hasher.hashIfValid(texts.system);
+    if (texts.hasTools) prefix.tools = hasher.hashIfValid(texts.tools);
+    return prefix;
+  }
+
+  // `input` was one string: it is again when nothing else is to be said.
+  void messages(const Plan& plan, const RequestText& requestText, PlanWriter& writer, std::string& document) {
+    const bool oneString = requestText.stringInput && plan.messages.size() == 1 && plan.messages.front().verbatim &&
+                           history_.originals[static_cast<std::size_t>(plan.messages.front().original)].wholeSlot;
+    const bool wrapped = requestText.stringInput && !oneString;
+    if (wrapped) document += '[';
+    writer.messages(plan, document, oneString);
+    if (wrapped) document += ']';
+  }
+
+  History& history_;
+  Dialect from_;
+  Dialect target_;
+  const ConvertOptions& options_;
+  Reporter& reporter_;
+};
+
+void reportProblems(const History& history, Reporter& reporter) {
+  for (const Original& original : history.originals) {
+    if (!original.problem.empty()) reporter.invalid(original, nullptr, original.problem);
+    for (const Block& block : original.message.blocks) {
+      if (!block.problem.empty()) reporter.invalid(original, &block, block.problem);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace message
+
+Result<Conversion> convertHistory(std::string_view document, Dialect from, Dialect to, const ConvertOptions& options,
+                                  const WayBack* wayBack) {
+  using namespace message;
+  if (to == Dialect::Plain) {
+    return fail(ErrorCode::Unsupported, "plain entries are only read", "convert to bough instead");
+  }
+  Conversion conversion;
+  Reporter reporter(conversion.report);
+  History history;
+  // A document that stays in its dialect stays as it is; so does what is known about it.
+  const WayBack* used = from == to ? nullptr : wayBack;
+  BOUGH_TRY(readHistory(document, from, options, used, history, reporter));
+  if (from == to) {
+    reportProblems(history, reporter);
+    conversion.document = std::string(document);
+    if (wayBack != nullptr) {
+      conversion.wayBack = *wayBack;
+    } else {
+      conversion.wayBack.json = writeWayBack(to, history, {});
+    }
+    return conversion;
+  }
+  Records records;
+  conversion.document = Composer(history, from, to, options, reporter).compose(records);
+  reportCarriedSignatures(history, to, reporter);
+  conversion.wayBack.json = writeWayBack(to, history, records);
+  return conversion;
+}
+
+Result<CompatibilityReport> checkCompatibility(std::string_view document, Dialect from, Dialect to,
+                                               const WayBack* wayBack) {
+  BOUGH_TRY(auto conversion, convertHistory(document, from, to, {}, wayBack));
+  return std::move(conversion.report);
+}
+
+}  // namespace bough

@@ -1,0 +1,130 @@
+#include "message/roundtrip/read_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "message/dialect/read_original.h"
+#include "message/dialect/tools.h"
+#include "message/json/content_hash.h"
+#include "message/model/request_names.h"
+#include "message/model/signatures.h"
+#include "message/request/request_text.h"
+#include "message/roundtrip/restore.h"
+
+namespace bough::message {
+namespace {
+
+constexpr std::string_view kBom = "\xEF\xBB\xBF";
+
+// What stands before each signed block, for Anthropic, who binds its signatures to it.
+void setPrefixes(const DocumentParts& parts, const json::Tree& tree, std::vector<Original>& originals) {
+  if (std::ranges::none_of(originals, isSigned)) return;
+  ContentHasher hasher;
+  Prefix prefix;
+  if (parts.system != json::Tree::kNone) prefix.system = hasher.hash(tree, parts.system);
+  if (parts.tools != json::Tree::kNone) prefix.tools = hasher.hash(tree, parts.tools);
+  for (Original& original : originals) {
+    if (original.section != Section::Messages) continue;
+    original.signedBlocks = isSigned(original);
+    original.prefix = prefix;
+    prefix.messages = content_hash::element(prefix.messages, hasher.hash(tree, original.node));
+  }
+}
+
+void addOriginal(History& history, Dialect dialect, Section section, const json::Tree& tree, json::Tree::Index node,
+                 std::int64_t place, std::string_view separator) {
+  Original& original = history.originals.emplace_back();
+  original.dialect = dialect;
+  original.section = section;
+  original.wholeSlot = section == Section::System;
+  original.tree = &tree;
+  original.node = node;
+  original.raw = tree.raw(node);
+  original.place = place;
+  original.separator = separator;
+}
+
+void addDocument(const DocumentParts& parts, Dialect from, const json::Tree& tree, History& history) {
+  const bool utf8 = isUtf8(tree.text());
+  history.originals.reserve(parts.elements.size() + 64);
+  if (parts.system != json::Tree::kNone) addOriginal(history, from, Section::System, tree, parts.system, 0, {});
+  if (parts.tools != json::Tree::kNone) readTools(from, tree, parts.tools, history);
+  for (std::size_t i = 0; i < parts.elements.size(); ++i) {
+    addOriginal(history, from, Section::Messages, tree, parts.elements[i], static_cast<std::int64_t>(i),
+                parts.separators[i]);
+  }
+  if (parts.requestText.stringInput) history.originals.back().wholeSlot = true;
+  for (Original& original : history.originals) {
+    original.rawHash = hashBytes(original.raw);
+    if (!utf8 && !isUtf8(original.raw)) original.problem = "the text is not UTF-8";
+    if (original.section != Section::Tools && original.problem.empty()) readOriginal(original, history);
+  }
+}
+
+}  // namespace
+
+Result<void> readHistory(std::string_view document, Dialect from, const ConvertOptions& options, const WayBack* wayBack,
+                         History& history, Reporter& reporter) {
+  const bool marked = document.starts_with(kBom);
+  json::Tree& tree = history.trees.emplace_back();
+  const auto broken = tree.parse(marked ? document.substr(kBom.size()) : document);
+  auto parts = splitDocument(tree, from);
+  if (!parts) {
+    const std::string why = broken ? fmt::format("offset {}: {}", broken->offset, broken->reason)
+                                   : fmt::format("there is no list `{}`", requestNames(from).messages);
+    return fail(ErrorCode::InvalidArgument, fmt::format("no history of {}: {}", toString(from), why),
+                "check the dialect and the file");
+  }
+  if (marked) {
+    RequestText::Part& first = parts->requestText.parts.front();
+    (parts->requestText.bare ? first.keyText : first.text).insert(0, kBom);
+  }
+  if (broken) {
+    if (options.strict) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("offset {}: {}", broken->offset, broken->reason));
+    }
+    const std::string reason =
+        fmt::format("offset {}: {}; {} bytes behind offset {} were not converted and are kept", broken->offset,
+                    broken->reason, tree.text().size() - parts->restOffset, parts->restOffset);
+    reporter.report().compatible = false;
+    reporter.warn(reason);
+    reporter.note(Change::Invalid, fmt::format("{}[{}]", requestNames(from).messages, parts->elements.size()),
+                  "message", reason);
+  }
+  addDocument(*parts, from, tree, history);
+  parts->requestText.toolCount = static_cast<std::uint64_t>(
+      std::ranges::count(history.originals, Section::Tools, [](const Original& original) { return original.section; }));
+  if (from == Dialect::Anthropic) setPrefixes(*parts, tree, history.originals);
+  reporter.report().messages = parts->elements.size();
+  if (options.strict) {
+    for (const Original& original : history.originals) {
+      std::string_view problem = original.problem;
+      for (const Block& block : original.message.blocks) problem = problem.empty() ? block.problem : problem;
+      if (problem.empty()) continue;
+      return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", pathOf(original), problem));
+    }
+  }
+  if (wayBack != nullptr) {
+    auto data = readWayBack(*wayBack, history);
+    if (data && data->document != from) {
+      data = fail(ErrorCode::Damaged, fmt::format("the origin belongs to a document of {}", toString(data->document)));
+    }
+    if (!data) {
+      if (options.strict) return std::unexpected(data.error());
+      reporter.warn(data.error().message + "; converted without it");
+    } else {
+      std::vector<Original> originals = std::move(history.originals);
+      history.originals.clear();
+      restoreOriginals(*data, std::move(originals), history, reporter);
+      for (RequestText& requestText : data->requestTexts) {
+        if (requestText.dialect != from) history.requestTexts.push_back(std::move(requestText));
+      }
+    }
+  }
+  history.requestTexts.push_back(std::move(parts->requestText));
+  return {};
+}
+
+}  // namespace bough::message

@@ -1,0 +1,107 @@
+#include "message/roundtrip/session_convert.h"
+
+#include <algorithm>
+
+#include "message/model/signatures.h"
+#include "message/plan/plan.h"
+#include "message/plan/write_plan.h"
+#include "message/request/stored.h"
+#include "message/roundtrip/restore.h"
+#include "message/roundtrip/way_back.h"
+
+#include "base/try.h"
+
+namespace bough::message {
+namespace {
+
+std::uint64_t hashOfRaw(std::string_view raw) {
+  return raw.empty() ? 0 : ContentHasher().hashIfValid(raw);
+}
+
+// What Anthropic's signatures are bound to: what stood before them when they were given.
+void setPrefixes(const std::vector<SessionMessage>& messages, History& history) {
+  if (std::ranges::none_of(history.originals, isSigned)) return;
+  PrefixChain chain;
+  ContentHasher hasher;
+  for (Original& original : history.originals) {
+    const SessionMessage& message = messages[static_cast<std::size_t>(original.documentIndex)];
+    const bool own = original.dialect == Dialect::Anthropic && original.problem.empty();
+    if (own && isSigned(original)) {
+      original.signedBlocks = true;
+      chain.prefix.system = hashOfRaw(message.system);
+      chain.prefix.tools = hashOfRaw(message.tools);
+      original.prefix = chain.prefix;
+    }
+    if (original.tree == nullptr || !original.problem.empty()) continue;
+    own ? chain.own(hasher.hash(*original.tree, original.node)) : chain.foreign();
+  }
+}
+
+// Typed text and system messages: every context puts them where its API wants them.
+bool isNeutral(const Original& original) {
+  if (!original.problem.empty()) return false;
+  if (original.message.role == Role::System) return true;
+  return original.dialect == Dialect::Bough && std::ranges::none_of(original.message.blocks, [](const Block& block) {
+           return block.kind == BlockKind::ToolCall || block.kind == BlockKind::ToolResult;
+         });
+}
+
+}  // namespace
+
+Result<void> readSession(const std::vector<SessionMessage>& messages, const WayBack* wayBack, History& history,
+                         Reporter& reporter) {
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const std::size_t before = history.originals.size();
+    addStoredMessage(messages[i].entryId, messages[i].type, messages[i].payload, history);
+    for (std::size_t k = before; k < history.originals.size(); ++k) {
+      Original& original = history.originals[k];
+      original.documentIndex = static_cast<std::int64_t>(i);
+      original.place = static_cast<std::int64_t>(i);
+      original.rawHash = hashBytes(original.raw);
+      original.neutral = isNeutral(original);
+    }
+  }
+  setPrefixes(messages, history);
+  reporter.report().messages = messages.size();
+  if (wayBack == nullptr) return {};
+  BOUGH_TRY(auto data, readWayBack(*wayBack, history));
+  std::vector<Original> originals = std::move(history.originals);
+  history.originals.clear();
+  // What could not even be read has no place in the comparison; it stands behind what it stood behind.
+  restoreOriginals(data, std::move(originals), history, reporter);
+  return {};
+}
+
+SessionConversion convertSession(History& history, Dialect target, std::string_view system, std::string_view tools,
+                                 Reporter& reporter) {
+  // Calls at the end may still be answered; until then every context gives them a result of its own.
+  const Plan plan = makePlan(history, target, {.strict = false, .keepPendingCalls = true}, reporter);
+  SessionConversion out;
+  Records records;
+  PlanWriter writer(history, target, records, Hashing::Yes);
+  writer.checkSignatures({.system = hashOfRaw(system), .tools = hashOfRaw(tools)}, reporter);
+  const std::vector<WrittenMessage> written = writer.messages(plan, out.text);
+  for (std::size_t m = 0; m < written.size(); ++m) {
+    const OutMessage& message = plan.messages[m];
+    for (std::size_t i = written[m].firstNode; i < written[m].endNode; ++i) {
+      const NodeRecord& record = records.nodes[i];
+      SessionNode& node = out.nodes.emplace_back();
+      node.begin = i == 0 ? 0 : records.nodes[i - 1].end + 1;
+      node.end = record.end;
+      node.verbatim = record.verbatim;
+      node.dialect = record.verbatim ? history.originals[static_cast<std::size_t>(message.original)].dialect : target;
+      if (record.verbatim) node.originals.push_back(message.original);
+      for (std::uint32_t k = 0; k < record.leafCount; ++k) {
+        const std::int32_t original = records.leaves[record.firstLeaf + k].original;
+        if (original >= 0 && std::ranges::find(node.originals, original) == node.originals.end()) {
+          node.originals.push_back(original);
+        }
+      }
+    }
+  }
+  reportCarriedSignatures(history, target, reporter);
+  out.wayBack.json = writeWayBack(target, history, records);
+  return out;
+}
+
+}  // namespace bough::message

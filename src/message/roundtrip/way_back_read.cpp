@@ -1,0 +1,227 @@
+#include "base/json_write.h"
+#include "message/json/content_hash.h"
+#include "message/roundtrip/way_back.h"
+
+namespace bough::message {
+namespace {
+
+using json::Tree;
+
+int hexDigit(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+class WayBackReader {
+ public:
+  WayBackReader(const Tree& tree, History& history) : tree_(tree), history_(history) {}
+
+  std::optional<std::string_view> run(WayBackData& data) {
+    if (number(tree_.find(0, "boughOrigin")) != kWayBackVersion) return "it is of another version";
+    const auto document = dialect(tree_.find(0, "dialect"));
+    if (!document) return "its dialect is unknown";
+    data.document = *document;
+    for (const Tree::Index each : tree_.elements(tree_.find(0, "frames"))) {
+      if (!requestText(each, data.requestTexts.emplace_back())) return "a frame cannot be read";
+    }
+    for (const Tree::Index each : tree_.elements(tree_.find(0, "natives"))) {
+      if (!original(each, data.originals.emplace_back())) return "a native cannot be read";
+    }
+    for (const Tree::Index each : tree_.elements(tree_.find(0, "nodes"))) {
+      if (!node(each, data)) return "a node cannot be read";
+    }
+    aliases(tree_.find(0, "ids"), history_.ids);
+    aliases(tree_.find(0, "names"), history_.names);
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t number(Tree::Index node) const {
+    if (node == Tree::kNone || tree_.kind(node) != json::Kind::Number) return 0;
+    std::uint64_t value = 0;
+    for (const char c : tree_.raw(node)) {
+      if (c < '0' || c > '9') return 0;
+      value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return value;
+  }
+
+  [[nodiscard]] std::optional<Dialect> dialect(Tree::Index node) const {
+    if (!tree_.isString(node)) return std::nullopt;
+    const auto parsed = parseDialect(tree_.body(node));
+    return parsed ? std::optional(*parsed) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<Section> section(Tree::Index node) const {
+    if (!tree_.isString(node) || tree_.body(node).empty()) return std::nullopt;
+    switch (tree_.body(node).front()) {
+      case 's': return Section::System;
+      case 't': return Section::Tools;
+      case 'm': return Section::Messages;
+      default: return std::nullopt;
+    }
+  }
+
+  bool bytes(Tree::Index node, std::string& out) const {
+    if (tree_.isString(node)) {
+      json::appendDecoded(out, tree_.body(node));
+      return true;
+    }
+    const Tree::Index hex = node == Tree::kNone ? Tree::kNone : tree_.find(node, "hex");
+    if (!tree_.isString(hex) || tree_.body(hex).size() % 2 != 0) return false;
+    const std::string_view digits = tree_.body(hex);
+    for (std::size_t i = 0; i < digits.size(); i += 2) {
+      const int high = hexDigit(digits[i]);
+      const int low = hexDigit(digits[i + 1]);
+      if (high < 0 || low < 0) return false;
+      out += static_cast<char>(high << 4 | low);
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool flag(Tree::Index object, std::string_view name) const {
+    const Tree::Index found = tree_.find(object, name);
+    return found != Tree::kNone && tree_.kind(found) == json::Kind::True;
+  }
+
+  bool requestText(Tree::Index node, RequestText& out) const {
+    const auto written = dialect(tree_.find(node, "dialect"));
+    if (!written) return false;
+    out.dialect = *written;
+    out.bare = flag(node, "bare");
+    out.stringInput = flag(node, "stringInput");
+    out.toolCount = number(tree_.find(node, "toolCount"));
+    if (!bytes(tree_.find(node, "tools"), out.toolsText)) return false;
+    bool messages = false;
+    for (const Tree::Index each : tree_.elements(tree_.find(node, "pieces"))) {
+      RequestText::Part& text = out.parts.emplace_back();
+      std::vector<Tree::Index> parts;
+      for (const Tree::Index part : tree_.elements(each)) parts.push_back(part);
+      if (parts.size() != 1 && parts.size() != 5) return false;
+      if (!bytes(parts[0], text.text)) return false;
+      if (parts.size() == 1) continue;
+      const auto slot = section(parts[1]);
+      if (!slot || !bytes(parts[2], text.keyText) || !bytes(parts[3], text.emptyText) ||
+          !bytes(parts[4], text.endText)) {
+        return false;
+      }
+      text.hasSlot = true;
+      text.slot = *slot;
+      messages |= *slot == Section::Messages;
+    }
+    return messages;
+  }
+
+  bool original(Tree::Index node, Original& out) {
+    const auto written = dialect(tree_.find(node, "dialect"));
+    const auto where = section(tree_.find(node, "section"));
+    if (!written || !where) return false;
+    out.dialect = *written;
+    out.section = *where;
+    out.fromWayBack = true;
+    out.wholeSlot = flag(node, "wholeSlot");
+    const Tree::Index entry = tree_.find(node, "entry");
+    if (tree_.isString(entry)) out.entryId = tree_.body(entry);
+    const Tree::Index place = tree_.find(node, "place");
+    out.place = place == Tree::kNone ? kNoPlace : static_cast<std::int64_t>(number(place));
+    out.separator = out.place > 0 ? "," : "";
+    const Tree::Index separator = tree_.find(node, "separator");
+    if (separator != Tree::kNone) {
+      std::string& kept = history_.texts.emplace_back();
+      if (!bytes(separator, kept)) return false;
+      out.separator = kept;
+    }
+    const Tree::Index hash = tree_.find(node, "hash");
+    if (!tree_.isString(hash)) return false;
+    out.rawHash = fromHex(tree_.body(hash));
+    prefix(tree_.find(node, "prefix"), out);
+    const Tree::Index value = tree_.find(node, "value");
+    if (value != Tree::kNone) {
+      out.tree = &tree_;
+      out.node = value;
+      out.raw = tree_.raw(value);
+    } else {
+      std::string& kept = history_.texts.emplace_back();
+      if (!bytes(tree_.find(node, "bytes"), kept)) return false;
+      out.raw = kept;
+      out.problem = "the text is not UTF-8";
+    }
+    if (hashBytes(out.raw) != out.rawHash) out.problem = kDamagedOriginal;
+    return true;
+  }
+
+  void prefix(Tree::Index node, Original& out) const {
+    std::vector<std::uint64_t> hashes;
+    for (const Tree::Index each : tree_.elements(node)) {
+      hashes.push_back(tree_.isString(each) ? fromHex(tree_.body(each)) : 0);
+    }
+    if (hashes.size() != 3) return;
+    out.signedBlocks = true;
+    out.prefix = {.system = hashes[0], .tools = hashes[1], .messages = hashes[2]};
+  }
+
+  // The index of an original, or -1; none when it is neither.
+  [[nodiscard]] std::optional<std::int32_t> originalIndex(Tree::Index node, const WayBackData& data) const {
+    if (tree_.raw(node) == "-1") return -1;
+    const std::uint64_t index = number(node);
+    if (tree_.kind(node) != json::Kind::Number || index >= data.originals.size()) return std::nullopt;
+    return static_cast<std::int32_t>(index);
+  }
+
+  // [section, hash, original before it] when verbatim, else [section, hash, leaf, original, leaf, original …].
+  bool node(Tree::Index list, WayBackData& data) const {
+    std::vector<Tree::Index> parts;
+    for (const Tree::Index each : tree_.elements(list)) parts.push_back(each);
+    if (parts.size() < 2 || !tree_.isString(parts[1])) return false;
+    const auto where = section(parts[0]);
+    if (!where) return false;
+    NodeRecord record;
+    record.section = *where;
+    record.hash = fromHex(tree_.body(parts[1]));
+    record.firstLeaf = static_cast<std::uint32_t>(data.records.leaves.size());
+    record.verbatim = parts.size() == 3;
+    if (record.verbatim) {
+      const auto before = originalIndex(parts[2], data);
+      if (!before) return false;
+      record.original = *before;
+    }
+    if (!record.verbatim && parts.size() % 2 != 0) return false;
+    for (std::size_t i = 2; !record.verbatim && i < parts.size(); i += 2) {
+      const auto from = originalIndex(parts[i + 1], data);
+      if (!tree_.isString(parts[i]) || !from) return false;
+      data.records.leaves.push_back({.hash = fromHex(tree_.body(parts[i])), .original = *from});
+      ++record.leafCount;
+    }
+    data.records.nodes.push_back(record);
+    return true;
+  }
+
+  void aliases(Tree::Index list, Aliases& out) const {
+    for (const Tree::Index pair : tree_.elements(list)) {
+      std::vector<Tree::Index> sides;
+      for (const Tree::Index each : tree_.elements(pair)) sides.push_back(each);
+      if (sides.size() != 2 || !tree_.isString(sides[0]) || !tree_.isString(sides[1])) continue;
+      out.learn(std::string(tree_.body(sides[0])), std::string(tree_.body(sides[1])));
+    }
+  }
+
+  const Tree& tree_;
+  History& history_;
+};
+
+}  // namespace
+
+Result<WayBackData> readWayBack(const WayBack& wayBack, History& history) {
+  Tree& tree = history.trees.emplace_back();
+  if (const auto error = tree.parse(wayBack.json)) {
+    return fail(ErrorCode::Damaged, "the origin is no JSON: " + std::string(error->reason),
+                "convert without it, or restore the file");
+  }
+  WayBackData data;
+  if (const auto problem = WayBackReader(tree, history).run(data)) {
+    return fail(ErrorCode::Damaged, "the origin cannot be used: " + std::string(*problem),
+                "convert without it, or restore the file");
+  }
+  return data;
+}
+
+}  // namespace bough::message

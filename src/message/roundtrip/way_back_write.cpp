@@ -1,0 +1,184 @@
+// WayBack: {"boughOrigin":1,"dialect":…,"request texts":[…],"originals":[…],"nodes":[…],"ids":[…],"names":[…]}.
+// Natives stand in it as the JSON they are, so writing one is a copy; see docs/messages.md for the members.
+
+#include <charconv>
+#include <utility>
+
+#include "base/json_write.h"
+#include "base/utf8.h"
+#include "message/roundtrip/way_back.h"
+
+namespace bough::message {
+namespace {
+
+// Text that is not UTF-8 cannot be a JSON string; it is written as hex digits in an object.
+void writeBytes(json::Writer& writer, std::string_view bytes) {
+  if (isUtf8(bytes)) {
+    writer.string(bytes);
+    return;
+  }
+  std::string hex;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    hex += "0123456789abcdef"[byte >> 4];
+    hex += "0123456789abcdef"[byte & 15];
+  }
+  writer.beginObject().member("hex", hex).endObject();
+}
+
+void appendNumber(std::string& out, std::int64_t value) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+void appendHash(std::string& out, std::uint64_t hash) {
+  out += '"';
+  out += toHex(hash).view();
+  out += '"';
+}
+
+std::string_view nameOf(Section section) {
+  switch (section) {
+    case Section::System: return "system";
+    case Section::Tools: return "tools";
+    case Section::Messages: return "messages";
+  }
+  return "messages";
+}
+
+void writeRequestText(json::Writer& writer, const RequestText& requestText) {
+  writer.beginObject().member("dialect", toString(requestText.dialect)).member("bare", requestText.bare);
+  writer.member("stringInput", requestText.stringInput).member("toolCount", requestText.toolCount).key("tools");
+  writeBytes(writer, requestText.toolsText);
+  writer.key("pieces").beginArray();
+  for (const RequestText::Part& part : requestText.parts) {
+    writer.beginArray();
+    writeBytes(writer, part.text);
+    if (part.hasSlot) {
+      writer.string(nameOf(part.slot));
+      writeBytes(writer, part.keyText);
+      writeBytes(writer, part.emptyText);
+      writeBytes(writer, part.endText);
+    }
+    writer.endArray();
+  }
+  writer.endArray().endObject();
+}
+
+// Written by hand: there is one for every message, and most of its members need no escapes.
+void writeOriginal(std::string& out, const Original& original) {
+  out += "{\"dialect\":\"";
+  out += toString(original.dialect);
+  out += "\",\"section\":\"";
+  out += nameOf(original.section);
+  out += '"';
+  if (original.place != kNoPlace) {
+    out += ",\"place\":";
+    appendNumber(out, original.place);
+  }
+  if (original.wholeSlot) out += ",\"wholeSlot\":true";
+  if (!original.entryId.empty()) out.append(",\"entry\":\"").append(original.entryId).append("\"");
+  if (!original.separator.empty() && original.separator != ",") {
+    out += ",\"separator\":";
+    json::Writer writer(out);
+    writeBytes(writer, original.separator);
+  }
+  out += ",\"hash\":";
+  appendHash(out, original.rawHash);
+  if (original.signedBlocks) {
+    out += ",\"prefix\":[";
+    appendHash(out, original.prefix.system);
+    out += ',';
+    appendHash(out, original.prefix.tools);
+    out += ',';
+    appendHash(out, original.prefix.messages);
+    out += ']';
+  }
+  if (original.problem.empty() || isUtf8(original.raw)) {
+    out += ",\"value\":";
+    out += original.raw;
+  } else {
+    out += ",\"bytes\":";
+    json::Writer writer(out);
+    writeBytes(writer, original.raw);
+  }
+  out += '}';
+}
+
+void writeNode(std::string& out, const NodeRecord& node, const Records& records,
+               const std::vector<std::int32_t>& stored, const std::vector<std::int32_t>& before) {
+  out += "[\"";
+  out += nameOf(node.section).front();
+  out += "\",";
+  appendHash(out, node.hash);
+  if (node.verbatim) {
+    out += ',';
+    appendNumber(out, before[static_cast<std::size_t>(node.original)]);
+  }
+  for (std::uint32_t i = 0; !node.verbatim && i < node.leafCount; ++i) {
+    const LeafRecord& leaf = records.leaves[node.firstLeaf + i];
+    out += ',';
+    appendHash(out, leaf.hash);
+    out += ',';
+    // -1 marks what is synthetic.
+    appendNumber(out, leaf.original < 0 ? -1 : stored[static_cast<std::size_t>(leaf.original)]);
+  }
+  out += ']';
+}
+
+void writeAliases(json::Writer& writer, const Aliases& aliases) {
+  writer.beginArray();
+  for (const auto& [alias, original] : aliases.table()) {
+    writer.beginArray().string(alias).raw("\"" + std::string(original) + "\"").endArray();
+  }
+  writer.endArray();
+}
+
+}  // namespace
+
+std::string writeWayBack(Dialect target, const History& history, const Records& records) {
+  std::size_t bytes = 4096 + records.nodes.size() * 32 + records.leaves.size() * 32;
+  std::vector<std::int32_t> stored(history.originals.size(), -1);
+  std::vector<std::int32_t> before(history.originals.size(), -1);
+  std::vector<char> inBlocks(history.originals.size(), 0);
+  for (const LeafRecord& leaf : records.leaves) {
+    if (leaf.original >= 0) inBlocks[static_cast<std::size_t>(leaf.original)] = 1;
+  }
+  std::int32_t count = 0;
+  for (std::size_t i = 0; i < history.originals.size(); ++i) {
+    // What stands in the document verbatim needs no copy, only its place among the others.
+    before[i] = count - 1;
+    if (staysVerbatim(history.originals[i], target) && inBlocks[i] == 0) continue;
+    stored[i] = count++;
+    bytes += history.originals[i].raw.size() + 128;
+  }
+  std::string out;
+  out.reserve(bytes);
+  json::Writer writer(out);
+  writer.beginObject().member("boughOrigin", kWayBackVersion).member("dialect", toString(target));
+  writer.key("frames").beginArray();
+  for (const RequestText& requestText : history.requestTexts) {
+    if (requestText.dialect != target) writeRequestText(writer, requestText);
+  }
+  writer.endArray().key("natives").beginArray();
+  bool first = true;
+  for (std::size_t i = 0; i < history.originals.size(); ++i) {
+    if (stored[i] < 0) continue;
+    if (!std::exchange(first, false)) out += ',';
+    writeOriginal(out, history.originals[i]);
+  }
+  writer.endArray().key("nodes").beginArray();
+  first = true;
+  for (const NodeRecord& node : records.nodes) {
+    if (!std::exchange(first, false)) out += ',';
+    writeNode(out, node, records, stored, before);
+  }
+  writer.endArray().key("ids");
+  writeAliases(writer, history.ids);
+  writer.key("names");
+  writeAliases(writer, history.names);
+  writer.endObject();
+  return out;
+}
+
+}  // namespace bough::message
