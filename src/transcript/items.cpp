@@ -4,8 +4,8 @@
 
 #include "base/head.h"
 #include "base/json_scan.h"
-#include "message/request.h"
-#include "message/session_convert.h"
+#include "message/request/request.h"
+#include "message/roundtrip/session_convert.h"
 #include "transcript/origin.h"
 
 namespace bough::transcript {

@@ -12,7 +12,7 @@
 #include "base/file_io.h"
 #include "base/json_scan.h"
 #include "base/utf8.h"
-#include "message/json_tree.h"
+#include "message/json/json_tree.h"
 
 namespace bough::transcript {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/json_write.h"
-#include "message/json_tree.h"
+#include "message/json/json_tree.h"
 #include "transcript/agents/agents.h"
 #include "transcript/base64.h"
 #include "transcript/beside.h"
