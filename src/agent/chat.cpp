@@ -242,11 +242,11 @@ Result<TurnReport> Chat::say(const std::string& typed) {
   return report;
 }
 
-Result<TurnReport> Chat::resume() {
+Result<TurnReport> Chat::resume(ResumeWhat what) {
   auto held = hold();
   if (!held) return std::unexpected(held.error());
   if (held->othersAtWork) return TurnReport{.end = at_};  // what looks interrupted is theirs
-  return finished(resumeTurn(agent(), at_));
+  return finished(resumeTurn(agent(), at_, what));
 }
 
 // Whatever became of a turn, the next one begins behind what is stored of it.

@@ -50,7 +50,7 @@ class Chat {
   /// neither stored nor sent.
   Result<TurnReport> say(const std::string& text);
   /// Finishes a turn that was interrupted; does nothing when there is none.
-  Result<TurnReport> resume();
+  Result<TurnReport> resume(ResumeWhat what = ResumeWhat::Own);
   [[nodiscard]] Result<bool> isInterrupted() const { return agent::isInterrupted(store_, at_); }
 
   /// Changes the model from here on. Returns in one line what the other provider cannot see of the conversation.

@@ -66,9 +66,10 @@ Result<std::string> Journal::append(std::vector<Entry> entries) {
   return appendBehind(std::move(entries), [](const std::vector<Entry>&) -> Result<void> { return {}; });
 }
 
-Result<std::string> Journal::begin(std::string_view type, std::string payload, OnConflict onConflict) {
+Result<std::string> Journal::begin(std::string_view type, std::string payload, OnConflict onConflict,
+                                   std::string meta) {
   std::vector<Entry> batch;
-  batch.push_back(makeEntry(type, std::move(payload)));
+  batch.push_back(makeEntry(type, std::move(payload), std::move(meta)));
   return appendBehind(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
     if (onConflict == OnConflict::Branch || std::ranges::none_of(others, continues)) return {};
     return grown(sessionId_);

@@ -30,7 +30,7 @@ class Journal {
   /// Several, all or nothing; returns the last one's id.
   Result<std::string> append(std::vector<Entry> entries);
   /// The first append of a turn: what others have written since `tailId`, other than labels and titles, is a conflict.
-  Result<std::string> begin(std::string_view type, std::string payload, OnConflict onConflict);
+  Result<std::string> begin(std::string_view type, std::string payload, OnConflict onConflict, std::string meta = {});
   /// Says that a tool is about to run. Conflict when another process has started or answered that call meanwhile.
   Result<std::string> startTool(const std::string& toolCallId, const std::string& name);
 

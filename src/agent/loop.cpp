@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "agent/compaction.h"
+#include "agent/interruption.h"
 #include "agent/models.h"
 #include "agent/prompts.h"
 #include "agent/tool_runner.h"
@@ -13,6 +14,7 @@
 #include "base/ids.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "base/try.h"
 
 namespace bough::agent {
 namespace {
@@ -61,7 +63,7 @@ void add(Usage& sum, const Usage& usage) {
 std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs) {
   std::string meta;
   json::Writer writer(meta);
-  writer.beginObject().member("model", model).member("durationMs", durationMs);
+  writer.beginObject().member("agent", kAgentName).member("model", model).member("durationMs", durationMs);
   if (answer.aborted) writer.member("aborted", true);
   if (answer.error) writer.member("error", answer.error->message);
   if (!answer.partial.empty()) writer.key("partial").raw(answer.partial);
@@ -90,19 +92,22 @@ class Turn {
         report_{.end = start, .totals = {.model = agent.provider.name()}} {}
 
   Result<TurnReport> run(const std::string& userText) {
-    auto stored = journal_.begin(entry_type::kMessage, userPayload(userText), agent_.options.onConflict);
-    if (!stored) return std::unexpected(stored.error());
-    agent_.listener.onEvent({.kind = EventKind::UserMessage, .text = userText, .entryId = *stored});
+    std::string meta;
+    json::Writer(meta).beginObject().member("agent", kAgentName).endObject();
+    BOUGH_TRY(const std::string stored,
+              journal_.begin(entry_type::kMessage, userPayload(userText), agent_.options.onConflict, std::move(meta)));
+    agent_.listener.onEvent({.kind = EventKind::UserMessage, .text = userText, .entryId = stored});
     return goOn();
   }
 
-  Result<TurnReport> resume() {
-    auto interrupted = isInterrupted(agent_.store, report_.end);
-    if (!interrupted) return std::unexpected(interrupted.error());
-    if (!*interrupted) return std::move(report_);
-    auto recovered = recoverCalls(agent_, journal_);
-    if (!recovered) return std::unexpected(recovered.error());
-    report_.totals.toolCount += *recovered;
+  Result<TurnReport> resume(ResumeWhat what) {
+    BOUGH_TRY(const Interruption found, findInterruption(agent_.store, report_.end));
+    if (found.kind == Interruption::Kind::None) return std::move(report_);
+    if (found.kind == Interruption::Kind::OthersMessage && what == ResumeWhat::Own) return std::move(report_);
+    if (found.kind == Interruption::Kind::Calls) {
+      BOUGH_TRY(const std::size_t recovered, recoverCalls(agent_, journal_, found.entryId));
+      report_.totals.toolCount += recovered;
+    }
     return goOn();
   }
 
@@ -299,8 +304,8 @@ Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const
   return Turn(agent, start).run(userText);
 }
 
-Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start) {
-  return Turn(agent, start).resume();
+Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start, ResumeWhat what) {
+  return Turn(agent, start).resume(what);
 }
 
 }  // namespace bough::agent

@@ -111,10 +111,15 @@ struct TurnReport {
 /// Runs a turn. Fails when nothing could be stored or no answer came; what was stored before stays.
 Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const std::string& userText);
 
-/// Finishes a turn that was interrupted; does nothing when there is none.
-Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start);
+enum class ResumeWhat : std::uint8_t {
+  Own,           ///< Only what this loop had begun.
+  AlsoMessages,  ///< Also answer a last message that another program appended: the user asks for that.
+};
 
-/// Whether a turn was interrupted: calls without results, or a message without an answer that nobody stopped.
+/// Finishes a turn that was interrupted (interruption.h says which those are); does nothing when there is none.
+Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start, ResumeWhat what = ResumeWhat::Own);
+
+/// Whether resumeTurn has something to finish.
 Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start);
 
 }  // namespace bough::agent

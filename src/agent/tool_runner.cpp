@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ranges>
 #include <span>
 #include <thread>
 
@@ -17,7 +16,6 @@ namespace {
 
 constexpr std::size_t kThreads = 8;
 constexpr std::size_t kTogether = 64;  // calls that are prepared at the same time: each may hold an open folder
-constexpr std::size_t kLookedAt = 64;  // entries at the end of a branch that tell how its last turn ended
 
 // Stores results and says so, one at a time.
 class Results {
@@ -115,10 +113,6 @@ Result<void> runSome(const Agent& agent, Results& results, std::span<const ToolC
   return ready.empty() ? Result<void>() : runAll(agent, results, ready);
 }
 
-bool isKind(const Entry& entry, std::string_view kind) {
-  return entry.type == entry_type::kCustom && json::findString(entry.payload, "kind") == kind;
-}
-
 Result<void> applyChoice(const RecoveryChoice& choice, Results& results, const ToolCall& call,
                          std::vector<ToolCall>& runnable) {
   switch (choice.action) {
@@ -170,12 +164,12 @@ Result<void> runCalls(const Agent& agent, Journal& journal, const std::vector<To
   return {};
 }
 
-Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal) {
-  auto open = unfinishedToolCalls(agent.store, journal.sessionId(), journal.parentId());
-  if (!open) return std::unexpected(open.error());
+Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal, const std::string& answerEntryId) {
+  BOUGH_TRY(auto open, unfinishedToolCalls(agent.store, journal.sessionId(), journal.parentId()));
+  std::erase_if(open, [&](const UnfinishedToolCall& each) { return each.entryId != answerEntryId; });
   Results results(agent, journal);
   std::vector<ToolCall> runnable;
-  for (const UnfinishedToolCall& each : *open) {
+  for (const UnfinishedToolCall& each : open) {
     const bool quoted = each.input.starts_with('"');
     const ToolCall call{
         .id = each.toolCallId, .name = each.name, .arguments = quoted ? decoded(stringBody(each.input)) : each.input};
@@ -184,28 +178,10 @@ Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal) {
       runnable.push_back(call);
       continue;
     }
-    if (auto applied = applyChoice(agent.listener.recover(each), results, call, runnable); !applied) {
-      return std::unexpected(applied.error());
-    }
+    BOUGH_TRY(applyChoice(agent.listener.recover(each), results, call, runnable));
   }
-  if (auto ran = runCalls(agent, journal, runnable); !ran) return std::unexpected(ran.error());
-  return open->size();
-}
-
-Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start) {
-  if (start.headId.empty()) return false;
-  auto entries = store.loadSessionEntries(start.sessionId, {.last = kLookedAt, .branch = start.headId});
-  if (!entries) return std::unexpected(entries.error());
-  for (const Entry& entry : std::views::reverse(*entries)) {
-    if (isKind(entry, kTurnKind) || isKind(entry, kAbortedKind)) return false;
-    if (entry.type == entry_type::kToolStart) return true;
-    if (!holdsMessage(entry) || entry.redacted) continue;
-    const auto message = normalizeEntry(entry);
-    if (!message) return false;
-    if (message->role == Role::User || message->role == Role::Tool) return true;
-    return std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });
-  }
-  return false;
+  BOUGH_TRY(runCalls(agent, journal, runnable));
+  return open.size();
 }
 
 }  // namespace bough::agent

@@ -20,8 +20,8 @@ std::string toolDefinitions(const std::vector<Tool>& tools);
 /// stop keeps from running, get a result that says so. Fails when something could not be stored.
 Result<void> runCalls(const Agent& agent, Journal& journal, const std::vector<ToolCall>& calls);
 
-/// Deals with the calls on the branch that have no result: those that never started run now, those that may be repeated
+/// Deals with the calls of an answer that have no result: those that never started run now, those that may be repeated
 /// run again, the others are the user's decision. Returns how many there were.
-Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal);
+Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal, const std::string& answerEntryId);
 
 }  // namespace bough::agent

@@ -1,77 +1,8 @@
-// The loop: what is stored when, what is left after an interruption, and two chats on one session.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include "agent/chat.h"
-#include "agent/http_provider.h"
-#include "agent/json_parts.h"
-#include "agent/offline.h"
-#include "agent/scenario.h"
-#include "support/temp_folder.h"
+// The loop: what is stored when, what a stop leaves, and two chats on one session.
+#include "agent/loop_fixture.h"
 
 namespace bough::agent {
 namespace {
-
-class LoopTest : public ::testing::Test {
- protected:
-  LoopTest() {
-    std::filesystem::create_directories(work());
-    store_ = std::move(*SessionStore::open(folder_ / "store"));
-    sessionId_ = store_->createSession({.key = "main:cli:user"})->sessionId;
-    environment_ = std::make_unique<ToolEnvironment>(
-        ToolEnvironment{.folder = *WorkingFolder::open(work()), .limits = {}, .secrets = {}, .allowedCommands = {}});
-  }
-
-  [[nodiscard]] std::string work() const { return folder_ / "work"; }
-  [[nodiscard]] std::string get(const std::string& name) const {
-    std::ifstream file(work() + "/" + name, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-  Agent agent(Listener& listener) {
-    return {.store = *store_,
-            .provider = *provider_,
-            .tools = tools_,
-            .environment = *environment_,
-            .listener = listener,
-            .cancel = cancel_,
-            .options = options_};
-  }
-  Agent agent() { return agent(listener_); }
-  StartingPoint here() { return *startingPoint(*store_, sessionId_); }
-  std::vector<Entry> entries() { return *store_->loadSessionEntries(sessionId_); }
-  std::string append(const std::string& type, const std::string& payload) {
-    Entry entry;
-    entry.type = type;
-    entry.payload = payload;
-    return store_->appendSessionEntries(sessionId_, {entry})->lastAppendedEntryId;
-  }
-  // An answer of the model with these calls, stored as a crash would have left it.
-  void appendCalls(const std::string& calls) {
-    append("message", userPayload("do it"));
-    append("message", messagePayload(Dialect::Bough, R"({"role":"assistant","content":[)" + calls + "]}"));
-  }
-  std::vector<std::string> typesOf() {
-    std::vector<std::string> types;
-    for (const Entry& entry : entries()) types.push_back(entry.type);
-    return types;
-  }
-
-  TempFolder folder_;
-  std::unique_ptr<SessionStore> store_;
-  std::string sessionId_;
-  std::unique_ptr<ToolEnvironment> environment_;
-  std::unique_ptr<Provider> provider_ = makeOfflineProvider();
-  std::vector<Tool> tools_ = builtInTools();
-  RecordingListener listener_;
-  CancelToken cancel_;
-  LoopOptions options_{.systemPrompt = "Be brief."};
-};
 
 TEST_F(LoopTest, EverythingIsStoredBeforeItHasConsequences) {
   std::vector<std::string> seen;
@@ -98,76 +29,6 @@ TEST_F(LoopTest, EverythingIsStoredBeforeItHasConsequences) {
   EXPECT_EQ(report->end.headId, entries().back().id);
   EXPECT_NE(report->text.find("hello"), std::string::npos);
   EXPECT_FALSE(*isInterrupted(*store_, here()));
-}
-
-TEST_F(LoopTest, CallsThatWereNotStartedRunOnceAndTheTurnGoesOn) {
-  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}},)"
-              R"({"type":"tool_call","id":"c2","name":"ls","input":{}})");
-  ASSERT_TRUE(*isInterrupted(*store_, here()));
-  const auto report = resumeTurn(agent(), here());
-  ASSERT_TRUE(report.has_value()) << report.error().message;
-  EXPECT_EQ(get("n.txt"), "x\n");
-  EXPECT_TRUE(listener_.recovered.empty());
-  EXPECT_FALSE(*isInterrupted(*store_, here()));
-  const auto again = resumeTurn(agent(), here());
-  ASSERT_TRUE(again.has_value());
-  EXPECT_EQ(get("n.txt"), "x\n");
-}
-
-TEST_F(LoopTest, StartedCallsRunAgainOnlyWhenThatIsSafe) {
-  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}},)"
-              R"({"type":"tool_call","id":"c2","name":"write","input":{"path":"w.txt","content":"w"}})");
-  append("tool_start", R"({"toolCallId":"c1","name":"bash"})");
-  append("tool_start", R"({"toolCallId":"c2","name":"write"})");
-  const auto report = resumeTurn(agent(), here());
-  ASSERT_TRUE(report.has_value()) << report.error().message;
-  EXPECT_EQ(get("n.txt"), "");
-  EXPECT_EQ(get("w.txt"), "w");
-  ASSERT_EQ(listener_.recovered.size(), 1U);
-  EXPECT_EQ(listener_.recovered[0].toolCallId, "c1");
-  EXPECT_NE(report->text.find("The outcome is unknown"), std::string::npos) << report->text;
-}
-
-TEST_F(LoopTest, UserDecidesAboutAStartedCall) {
-  using Action = RecoveryChoice::Action;
-  struct Case {
-    RecoveryChoice choice;
-    std::string says;
-    std::string file;
-  };
-  std::size_t number = 0;
-  for (const Case& each : {Case{{.action = Action::RunAgain}, "[no output]", "x\n"},
-                           Case{{.action = Action::Skip}, "the user skipped it", ""},
-                           Case{{.action = Action::GiveResult, .text = "it worked"}, "it worked", ""}}) {
-    sessionId_ = store_->createSession()->sessionId;
-    const std::string name = "n" + std::to_string(++number);
-    appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> )" + name + R"("}})");
-    append("tool_start", R"({"toolCallId":"c1","name":"bash"})");
-    listener_.choice = each.choice;
-    const auto report = resumeTurn(agent(), here());
-    ASSERT_TRUE(report.has_value()) << report.error().message;
-    EXPECT_NE(report->text.find(each.says), std::string::npos) << report->text;
-    EXPECT_EQ(get(name), each.file);
-  }
-}
-
-TEST_F(LoopTest, MessageWithoutAnAnswerIsAnswered) {
-  append("message", userPayload("are you there?"));
-  ASSERT_TRUE(*isInterrupted(*store_, here()));
-  const auto report = resumeTurn(agent(), here());
-  ASSERT_TRUE(report.has_value());
-  EXPECT_NE(report->text.find("are you there?"), std::string::npos);
-}
-
-TEST_F(LoopTest, BareEntriesAreMessagesToo) {
-  Entry said;
-  said.type = "user";
-  said.payload = R"({"content":"from elsewhere"})";
-  ASSERT_TRUE(store_->appendSessionEntries(sessionId_, {said}).has_value());
-  EXPECT_TRUE(isInterrupted(*store_, here()).value());
-  const auto report = resumeTurn(agent(), here());
-  ASSERT_TRUE(report.has_value()) << report.error().message;
-  EXPECT_NE(report->text.find("You said: from elsewhere"), std::string::npos) << report->text;
 }
 
 TEST_F(LoopTest, StoppedTurnKeepsWhatCameMarkedAndIsNotResumed) {
@@ -263,16 +124,6 @@ TEST_F(LoopTest, OthersWhoAppendInTheMiddleOfATurnStayBeside) {
   for (const Entry& entry : *branch) {
     EXPECT_EQ(entry.payload.find("intruder"), std::string::npos);
   }
-}
-
-TEST_F(LoopTest, CallThatAnotherProcessHasStartedIsNotRunHere) {
-  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}})");
-  const StartingPoint seen = here();
-  append("tool_start", R"({"toolCallId":"c1","name":"bash"})");
-  const auto report = resumeTurn(agent(), seen);
-  ASSERT_FALSE(report.has_value());
-  EXPECT_EQ(report.error().code, ErrorCode::Conflict);
-  EXPECT_EQ(get("n.txt"), "");
 }
 
 TEST_F(LoopTest, TurnLockKeepsOtherProcessesOut) {

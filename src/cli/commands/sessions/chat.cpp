@@ -86,7 +86,8 @@ Result<ExitCode> runPrompts(const Context& context, Options& options) {
   agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
   BOUGH_TRY(auto opened, openChat(context, options.chat, options.session, options.fresh, listener, signals.token()));
   printOpened(opened, context.json);
-  BOUGH_TRY(auto resumed, opened.chat->resume());
+  BOUGH_TRY(auto resumed,
+            opened.chat->resume(options.resumeOnly ? agent::ResumeWhat::AlsoMessages : agent::ResumeWhat::Own));
   if (resumed.aborted) return kProblem;
   if (options.resumeOnly) return kDone;
   if (!options.prompt.empty()) {
@@ -146,7 +147,9 @@ Command chatCommand() {
             .value = "KEY"},
            {.name = "--session", .help = kSessionHelp, .target = &options->session, .value = "SESSION"},
            {.name = "--new", .help = "Begin a new session under the key", .target = &options->fresh},
-           {.name = "--continue", .help = "Only finish a turn that was interrupted", .target = &options->resumeOnly},
+           {.name = "--continue",
+            .help = "Only finish a turn that was interrupted, or answer a message that another program appended",
+            .target = &options->resumeOnly},
            {.name = "--folder",
             .help = "Where the tools work; default: the current folder",
             .target = &options->chat.folder,

@@ -1,0 +1,173 @@
+// What is taken up again after an interruption, and what never is.
+#include "agent/loop_fixture.h"
+
+namespace bough::agent {
+namespace {
+
+TEST_F(LoopTest, CallsThatWereNotStartedRunOnceAndTheTurnGoesOn) {
+  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}},)"
+              R"({"type":"tool_call","id":"c2","name":"ls","input":{}})");
+  ASSERT_TRUE(*isInterrupted(*store_, here()));
+  const auto report = resumeTurn(agent(), here());
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(get("n.txt"), "x\n");
+  EXPECT_TRUE(listener_.recovered.empty());
+  EXPECT_FALSE(*isInterrupted(*store_, here()));
+  const auto again = resumeTurn(agent(), here());
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(get("n.txt"), "x\n");
+}
+
+TEST_F(LoopTest, StartedCallsRunAgainOnlyWhenThatIsSafe) {
+  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}},)"
+              R"({"type":"tool_call","id":"c2","name":"write","input":{"path":"w.txt","content":"w"}})");
+  append("tool_start", R"({"toolCallId":"c1","name":"bash"})");
+  append("tool_start", R"({"toolCallId":"c2","name":"write"})");
+  const auto report = resumeTurn(agent(), here());
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(get("n.txt"), "");
+  EXPECT_EQ(get("w.txt"), "w");
+  ASSERT_EQ(listener_.recovered.size(), 1U);
+  EXPECT_EQ(listener_.recovered[0].toolCallId, "c1");
+  EXPECT_NE(report->text.find("The outcome is unknown"), std::string::npos) << report->text;
+}
+
+TEST_F(LoopTest, UserDecidesAboutAStartedCall) {
+  using Action = RecoveryChoice::Action;
+  struct Case {
+    RecoveryChoice choice;
+    std::string says;
+    std::string file;
+  };
+  std::size_t number = 0;
+  for (const Case& each : {Case{{.action = Action::RunAgain}, "[no output]", "x\n"},
+                           Case{{.action = Action::Skip}, "the user skipped it", ""},
+                           Case{{.action = Action::GiveResult, .text = "it worked"}, "it worked", ""}}) {
+    sessionId_ = store_->createSession()->sessionId;
+    const std::string name = "n" + std::to_string(++number);
+    appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> )" + name + R"("}})");
+    append("tool_start", R"({"toolCallId":"c1","name":"bash"})");
+    listener_.choice = each.choice;
+    const auto report = resumeTurn(agent(), here());
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_NE(report->text.find(each.says), std::string::npos) << report->text;
+    EXPECT_EQ(get(name), each.file);
+  }
+}
+
+TEST_F(LoopTest, MessageWithoutAnAnswerIsAnswered) {
+  append("message", userPayload("are you there?"), kOwn);
+  ASSERT_TRUE(*isInterrupted(*store_, here()));
+  const auto report = resumeTurn(agent(), here());
+  ASSERT_TRUE(report.has_value());
+  EXPECT_NE(report->text.find("are you there?"), std::string::npos);
+}
+
+TEST_F(LoopTest, BareEntriesAreMessagesToo) {
+  Entry said;
+  said.type = "user";
+  said.payload = R"({"content":"from elsewhere"})";
+  ASSERT_TRUE(store_->appendSessionEntries(sessionId_, {said}).has_value());
+  // Another program's message is answered when the user asks for that, and not before.
+  EXPECT_FALSE(isInterrupted(*store_, here()).value());
+  ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
+  EXPECT_EQ(entries().back().type, "user");
+  const auto report = resumeTurn(agent(), here(), ResumeWhat::AlsoMessages);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_NE(report->text.find("You said: from elsewhere"), std::string::npos) << report->text;
+}
+
+TEST_F(LoopTest, CallsOfAnotherProgramNeverRun) {
+  append("message", userPayload("do it"), kOwn);
+  append("message", messagePayload(Dialect::Bough, R"({"role":"assistant","content":[{"type":"tool_call","id":"c1",)"
+                                                   R"("name":"bash","input":{"command":"echo x >> n.txt"}}]})"));
+  EXPECT_FALSE(*isInterrupted(*store_, here()));
+  ASSERT_TRUE(resumeTurn(agent(), here(), ResumeWhat::AlsoMessages).has_value());
+  EXPECT_EQ(get("n.txt"), "");
+}
+
+TEST_F(LoopTest, OnlyTheCallsOfTheInterruptedAnswerRun) {
+  // An old call without a result: the conversation went on without it.
+  appendCalls(R"({"type":"tool_call","id":"old","name":"bash","input":{"command":"echo old >> n.txt"}})");
+  appendCalls(R"({"type":"tool_call","id":"new","name":"bash","input":{"command":"echo new >> n.txt"}})");
+  ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
+  EXPECT_EQ(get("n.txt"), "new\n");
+  // Nor does it run when what was interrupted has no calls at all.
+  append("message", userPayload("hello"), kOwn);
+  ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
+  EXPECT_EQ(get("n.txt"), "new\n");
+}
+
+TEST_F(LoopTest, AnAnswerWithMoreCallsThanAreReadAtOnceIsFinished) {
+  std::string calls;
+  for (int i = 0; i < 300; ++i) {
+    calls += fmt::format(R"({}{{"type":"tool_call","id":"c{}","name":"ls","input":{{}}}})", i == 0 ? "" : ",", i);
+  }
+  appendCalls(calls);
+  for (int i = 0; i < 299; ++i) {
+    append("tool_start", fmt::format(R"({{"toolCallId":"c{}","name":"ls"}})", i));
+    append("message", resultPayload(fmt::format("c{}", i), "ls", "x", false));
+  }
+  ASSERT_TRUE(*isInterrupted(*store_, here()));
+  ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
+  EXPECT_EQ(listener_.of(EventKind::ToolStart).size(), 1U);
+}
+
+TEST_F(LoopTest, NothingOfARedactedTurnRunsAgain) {
+  std::ofstream(work() + "/secret.txt") << "secret words";
+  for (const std::size_t hidden : {1U, 3U, 4U}) {
+    sessionId_ = store_->createSession()->sessionId;
+    std::vector<std::string> ids;
+    ids.push_back(append("message", userPayload("do it"), kOwn));
+    ids.push_back(
+        append("message",
+               messagePayload(Dialect::Bough, R"({"role":"assistant","content":[{"type":"tool_call","id":"c1",)"
+                                              R"("name":"read","input":{"path":"secret.txt"}}]})"),
+               kOwn));
+    ids.push_back(append("tool_start", R"({"toolCallId":"c1","name":"read"})"));
+    ids.push_back(append("message", resultPayload("c1", "read", "secret words", false)));
+    if (hidden == 4) ids.push_back(append("message", userPayload("and now?"), kOwn));
+    ASSERT_TRUE(*isInterrupted(*store_, here()));
+    ASSERT_TRUE(store_->redactEntry(sessionId_, ids[hidden], "me", "secret").has_value());
+    EXPECT_FALSE(*isInterrupted(*store_, here())) << hidden;
+    const std::size_t before = entries().size();
+    ASSERT_TRUE(resumeTurn(agent(), here(), ResumeWhat::AlsoMessages).has_value());
+    EXPECT_EQ(entries().size(), before) << hidden;
+  }
+}
+
+TEST_F(LoopTest, ABranchThatSomebodyChoseIsNotAnInterruptedTurn) {
+  const auto report = runTurn(agent(), here(), "bash echo x >> n.txt");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(get("n.txt"), "x\n");
+  const auto all = entries();
+  for (const Entry& entry : all) {
+    if (entry.type == "session_header") continue;
+    // A switch to any entry of the turn, the answer with its calls among them.
+    ASSERT_TRUE(store_->moveHead(sessionId_, entry.id).has_value());
+    EXPECT_FALSE(*isInterrupted(*store_, here())) << entry.payload;
+    ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
+    // A fork from there.
+    const auto fork = store_->branchFromEntry(sessionId_, entry.id);
+    ASSERT_TRUE(fork.has_value());
+    EXPECT_FALSE(*isInterrupted(*store_, *startingPoint(*store_, fork->sessionId))) << entry.payload;
+  }
+  EXPECT_EQ(get("n.txt"), "x\n");
+  // What is said from there and then interrupted is finished as always.
+  ASSERT_TRUE(store_->moveHead(sessionId_, all[2].id).has_value());
+  append("message", userPayload("hello"), kOwn);
+  EXPECT_TRUE(*isInterrupted(*store_, here()));
+}
+
+TEST_F(LoopTest, CallThatAnotherProcessHasStartedIsNotRunHere) {
+  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}})");
+  const StartingPoint seen = here();
+  append("tool_start", R"({"toolCallId":"c1","name":"bash"})");
+  const auto report = resumeTurn(agent(), seen);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, ErrorCode::Conflict);
+  EXPECT_EQ(get("n.txt"), "");
+}
+
+}  // namespace
+}  // namespace bough::agent
