@@ -168,8 +168,8 @@ class Catalog {
   Result<std::uint64_t> count(const SessionFilter& filter = {});
   /// NotFound when there is no such session. Without prices by the built-in table.
   Result<SessionSummary> session(const std::string& sessionId, const PriceTable* prices = nullptr);
-  /// The session made last under this key; none when there is none.
-  Result<std::optional<std::string>> currentSession(std::string_view key);
+  /// The session made last under this key, or under this key in this folder; none when there is none.
+  Result<std::optional<std::string>> currentSession(std::string_view key, std::string_view cwd = {});
   /// An id, a key, the beginning of ids or part of titles, whichever matches first in this order.
   Result<NameMatch> findByName(std::string_view name, std::size_t limit = 10);
 

@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "agent/ask_once.h"
+#include "agent/interruption.h"
 #include "agent/json_parts.h"
 #include "agent/models.h"
 #include "agent/offline.h"
 #include "agent/prompts.h"
 #include "agent/tool_runner.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "bough/catalog.h"
 
 namespace bough::agent {
@@ -20,10 +22,19 @@ constexpr std::size_t kShownLosses = 3;
 
 // What is in force at the end of a branch, without reading its messages.
 struct Setup {
-  bool begun = false;  // there was a turn
+  std::string folder;  // that the model was told it works in; empty before the first turn of this agent
   std::string model;
   std::string thinkingLevel;
 };
+
+constexpr std::string_view kFolderLine = "\n\nThe folder: ";
+
+std::string folderIn(const Entry& entry) {
+  if (auto folder = json::findString(entry.payload, "folder")) return std::move(*folder);
+  const std::string prompt = json::findString(entry.payload, "systemPrompt").value_or("");
+  const std::size_t at = prompt.find(kFolderLine);
+  return at == std::string::npos ? std::string() : prompt.substr(at + kFolderLine.size());
+}
 
 std::string modelNameIn(const Entry& entry) {
   const std::string provider = json::findString(entry.payload, "provider").value_or("");
@@ -35,12 +46,13 @@ Result<Setup> setupAt(SessionStore& store, const StartingPoint& at) {
   Setup setup;
   if (at.headId.empty()) return setup;
   auto marks = store.loadSessionEntries(
-      at.sessionId, {.branch = at.headId,
-                     .types = {std::string(entry_type::kRuntimeInit), std::string(entry_type::kModelChange),
-                               std::string(entry_type::kThinkingLevelChange)}});
+      at.sessionId,
+      {.branch = at.headId,
+       .types = {std::string(entry_type::kRuntimeInit), std::string(entry_type::kModelChange),
+                 std::string(entry_type::kThinkingLevelChange), std::string(entry_type::kSystemPromptOverride)}});
   if (!marks) return std::unexpected(marks.error());
   for (const Entry& mark : *marks) {
-    setup.begun = setup.begun || mark.type == entry_type::kRuntimeInit;
+    if (std::string folder = folderIn(mark); !folder.empty()) setup.folder = std::move(folder);
     if (const std::string model = modelNameIn(mark); !model.empty()) setup.model = model;
     if (auto level = json::findString(mark.payload, "thinkingLevel")) setup.thinkingLevel = std::move(*level);
   }
@@ -94,11 +106,14 @@ Result<std::unique_ptr<Chat>> Chat::make(SessionStore& store, Listener& listener
 }
 
 Result<void> Chat::open(const std::string& sessionId) {
-  auto place = startingPoint(store_, sessionId);
-  if (!place) return std::unexpected(place.error());
-  at_ = std::move(*place);
+  BOUGH_TRY(StartingPoint place, startingPoint(store_, sessionId));
+  const StartingPoint before = std::exchange(at_, std::move(place));
+  if (auto chosen = chooseModel(); !chosen) {
+    at_ = before;
+    return chosen;
+  }
   contextTokens_ = 0;
-  return chooseModel();
+  return {};
 }
 
 Result<void> Chat::startNew() {
@@ -120,7 +135,7 @@ void Chat::keepModel() {
   options_.thinkingLevel = thinkingLevel_;
 }
 
-// The model that was asked for; else the one the session used last, when it can be had; else the default one.
+// The model that was asked for; else the one the session used last; the default one only where none was used.
 Result<void> Chat::chooseModel() {
   auto setup = setupAt(store_, at_);
   if (!setup) return std::unexpected(setup.error());
@@ -132,10 +147,10 @@ Result<void> Chat::chooseModel() {
   const std::string name = asked ? wanted : recorded.empty() ? defaultModel() : recorded;
   auto provider = makeProvider(name, options_.http);
   if (!provider && !asked && !recorded.empty()) {
-    listener_.onEvent({.kind = EventKind::Notice,
-                       .text = fmt::format("{} cannot be used ({}); going on with {}", name, provider.error().message,
-                                           defaultModel())});
-    provider = makeProvider(defaultModel(), options_.http);
+    return fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("this conversation is with {}, which cannot be used now: {}", name, provider.error().message),
+        provider.error().hint);
   }
   if (!provider) return std::unexpected(provider.error());
   provider_ = std::move(*provider);
@@ -191,19 +206,35 @@ Result<std::string> Chat::appendNow(std::string_view type, std::string payload) 
 // said already.
 // Returns whether this is the first turn.
 Result<bool> Chat::recordSetup() {
-  auto setup = setupAt(store_, at_);
-  if (!setup) return std::unexpected(setup.error());
-  if (setup->begun) return false;
+  BOUGH_TRY(const Setup setup, setupAt(store_, at_));
+  if (!setup.folder.empty()) {
+    BOUGH_TRY(recordFolder(setup.folder));
+    return false;
+  }
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject();
   writeModel(writer, provider_->name());
   if (!thinkingLevel_.empty()) writer.member("thinkingLevel", thinkingLevel_);
-  writer.member("systemPrompt", fmt::format("{}\n\nThe folder: {}", kSystemPrompt, environment_.folder.path()));
+  writer.member("systemPrompt", systemPrompt()).member("folder", folder());
   writer.key("tools").raw(toolDefinitions(builtInTools())).endObject();
-  auto stored = appendNow(entry_type::kRuntimeInit, std::move(payload));
-  if (!stored) return std::unexpected(stored.error());
+  BOUGH_TRY(appendNow(entry_type::kRuntimeInit, std::move(payload)));
   return true;
+}
+
+std::string Chat::systemPrompt() const {
+  return fmt::format("{}{}{}", kSystemPrompt, kFolderLine, folder());
+}
+
+// A conversation that goes on in another folder: the model has to know where its tools work.
+Result<void> Chat::recordFolder(const std::string& recorded) {
+  if (recorded == folder()) return {};
+  std::string payload;
+  json::Writer(payload).beginObject().member("systemPrompt", systemPrompt()).member("folder", folder()).endObject();
+  BOUGH_TRY(appendNow(entry_type::kSystemPromptOverride, std::move(payload)));
+  listener_.onEvent(
+      {.kind = EventKind::Notice, .text = fmt::format("the tools work in {} now, not in {}", folder(), recorded)});
+  return {};
 }
 
 // A convenience: when it fails, the session keeps the title that its first message gives it.
@@ -246,6 +277,14 @@ Result<TurnReport> Chat::resume(ResumeWhat what) {
   auto held = hold();
   if (!held) return std::unexpected(held.error());
   if (held->othersAtWork) return TurnReport{.end = at_};  // what looks interrupted is theirs
+  BOUGH_TRY(const Interruption found, findInterruption(store_, at_));
+  BOUGH_TRY(const Setup setup, setupAt(store_, at_));
+  if (found.kind == Interruption::Kind::Calls && setup.folder != folder()) {
+    listener_.onEvent({.kind = EventKind::Notice,
+                       .text = fmt::format("a turn was interrupted in {}; it is not finished here, in {} (--folder)",
+                                           setup.folder, folder())});
+    return TurnReport{.end = at_};
+  }
   return finished(resumeTurn(agent(), at_, what));
 }
 

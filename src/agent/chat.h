@@ -39,7 +39,9 @@ class Chat {
   static Result<std::unique_ptr<Chat>> make(SessionStore& store, Listener& listener, const CancelToken& cancel,
                                             ChatOptions options);
 
-  /// Opens a session: its place and its model. NotFound when there is none.
+  /// Opens a session: its place and its model. NotFound when there is none. InvalidArgument when its model cannot be
+  /// used now and no other was asked for: a conversation is never handed to another model unasked. When it fails, the
+  /// chat stays where it was.
   Result<void> open(const std::string& sessionId);
   /// Makes a session under the key and opens it.
   Result<void> startNew();
@@ -77,6 +79,8 @@ class Chat {
   [[nodiscard]] std::uint64_t contextTokens() const { return contextTokens_; }
   [[nodiscard]] std::uint64_t windowTokens() const;
   [[nodiscard]] const ChatOptions& options() const { return options_; }
+  /// Where the tools work: absolute, without links.
+  [[nodiscard]] const std::string& folder() const { return environment_.folder.path(); }
   [[nodiscard]] SessionStore& store() { return store_; }
 
  private:
@@ -90,6 +94,8 @@ class Chat {
 
   [[nodiscard]] Agent agent() const;
   Result<void> chooseModel();
+  Result<void> recordFolder(const std::string& recorded);
+  [[nodiscard]] std::string systemPrompt() const;
   void keepModel();
   Result<bool> recordSetup();
   void makeTitle(const std::string& said, const std::string& answered);

@@ -128,7 +128,7 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
   }
   if (endpoint.key.empty() && !found->keyVariables.empty()) {
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no key for {}", provider),
-                fmt::format("set {}, or take the model that needs none: --model {}",
+                fmt::format("set {}, or choose another model with --model; {} needs no key",
                             fmt::join(found->keyVariables, " or "), kOfflineModel));
   }
   const std::string url = variables(std::string(found->baseUrlVariable));

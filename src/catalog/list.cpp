@@ -138,14 +138,14 @@ Result<SessionSummary> Catalog::session(const std::string& sessionId, const Pric
   });
 }
 
-Result<std::optional<std::string>> Catalog::currentSession(std::string_view key) {
+Result<std::optional<std::string>> Catalog::currentSession(std::string_view key, std::string_view cwd) {
   return state_->guarded([&]() -> Result<std::optional<std::string>> {
     std::optional<std::string> current;
     if (!key.empty()) {
       Query query(*state_->database,
-                  "SELECT sessionId FROM session WHERE key = ? AND key <> '' ORDER BY createdMs DESC, sessionId DESC "
-                  "LIMIT 1",
-                  key);
+                  "SELECT sessionId FROM session WHERE key = ? AND key <> '' AND (? = '' OR cwd = ?) "
+                  "ORDER BY createdMs DESC, sessionId DESC LIMIT 1",
+                  key, cwd, cwd);
       if (query.next()) current = query.text(0);
     }
     if (auto read = state_->database->take(); !read) return std::unexpected(read.error());

@@ -188,6 +188,38 @@ TEST_F(LoopTest, ProviderThatFailsLeavesAValidSessionThatGoesOn) {
   EXPECT_NE(report->text.find("hello"), std::string::npos);
 }
 
+TEST_F(LoopTest, SystemPromptNamesTheFolderInWhichTheToolsWork) {
+  const auto prompt = [&] { return buildContext(*store_, sessionId_, {.dialect = Dialect::Bough})->system; };
+  const auto chatIn = [&](const std::string& folder) {
+    auto chat = std::move(*Chat::make(*store_, listener_, cancel_, {.model = "offline/echo", .folder = folder}));
+    EXPECT_TRUE(chat->open(sessionId_).has_value());
+    return chat;
+  };
+  ASSERT_TRUE(chatIn(work())->say("hello").has_value());
+  EXPECT_NE(prompt().find(std::string(std::filesystem::canonical(work()))), std::string::npos) << prompt();
+  ASSERT_TRUE(chatIn(work())->say("again").has_value());
+  EXPECT_EQ(std::ranges::count(typesOf(), "system_prompt_override"), 0);
+  std::filesystem::create_directories(folder_ / "other");
+  ASSERT_TRUE(chatIn(folder_ / "other")->say("here").has_value());
+  EXPECT_NE(prompt().find(std::string(std::filesystem::canonical(folder_ / "other"))), std::string::npos) << prompt();
+  EXPECT_EQ(prompt().find(std::string(std::filesystem::canonical(work()))), std::string::npos) << prompt();
+  // Calls that were to run in one folder do not run in another.
+  appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}})");
+  ASSERT_TRUE(chatIn(work())->resume().has_value());
+  EXPECT_EQ(get("n.txt"), "");
+  EXPECT_NE(listener_.of(EventKind::Notice).back().text.find("other"), std::string::npos);
+}
+
+TEST_F(LoopTest, ASessionThatAnotherProgramBeganGetsOurToolsAndPrompt) {
+  append("runtime_init", R"({"model":"x","systemPrompt":"You are somebody else.","tools":[]})");
+  auto chat = Chat::make(*store_, listener_, cancel_, {.model = "offline/echo", .folder = work()});
+  ASSERT_TRUE((*chat)->open(sessionId_).has_value());
+  ASSERT_TRUE((*chat)->say("hello").has_value());
+  const auto context = buildContext(*store_, sessionId_, {.dialect = Dialect::Bough});
+  EXPECT_NE(context->system.find("The folder: "), std::string::npos) << context->system;
+  EXPECT_NE(context->tools.find("\"bash\""), std::string::npos);
+}
+
 TEST_F(LoopTest, ChatRecordsItsSetupAndSwitchesModelsInTheMiddle) {
   auto chat = Chat::make(*store_, listener_, cancel_, {.model = "offline/echo", .folder = work()});
   ASSERT_TRUE(chat.has_value());
@@ -204,18 +236,25 @@ TEST_F(LoopTest, ChatRecordsItsSetupAndSwitchesModelsInTheMiddle) {
   EXPECT_EQ((*again)->model(), "anthropic/claude-sonnet-4-5");
   EXPECT_EQ((*again)->thinkingLevel(), "high");
   ::unsetenv("ANTHROPIC_API_KEY");
-  // Without the key the conversation goes on with what there is, and says so.
-  ASSERT_TRUE((*again)->open(sessionId_).has_value());
-  EXPECT_EQ((*again)->model(), "offline/echo");
-  EXPECT_FALSE(listener_.of(EventKind::Notice).empty());
+  // Without the key nobody else gets the conversation unasked, and the chat stays where it was.
+  const std::size_t before = entries().size();
+  const auto refused = (*again)->open(sessionId_);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("anthropic/claude-sonnet-4-5"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().hint.find("ANTHROPIC_API_KEY"), std::string::npos) << refused.error().hint;
+  EXPECT_NE(refused.error().hint.find("--model"), std::string::npos) << refused.error().hint;
+  EXPECT_EQ(entries().size(), before);
+  EXPECT_EQ((*again)->model(), "anthropic/claude-sonnet-4-5");
+  auto other = Chat::make(*store_, listener_, cancel_, {.model = "offline/echo", .folder = work()});
+  ASSERT_TRUE((*other)->open(sessionId_).has_value());
   const auto types = typesOf();
   EXPECT_EQ(types[1], "runtime_init");
   EXPECT_EQ(std::ranges::count(types, "model_change"), 2);
   EXPECT_EQ(std::ranges::count(types, "thinking_level_change"), 1);
-  const auto back = (*again)->findBack(1);
+  const auto back = (*other)->findBack(1);
   ASSERT_TRUE(back.has_value());
-  ASSERT_TRUE((*again)->moveHead(*back).has_value());
-  EXPECT_FALSE((*again)->findBack(1).has_value());
+  ASSERT_TRUE((*other)->moveHead(*back).has_value());
+  EXPECT_FALSE((*other)->findBack(1).has_value());
 }
 
 }  // namespace

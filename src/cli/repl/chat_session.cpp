@@ -88,7 +88,9 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
     BOUGH_TRY(auto found, resolveSession(*out.store, session));
     id = found;
   } else if (!fresh) {
-    BOUGH_TRY(auto current, out.catalog->currentSession(options.key));
+    // One conversation a folder, unless a key says whose it is.
+    const bool byFolder = options.key == agent::kDefaultKey;
+    BOUGH_TRY(auto current, out.catalog->currentSession(options.key, byFolder ? out.chat->folder() : std::string()));
     id = current.value_or("");
   }
   BOUGH_TRY(id.empty() ? out.chat->startNew() : out.chat->open(id));

@@ -120,7 +120,8 @@ Command chatCommand() {
       .name = "chat",
       .summary = "Talk with a model that can use tools, in a session that survives anything",
       .details =
-          "Continues the current session of a key, or makes one. Everything is stored before it has consequences: a "
+          "Continues the session of the working folder, or makes one. Everything is stored before it has consequences: "
+          "a "
           "turn\n"
           "that was interrupted, however, is finished on the next start. The model is PROVIDER/MODEL; keys come from "
           "the\n"
@@ -142,7 +143,7 @@ Command chatCommand() {
             .target = &options->chat.model,
             .value = "NAME"},
            {.name = "--key",
-            .help = "Whose current session to continue; default: main:cli:user",
+            .help = "Continue the current session of this key; default: the session of the working folder",
             .target = &options->chat.key,
             .value = "KEY"},
            {.name = "--session", .help = kSessionHelp, .target = &options->session, .value = "SESSION"},
