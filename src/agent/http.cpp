@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "agent/secrets.h"
 #include "base/environment.h"
 
 namespace bough::agent {
@@ -88,7 +89,7 @@ std::size_t onBody(const char* bytes, std::size_t size, std::size_t count, void*
 
 std::unexpected<Error> networkError(std::string_view url, std::string_view what) {
   const std::size_t end = url.find('?');
-  auto error = fail(ErrorCode::Io, fmt::format("{}: {}", url.substr(0, end), what),
+  auto error = fail(ErrorCode::Io, fmt::format("{}: {}", withoutCredentials(url.substr(0, end)), what),
                     "check the network, the proxy variables and the base URL");
   error.error().retryable = true;
   return error;

@@ -102,7 +102,7 @@ class HttpProvider final : public Provider {
     if (reader->complete()) return {.answer = reader->finish(false)};
     if (!error) error = brokenOff(any);
     if (error->hint.empty())
-      error->hint = fmt::format("check that {} is the base URL of a model API", endpoint_.baseUrl);
+      error->hint = fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint_.baseUrl));
     if (!said) return {.answer = {}, .error = std::move(*error)};
     Answer answer = reader->finish(true);
     error->message = secrets_.redact(error->message);
@@ -112,7 +112,10 @@ class HttpProvider final : public Provider {
   }
 
   [[nodiscard]] Attempt refused(const HttpResponse& response) const {
-    Attempt attempt{.answer = {}, .error = refusal(endpoint_, response), .askedWaitMs = response.retryAfterMs};
+    // Keys go first: what is shown of a long answer might hold only a part of one.
+    HttpResponse shown = response;
+    shown.body = secrets_.redact(response.body);
+    Attempt attempt{.answer = {}, .error = refusal(endpoint_, shown), .askedWaitMs = response.retryAfterMs};
     if (!attempt.askedWaitMs) attempt.askedWaitMs = retryDelayMs(response.body);
     return attempt;
   }

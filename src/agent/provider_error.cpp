@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "agent/json_parts.h"
+#include "agent/secrets.h"
 
 namespace bough::agent {
 namespace {
@@ -29,10 +30,11 @@ bool isSpendLimit(std::string_view body) {
 std::string hintFor(const Endpoint& endpoint, const HttpResponse& response) {
   if (isSpendLimit(response.body)) return "raise the limit or add credit with the provider; asking again does not help";
   switch (response.status) {
-    case 400: return "the provider does not accept this request; /model takes another one";
+    case 400:
+    case 422: return "say it differently, or choose another model: /model, --model";
     case 401:
     case 403: return fmt::format("check {}", endpoint.keyVariable.empty() ? "the key" : endpoint.keyVariable);
-    case 404: return fmt::format("is there a model {} at {}?", endpoint.model, endpoint.baseUrl);
+    case 404: return fmt::format("is there a model {} at {}?", endpoint.model, withoutCredentials(endpoint.baseUrl));
     case 413: return "the context is too large; /compact shortens it";
     case 429: return "too many requests; wait, then say it again";
     default: return "wait, then say it again";
@@ -60,6 +62,7 @@ std::optional<Error> providerError(std::string_view text) {
   Error out = fail(ErrorCode::Io, kind.empty() ? message : fmt::format("{} ({})", message, kind),
                    "say it again, or /model takes another one")
                   .error();
+  if (kind == "invalid_request_error" || kind == "INVALID_ARGUMENT") out.code = ErrorCode::InvalidArgument;
   out.retryable = kind.find("overloaded") != std::string::npos || kind.find("rate_limit") != std::string::npos ||
                   kind == "api_error" || kind == "server_error" || kind == "UNAVAILABLE" || kind == "INTERNAL";
   return out;
@@ -88,7 +91,7 @@ Error refusal(const Endpoint& endpoint, const HttpResponse& response) {
                              : fmt::format("{} answered with {} instead of a stream of events: {}", who,
                                            response.contentType.empty() ? "nothing known" : response.contentType,
                                            excerpt(response.body));
-    error.hint = fmt::format("check that {} is the base URL of a model API", endpoint.baseUrl);
+    error.hint = fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint.baseUrl));
     error.retryable = false;
     return error;
   }
@@ -96,6 +99,8 @@ Error refusal(const Endpoint& endpoint, const HttpResponse& response) {
   error.message = fmt::format("{} refused with status {}: {}", who, response.status,
                               reported ? reported->message : excerpt(response.body));
   error.hint = hintFor(endpoint, response);
+  const bool aboutPrompt = response.status == 400 || response.status == 413 || response.status == 422;
+  if (aboutPrompt && !isSpendLimit(response.body)) error.code = ErrorCode::InvalidArgument;
   return error;
 }
 

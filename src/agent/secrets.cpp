@@ -1,16 +1,17 @@
 #include "agent/secrets.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace bough::agent {
 namespace {
 
-constexpr std::size_t kShortest = 8;  // a shorter beginning is a prefix that all keys of a provider share
-
-std::size_t commonPrefix(std::string_view left, std::string_view right) {
-  const auto [end, other] = std::ranges::mismatch(left, right);
-  return static_cast<std::size_t>(end - left.begin());
+// Where a URL's name and password stand: after the scheme, before the `@`. Empty when it has none.
+std::string_view credentialsIn(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find_first_of("/?#"));
+  const std::size_t at = url.rfind('@');
+  return at == std::string_view::npos ? std::string_view() : url.substr(0, at + 1);
 }
 
 }  // namespace
@@ -34,39 +35,31 @@ Secrets Secrets::fromEnvironment() {
 }
 
 void Secrets::addFromUrl(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
-  url = url.substr(0, url.find_first_of("/?#"));
-  const std::size_t at = url.rfind('@');
-  if (at == std::string_view::npos || at == 0) return;
-  const std::string_view who = url.substr(0, at);
-  add(std::string(who) + "@");
-  const std::size_t colon = who.find(':');
-  // A short password would be found in words that have nothing to do with it.
-  if (colon != std::string_view::npos && who.size() - colon - 1 >= kShortest) add(std::string(who.substr(colon + 1)));
+  std::string_view password = credentialsIn(url);
+  if (password.empty()) return;
+  password.remove_suffix(1);
+  const std::size_t colon = password.find(':');
+  if (colon != std::string_view::npos) add(std::string(password.substr(colon + 1)));
 }
 
 void Secrets::add(std::string key) {
-  if (!key.empty()) keys_.push_back(std::move(key));
+  if (key.size() >= kShortestKeyBytes) keys_.push_back(std::move(key));
 }
 
 std::string Secrets::redact(std::string_view text) const {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    std::size_t longest = 0;
-    for (const std::string& key : keys_) {
-      const std::size_t length = commonPrefix(text, key);
-      if (length >= std::min(kShortest, key.size())) longest = std::max(longest, length);
-    }
-    if (longest > 0) {
-      out += "[key]";
-      text.remove_prefix(longest);
-    } else {
-      out += text.front();
-      text.remove_prefix(1);
+  std::string out(text);
+  for (const std::string& key : keys_) {
+    for (std::size_t at = out.find(key); at != std::string::npos; at = out.find(key, at)) {
+      out.replace(at, key.size(), "[key]");
     }
   }
+  return out;
+}
+
+std::string withoutCredentials(std::string_view url) {
+  const std::string_view credentials = credentialsIn(url);
+  std::string out(url);
+  if (!credentials.empty()) out.erase(static_cast<std::size_t>(credentials.data() - url.data()), credentials.size());
   return out;
 }
 

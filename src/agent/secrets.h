@@ -13,11 +13,15 @@ class Secrets {
   /// All that the usual environment variables hold, those of proxies among them.
   static Secrets fromEnvironment();
 
+  /// Shorter ones are words (`test`, `ollama`), not keys: to hide them would damage texts and files.
+  static constexpr std::size_t kShortestKeyBytes = 16;
+
+  /// Remembers a key; one that is too short is left out.
   void add(std::string key);
-  /// What a URL says before its host: `http://NAME:PASSWORD@host`.
+  /// The password that a URL may hold before its host: `http://NAME:PASSWORD@host`.
   void addFromUrl(std::string_view url);
 
-  /// `text` with every key, and every beginning of one that is long enough to be of use, replaced by "[key]".
+  /// `text` with every whole key replaced by "[key]". A part of a key, as `sk-proj-`, stays what it is.
   [[nodiscard]] std::string redact(std::string_view text) const;
 
   /// The names of the environment variables that hold keys: tools do not get them.
@@ -26,5 +30,8 @@ class Secrets {
  private:
   std::vector<std::string> keys_;
 };
+
+/// A URL without the name and password before its host: for messages.
+std::string withoutCredentials(std::string_view url);
 
 }  // namespace bough::agent

@@ -306,23 +306,29 @@ TEST(Models, NamesLeadToEndpoints) {
   EXPECT_EQ(broken.error().message.find("secret"), std::string::npos);
 }
 
-TEST(Secrets, NeitherTheKeyNorItsBeginningGetsThrough) {
+TEST(Secrets, WholeKeysDoNotGetThroughAndNothingElseIsTouched) {
   Secrets secrets;
-  secrets.add("sk-ant-0123456789abcdef");
-  EXPECT_EQ(secrets.redact("key sk-ant-0123456789abcdef!"), "key [key]!");
-  EXPECT_EQ(secrets.redact("Incorrect key: sk-ant-01234***"), "Incorrect key: [key]***");
-  EXPECT_EQ(secrets.redact("sk-ant is a prefix"), "sk-ant is a prefix");
+  for (const char* key : {"sk-proj-0123456789abcdef", "test", "ollama", "sk-proj-", "", "exactly16letters"}) {
+    secrets.add(key);
+  }
+  EXPECT_EQ(secrets.redact("key sk-proj-0123456789abcdef!"), "key [key]!");
+  EXPECT_EQ(secrets.redact("exactly16lettersexactly16letters"), "[key][key]");
+  for (const char* text : {"Incorrect key: sk-proj-01234***", "a test with ollama", "const prefix = 'sk-proj-';",
+                           "sk-proj-0123456789abcde", "exactly16letter", ""}) {
+    EXPECT_EQ(secrets.redact(text), text);
+  }
 }
 
 TEST(Secrets, PasswordsInAddressesDoNotGetThrough) {
   Secrets secrets;
-  secrets.addFromUrl("http://me:p4ssw0rd-of-mine@proxy:8080/x@y");
+  secrets.addFromUrl("http://me:p4ssw0rd-of-mine-alone@proxy:8080/x@y");
   secrets.addFromUrl("http://host/without");
   secrets.addFromUrl("http://u:ab@host");
-  EXPECT_EQ(secrets.redact("cannot reach http://me:p4ssw0rd-of-mine@proxy:8080"),
-            "cannot reach http://[key]proxy:8080");
-  EXPECT_EQ(secrets.redact("password p4ssw0rd-of-mine"), "password [key]");
-  EXPECT_EQ(secrets.redact("u:ab@host is abrupt"), "[key]host is abrupt");
+  EXPECT_EQ(secrets.redact("password p4ssw0rd-of-mine-alone"), "password [key]");
+  EXPECT_EQ(secrets.redact("u:ab@host is abrupt"), "u:ab@host is abrupt");
+  EXPECT_EQ(withoutCredentials("http://me:pw@proxy:8080/x@y"), "http://proxy:8080/x@y");
+  EXPECT_EQ(withoutCredentials("http://proxy/a?b=c@d"), "http://proxy/a?b=c@d");
+  EXPECT_EQ(withoutCredentials("me:pw@proxy"), "proxy");
 }
 
 TEST(Provider, PasswordOfTheBaseUrlIsInNoError) {
