@@ -28,7 +28,8 @@ class GeminiReader final : public StreamReader {
     begun_ = true;
     if (const auto feedback = json::findMember(event.data, "promptFeedback")) {
       if (const auto reason = json::findString(*feedback, "blockReason")) {
-        return fail(ErrorCode::Io, fmt::format("the provider refused the prompt: {}", *reason), "say it differently");
+        return fail(ErrorCode::InvalidArgument, fmt::format("the provider refused the prompt: {}", *reason),
+                    "say it differently");
       }
     }
     json::ArrayReader candidates(memberOr(event.data, "candidates", "[]"));

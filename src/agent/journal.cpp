@@ -42,6 +42,11 @@ std::string Journal::parentId() const {
   return parentId_;
 }
 
+void Journal::goBackTo(const std::string& entryId) {
+  const std::lock_guard lock(mutex_);
+  parentId_ = entryId;
+}
+
 std::string Journal::tailId() const {
   const std::lock_guard lock(mutex_);
   return tailId_;

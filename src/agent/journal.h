@@ -34,6 +34,9 @@ class Journal {
   /// Says that a tool is about to run. Conflict when another process has started or answered that call meanwhile.
   Result<std::string> startTool(const std::string& toolCallId, const std::string& name);
 
+  /// The next entry continues from this one; what was appended after it stays, as a branch.
+  void goBackTo(const std::string& entryId);
+
   [[nodiscard]] std::string parentId() const;
   [[nodiscard]] std::string tailId() const;
   [[nodiscard]] const std::string& sessionId() const { return sessionId_; }

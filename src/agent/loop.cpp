@@ -96,6 +96,7 @@ class Turn {
     json::Writer(meta).beginObject().member("agent", kAgentName).endObject();
     BOUGH_TRY(const std::string stored,
               journal_.begin(entry_type::kMessage, userPayload(userText), agent_.options.onConflict, std::move(meta)));
+    beforePrompt_ = report_.end.headId;
     agent_.listener.onEvent({.kind = EventKind::UserMessage, .text = userText, .entryId = stored});
     return goOn();
   }
@@ -107,7 +108,11 @@ class Turn {
     if (found.kind == Interruption::Kind::Calls) {
       BOUGH_TRY(const std::size_t recovered, recoverCalls(agent_, journal_, found.entryId));
       report_.totals.toolCount += recovered;
+    } else {
+      BOUGH_TRY(const Entry message, agent_.store.loadEntry(journal_.sessionId(), found.entryId));
+      beforePrompt_ = message.parentId.value_or("");
     }
+    resumed_ = true;
     return goOn();
   }
 
@@ -129,7 +134,7 @@ class Turn {
 
   Result<void> takeStep() {
     auto context = readContext();
-    if (!context) return std::unexpected(context.error());
+    if (!context) return giveUp(context.error());
     const auto begin = SteadyClock::now();
     auto answer = agent_.provider.stream(
         {.context = context->requestJson(),
@@ -141,7 +146,7 @@ class Turn {
                agent_.listener.onEvent({.kind = EventKind::Retry, .text = retry.reason, .waitMs = retry.waitMs});
              }},
         agent_.cancel);
-    if (!answer) return std::unexpected(answer.error());
+    if (!answer) return giveUp(answer.error());
     return store(*answer, millisecondsSince(begin));
   }
 
@@ -197,7 +202,8 @@ class Turn {
   Result<void> store(const Answer& answer, std::uint64_t durationMs) {
     if (answer.message.empty()) return storeNothing(answer);
     auto parts = partsOf(answer, agent_.provider.dialect());
-    if (!parts) return std::unexpected(parts.error());
+    if (!parts) return giveUp(parts.error());
+    beforePrompt_.reset();
     add(report_.totals.usage, parts->usage);
     report_.text = parts->text;
     report_.totals.stopReason = parts->stopReason;
@@ -222,19 +228,35 @@ class Turn {
   }
 
   Result<void> storeNothing(const Answer& answer) {
-    if (!answer.aborted) return fail(ErrorCode::Io, "the provider's answer was empty", "say it again");
+    if (!answer.aborted) {
+      return giveUp(fail(ErrorCode::Io, "the provider's answer was empty", "say it again, or differently").error());
+    }
     done_ = true;
     std::vector<Entry> batch;
     batch.push_back(lastEntry(answer));
-    auto stored = journal_.append(std::move(batch));
-    if (!stored) return std::unexpected(stored.error());
+    BOUGH_TRY(journal_.append(std::move(batch)));
     return sayAborted(answer);
+  }
+
+  // No answer. What another try may mend stays open and is sent again on the next start, once. Everything else closes
+  // the turn with its reason, so that it never keeps the next prompt back. A prompt that was refused would be refused
+  // again as part of the next one: the conversation goes on from before it, and it stays as a branch.
+  Result<void> giveUp(Error error) {
+    const bool refused = error.code == ErrorCode::InvalidArgument;
+    if (error.retryable && !resumed_) return std::unexpected(std::move(error));
+    if (refused) error.code = ErrorCode::Io;
+    if (refused && beforePrompt_) {
+      journal_.goBackTo(*beforePrompt_);
+      error.message += "; the message is left out of the conversation";
+    }
+    return storeNothing({.aborted = true, .error = std::move(error)});
   }
 
   Result<void> sayAborted(const Answer& answer) {
     report_.aborted = true;
-    agent_.listener.onEvent(
-        {.kind = EventKind::Aborted, .text = answer.error ? answer.error->message : std::string("stopped")});
+    agent_.listener.onEvent({.kind = EventKind::Aborted,
+                             .text = answer.error ? answer.error->message : std::string("stopped"),
+                             .isError = answer.error.has_value()});
     if (answer.error) return std::unexpected(*answer.error);
     return {};
   }
@@ -272,6 +294,8 @@ class Turn {
   TurnReport report_;
   SteadyClock::time_point begin_ = SteadyClock::now();
   bool done_ = false;
+  bool resumed_ = false;
+  std::optional<std::string> beforePrompt_;  // until the first answer
   std::size_t stepsSinceCompaction_ = kStepsBetweenCompactions;
 };
 

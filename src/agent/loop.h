@@ -32,7 +32,7 @@ enum class EventKind : std::uint8_t {
   ToolResult,        ///< Stored. `toolCallId`, `name`, `text`, `isError`
   Retry,             ///< The provider is asked again. `text` says why, `waitMs` when
   Notice,            ///< Something worth knowing. `text`
-  Aborted,           ///< The turn ended early: `text`
+  Aborted,           ///< The turn ended early: `text`; `isError` when the call that runs the turn fails with it
   TurnEnd,           ///< `usage`, `durationMs`, `toolCount`, `contextTokens`
 };
 std::string_view toString(EventKind kind);
@@ -108,7 +108,8 @@ struct TurnReport {
   std::uint64_t contextTokens = 0;
 };
 
-/// Runs a turn. Fails when nothing could be stored or no answer came; what was stored before stays.
+/// Runs a turn. Fails when nothing could be stored or no answer came; what was stored before stays. A turn that failed
+/// for good is closed with its reason (`turn_aborted`); one that another try may mend is finished by resumeTurn.
 Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const std::string& userText);
 
 enum class ResumeWhat : std::uint8_t {

@@ -56,8 +56,8 @@ class Provider {
   /// "anthropic/claude-sonnet-4-5"
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual Dialect dialect() const = 0;
-  /// Fails when nothing came: a refused key, an unknown model, no network after all retries. A stream that broke off
-  /// later is an aborted Answer.
+  /// Fails when nothing came: a refused key, an unknown model, no network after all retries; with InvalidArgument when
+  /// it is the prompt that was refused. A stream that broke off later is an aborted Answer.
   virtual Result<Answer> stream(const ModelRequest& request, const StreamEvents& events, const CancelToken& cancel) = 0;
 };
 

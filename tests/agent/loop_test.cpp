@@ -220,6 +220,71 @@ TEST_F(LoopTest, ASessionThatAnotherProgramBeganGetsOurToolsAndPrompt) {
   EXPECT_NE(context->tools.find("\"bash\""), std::string::npos);
 }
 
+TEST_F(LoopTest, ARefusedPromptIsClosedWithItsReasonAndDoesNotKeepBackTheNext) {
+  // What the server says to a request that holds the bad word, and to every other.
+  struct Case {
+    std::function<void(Reply&)> refuse;
+    std::string reason;
+    bool leftOut;  // the prompt, from what is sent next
+  };
+  const Case cases[] = {
+      {[](Reply& reply) { reply.answer(400, "application/json", R"({"error":{"message":"bad word"}})"); }, "bad word",
+       true},
+      {[](Reply& reply) { reply.answer(413, "application/json", R"({"error":{"message":"too large"}})"); }, "too large",
+       true},
+      {[](Reply& reply) { reply.answer(401, "application/json", R"({"error":{"message":"bad key"}})"); }, "bad key",
+       false},
+      {[](Reply& reply) { reply.stream("data: {\"promptFeedback\":{\"blockReason\":\"PROHIBITED_CONTENT\"}}\n\n"); },
+       "PROHIBITED_CONTENT", true},
+      {[](Reply& reply) {
+         reply.stream("data: {\"candidates\":[{\"content\":{\"parts\":[]},\"finishReason\":\"STOP\"}]}\n\n");
+       },
+       "empty", false},
+  };
+  for (const Case& each : cases) {
+    sessionId_ = store_->createSession()->sessionId;
+    bool refusing = true;
+    LoopbackServer server([&](const HttpIn&, Reply& reply) {
+      if (refusing) return each.refuse(reply);
+      reply.stream(streamOf(Dialect::Gemini, {"", "Fine.", {}}, 1));
+    });
+    provider_ = makeHttpProvider(loopbackEndpoint(server, Dialect::Gemini), {}, {.attempts = 1});
+    const auto refused = runTurn(agent(), here(), "the bad prompt");
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_NE(refused.error().message.find(each.reason), std::string::npos) << refused.error().message;
+    const std::string closing = entries().back().payload;
+    EXPECT_EQ(json::findString(closing, "kind"), "turn_aborted") << closing;
+    EXPECT_NE(closing.find(each.reason), std::string::npos) << closing;
+    EXPECT_FALSE(*isInterrupted(*store_, here()));
+    refusing = false;
+    const auto next = runTurn(agent(), here(), "the next prompt");
+    ASSERT_TRUE(next.has_value()) << next.error().message;
+    EXPECT_EQ(next->text, "Fine.");
+    const std::string body = server.requests().back().body;
+    EXPECT_NE(body.find("the next prompt"), std::string::npos);
+    EXPECT_EQ(body.find("the bad prompt") == std::string::npos, each.leftOut) << each.reason;
+  }
+}
+
+TEST_F(LoopTest, APromptLargerThanTheWindowIsClosedToo) {
+  options_.windowTokens = 1'000;
+  const auto refused = runTurn(agent(), here(), std::string(40'000, 'x'));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_FALSE(*isInterrupted(*store_, here()));
+  const auto next = runTurn(agent(), here(), "hello");
+  ASSERT_TRUE(next.has_value()) << next.error().message;
+}
+
+TEST_F(LoopTest, ATurnThatCannotBeFinishedIsClosed) {
+  provider_ = makeHttpProvider(
+      {.provider = "x", .model = "m", .dialect = Dialect::Anthropic, .baseUrl = "http://127.0.0.1:1", .key = "k"}, {},
+      {.attempts = 1});
+  ASSERT_FALSE(runTurn(agent(), here(), "hello").has_value());
+  ASSERT_TRUE(*isInterrupted(*store_, here()));  // the network may be back next time
+  ASSERT_FALSE(resumeTurn(agent(), here()).has_value());
+  EXPECT_FALSE(*isInterrupted(*store_, here()));
+}
+
 TEST_F(LoopTest, ChatRecordsItsSetupAndSwitchesModelsInTheMiddle) {
   auto chat = Chat::make(*store_, listener_, cancel_, {.model = "offline/echo", .folder = work()});
   ASSERT_TRUE(chat.has_value());

@@ -95,7 +95,9 @@ void TextListener::onEvent(const AgentEvent& event) {
                                          static_cast<double>(event.waitMs) / 1000)));
       break;
     case EventKind::Notice: say(styled(Style::Dim, text::printable(event.text))); break;
-    case EventKind::Aborted: say(styled(Style::Red, text::excerpt(event.text, 300))); break;
+    case EventKind::Aborted:
+      if (!event.isError) say(styled(Style::Red, text::excerpt(event.text, 300)));
+      break;
     default: break;
   }
 }

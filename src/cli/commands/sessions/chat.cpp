@@ -86,21 +86,27 @@ Result<ExitCode> runPrompts(const Context& context, Options& options) {
   agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
   BOUGH_TRY(auto opened, openChat(context, options.chat, options.session, options.fresh, listener, signals.token()));
   printOpened(opened, context.json);
-  BOUGH_TRY(auto resumed,
-            opened.chat->resume(options.resumeOnly ? agent::ResumeWhat::AlsoMessages : agent::ResumeWhat::Own));
-  if (resumed.aborted) return kProblem;
+  auto resumed = opened.chat->resume(options.resumeOnly ? agent::ResumeWhat::AlsoMessages : agent::ResumeWhat::Own);
+  if (!resumed && options.resumeOnly) return std::unexpected(resumed.error());
+  // An old turn that cannot be finished is closed by that: it does not keep back what is to be said now.
+  if (!resumed) printError(resumed.error(), context.json);
+  if (resumed && resumed->aborted) return kProblem;
   if (options.resumeOnly) return kDone;
   if (!options.prompt.empty()) {
     BOUGH_TRY(auto report, opened.chat->say(options.prompt));
     return report.aborted ? kProblem : kDone;
   }
-  for (;;) {
+  for (ExitCode code = kDone;;) {
     auto prompt = nextPrompt(input);
     if (!prompt) return refuseData(prompt.error(), context.json);
-    if (!*prompt) return kDone;
+    if (!*prompt) return code;
     if ((*prompt)->find_first_not_of(" \t\r\n") == std::string::npos) continue;
-    BOUGH_TRY(auto report, opened.chat->say(**prompt));
-    if (report.aborted) return kProblem;
+    auto report = opened.chat->say(**prompt);
+    if (report && report->aborted) return kProblem;
+    if (report) continue;
+    if (report.error().retryable) return std::unexpected(report.error());
+    printError(report.error(), context.json);
+    code = kProblem;
   }
 }
 
