@@ -4,7 +4,7 @@
 
 #include "base/head.h"
 #include "base/json_scan.h"
-#include "message/request/request.h"
+#include "message/dialect/entry_message.h"
 #include "message/roundtrip/session_convert.h"
 #include "transcript/origin.h"
 
@@ -12,7 +12,7 @@ namespace bough::transcript {
 namespace {
 
 using message::History;
-using message::Native;
+using message::Original;
 using message::SessionMessage;
 using message::SessionNode;
 
@@ -48,13 +48,13 @@ void convertBranch(const std::vector<Entry>& entries, const std::vector<std::siz
   message::Reporter reporter(report);
   if (!message::readSession(messages, nullptr, history, reporter)) return;
   // A file has no other place for typed text.
-  for (Native& native : history.natives) native.neutral = native.message.role == Role::System;
+  for (Original& original : history.originals) original.neutral = original.message.role == Role::System;
   const auto converted = message::convertSession(history, target, {}, {}, reporter);
   std::unordered_map<std::size_t, std::vector<std::string>> fresh;
   std::size_t owner = places.empty() ? 0 : places.front();
   for (const SessionNode& node : converted.nodes) {
-    for (const std::int32_t index : node.natives) {
-      const std::int64_t document = history.natives[static_cast<std::size_t>(index)].documentIndex;
+    for (const std::int32_t index : node.originals) {
+      const std::int64_t document = history.originals[static_cast<std::size_t>(index)].documentIndex;
       if (document < 0) continue;
       owner = places[static_cast<std::size_t>(document)];
       break;
