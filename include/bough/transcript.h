@@ -89,6 +89,30 @@ struct ReadTranscriptOptions {
 Result<TranscriptReport> readTranscript(const std::string& path, const ReadTranscriptOptions& options,
                                         const std::function<Result<void>(Entry&&)>& use);
 
+/// What a transcript's first lines, and the files beside it, say of its session: enough to name it. Reads little.
+Result<TranscriptFacts> peekTranscript(const std::string& path);
+
+/// The id that a transcript's session has in a store: the agent's own where that is legal.
+std::string transcriptSessionId(const TranscriptFacts& facts);
+
+struct ImportOptions {
+  std::string agent;      ///< Empty: found out from the content.
+  std::string sessionId;  ///< Empty: transcriptSessionId.
+};
+
+struct ImportResult {
+  std::string sessionId;
+  bool created = false;        ///< The store did not have it.
+  bool rewritten = false;      ///< The agent wrote its file again; what the store had stays, what is new was added.
+  std::uint64_t appended = 0;  ///< Entries that are new.
+  TranscriptReport report;     ///< Of what was read this time.
+};
+
+/// Brings a transcript into a store. Importing it again adds only what is new; a session that grew continues. NotFound
+/// when the file continues another session (TranscriptFacts::parentEntryId) that is not in the store: import that
+/// first.
+Result<ImportResult> importTranscript(SessionStore& store, const std::string& path, const ImportOptions& options = {});
+
 struct WriteTranscriptOptions {
   std::string agent;        ///< Whose format to write.
   TranscriptFacts facts;    ///< Of the session; `sessionId` is the agent's name for the new one.
@@ -107,5 +131,44 @@ struct WrittenTranscript {
 /// bytes. `out` gets the file in pieces.
 Result<WrittenTranscript> writeTranscript(const std::vector<Entry>& entries, const WriteTranscriptOptions& options,
                                           const std::function<Result<void>(std::string_view)>& out);
+
+/// What a session that was imported came with; with an empty agent when it was not.
+TranscriptFacts importedFacts(const std::vector<Entry>& entries);
+
+/// The facts of a session as an agent would write them: those it was imported with when the agent is the same, else
+/// with a session id that every agent takes (a UUID, made from the session's id).
+Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& sessionId, const std::string& agent,
+                                       const std::vector<Entry>& entries);
+
+/// Where agents keep their sessions on this machine. The library reads no environment of its own.
+struct TranscriptHome {
+  std::string home;                                              ///< The user's folder.
+  std::function<std::string(const std::string& name)> variable;  ///< An environment variable; empty when unset.
+};
+
+struct FoundTranscript {
+  std::string agent;  ///< Whose folder it is in; the content may say otherwise.
+  std::string path;
+  std::uint64_t sizeBytes = 0;
+  std::uint64_t modifiedNs = 0;
+};
+
+/// The transcripts in the default folders of these agents (all when empty), in the order of their paths. Folders that
+/// are not there are no error; no link is followed below them.
+Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
+                                                     const std::vector<std::string>& agents);
+
+/// Where an agent looks for a session, and what to type then.
+struct TranscriptPlace {
+  std::string path;
+  std::string command;  ///< For a shell, in the session's folder.
+};
+
+/// Unsupported when the agent has no place that bough knows.
+Result<TranscriptPlace> placeForTranscript(const TranscriptHome& home, const TranscriptFacts& facts);
+
+/// Adds a transcript that was put into its place to the agent's own list of sessions, where it has one, under the
+/// agent's lock. Nothing else in the list changes.
+Result<void> announceTranscript(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path);
 
 }  // namespace bough

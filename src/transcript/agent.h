@@ -81,6 +81,14 @@ struct Agent {
   /// Adds what files beside the transcript say of its session: a title or a key in the agent's own list. Optional.
   void (*completeFacts)(const std::string& path, TranscriptFacts& facts) = nullptr;
   std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null: only read.
+  /// The folders it keeps sessions in. Optional.
+  std::vector<std::string> (*folders)(const TranscriptHome& home) = nullptr;
+  /// Whether a file below one of them (`relative`, with slashes) is a transcript, by its name.
+  bool (*isTranscript)(std::string_view relative) = nullptr;
+  /// Where it looks for a session, and the command that continues it. Optional.
+  Result<TranscriptPlace> (*place)(const TranscriptHome& home, const TranscriptFacts& facts) = nullptr;
+  /// Adds a session to the agent's own list. Optional.
+  Result<void> (*announce)(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) = nullptr;
 };
 
 /// The table, in the order in which files are compared with it: the most particular formats first.

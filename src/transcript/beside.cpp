@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include "base/file_io.h"
+#include "base/file_system.h"
 #include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/try.h"
 #include "transcript/record.h"
 
 namespace bough::transcript {
@@ -66,6 +70,50 @@ void eachSession(std::string_view json,
       if (use({}, *element)) return;
     }
   }
+}
+
+std::string shellWord(std::string_view text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@+=,";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+namespace {
+
+Result<std::string> withLast(std::string_view json, std::string_view item, char open, char close) {
+  const std::string fresh = std::string(1, open) + "\n  " + std::string(item) + "\n" + close + "\n";
+  if (json.find_first_not_of(" \t\r\n") == std::string_view::npos) return fresh;
+  const std::size_t end = json.find_last_not_of(" \t\r\n");
+  if (!json::check(json) || json[end] != close) {
+    return fail(ErrorCode::Damaged, "the agent's list of sessions cannot be read",
+                "nothing was changed; correct or remove the list");
+  }
+  const std::size_t last = json.find_last_not_of(" \t\r\n", end - 1);
+  const bool isEmpty = json[last] == open;
+  std::string out(json.substr(0, last + 1));
+  out += isEmpty ? "\n  " : ",\n  ";
+  out += item;
+  out += "\n";
+  out += json.substr(end);
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> withMember(std::string_view json, std::string_view key, std::string_view value) {
+  return withLast(json, json::quoted(key) + ": " + std::string(value), '{', '}');
+}
+
+Result<std::string> withElement(std::string_view json, std::string_view value) {
+  return withLast(json, value, '[', ']');
+}
+
+Result<void> replaceList(const std::string& path, std::string_view bytes) {
+  const std::string folder = folderOf(path);
+  BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
+  return writeDurably(*opened, nameOf(path), bytes);
 }
 
 }  // namespace bough::transcript

@@ -2,6 +2,8 @@
 // never trusted: what they name is checked before it is used as a path.
 #pragma once
 
+#include <bough/error.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,5 +25,16 @@ bool staysBelow(std::string_view relative);
 /// Gives the members of a JSON object, or the elements of a JSON list (with an empty key), to `use`, until it returns
 /// true.
 void eachSession(std::string_view json, const std::function<bool(const std::string& key, std::string_view value)>& use);
+
+/// A word for a POSIX shell.
+std::string shellWord(std::string_view text);
+
+/// The text of a JSON object or list with one more member or element at its end; everything else stays as it is. An
+/// empty or missing list becomes one with that alone. Damaged when `json` is not such a value.
+Result<std::string> withMember(std::string_view json, std::string_view key, std::string_view value);
+Result<std::string> withElement(std::string_view json, std::string_view value);
+
+/// Replaces a list file whole, durably, with mode 0600.
+Result<void> replaceList(const std::string& path, std::string_view bytes);
 
 }  // namespace bough::transcript

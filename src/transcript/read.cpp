@@ -123,6 +123,22 @@ Result<std::string> recognizeTranscript(const std::string& path) {
   return std::string((*agent)->name);
 }
 
+Result<TranscriptFacts> peekTranscript(const std::string& path) {
+  constexpr std::size_t kPeekBytes = std::size_t{256} << 10;
+  BOUGH_TRY(const auto file, openFile(path));
+  BOUGH_TRY(const std::string beginning, readUpTo(*file, kPeekBytes));
+  auto agent = recognize(std::string_view(beginning).substr(0, kBeginningBytes), path);
+  if (!agent) {
+    agent.error().message = fmt::format("{}: {}", path, agent.error().message);
+    return std::unexpected(agent.error());
+  }
+  const auto source = fromMemory(beginning);
+  const Builder::Use ignore = [](Entry&&) { return Result<void>(); };
+  BOUGH_TRY(TranscriptReport report, Driver(**agent, path, {}, ignore).run(*source));
+  if ((*agent)->completeFacts != nullptr) (*agent)->completeFacts(path, report.facts);
+  return std::move(report.facts);
+}
+
 Result<TranscriptReport> readTranscript(const std::string& path, const ReadTranscriptOptions& options,
                                         const std::function<Result<void>(Entry&&)>& use) {
   BOUGH_TRY(const auto file, openFile(path));

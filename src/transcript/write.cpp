@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "transcript/agent.h"
+#include "transcript/facts.h"
 #include "transcript/items.h"
 #include "transcript/origin.h"
 
@@ -56,7 +57,8 @@ class TranscriptWriting {
         (agent_.tree && !options_.branchOnly) || std::cmp_equal(path.size(), std::ranges::count_if(entries_, isTalk));
     const std::unordered_set<std::size_t> chosen(path.begin(), path.end());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const bool isName = entries_[i].type == entry_type::kLabel || entries_[i].type == entry_type::kSessionInfo;
+      const bool isName = (entries_[i].type == entry_type::kLabel || entries_[i].type == entry_type::kSessionInfo) &&
+                          !holdsFacts(entries_[i]);
       const bool wanted = isTalk(entries_[i]) ? whole_ || chosen.contains(i) : whole_ && (isOwn(i) || isName);
       if (wanted) order_.push_back(i);
     }

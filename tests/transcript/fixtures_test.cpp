@@ -7,52 +7,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "support/golden.h"
 #include "support/temp_folder.h"
+#include "transcript/files.h"
 
 namespace bough {
 namespace {
-
-std::string readBytes(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-void writeBytes(const std::filesystem::path& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
-
-struct ReadFile {
-  std::vector<Entry> entries;
-  TranscriptReport report;
-};
-
-ReadFile readAll(const std::string& path, std::uint64_t fromOffset = 0) {
-  ReadFile file;
-  auto report = readTranscript(path, {.agent = {}, .fromOffset = fromOffset}, [&](Entry&& entry) -> Result<void> {
-    file.entries.push_back(std::move(entry));
-    return {};
-  });
-  EXPECT_TRUE(report) << path << ": " << (report ? "" : report.error().message);
-  if (report) file.report = *report;
-  return file;
-}
-
-std::string writeAll(const std::vector<Entry>& entries, const std::string& agent) {
-  std::string bytes;
-  const auto written = writeTranscript(entries, {.agent = agent}, [&](std::string_view piece) -> Result<void> {
-    bytes += piece;
-    return {};
-  });
-  EXPECT_TRUE(written) << (written ? "" : written.error().message);
-  return bytes;
-}
 
 // What a person would check: every entry with its parent and its words, then the facts and the damage.
 std::string describe(const ReadFile& file) {
@@ -77,17 +37,6 @@ std::string describe(const ReadFile& file) {
   return out;
 }
 
-std::vector<std::filesystem::path> fixtures() {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(BOUGH_TESTS_DIR "/transcript/fixtures")) {
-    const std::string name = file.path().filename();
-    const bool isTranscript = name != "sessions.json" && file.path().extension() != ".png";
-    if (file.is_regular_file() && isTranscript) paths.push_back(file.path());
-  }
-  std::ranges::sort(paths);
-  return paths;
-}
-
 TEST(Fixtures, AreReadAsTheirExpectedFilesSay) {
   for (const auto& path : fixtures()) {
     SCOPED_TRACE(path.string());
@@ -100,7 +49,7 @@ TEST(Fixtures, ComeOutAsTheyWentIn) {
   for (const auto& path : fixtures()) {
     SCOPED_TRACE(path.string());
     const ReadFile file = readAll(path);
-    EXPECT_EQ(writeAll(file.entries, file.report.facts.agent), readBytes(path));
+    EXPECT_EQ(writeAll(file.entries, {.agent = file.report.facts.agent}), readBytes(path));
   }
 }
 
@@ -113,7 +62,7 @@ TEST(Fixtures, ThatGrowContinueWhereTheyWereRead) {
     const std::string bytes = readBytes(path);
     const std::string agent = readAll(path).report.facts.agent;
     const std::filesystem::path grown = std::filesystem::path(folder.path()) / path.filename();
-    const std::size_t step = std::max<std::size_t>(1, bytes.size() / 40);
+    const std::size_t step = std::max<std::size_t>(1, bytes.size() / 12);
     for (std::size_t cut = step; cut < bytes.size(); cut += step) {
       writeBytes(grown, bytes.substr(0, cut));
       const auto recognized = recognizeTranscript(grown);
@@ -126,7 +75,7 @@ TEST(Fixtures, ThatGrowContinueWhereTheyWereRead) {
         ASSERT_TRUE(std::ranges::none_of(file.entries, same)) << entry.id << " was given twice; cut at " << cut;
         file.entries.push_back(entry);
       }
-      ASSERT_EQ(writeAll(file.entries, agent), bytes) << "cut at " << cut;
+      ASSERT_EQ(writeAll(file.entries, {.agent = agent}), bytes) << "cut at " << cut;
     }
   }
 }

@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/json_write.h"
+#include "base/try.h"
 #include "message/json/json_tree.h"
 #include "transcript/agents/agents.h"
 #include "transcript/base64.h"
 #include "transcript/beside.h"
 #include "transcript/json_line.h"
+#include "transcript/lock_file.h"
 
 namespace bough::transcript {
 namespace {
@@ -269,6 +271,36 @@ class MyAgentsWriter : public Writer {
   }
 };
 
+std::vector<std::string> foldersOf(const TranscriptHome& home) {
+  return {home.home + "/.myagents/sessions"};
+}
+
+Result<TranscriptPlace> placeOf(const TranscriptHome& home, const TranscriptFacts& facts) {
+  return TranscriptPlace{.path = fmt::format("{}/.myagents/sessions/{}.jsonl", home.home, facts.sessionId),
+                         .command = "open MyAgents and choose the session"};
+}
+
+Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
+  const std::string root = folderOf(folderOf(path));
+  BOUGH_TRY(const auto lock, LockFolder::take(root + "/sessions.lock"));
+  const std::string list = readSmallFile(root + "/sessions.json").value_or("");
+  bool known = false;
+  eachSession(list, [&](const std::string&, std::string_view value) {
+    known = json::findString(value, "id") == facts.sessionId;
+    return known;
+  });
+  if (known) return {};
+  std::string entry = facts.metadata;
+  if (entry.empty()) {
+    json::Writer writer(entry);
+    writer.beginObject().member("id", facts.sessionId).member("agentDir", facts.cwd);
+    writer.member("title", facts.title.empty() ? facts.sessionId : facts.title);
+    writer.member("createdAt", facts.created).member("lastActiveAt", facts.created).endObject();
+  }
+  BOUGH_TRY(const std::string bytes, withElement(list, entry));
+  return replaceList(root + "/sessions.json", bytes);
+}
+
 }  // namespace
 
 Agent myagents() {
@@ -280,6 +312,12 @@ Agent myagents() {
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<MyAgentsReader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<MyAgentsWriter>(); };
   agent.completeFacts = completeFacts;
+  agent.folders = foldersOf;
+  agent.isTranscript = [](std::string_view relative) {
+    return relative.ends_with(".jsonl") || relative.ends_with(".json");
+  };
+  agent.place = placeOf;
+  agent.announce = announce;
   return agent;
 }
 

@@ -1,10 +1,19 @@
 // OpenClaw: pi's transcripts, in a folder with sessions.json, a map from session keys to what OpenClaw knows of each
 // session. Reset and deleted sessions keep their files, with an ending such as `.jsonl.reset.2026-02-01T10-00-00.000Z`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
 #include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "base/try.h"
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"
 #include "transcript/beside.h"
 #include "transcript/json_line.h"
+#include "transcript/lock_file.h"
 
 namespace bough::transcript {
 namespace {
@@ -53,6 +62,51 @@ void completeFacts(const std::string& path, TranscriptFacts& facts) {
   });
 }
 
+std::string stateOf(const TranscriptHome& home) {
+  const std::string named = home.variable("OPENCLAW_STATE_DIR");
+  return named.empty() ? home.home + "/.openclaw" : named;
+}
+
+std::vector<std::string> foldersOf(const TranscriptHome& home) {
+  return {stateOf(home) + "/agents"};
+}
+
+// `main/sessions/ID.jsonl`, with an ending for sessions that were reset or deleted.
+bool isTranscript(std::string_view relative) {
+  if (relative.find("/sessions/") == std::string_view::npos || relative.ends_with(".lock")) return false;
+  const std::string_view name = relative.substr(relative.rfind('/') + 1);
+  return name.ends_with(".jsonl") || name.find(".jsonl.reset.") != std::string_view::npos ||
+         (name.find(".jsonl.deleted.") != std::string_view::npos && !name.ends_with(".zst"));
+}
+
+Result<TranscriptPlace> placeOf(const TranscriptHome& home, const TranscriptFacts& facts) {
+  return TranscriptPlace{.path = fmt::format("{}/agents/main/sessions/{}.jsonl", stateOf(home), facts.sessionId),
+                         .command = "openclaw agent --session-id " + shellWord(facts.sessionId) + " --message …"};
+}
+
+Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
+  const std::string listPath = folderOf(path) + "/sessions.json";
+  BOUGH_TRY(const auto lock, LockFile::take(listPath + ".lock"));
+  const std::string list = readSmallFile(listPath).value_or("");
+  std::string key = facts.key.starts_with("agent:") ? facts.key : "agent:main:bough:" + facts.sessionId;
+  std::ranges::transform(key, key.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  bool known = false;
+  eachSession(list, [&](const std::string& name, std::string_view value) {
+    known = json::findString(value, "sessionId") == facts.sessionId;
+    if (name == key) key += ":" + facts.sessionId;
+    return known;
+  });
+  if (known) return {};
+  std::string entry;
+  json::Writer writer(entry);
+  writer.beginObject().member("sessionId", facts.sessionId);
+  writer.member("updatedAt", parseTimestamp(facts.created).value_or(0)).member("sessionFile", path);
+  if (!facts.title.empty()) writer.member("displayName", facts.title);
+  writer.endObject();
+  BOUGH_TRY(const std::string bytes, withMember(list, key, entry));
+  return replaceList(listPath, bytes);
+}
+
 }  // namespace
 
 Agent openclaw() {
@@ -65,6 +119,10 @@ Agent openclaw() {
   agent.makeReader = []() { return makePiReader("openclaw"); };
   agent.makeWriter = makePiWriter;
   agent.completeFacts = completeFacts;
+  agent.folders = foldersOf;
+  agent.isTranscript = isTranscript;
+  agent.place = placeOf;
+  agent.announce = announce;
   return agent;
 }
 

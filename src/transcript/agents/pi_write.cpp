@@ -12,6 +12,7 @@
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"
 #include "transcript/agents/pi_message.h"
+#include "transcript/beside.h"
 #include "transcript/ids.h"
 #include "transcript/json_line.h"
 
@@ -199,6 +200,35 @@ class PiWriter : public Writer {
   std::string lastTime_;
 };
 
+// PI_CODING_AGENT_DIR, else ~/.pi/agent.
+std::string rootOf(const TranscriptHome& home) {
+  const std::string named = home.variable("PI_CODING_AGENT_DIR");
+  return named.empty() ? home.home + "/.pi/agent" : named;
+}
+
+std::vector<std::string> foldersOf(const TranscriptHome& home) {
+  std::vector<std::string> folders = {rootOf(home) + "/sessions"};
+  if (std::string other = home.variable("PI_CODING_AGENT_SESSION_DIR"); !other.empty()) folders.push_back(other);
+  return folders;
+}
+
+// `--home-dev-demo--` of /home/dev/demo: as pi names the folder of a project.
+std::string folderName(std::string_view cwd) {
+  if (cwd.starts_with('/') || cwd.starts_with('\\')) cwd.remove_prefix(1);
+  std::string name = "--";
+  for (const char c : cwd) name += c == '/' || c == '\\' || c == ':' ? '-' : c;
+  return name + "--";
+}
+
+Result<TranscriptPlace> placeOf(const TranscriptHome& home, const TranscriptFacts& facts) {
+  std::string folder = home.variable("PI_CODING_AGENT_SESSION_DIR");
+  if (folder.empty()) folder = rootOf(home) + "/sessions/" + folderName(facts.cwd);
+  std::string time = formatTimestamp(parseTimestamp(facts.created).value_or(0));
+  std::ranges::replace_if(time, [](char c) { return c == ':' || c == '.'; }, '-');
+  return TranscriptPlace{.path = fmt::format("{}/{}_{}.jsonl", folder, time, facts.sessionId),
+                         .command = "pi --session " + shellWord(facts.sessionId)};
+}
+
 }  // namespace
 
 std::unique_ptr<Writer> makePiWriter() {
@@ -214,6 +244,9 @@ Agent pi() {
   agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("pi"); };
   agent.makeWriter = makePiWriter;
+  agent.folders = foldersOf;
+  agent.isTranscript = [](std::string_view relative) { return relative.ends_with(".jsonl"); };
+  agent.place = placeOf;
   return agent;
 }
 

@@ -1,0 +1,185 @@
+// Brings a transcript into a store, again and again: what the store has is found by offset and by id.
+//
+// 1. The file's first lines name the session. 2. The session's entries say how far the file was read, and the last of
+// them whether the file is still the same. 3. The rest is appended in batches. 4. Facts and head follow when they are
+// new. Interrupted anywhere, the next import continues: each batch is whole or not there.
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/sha256.h"
+#include "base/try.h"
+#include "transcript/facts.h"
+#include "transcript/ids.h"
+#include "transcript/origin.h"
+#include "transcript/record.h"
+
+namespace bough {
+namespace {
+
+using namespace transcript;
+
+constexpr std::size_t kBatchEntries = 1'000;
+constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
+constexpr std::uint64_t kReadAtOnce = 1'000;
+
+// Whether the file still holds these bytes there.
+bool holdsAt(const std::string& path, std::uint64_t offset, std::string_view bytes) {
+  auto file = openFile(path);
+  if (!file) return false;
+  std::string buffer(std::size_t{64} << 10, '\0');
+  std::uint64_t at = 0;
+  while (!bytes.empty()) {
+    const auto got = (*file)->read(std::span(buffer));
+    if (!got || *got == 0) return false;
+    std::string_view piece(buffer.data(), *got);
+    if (at + piece.size() > offset) {
+      piece.remove_prefix(at < offset ? static_cast<std::size_t>(offset - at) : 0);
+      const std::size_t count = std::min(piece.size(), bytes.size());
+      if (piece.substr(0, count) != bytes.substr(0, count)) return false;
+      bytes.remove_prefix(count);
+    }
+    at += *got;
+  }
+  return true;
+}
+
+class Import {
+ public:
+  Import(SessionStore& store, const std::string& path, const ImportOptions& options)
+      : store_(store), path_(path), options_(options) {}
+
+  Result<ImportResult> run() {
+    BOUGH_TRY(facts_, peekTranscript(path_));
+    out_.sessionId = options_.sessionId.empty() ? transcriptSessionId(facts_) : options_.sessionId;
+    BOUGH_TRY(open());
+    if (!out_.created) {
+      BOUGH_TRY(lookBack());
+    }
+    BOUGH_TRY(readRest());
+    BOUGH_TRY(addFacts());
+    BOUGH_TRY(moveHead());
+    BOUGH_TRY(store_.flush());
+    return std::move(out_);
+  }
+
+ private:
+  Result<void> open() {
+    const auto state = store_.sessionState(out_.sessionId);
+    if (state) return {};
+    if (state.error().code != ErrorCode::NotFound) return std::unexpected(state.error());
+    NewSession session{.sessionId = out_.sessionId, .key = {}, .cwd = facts_.cwd, .title = {}};
+    if (isUsableKey(facts_.key)) session.key = facts_.key;
+    out_.created = true;
+    if (facts_.parentEntryId.empty()) {
+      BOUGH_TRY(store_.createSession(session));
+      return {};
+    }
+    TranscriptFacts parent = facts_;
+    parent.sessionId = facts_.parentSession;
+    auto forked = store_.branchFromEntry(transcriptSessionId(parent), facts_.parentEntryId, session);
+    if (forked) return {};
+    forked.error().message =
+        fmt::format("{} continues session {}: {}", path_, facts_.parentSession, forked.error().message);
+    forked.error().hint = "import that session first";
+    return std::unexpected(forked.error());
+  }
+
+  // What the session has of this file.
+  Result<void> lookBack() {
+    std::uint64_t from = 0;
+    std::optional<Entry> last;
+    bool foreign = true;
+    while (true) {
+      std::uint64_t count = 0;
+      BOUGH_TRY(store_.readOwnEntries(out_.sessionId, from, kReadAtOnce, [&](std::uint64_t, Entry& entry) {
+        ++count;
+        known_.insert(entry.id);
+        const auto origin = originOf(entry);
+        if (!origin || origin->agent != facts_.agent) return;
+        foreign = false;
+        if (origin->torn || origin->at + origin->sizeBytes < covered_) return;
+        covered_ = origin->at + origin->sizeBytes;
+        if (origin->sizeBytes > 0) last = entry;
+      }));
+      if (count == 0) break;
+      from += count;
+    }
+    if (foreign && known_.size() > 1) {
+      return fail(ErrorCode::AlreadyExists, fmt::format("session {} is not from {}", out_.sessionId, path_),
+                  "give the import another id");
+    }
+    const auto line = last ? lineOf(*last) : std::nullopt;
+    out_.rewritten = line && !holdsAt(path_, originOf(*last)->at, *line);
+    if (out_.rewritten) covered_ = 0;
+    return {};
+  }
+
+  Result<void> readRest() {
+    const ReadTranscriptOptions how{.agent = options_.agent, .fromOffset = covered_};
+    BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return take(std::move(entry)); }));
+    return append();
+  }
+
+  Result<void> take(Entry&& entry) {
+    if (!known_.insert(entry.id).second) return {};
+    batchBytes_ += entry.payload.size();
+    batch_.push_back(std::move(entry));
+    if (batch_.size() < kBatchEntries && batchBytes_ < kBatchBytes) return {};
+    return append();
+  }
+
+  Result<void> append() {
+    batchBytes_ = 0;
+    if (batch_.empty()) return {};
+    BOUGH_TRY(const auto done, store_.appendSessionEntries(out_.sessionId, std::exchange(batch_, {}),
+                                                           {.durability = Durability::Buffered}));
+    out_.appended += done.appendedCount;
+    return {};
+  }
+
+  // Kept under an id made from what they say, so that the same facts are kept once.
+  Result<void> addFacts() {
+    Entry entry;
+    entry.type = entry_type::kSessionInfo;
+    entry.payload = factsPayload(out_.report.facts);
+    constexpr std::size_t kShort = 16;
+    entry.id = "facts:" + Sha256::of(entry.payload).substr(0, kShort);
+    if (known_.contains(entry.id)) return {};
+    BOUGH_TRY(take(std::move(entry)));
+    return append();
+  }
+
+  Result<void> moveHead() {
+    if (out_.appended == 0 || out_.report.headId.empty()) return {};
+    BOUGH_TRY(const auto state, store_.sessionState(out_.sessionId));
+    if (state.headId == out_.report.headId) return {};
+    Entry entry;
+    entry.type = entry_type::kHead;
+    json::Writer writer(entry.payload);
+    writer.beginObject().member("entryId", out_.report.headId).key("transcript").beginObject();
+    writer.member("agent", out_.report.facts.agent).member("at", out_.report.coveredBytes).endObject().endObject();
+    BOUGH_TRY(store_.appendSessionEntries(out_.sessionId, {std::move(entry)}, {.durability = Durability::Buffered}));
+    return {};
+  }
+
+  SessionStore& store_;
+  const std::string& path_;
+  const ImportOptions& options_;
+  TranscriptFacts facts_;
+  ImportResult out_;
+  std::uint64_t covered_ = 0;
+  std::unordered_set<std::string> known_;
+  std::vector<Entry> batch_;
+  std::size_t batchBytes_ = 0;
+};
+
+}  // namespace
+
+Result<ImportResult> importTranscript(SessionStore& store, const std::string& path, const ImportOptions& options) {
+  return Import(store, path, options).run();
+}
+
+}  // namespace bough

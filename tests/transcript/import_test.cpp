@@ -1,0 +1,129 @@
+// Transcripts in a store: imported once, again, and after they grew; written from there.
+#include <bough/store.h>
+#include <bough/transcript.h>
+#include <gtest/gtest.h>
+
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+std::unique_ptr<SessionStore> memoryStore() {
+  return std::move(*SessionStore::open("memory:"));
+}
+
+ImportResult import(SessionStore& store, const std::string& path) {
+  auto done = importTranscript(store, path);
+  EXPECT_TRUE(done) << path << ": " << (done ? "" : done.error().message);
+  return done ? *done : ImportResult{};
+}
+
+std::string exported(SessionStore& store, const std::string& sessionId, const std::string& agent) {
+  const auto entries = store.loadSessionEntries(sessionId);
+  EXPECT_TRUE(entries);
+  const auto facts = factsForExport(store, sessionId, agent, *entries);
+  EXPECT_TRUE(facts);
+  return writeAll(*entries, {.agent = agent, .facts = *facts});
+}
+
+TEST(Import, EveryFixtureComesOutOfAStoreAsItWentIn) {
+  for (const auto& path : fixtures()) {
+    SCOPED_TRACE(path.string());
+    const auto store = memoryStore();
+    const ImportResult done = import(*store, path);
+    EXPECT_TRUE(done.created);
+    EXPECT_EQ(exported(*store, done.sessionId, done.report.facts.agent), readBytes(path));
+    const auto state = store->sessionState(done.sessionId);
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state->headId, done.report.headId);
+  }
+}
+
+TEST(Import, ASecondImportAddsNothing) {
+  for (const auto& path : fixtures()) {
+    SCOPED_TRACE(path.string());
+    const auto store = memoryStore();
+    const ImportResult first = import(*store, path);
+    const auto before = store->sessionState(first.sessionId);
+    const ImportResult second = import(*store, path);
+    EXPECT_EQ(second.sessionId, first.sessionId);
+    EXPECT_FALSE(second.created);
+    EXPECT_EQ(second.appended, 0U);
+    EXPECT_EQ(store->sessionState(first.sessionId)->entryCount, before->entryCount);
+  }
+}
+
+TEST(Import, AFileThatGrewContinuesItsSession) {
+  TempFolder folder;
+  for (const auto& path : fixtures()) {
+    if (path.extension() == ".json") continue;
+    SCOPED_TRACE(path.string());
+    const std::string bytes = readBytes(path);
+    const std::string agent = readAll(path).report.facts.agent;
+    const auto grown = std::filesystem::path(folder.path()) / agent / path.filename();
+    for (const std::size_t cut : {bytes.size() / 2, bytes.size() - 1}) {
+      std::filesystem::create_directories(grown.parent_path());
+      if (agent == "openclaw") writeBytes(grown.parent_path() / "sessions.json", R"({"k":{"sessionId":"x"}})");
+      writeBytes(grown, bytes.substr(0, cut));
+      const auto recognized = recognizeTranscript(grown);
+      if (!recognized || *recognized != agent) continue;
+      const auto store = memoryStore();
+      const ImportResult first = import(*store, grown);
+      writeBytes(grown, bytes);
+      const ImportResult second = import(*store, grown);
+      EXPECT_EQ(second.sessionId, first.sessionId);
+      EXPECT_FALSE(second.rewritten);
+      EXPECT_EQ(exported(*store, first.sessionId, agent), bytes) << "cut at " << cut;
+      EXPECT_EQ(store->sessionState(first.sessionId)->headId, second.report.headId);
+    }
+  }
+}
+
+TEST(Import, AFileThatWasWrittenAgainAddsOnlyWhatIsNew) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "s.jsonl";
+  const std::string first =
+      R"({"id":"a","parentId":null,"timestamp":"2026-01-01T00:00:00Z","type":"user","content":"one"})"
+      "\n"
+      R"({"id":"b","parentId":"a","timestamp":"2026-01-01T00:00:01Z","type":"assistant","content":"two"})"
+      "\n";
+  writeBytes(path, first);
+  const auto store = memoryStore();
+  const ImportResult before = import(*store, path);
+  writeBytes(path, "\n" + first +
+                       R"({"id":"c","parentId":"b","timestamp":"2026-01-01T00:00:02Z","type":"user","content":"x"})"
+                       "\n");
+  const ImportResult after = import(*store, path);
+  EXPECT_TRUE(after.rewritten);
+  const auto history = store->buildConversationHistory(before.sessionId);
+  ASSERT_TRUE(history);
+  EXPECT_EQ(history->size(), 3U);
+}
+
+TEST(Import, ASessionThatIsNotFromTheFileIsNotTouched) {
+  const auto store = memoryStore();
+  ASSERT_TRUE(store->createSession({.sessionId = "tree"}));
+  Entry entry;
+  entry.type = "message";
+  entry.payload = R"({"dialect":"bough","message":{"role":"user","content":"mine"}})";
+  ASSERT_TRUE(store->appendSessionEntries("tree", {entry}));
+  const auto done = importTranscript(*store, BOUGH_TESTS_DIR "/transcript/fixtures/plain/tree.jsonl");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::AlreadyExists);
+}
+
+TEST(Import, AFileOfNobodyIsRefusedAndSaysWhy) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "x.jsonl";
+  writeBytes(path, "{\"hello\":1}\n");
+  const auto store = memoryStore();
+  const auto done = importTranscript(*store, path);
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message.find("claw0: "), std::string::npos) << done.error().message;
+  EXPECT_NE(done.error().message.find("plain: "), std::string::npos) << done.error().message;
+  EXPECT_TRUE(store->listSessions()->empty());
+}
+
+}  // namespace
+}  // namespace bough

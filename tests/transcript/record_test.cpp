@@ -1,0 +1,71 @@
+// Records: joined they are the file, and memory is bounded.
+#include "transcript/record.h"
+
+#include <gtest/gtest.h>
+
+namespace bough::transcript {
+namespace {
+
+// A line without an end, as long as asked for, then a whole record.
+class LongLine : public ByteSource {
+ public:
+  explicit LongLine(std::uint64_t lineBytes) : left_(lineBytes) {}
+  Result<std::size_t> read(std::span<char> out) override {
+    if (left_ > 0) {
+      const std::size_t count = std::min<std::uint64_t>(out.size(), left_);
+      std::fill_n(out.begin(), count, 'x');
+      left_ -= count;
+      return count;
+    }
+    const std::size_t count = tail_.copy(out.data(), out.size());
+    tail_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::uint64_t left_;
+  std::string_view tail_ = "\n{\"type\":\"user\"}\n";
+};
+
+TEST(LineRecords, ALineLongerThanTheLimitIsSkippedAndTheRestIsRead) {
+  constexpr std::uint64_t kBytes = kMaxTranscriptLineBytes * 8;
+  LongLine source(kBytes);
+  LineRecords records(source, [](std::string_view) { return true; });
+  auto first = records.next();
+  ASSERT_TRUE(first && *first);
+  EXPECT_EQ((*first)->kind, RecordKind::Skipped);
+  EXPECT_EQ((*first)->sizeBytes, kBytes + 1);
+  EXPECT_TRUE((*first)->raw.empty());
+  auto second = records.next();
+  ASSERT_TRUE(second && *second);
+  EXPECT_EQ((*second)->kind, RecordKind::Json);
+  EXPECT_EQ((*second)->offset, kBytes + 1);
+  EXPECT_EQ((*second)->text, "{\"type\":\"user\"}");
+  auto end = records.next();
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(*end);
+}
+
+TEST(LineRecords, JoinedTheyAreTheFileWhereverItIsCut) {
+  const std::string bytes = std::string("\xEF\xBB\xBF{\"a\":1}{\"b\":2}\r\n\n{\"torn\":\"x{\"type\":\"user\"}\n") +
+                            std::string(5, '\0') + "{\"c\":\"caf\xE9\"}\n[1]\n{\"d\":";
+  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+    for (std::size_t cutAt = 0; cutAt <= cut; ++cutAt) {
+      const std::string file = bytes.substr(0, cut);
+      const auto source = fromMemory(file);
+      LineRecords records(*source, [](std::string_view) { return true; }, cutAt);
+      std::string joined;
+      while (true) {
+        auto record = records.next();
+        ASSERT_TRUE(record);
+        if (!*record) break;
+        EXPECT_EQ((*record)->offset, joined.size());
+        joined += (*record)->raw;
+      }
+      ASSERT_EQ(joined, file);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bough::transcript
