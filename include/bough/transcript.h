@@ -132,6 +132,19 @@ struct WrittenTranscript {
 Result<WrittenTranscript> writeTranscript(const std::vector<Entry>& entries, const WriteTranscriptOptions& options,
                                           const std::function<Result<void>(std::string_view)>& out);
 
+/// One of several files that a session is written to.
+struct TranscriptFile {
+  TranscriptFacts facts;  ///< Its `sessionId` is its own; `parentSession` is the file's that it continues.
+  std::string bytes;
+};
+
+/// Writes all branches of a session for an agent whose files hold one branch but can continue one another (codex):
+/// first the branch of the head, then a file for each other branch, after the file that it continues. Unsupported for
+/// others.
+Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>& entries,
+                                                        const WriteTranscriptOptions& options,
+                                                        CompatibilityReport* report = nullptr);
+
 /// What a session that was imported came with; with an empty agent when it was not.
 TranscriptFacts importedFacts(const std::vector<Entry>& entries);
 

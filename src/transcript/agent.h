@@ -24,6 +24,8 @@ class Reader {
   virtual ~Reader() = default;
   /// The next record that is a JSON object, in file order.
   virtual void record(const Record& record, Builder& out) = 0;
+  /// Bytes that are not an object. A reader that holds records back gives those first.
+  virtual void notJson(const Record& record, Builder& out) { out.keepBytes(record); }
   /// After the last one: sets the head when it is not the last entry of the conversation.
   virtual void end(Builder& out) { (void)out; }
 };
@@ -35,6 +37,10 @@ struct Item {
   /// The entry's messages in the agent's dialect (one message of one dialect may be several of another); none when it
   /// holds no message, or when nothing of it is left in the agent's dialect.
   std::vector<std::string> messages;
+  /// Of a compaction_summary: the entries before it that stay in the context, oldest first.
+  std::vector<std::string> kept{};
+  /// The first of the entries that a later summary keeps and comes after (`summaryAfterKept`).
+  bool beginsKept = false;
 };
 
 /// Writes one file. What the same agent wrote is copied by the driver; the writer only learns of it.
@@ -49,6 +55,13 @@ class Writer {
   virtual void item(const Item& item, std::string& out) = 0;
   /// The lines that come last. `headId`: the entry the agent shall continue from.
   virtual void end(const std::string& headId, std::string& out) { (void)headId, (void)out; }
+
+  /// Names an entry that the format has no place for. Bookkeeping of another agent is not missed.
+  void noteNotHeld(const Item& item) {
+    const std::string& type = item.entry->type;
+    if (!item.messages.empty() || type == entry_type::kMessage || type == entry_type::kSessionInfo) return;
+    notHeld.push_back(type);
+  }
 
   std::vector<std::string> notHeld;  ///< Names of what could not be written, as `lossyFields` has them.
 };
@@ -71,6 +84,7 @@ struct Agent {
   std::string_view name;
   Dialect dialect = Dialect::Anthropic;  ///< Of its messages.
   bool tree = false;                     ///< Its file can hold more than one branch.
+  bool headLast = false;                 ///< Some of its programs continue from the end of the file.
   Framing framing = Framing::Lines;
   std::string_view listName = {};  ///< Framing::Document: the member that holds the list.
   /// Why a file cannot be this agent's, in a few words ("has no \"uuid\""); empty when it is.
@@ -81,6 +95,12 @@ struct Agent {
   /// Adds what files beside the transcript say of its session: a title or a key in the agent's own list. Optional.
   void (*completeFacts)(const std::string& path, TranscriptFacts& facts) = nullptr;
   std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null: only read.
+  /// Writes all branches, from the root to each leaf, as files that continue one another; the head's first. Optional.
+  std::vector<TranscriptFile> (*writeTree)(const TranscriptFacts& facts,
+                                           const std::vector<std::vector<Item>>& branches) = nullptr;
+  /// The file of the session that the one at `path` continues (TranscriptFacts::parentSession); empty when it is not
+  /// found. Optional.
+  std::string (*findParent)(const std::string& path, const std::string& parentSession) = nullptr;
   /// The folders it keeps sessions in. Optional.
   std::vector<std::string> (*folders)(const TranscriptHome& home) = nullptr;
   /// Whether a file below one of them (`relative`, with slashes) is a transcript, by its name.
@@ -95,6 +115,9 @@ struct Agent {
 std::span<const Agent> agents();
 /// Null when there is none of that name.
 const Agent* findAgent(std::string_view name);
+
+/// The entry that an agent continues from when it reads these lines; empty when they hold none.
+std::string headOfBytes(const Agent& agent, std::string_view bytes);
 
 /// The agent whose file this is, from its first bytes. Unsupported when it fits none, and why.
 Result<const Agent*> recognize(std::string_view beginning, std::string_view path = {});

@@ -14,7 +14,8 @@ namespace {
 
 const auto& table() {
   static const std::array kAgents = {
-      openclaw(), pi(), claw0(), myagentsLegacy(), myagents(), plain(),
+      claudeCode(), codexRollout(), geminiCli(),      geminiCliDocument(), openclaw(),
+      pi(),         claw0(),        myagentsLegacy(), myagents(),          plain(),
   };
   return kAgents;
 }

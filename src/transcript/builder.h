@@ -72,6 +72,8 @@ class Builder {
   void setHead(std::string_view id);
   /// The entry that an agent's id means; empty when there is none (yet).
   [[nodiscard]] std::string entryFor(std::string_view id) const;
+  /// Entries of lines before this are not given: they were given earlier, and must not be joined with later ones.
+  [[nodiscard]] std::uint64_t fromOffset() const { return fromOffset_; }
   /// The id of the conversation's last entry in the file; empty before the first.
   [[nodiscard]] const std::string& lastId() const { return lastId_; }
   /// Lets later lines that name `id` mean the entry of `sameAs`: for lines that are not entries themselves.

@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "base/sha256.h"
 #include "base/try.h"
+#include "transcript/agent.h"
 #include "transcript/facts.h"
 #include "transcript/ids.h"
 #include "transcript/origin.h"
@@ -48,8 +49,8 @@ bool holdsAt(const std::string& path, std::uint64_t offset, std::string_view byt
 
 class Import {
  public:
-  Import(SessionStore& store, const std::string& path, const ImportOptions& options)
-      : store_(store), path_(path), options_(options) {}
+  Import(SessionStore& store, const std::string& path, const ImportOptions& options, unsigned depth = 0)
+      : store_(store), path_(path), options_(options), depth_(depth) {}
 
   Result<ImportResult> run() {
     BOUGH_TRY(facts_, peekTranscript(path_));
@@ -79,12 +80,27 @@ class Import {
     }
     TranscriptFacts parent = facts_;
     parent.sessionId = facts_.parentSession;
+    BOUGH_TRY(importParent(transcriptSessionId(parent)));
     auto forked = store_.branchFromEntry(transcriptSessionId(parent), facts_.parentEntryId, session);
     if (forked) return {};
     forked.error().message =
         fmt::format("{} continues session {}: {}", path_, facts_.parentSession, forked.error().message);
     forked.error().hint = "import that session first";
     return std::unexpected(forked.error());
+  }
+
+  // What the file continues, when the store does not have it and its file is found.
+  Result<void> importParent(const std::string& parentId) {
+    constexpr unsigned kMaxForks = 32;
+    const Agent* agent = findAgent(facts_.agent);
+    if (depth_ >= kMaxForks || agent == nullptr || agent->findParent == nullptr) return {};
+    const auto state = store_.sessionState(parentId);
+    if (state || state.error().code != ErrorCode::NotFound) return {};
+    const std::string path = agent->findParent(path_, facts_.parentSession);
+    if (path.empty()) return {};
+    const ImportOptions options{.agent = facts_.agent, .sessionId = {}};
+    BOUGH_TRY(Import(store_, path, options, depth_ + 1).run());
+    return {};
   }
 
   // What the session has of this file.
@@ -168,6 +184,7 @@ class Import {
   SessionStore& store_;
   const std::string& path_;
   const ImportOptions& options_;
+  unsigned depth_;  // how many forks were followed to come here
   TranscriptFacts facts_;
   ImportResult out_;
   std::uint64_t covered_ = 0;

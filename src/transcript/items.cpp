@@ -1,6 +1,7 @@
 #include "transcript/items.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/head.h"
 #include "base/json_scan.h"
@@ -65,6 +66,23 @@ void convertBranch(const std::vector<Entry>& entries, const std::vector<std::siz
   for (const std::size_t place : places) done.try_emplace(place, std::move(fresh[place]));
 }
 
+// A branch in the parts that a context may begin or end with: a summary stands between messages, and what it keeps
+// begins in the middle. Turns must not be merged across.
+std::vector<std::vector<std::size_t>> partsOf(const std::vector<Entry>& entries, const std::vector<std::size_t>& path) {
+  std::unordered_set<std::string> starts;
+  for (const std::size_t place : path) {
+    if (entries[place].type != entry_type::kCompactionSummary) continue;
+    starts.insert(entries[place].id);
+    starts.insert(json::findString(entries[place].payload, "firstKeptEntryId").value_or(""));
+  }
+  std::vector<std::vector<std::size_t>> parts(1);
+  for (const std::size_t place : path) {
+    if (starts.contains(entries[place].id) && !parts.back().empty()) parts.emplace_back();
+    parts.back().push_back(place);
+  }
+  return parts;
+}
+
 }  // namespace
 
 EntryTree::EntryTree(const std::vector<Entry>& entries) : entries_(entries), parents_(entries.size(), kNone) {
@@ -113,6 +131,21 @@ std::size_t EntryTree::head(std::string_view agent) const {
   return head;
 }
 
+std::vector<std::string> keptBy(const std::vector<Entry>& entries, const EntryTree& tree, std::size_t place) {
+  if (entries[place].type != entry_type::kCompactionSummary) return {};
+  const auto first = json::findString(entries[place].payload, "firstKeptEntryId");
+  const std::size_t from = first ? tree.find(*first) : EntryTree::kNone;
+  std::vector<std::string> kept;
+  std::size_t at = from == EntryTree::kNone ? EntryTree::kNone : tree.parent(place);
+  for (; at != EntryTree::kNone; at = tree.parent(at)) {
+    kept.push_back(entries[at].id);
+    if (at == from) break;
+  }
+  if (at == EntryTree::kNone) return {};  // the entry is on another branch
+  std::ranges::reverse(kept);
+  return kept;
+}
+
 std::unordered_map<std::size_t, std::vector<std::string>> convertEntries(const std::vector<Entry>& entries,
                                                                          const EntryTree& tree,
                                                                          const std::vector<std::size_t>& leaves,
@@ -123,7 +156,8 @@ std::unordered_map<std::size_t, std::vector<std::string>> convertEntries(const s
   };
   for (const std::size_t leaf : leaves) {
     const std::vector<std::size_t> path = tree.path(leaf);
-    if (!std::ranges::all_of(path, isDone)) convertBranch(entries, path, target, done, report);
+    if (std::ranges::all_of(path, isDone)) continue;
+    for (const auto& part : partsOf(entries, path)) convertBranch(entries, part, target, done, report);
   }
   return done;
 }

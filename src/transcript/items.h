@@ -38,6 +38,9 @@ class EntryTree {
   std::vector<std::size_t> parents_;
 };
 
+/// Of a compaction_summary: the ids of the entries before it that stay in the context, oldest first.
+std::vector<std::string> keptBy(const std::vector<Entry>& entries, const EntryTree& tree, std::size_t place);
+
 /// The messages of the chosen entries in a dialect, by their place in the list. What the dialect cannot hold is in the
 /// report.
 std::unordered_map<std::size_t, std::vector<std::string>> convertEntries(const std::vector<Entry>& entries,

@@ -96,7 +96,7 @@ class Driver {
     if (record.kind == RecordKind::Json) {
       reader_->record(record, builder_);
     } else {
-      builder_.keepBytes(record);
+      reader_->notJson(record, builder_);
     }
     if (builder_.error()) return std::unexpected(*builder_.error());
     return {};
@@ -111,6 +111,12 @@ class Driver {
 };
 
 }  // namespace
+
+std::string transcript::headOfBytes(const Agent& agent, std::string_view bytes) {
+  const auto source = fromMemory(bytes);
+  auto report = Driver(agent, {}, {}, [](Entry&&) -> Result<void> { return {}; }).run(*source);
+  return report ? report->headId : std::string();
+}
 
 Result<std::string> recognizeTranscript(const std::string& path) {
   BOUGH_TRY(const auto file, openFile(path));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/json_scan.h"
 #include "base/try.h"
 #include "transcript/agent.h"
 #include "transcript/facts.h"
@@ -36,7 +37,7 @@ class TranscriptWriting {
       write(place, text);
       BOUGH_TRY(flush(text));
     }
-    const bool headMoved = head_ != tree_.head(agent_.name);
+    const bool headMoved = head_ != fileHead_;
     done_.sameBytes = whole_ && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
     if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), text);
     BOUGH_TRY(flush(text));
@@ -51,16 +52,30 @@ class TranscriptWriting {
     if (!options_.headId.empty() && head_ == kNone) {
       return fail(ErrorCode::NotFound, fmt::format("no entry {} in the conversation", options_.headId), "");
     }
-    const std::vector<std::size_t> path = head_ == kNone ? std::vector<std::size_t>() : tree_.path(head_);
-    const auto isTalk = [](const Entry& entry) { return isConversation(entryKind(entry.type)); };
-    whole_ =
-        (agent_.tree && !options_.branchOnly) || std::cmp_equal(path.size(), std::ranges::count_if(entries_, isTalk));
-    const std::unordered_set<std::size_t> chosen(path.begin(), path.end());
+    path_ = head_ == kNone ? std::vector<std::size_t>() : tree_.path(head_);
+    if (const std::size_t shared = tree_.find(options_.facts.parentEntryId); shared != kNone && isOwn(shared)) {
+      const auto inherited = tree_.path(shared);
+      inherited_.insert(inherited.begin(), inherited.end());
+    }
+    const bool oneBranch = std::cmp_equal(path_.size(), std::ranges::count_if(entries_, isTalk));
+    fileHead_ = findFileHead(oneBranch);
+    // The last entry in the log is not always the one that the agent left off at.
+    if (options_.headId.empty() && !oneBranch && fileHead_ != kNone && isOwn(head_) && !hasHeadEntry()) {
+      head_ = fileHead_;
+      path_ = tree_.path(head_);
+    }
+    whole_ = oneBranch || (!options_.branchOnly && (agent_.tree || continuesFile()));
+    copies_ = whole_ || agent_.tree;
+    const std::unordered_set<std::size_t> chosen(path_.begin(), path_.end());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const bool isName = (entries_[i].type == entry_type::kLabel || entries_[i].type == entry_type::kSessionInfo) &&
                           !holdsFacts(entries_[i]);
-      const bool wanted = isTalk(entries_[i]) ? whole_ || chosen.contains(i) : whole_ && (isOwn(i) || isName);
+      const bool wanted = isTalk(entries_[i]) ? chosen.contains(i) || (whole_ && (agent_.tree || isOwn(i)))
+                                              : whole_ && (isOwn(i) || isName);
       if (wanted) order_.push_back(i);
+      if (!wanted || entries_[i].type != entry_type::kCompactionSummary) continue;
+      if (json::findMember(entries_[i].payload, "summaryAfterKept") != "true") continue;
+      firstKept_.insert(json::findString(entries_[i].payload, "firstKeptEntryId").value_or(""));
     }
     // The end of a file that was being written is part of it only as long as nothing came after it.
     const auto isOld = [&](std::size_t i) {
@@ -68,8 +83,51 @@ class TranscriptWriting {
       return origin && origin->torn && i != lastOwn();
     };
     std::erase_if(order_, isOld);
+    if (agent_.headLast && head_ != fileHead_) moveBranchToEnd();
     return {};
   }
+
+  [[nodiscard]] bool hasHeadEntry() const {
+    return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.type == entry_type::kHead; });
+  }
+
+  static bool isTalk(const Entry& entry) { return isConversation(entryKind(entry.type)); }
+
+  // Whether the branch goes on where the agent's own lines leave it: then all of them are copied, with the branches
+  // that only they hold.
+  [[nodiscard]] bool continuesFile() const {
+    const auto last = std::ranges::find_if(path_.rbegin(), path_.rend(), [&](std::size_t i) { return isOwn(i); });
+    return last != path_.rend() && *last == fileHead_;
+  }
+
+  // The entry that the agent continues from when it reads its own lines again; kNone when there are none.
+  [[nodiscard]] std::size_t findFileHead(bool oneBranch) const {
+    std::string bytes;
+    std::size_t last = kNone;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (!isOwn(i) || inherited_.contains(i)) continue;
+      if (isTalk(entries_[i])) last = i;
+      if (!oneBranch) bytes += lineOf(entries_[i]).value_or("");
+    }
+    if (oneBranch || last == kNone) return last;
+    const std::size_t head = tree_.find(headOfBytes(agent_, bytes));
+    return head == kNone ? last : head;
+  }
+
+  // What comes after the last fork on the branch is written last: some readers continue from the end of the file.
+  void moveBranchToEnd() {
+    const std::unordered_set<std::size_t> onPath(path_.begin(), path_.end());
+    std::size_t forkAt = 0;  // on the path: how many entries others continue from, too
+    for (const std::size_t i : order_) {
+      if (onPath.contains(i) || tree_.parent(i) == kNone) continue;
+      const auto parent = std::ranges::find(path_, tree_.parent(i));
+      if (parent != path_.end()) forkAt = std::max(forkAt, static_cast<std::size_t>(parent - path_.begin()) + 1);
+    }
+    const std::unordered_set<std::size_t> tail(path_.begin() + static_cast<std::ptrdiff_t>(forkAt), path_.end());
+    std::ranges::stable_partition(order_, [&](std::size_t i) { return !tail.contains(i); });
+  }
+
+  [[nodiscard]] bool isCopied(std::size_t place) const { return copies_ && isOwn(place); }
 
   [[nodiscard]] bool isOwn(std::size_t place) const {
     const auto origin = originOf(entries_[place]);
@@ -85,19 +143,23 @@ class TranscriptWriting {
   }
 
   [[nodiscard]] bool needsConversion(std::size_t leaf) const {
-    return std::ranges::any_of(tree_.path(leaf), [&](std::size_t place) { return !isOwn(place); });
+    return std::ranges::any_of(tree_.path(leaf), [&](std::size_t place) { return !isCopied(place); });
   }
 
-  [[nodiscard]] bool beginsWithCopy() const { return !order_.empty() && isOwn(order_.front()); }
+  [[nodiscard]] bool beginsWithCopy() const { return whole_ && !order_.empty() && isCopied(order_.front()); }
 
   void write(std::size_t place, std::string& text) {
     const Entry& entry = entries_[place];
     Item item{.entry = &entry, .parentId = {}, .messages = {}};
     if (const std::size_t parent = tree_.parent(place); parent != kNone) item.parentId = standIn(parent);
-    if (isOwn(place)) {
+    item.kept = keptBy(entries_, tree_, place);
+    std::erase_if(item.kept, [&](const std::string& id) { return standIns_.contains(id); });
+    item.beginsKept = firstKept_.contains(entry.id);
+    if (isCopied(place)) {
       ++done_.entries;
       ++done_.verbatim;
-      const auto line = lineOf(entry);
+      // What the file continues is in another file.
+      const auto line = inherited_.contains(place) ? std::optional<std::string>("") : lineOf(entry);
       const auto origin = originOf(entry);
       skippedLine_ |= origin->hasLine ? !line.has_value() : origin->sizeBytes > 0;
       writer_->copied(item, line.value_or(""));
@@ -148,12 +210,17 @@ class TranscriptWriting {
   const std::function<Result<void>(std::string_view)>& out_;
   EntryTree tree_;
   WrittenTranscript done_;
+  std::vector<std::size_t> path_;   // the branch of the head
   std::vector<std::size_t> order_;  // places of what is written
   std::unordered_map<std::size_t, std::vector<std::string>> messages_;
   std::unordered_map<std::string, std::string> standIns_;
   std::size_t head_ = kNone;
   std::size_t lastOwn_ = kNone;
+  std::unordered_set<std::size_t> inherited_;  // entries that the agent has in the file that this one continues
+  std::unordered_set<std::string> firstKept_;  // of the summaries that come after what they keep
+  std::size_t fileHead_ = kNone;
   bool whole_ = false;
+  bool copies_ = false;  // the agent's own lines are copied
   bool skippedLine_ = false;
   bool lastByteIsLineEnd_ = true;
 };

@@ -5,7 +5,11 @@
 
 namespace bough::transcript {
 
+Agent claudeCode();
 Agent claw0();
+Agent codexRollout();  // "codex" is the name of a namespace
+Agent geminiCli();
+Agent geminiCliDocument();
 Agent myagents();
 Agent myagentsLegacy();
 Agent openclaw();

@@ -1,0 +1,106 @@
+#include "transcript/agents/claude_code/line.h"
+
+#include "base/json_scan.h"
+
+namespace bough::transcript::claude_code {
+namespace {
+
+bool isKind(std::string_view value, json::Kind kind) {
+  return !value.empty() && json::kindOf(value) == kind;
+}
+
+struct TextMember {
+  std::string_view name;
+  std::string Line::* field;
+};
+
+struct RawMember {
+  std::string_view name;
+  std::string_view Line::* field;
+};
+
+constexpr TextMember kTexts[] = {
+    {"type", &Line::type},           {"uuid", &Line::uuid},       {"timestamp", &Line::timestamp},
+    {"requestId", &Line::requestId}, {"subtype", &Line::subtype}, {"logicalParentUuid", &Line::logicalParentUuid},
+};
+
+constexpr RawMember kRaw[] = {
+    {"message", &Line::message},       {"content", &Line::content},   {"compactMetadata", &Line::compactMetadata},
+    {"leafUuid", &Line::leafUuid},     {"customTitle", &Line::title}, {"aiTitle", &Line::title},
+    {"summary", &Line::title},         {"cwd", &Line::cwd},           {"relocatedCwd", &Line::relocatedCwd},
+    {"sessionId", &Line::sessionId},   {"agentId", &Line::agentId},   {"version", &Line::version},
+    {"forkedFrom", &Line::forkedFrom},
+};
+
+void take(Line& line, const json::ObjectReader::Member& member) {
+  for (const TextMember& text : kTexts) {
+    if (!member.keyIs(text.name)) continue;
+    line.*text.field = decoded(member.value);
+    return;
+  }
+  for (const RawMember& raw : kRaw) {
+    if (!member.keyIs(raw.name)) continue;
+    line.*raw.field = member.value;
+    return;
+  }
+  if (member.keyIs("parentUuid")) {
+    if (member.value == "null") line.parentUuid = "";
+    if (isKind(member.value, json::Kind::String)) line.parentUuid = decoded(member.value);
+  } else if (member.keyIs("isSidechain")) {
+    line.isSidechain = member.value == "true";
+  } else if (member.keyIs("isCompactSummary")) {
+    line.isCompactSummary = member.value == "true";
+  }
+}
+
+}  // namespace
+
+Line parseLine(std::string_view object) {
+  Line line;
+  json::ObjectReader members(object);
+  while (const auto member = members.next()) take(line, *member);
+  return line;
+}
+
+MessageParts parseMessage(std::string_view message) {
+  MessageParts parts;
+  json::ObjectReader members(message);
+  while (const auto member = members.next()) {
+    if (member->keyIs("id")) parts.id = decoded(member->value);
+    if (member->keyIs("model")) parts.model = decoded(member->value);
+    if (member->keyIs("content")) parts.content = member->value;
+    if (member->keyIs("usage")) parts.outputTokens = json::findUnsigned(member->value, "output_tokens").value_or(0);
+  }
+  return parts;
+}
+
+bool isAllResults(std::string_view content) {
+  if (!isKind(content, json::Kind::Array)) return false;
+  json::ArrayReader blocks(content);
+  bool any = false;
+  while (const auto block = blocks.next()) {
+    if (json::findString(*block, "type") != "tool_result") return false;
+    any = true;
+  }
+  return any;
+}
+
+std::string textOf(std::string_view content) {
+  if (isKind(content, json::Kind::String)) return decoded(content);
+  std::string text;
+  if (!isKind(content, json::Kind::Array)) return text;
+  json::ArrayReader blocks(content);
+  while (const auto block = blocks.next()) {
+    const auto part = json::findString(*block, "text");
+    if (!part) continue;
+    if (!text.empty()) text += '\n';
+    text += *part;
+  }
+  return text;
+}
+
+std::string decoded(std::string_view value) {
+  return isKind(value, json::Kind::String) ? json::decodeString(value).value_or("") : std::string();
+}
+
+}  // namespace bough::transcript::claude_code

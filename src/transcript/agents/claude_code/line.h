@@ -1,0 +1,56 @@
+// One line of a Claude Code session file, as slices.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bough::transcript::claude_code {
+
+/// The members of a line that bough looks at, found in one pass. Raw values are slices of the line; empty when absent.
+struct Line {
+  std::string type;
+  std::string subtype;
+  std::string uuid;
+  std::optional<std::string> parentUuid;  ///< Empty for a root; none when the line does not say.
+  std::string logicalParentUuid;
+  std::string timestamp;
+  std::string requestId;
+  bool isSidechain = false;
+  bool isCompactSummary = false;
+  std::string_view message;
+  std::string_view content;
+  std::string_view compactMetadata;
+  std::string_view leafUuid;
+  std::string_view title;  ///< Of a title line: customTitle, aiTitle or summary.
+  std::string_view cwd;
+  std::string_view relocatedCwd;
+  std::string_view sessionId;
+  std::string_view agentId;
+  std::string_view version;
+  std::string_view forkedFrom;
+};
+
+Line parseLine(std::string_view object);
+
+/// What a message line holds, by its raw `message`.
+struct MessageParts {
+  std::string id;
+  std::string model;
+  std::string_view content;
+  std::uint64_t outputTokens = 0;
+};
+
+MessageParts parseMessage(std::string_view message);
+
+/// Whether a list of blocks holds nothing but results of tools, and at least one.
+bool isAllResults(std::string_view content);
+
+/// The text of a raw string value, or of the text blocks of a list.
+std::string textOf(std::string_view content);
+
+/// The text of a raw string; empty when it is not one.
+std::string decoded(std::string_view value);
+
+}  // namespace bough::transcript::claude_code

@@ -1,0 +1,360 @@
+// Reads session files of Claude Code and of the Claude Agent SDK.
+//
+// Lines with a `uuid` are a tree by `parentUuid`; messages become entries, all other lines (attachments, progress,
+// titles, bookkeeping) are kept and only passed through. The lines of one answer are held back until another line
+// comes, and become one message (see answers.h); a super-record of all their bytes keeps them.
+#include "transcript/agents/claude_code/read.h"
+
+#include <functional>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "transcript/agents/claude_code/answers.h"
+#include "transcript/agents/claude_code/line.h"
+#include "transcript/held.h"
+#include "transcript/ids.h"
+#include "transcript/uuid.h"
+
+namespace bough::transcript::claude_code {
+namespace {
+
+constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxHeldLines = 4096;
+
+bool isKind(std::string_view value, json::Kind kind) {
+  return !value.empty() && json::kindOf(value) == kind;
+}
+
+// A line that waits for the rest of its answer.
+struct Held {
+  HeldRecord record;
+  bool isBlock = false;
+};
+
+std::string answerKey(const Line& line, const MessageParts& parts) {
+  return parts.id.empty() ? std::string() : parts.id + '\n' + line.requestId;
+}
+
+class ClaudeReader : public Reader {
+ public:
+  void record(const Record& record, Builder& out) override {
+    if (!held_.empty() && record.offset >= out.fromOffset() && held_.front().record.offset < out.fromOffset())
+      release(out);
+    const Line line = parseLine(record.text);
+    if (!held_.empty()) {
+      if (joins(record, line)) return hold(record, line);
+      release(out);
+    }
+    if (opens(record, line)) return hold(record, line);
+    give(record, line, out);
+  }
+
+  void notJson(const Record& record, Builder& out) override {
+    release(out);
+    out.keepBytes(record);
+  }
+
+  void end(Builder& out) override {
+    release(out);
+    if (!leafHead_.empty()) {
+      out.setHead(leafHead_);
+    } else if (!lastMain_.empty()) {
+      out.setHead(lastMain_);
+    }
+  }
+
+ private:
+  // Whether an answer begins here that may have more lines.
+  static bool opens(const Record& record, const Line& line) {
+    if (line.type != "assistant" || line.uuid.empty() || record.repaired || !record.reason.empty()) return false;
+    const MessageParts parts = parseMessage(line.message);
+    return !parts.id.empty() && isKind(parts.content, json::Kind::Array);
+  }
+
+  bool joins(const Record& record, const Line& line) const {
+    if (record.repaired || !record.reason.empty() || held_.size() >= kMaxHeldLines) return false;
+    if (heldBytes_ + record.sizeBytes > kMaxHeldBytes) return false;
+    if (line.uuid.empty()) return true;
+    if (!line.parentUuid || !heldUuids_.contains(*line.parentUuid) || heldUuids_.contains(line.uuid)) return false;
+    if (line.type == "assistant") {
+      const MessageParts parts = parseMessage(line.message);
+      return isKind(parts.content, json::Kind::Array) && line.isSidechain == heldSidechain_ &&
+             answerKey(line, parts) == heldKey_;
+    }
+    if (line.type == "user") return isAllResults(parseMessage(line.message).content);
+    return line.type == "attachment" || line.type == "progress";
+  }
+
+  void hold(const Record& record, const Line& line) {
+    if (held_.empty()) {
+      heldKey_ = answerKey(line, parseMessage(line.message));
+      heldSidechain_ = line.isSidechain;
+    }
+    heldBytes_ += record.raw.size();
+    if (!line.uuid.empty()) heldUuids_.insert(line.uuid);
+    held_.push_back({HeldRecord(record), line.type == "assistant"});
+  }
+
+  void release(Builder& out) {
+    const std::vector<Held> held = std::move(held_);
+    held_.clear();
+    heldUuids_.clear();
+    heldBytes_ = 0;
+    std::size_t blocksEnd = 0;
+    for (std::size_t i = 0; i < held.size(); ++i) blocksEnd = held[i].isBlock ? i + 1 : blocksEnd;
+    if (blocksEnd > 1) giveAnswer(std::span(held).first(blocksEnd), out);
+    for (std::size_t i = blocksEnd > 1 ? blocksEnd : 0; i < held.size(); ++i) {
+      const Record record = held[i].record.record();
+      give(record, parseLine(record.text), out);
+    }
+  }
+
+  // Several lines of one answer, and what stands between them, as one record.
+  void giveAnswer(std::span<const Held> held, Builder& out) {
+    JoinedRecord joined;
+    for (const Held& part : held) joined.add(part.record);
+    const Record whole = joined.record();
+    std::vector<Line> blocks;
+    std::vector<Line> others;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      (held[i].isBlock ? blocks : others).push_back(parseLine(joined.text(i)));
+    }
+    giveMerged(whole, blocks, out);
+    for (const Line& line : others) give(whole, line, out);
+  }
+
+  void giveMerged(const Record& whole, const std::vector<Line>& blocks, Builder& out) {
+    std::string content = "[";
+    std::vector<Hole> holes;
+    std::string_view usage;
+    std::uint64_t mostTokens = 0;
+    for (const Line& block : blocks) {
+      const MessageParts parts = parseMessage(block.message);
+      json::ArrayReader elements(parts.content);
+      while (const auto element = elements.next()) {
+        if (!holes.empty()) content += ',';
+        content += *element;
+        holes.push_back({"content/" + std::to_string(holes.size()), *element});
+      }
+      // Every line repeats the usage of the whole answer, as far as it was known; the greatest is final.
+      const auto own = json::findMember(block.message, "usage");
+      if (own && parts.outputTokens >= mostTokens) {
+        usage = *own;
+        mostTokens = parts.outputTokens;
+      }
+    }
+    content += ']';
+    std::string message;
+    json::Writer writer(message);
+    writer.beginObject();
+    json::ObjectReader members(blocks.back().message);
+    while (const auto member = members.next()) {
+      const auto name = json::decodeString('"' + std::string(member->key) + '"').value_or("");
+      const bool isUsage = member->keyIs("usage") && !usage.empty();
+      writer.key(name).raw(member->keyIs("content") ? content : isUsage ? usage : member->value);
+    }
+    writer.endObject();
+    Line line = blocks.back();
+    line.parentUuid = blocks.front().parentUuid;
+    line.timestamp = blocks.front().timestamp;
+    noteFacts(line, out.facts);
+    giveMessage(whole, line, message, std::move(holes), out);
+    const std::string key = answerKey(line, parseMessage(message));
+    for (std::size_t i = 0; i + 1 < blocks.size(); ++i) out.alias(blocks[i].uuid, line.uuid);
+    for (const Line& block : blocks) answers_.addBlock(key, block.uuid);
+  }
+
+  void give(const Record& record, const Line& line, Builder& out) {
+    noteFacts(line, out.facts);
+    const bool isMessage =
+        (line.type == "user" || line.type == "assistant") && isKind(line.message, json::Kind::Object);
+    if (isMessage && line.isCompactSummary && !line.uuid.empty()) {
+      giveSummary(record, line, out);
+    } else if (isMessage) {
+      giveMessage(record, line, line.message, {}, out);
+      if (line.type == "assistant" && !line.uuid.empty()) {
+        const std::string key = answerKey(line, parseMessage(line.message));
+        if (!key.empty()) answers_.addBlock(key, line.uuid);
+      }
+    } else if (line.type == "system" && line.subtype == "local_command" && isKind(line.content, json::Kind::String)) {
+      // What a command that was typed printed; the model gets it as the user's words.
+      std::string message;
+      json::Writer(message).beginObject().member("role", "user").key("content").raw(line.content).endObject();
+      giveMessage(record, line, message, {{"content", line.content}}, out);
+    } else if (line.type == "system" && line.subtype == "compact_boundary") {
+      giveBoundary(record, line, out);
+    } else {
+      giveOther(record, line, out);
+    }
+  }
+
+  void giveMessage(const Record& record, const Line& line, std::string_view message, std::vector<Hole> holes,
+                   Builder& out) {
+    const MessageParts parts = parseMessage(message);
+    if (line.type == "assistant" && !parts.model.empty() && parts.model != "<synthetic>") out.facts.model = parts.model;
+    std::optional<std::string> parent = line.parentUuid;
+    const bool isResults = line.type == "user" && isAllResults(parts.content);
+    if (parent) parent = parentOf(line, parts, isResults);
+    const Place place = placeOf(line, parent);
+    out.message(record, place, Dialect::Anthropic, message, std::move(holes));
+    noteEntry(line, place, out);
+    if (afterBoundary_ && firstKept_.empty() && !line.isSidechain) {
+      firstKept_ = out.lastId();
+      keptFirst_ = true;
+    }
+    if (isResults && line.parentUuid) answers_.addResults(parts.content, *line.parentUuid, line.uuid);
+  }
+
+  std::string parentOf(const Line& line, const MessageParts& parts, bool isResults) const {
+    if (isResults) return answers_.parentOfResults(parts.content, *line.parentUuid);
+    if (line.type == "assistant") return answers_.parentOfBlock(answerKey(line, parts), *line.parentUuid);
+    return answers_.lastLineOf(*line.parentUuid);
+  }
+
+  void giveSummary(const Record& record, const Line& line, Builder& out) {
+    const std::string_view content = parseMessage(line.message).content;
+    const std::string text = isKind(content, json::Kind::String) ? std::string(content) : json::quoted(textOf(content));
+    std::string payload;
+    json::Writer writer(payload);
+    writer.beginObject().key("summary").raw(text);
+    // One that keeps nothing names itself.
+    writer.member("firstKeptEntryId", firstKept_.empty() ? entryIdOf(line.uuid) : firstKept_);
+    if (keptFirst_) writer.member("summaryAfterKept", true);
+    writer.endObject();
+    firstKept_.clear();
+    afterBoundary_ = keptFirst_ = false;
+    std::vector<Hole> holes;
+    if (isKind(content, json::Kind::String)) holes.push_back({"summary", content});
+    const Place place = placeOf(line, line.parentUuid);
+    out.entry(record, place, entry_type::kCompactionSummary, payload, std::move(holes));
+    noteEntry(line, place, out);
+  }
+
+  // The line at which a compaction cut the chain: what follows continues from what came before it.
+  void giveBoundary(const Record& record, const Line& line, Builder& out) {
+    firstKept_ = firstPreserved(line.compactMetadata, out);
+    afterBoundary_ = true;
+    keptFirst_ = false;
+    std::optional<std::string> parent = line.parentUuid;
+    if (!parent || parent->empty()) parent = line.logicalParentUuid;
+    if (out.entryFor(*parent).empty()) parent = lastMain_.empty() ? std::nullopt : std::optional(lastMain_);
+    out.keep(record, placeOf(line, parent), "system/compact_boundary");
+  }
+
+  // The first message that a compaction left in place; empty when there is none.
+  static std::string firstPreserved(std::string_view metadata, const Builder& out) {
+    const auto segment = json::findMember(metadata, "preservedSegment");
+    const auto messages = json::findMember(metadata, "preservedMessages");
+    const auto uuids = messages ? json::findMember(*messages, "uuids") : std::nullopt;
+    if (uuids && isKind(*uuids, json::Kind::Array)) {
+      json::ArrayReader list(*uuids);
+      while (const auto uuid = list.next()) {
+        const std::string id = decoded(*uuid);
+        // A line that was only kept means its parent, which is not preserved.
+        if (isEntry(id, out)) return out.entryFor(id);
+      }
+    }
+    const std::string head = segment ? json::findString(*segment, "headUuid").value_or("") : "";
+    return isEntry(head, out) ? out.entryFor(head) : std::string();
+  }
+
+  static bool isEntry(const std::string& uuid, const Builder& out) {
+    return !uuid.empty() && out.entryFor(uuid) == entryIdOf(uuid);
+  }
+
+  void giveOther(const Record& record, const Line& line, Builder& out) {
+    if (line.type == "last-prompt") noteLeaf(decoded(line.leafUuid), out);
+    const std::string what = line.type.empty()      ? "unknown"
+                             : line.subtype.empty() ? line.type
+                                                    : line.type + '/' + line.subtype;
+    std::optional<std::string> parent = line.parentUuid;
+    if (parent) parent = answers_.lastLineOf(*parent);
+    out.keep(record, placeOf(line, parent), what, titleInfo(line, out.facts));
+  }
+
+  // Lines that nobody could place continue the conversation, not a subagent's.
+  Place placeOf(const Line& line, std::optional<std::string> parent) {
+    parent_ = std::move(parent);
+    if (!parent_ && !lastMain_.empty() && !line.isSidechain) parent_ = lastMain_;
+    Place place;
+    place.id = line.uuid;
+    if (parent_) place.parent = *parent_;
+    place.timestamp = line.timestamp;
+    return place;
+  }
+
+  void noteEntry(const Line& line, const Place& place, const Builder& out) {
+    if (line.isSidechain) return;
+    lastMain_ = line.uuid;
+    if (fromLeaf_.empty() || line.uuid.empty()) return;
+    const std::string parent = place.parent ? out.entryFor(*place.parent) : std::string();
+    if (parent.empty() || !fromLeaf_.contains(std::hash<std::string>{}(parent))) return;
+    fromLeaf_.insert(std::hash<std::string>{}(out.entryFor(line.uuid)));
+    leafHead_ = line.uuid;
+  }
+
+  // The leaf that the program itself noted is where it goes on; or the last line that continues from there.
+  void noteLeaf(const std::string& leaf, const Builder& out) {
+    const std::string last = answers_.lastLineOf(leaf);
+    const std::string entry = out.entryFor(last);
+    leafHead_ = entry.empty() ? std::string() : last;
+    fromLeaf_.clear();
+    if (!entry.empty()) fromLeaf_.insert(std::hash<std::string>{}(entry));
+  }
+
+  void noteFacts(const Line& line, TranscriptFacts& facts) {
+    if (!sawSession_ && !line.sessionId.empty()) {
+      sawSession_ = true;
+      const std::string session = decoded(line.sessionId);
+      const std::string agent = decoded(line.agentId);
+      if (line.isSidechain && !agent.empty()) {
+        // A subagent's file: its lines name the session that started it.
+        facts.parentSession = session;
+        facts.sessionId = "agent-" + agent;
+      } else if (!isUuid(facts.sessionId)) {
+        facts.sessionId = session;  // a file of another name; the program goes by the name
+      }
+    }
+    if (facts.cwd.empty()) facts.cwd = decoded(line.cwd);
+    if (!line.relocatedCwd.empty()) facts.cwd = decoded(line.relocatedCwd);
+    if (!line.version.empty()) facts.version = decoded(line.version);
+    if (facts.created.empty()) facts.created = line.timestamp;
+    if (facts.parentSession.empty() && !line.forkedFrom.empty()) {
+      facts.parentSession = json::findString(line.forkedFrom, "sessionId").value_or("");
+    }
+  }
+
+  // A name that a person gave counts more than one that a model made, and that more than the oldest form.
+  std::string titleInfo(const Line& line, TranscriptFacts& facts) {
+    const int rank = line.type == "custom-title" ? 3 : line.type == "ai-title" ? 2 : line.type == "summary" ? 1 : 0;
+    const std::string title = decoded(line.title);
+    if (rank == 0 || rank < titleRank_ || title.empty()) return {};
+    titleRank_ = rank;
+    facts.title = title;
+    return "\"title\":" + json::quoted(title);
+  }
+
+  Answers answers_;
+  std::vector<Held> held_;
+  std::unordered_set<std::string> heldUuids_;
+  std::size_t heldBytes_ = 0;
+  std::string heldKey_;
+  bool heldSidechain_ = false;
+  std::string firstKept_;       // of the summary that comes next
+  bool keptFirst_ = false;      // it is between the boundary and the summary
+  bool afterBoundary_ = false;  // of a compaction, and before its summary
+  std::string lastMain_;
+  std::string leafHead_;
+  std::unordered_set<std::size_t> fromLeaf_;  // hashes of the entries that continue from the leaf
+  std::optional<std::string> parent_;         // what a Place points to
+  int titleRank_ = 0;
+  bool sawSession_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> makeReader() {
+  return std::make_unique<ClaudeReader>();
+}
+
+}  // namespace bough::transcript::claude_code

@@ -1,0 +1,206 @@
+// Writes session files that Claude Code and the Claude Agent SDK resume: a line a message, a tree by parentUuid, and at
+// the end the leaf to continue from, which the program looks for there.
+#include <unordered_map>
+
+#include "base/json_write.h"
+#include "base/sha256.h"
+#include "transcript/agents/claude_code/line.h"
+#include "transcript/agents/claude_code/read.h"
+#include "transcript/ids.h"
+#include "transcript/json_line.h"
+#include "transcript/uuid.h"
+
+namespace bough::transcript::claude_code {
+namespace {
+
+// What the lines are written like. Lists hide files of other programs ("sdk-…"), so they say "cli".
+constexpr std::string_view kVersion = "2.1.325";
+constexpr std::string_view kEntrypoint = "cli";
+constexpr std::size_t kMaxPromptBytes = 200;
+
+class ClaudeWriter : public Writer {
+ public:
+  void begin(const TranscriptFacts& facts, std::string& out) override {
+    (void)out;
+    facts_ = facts;
+  }
+
+  void copied(const Item& item, std::string_view line) override {
+    (void)item;
+    const Line parsed = parseLine(line);
+    if (facts_.sessionId.empty()) facts_.sessionId = decoded(parsed.sessionId);
+    if (facts_.cwd.empty()) facts_.cwd = decoded(parsed.cwd);
+    if (parsed.type == "user") notePrompt(parseMessage(parsed.message).content);
+  }
+
+  void item(const Item& item, std::string& out) override {
+    const std::string& type = item.entry->type;
+    if (type == entry_type::kCompactionSummary) return writeCompaction(item, out);
+    if (type == entry_type::kBranchSummary) return writeSummary(item, out);
+    noteNotHeld(item);
+    std::string parent = uuidOf(item.parentId);
+    if (item.beginsKept && !item.messages.empty()) parent = writeBoundary(item, out);
+    for (std::size_t i = 0; i < item.messages.size(); ++i) {
+      // The last line has the entry's own id: it is the one that others continue from.
+      const bool last = i + 1 == item.messages.size();
+      const std::string uuid = last ? uuidOf(item.entry->id) : uuidFor(item.entry->id + '/' + std::to_string(i));
+      writeMessage(item, item.messages[i], parent, uuid, out);
+      parent = uuid;
+    }
+  }
+
+  void end(const std::string& headId, std::string& out) override {
+    if (!facts_.title.empty()) {
+      json::Writer writer(out);
+      writer.beginObject().member("type", "custom-title").member("customTitle", facts_.title);
+      writer.member("sessionId", facts_.sessionId).endObject();
+      out += '\n';
+    }
+    if (headId.empty()) return;
+    json::Writer writer(out);
+    writer.beginObject().member("type", "last-prompt").member("lastPrompt", prompt_);
+    writer.member("leafUuid", uuidOf(headId)).member("sessionId", facts_.sessionId).endObject();
+    out += '\n';
+  }
+
+ private:
+  // Entries that Claude Code wrote keep the id that it gave them; other ids become UUIDs, always the same.
+  static std::string uuidOf(const std::string& entryId) {
+    if (entryId.empty() || isUuid(entryId)) return entryId;
+    return uuidFor(entryId);
+  }
+
+  // Writes what every line of the conversation begins with, up to its `message`.
+  static json::Writer& beginLine(json::Writer& writer, std::string_view parent, std::string_view type) {
+    writer.beginObject().key("parentUuid");
+    parent.empty() ? writer.null() : writer.string(parent);
+    writer.member("isSidechain", false).member("type", type);
+    return writer;
+  }
+
+  void endLine(json::Writer& writer, const Item& item, std::string_view uuid, std::string& out) {
+    writer.member("uuid", uuid).member("timestamp", item.entry->timestamp).member("userType", "external");
+    writer.member("entrypoint", kEntrypoint).member("cwd", facts_.cwd).member("sessionId", facts_.sessionId);
+    writer.member("version", kVersion).member("gitBranch", "").endObject();
+    out += '\n';
+  }
+
+  void writeMessage(const Item& item, std::string_view message, std::string_view parent, std::string_view uuid,
+                    std::string& out) {
+    const bool isAnswer = Members(message).text("role") == "assistant";
+    json::Writer writer(out);
+    beginLine(writer, parent, isAnswer ? "assistant" : "user").key("message");
+    if (isAnswer) {
+      writeAnswer(writer, item, message, uuid);
+    } else {
+      writer.raw(message);
+      notePrompt(Members(message).raw("content"));
+    }
+    endLine(writer, item, uuid, out);
+  }
+
+  // An answer as the API returns it. What another provider's had is filled in where it is known.
+  void writeAnswer(json::Writer& writer, const Item& item, std::string_view message, std::string_view uuid) {
+    const Members parts(message);
+    const auto stored = normalizeEntry(*item.entry);
+    std::string id = parts.text("id");
+    std::string model = parts.text("model");
+    if (id.empty()) id = "msg_" + std::string(uuid);
+    if (model.empty() && stored) model = stored->model.decode();
+    if (model.empty()) model = facts_.model.empty() ? "unknown" : facts_.model;
+    writer.beginObject().member("id", id).member("type", "message").member("role", "assistant").member("model", model);
+    writer.key("content");
+    writeBlocks(writer, parts.raw("content"));
+    writer.key("stop_reason").raw(parts.has("stop_reason") ? parts.raw("stop_reason") : "null");
+    writer.key("stop_sequence").raw(parts.has("stop_sequence") ? parts.raw("stop_sequence") : "null");
+    writer.key("usage");
+    writeUsage(writer, parts.raw("usage"), stored && stored->usage ? *stored->usage : Usage());
+    writer.endObject();
+  }
+
+  static void writeBlocks(json::Writer& writer, std::string_view content) {
+    if (content.empty() || json::kindOf(content) == json::Kind::Array) {
+      writer.raw(content.empty() ? "[]" : content);
+      return;
+    }
+    writer.beginArray().beginObject().member("type", "text").key("text").raw(content).endObject().endArray();
+  }
+
+  static void writeUsage(json::Writer& writer, std::string_view own, const Usage& usage) {
+    if (!own.empty()) {
+      writer.raw(own);
+      return;
+    }
+    writer.beginObject().member("input_tokens", usage.inputTokens);
+    writer.member("cache_creation_input_tokens", usage.cacheWriteTokens);
+    writer.member("cache_read_input_tokens", usage.cacheReadTokens).member("output_tokens", usage.outputTokens);
+    writer.endObject();
+  }
+
+  // A boundary that begins a new chain, and the summary as the user's words. Where what is kept comes before the
+  // summary, the boundary was written before that.
+  void writeCompaction(const Item& item, std::string& out) {
+    const bool isAfterKept = Members(item.entry->payload).isTrue("summaryAfterKept") && !item.kept.empty();
+    writeUserText(item, isAfterKept ? uuidOf(item.parentId) : writeBoundary(item, out), true, out);
+  }
+
+  // Returns its uuid.
+  std::string writeBoundary(const Item& item, std::string& out) {
+    std::string boundary = uuidFor(item.entry->id + "/boundary");
+    const Members payload(item.entry->payload);
+    json::Writer writer(out);
+    writer.beginObject().key("parentUuid").null().member("logicalParentUuid", uuidOf(item.parentId));
+    writer.member("isSidechain", false).member("type", "system").member("subtype", "compact_boundary");
+    writer.member("content", "Conversation compacted").member("isMeta", false).member("level", "info");
+    writer.key("compactMetadata").beginObject().member("trigger", "manual").key("preTokens");
+    writer.raw(payload.has("tokensBefore") ? payload.raw("tokensBefore") : "0");
+    writePreserved(writer, item, uuidOf(item.entry->id));
+    writer.endObject();
+    endLine(writer, item, boundary, out);
+    return boundary;
+  }
+
+  // The messages that follow the summary although they were written before it.
+  void writePreserved(json::Writer& writer, const Item& item, std::string_view anchor) {
+    if (item.kept.empty()) return;
+    writer.key("preservedSegment").beginObject().member("headUuid", uuidOf(item.kept.front()));
+    writer.member("anchorUuid", anchor).member("tailUuid", uuidOf(item.kept.back())).endObject();
+    writer.key("preservedMessages").beginObject().member("anchorUuid", anchor);
+    for (const std::string_view name : {"uuids", "allUuids"}) {
+      writer.key(name).beginArray();
+      for (const std::string& id : item.kept) writer.string(uuidOf(id));
+      writer.endArray();
+    }
+    writer.endObject();
+  }
+
+  void writeSummary(const Item& item, std::string& out) { writeUserText(item, uuidOf(item.parentId), false, out); }
+
+  void writeUserText(const Item& item, std::string_view parent, bool isCompaction, std::string& out) {
+    json::Writer writer(out);
+    beginLine(writer, parent, "user").key("message").beginObject().member("role", "user");
+    writer.member("content", Members(item.entry->payload).text("summary")).endObject();
+    if (isCompaction) writer.member("isVisibleInTranscriptOnly", true).member("isCompactSummary", true);
+    endLine(writer, item, uuidOf(item.entry->id), out);
+  }
+
+  // The last thing that the user typed; lists show it.
+  void notePrompt(std::string_view content) {
+    std::string text = textOf(content);
+    if (text.empty()) return;
+    std::size_t end = std::min(text.size(), kMaxPromptBytes);
+    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
+    prompt_ = text.substr(0, end);
+  }
+
+  TranscriptFacts facts_;
+  std::string prompt_;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> makeWriter() {
+  return std::make_unique<ClaudeWriter>();
+}
+
+}  // namespace bough::transcript::claude_code

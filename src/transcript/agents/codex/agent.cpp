@@ -1,0 +1,48 @@
+// Codex: sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl, lines {"timestamp", "type", "payload"}.
+#include "transcript/agents/agents.h"
+#include "transcript/agents/codex/lineage.h"
+#include "transcript/agents/codex/place.h"
+#include "transcript/agents/codex/read.h"
+#include "transcript/agents/codex/tree.h"
+#include "transcript/json_line.h"
+
+namespace bough::transcript {
+namespace {
+
+bool isCodexRecord(std::string_view object) {
+  const Members line(object);
+  return line.isString("timestamp") && line.isString("type") && line.isObject("payload");
+}
+
+std::string misfit(const Sample& sample) {
+  if (sample.objects.empty()) return "it holds no JSON objects";
+  for (const std::string_view object : sample.objects) {
+    const std::string type = Members(object).text("type");
+    const bool known =
+        type == "session_meta" || type == "response_item" || type == "event_msg" || type == "turn_context";
+    if (known && isCodexRecord(object)) return {};
+  }
+  return "it has no lines of type session_meta, response_item or event_msg with a \"payload\"";
+}
+
+}  // namespace
+
+Agent codexRollout() {
+  Agent agent;
+  agent.name = "codex";
+  agent.dialect = Dialect::OpenaiResponses;
+  agent.misfit = misfit;
+  agent.isRecord = isCodexRecord;
+  agent.makeReader = [] { return codex::makeReader(); };
+  agent.makeWriter = [] { return codex::makeWriter(); };
+  agent.writeTree = codex::writeTree;
+  agent.findParent = codex::findRollout;
+  agent.folders = codex::folders;
+  agent.isTranscript = codex::isTranscript;
+  agent.place = codex::place;
+  agent.completeFacts = codex::completeFacts;
+  agent.announce = codex::announce;
+  return agent;
+}
+
+}  // namespace bough::transcript

@@ -1,0 +1,129 @@
+#include "transcript/agents/codex/lineage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file_system.h"
+#include "base/timestamp.h"
+#include "transcript/agents/codex/read.h"
+#include "transcript/beside.h"
+#include "transcript/uuid.h"
+
+namespace bough::transcript::codex {
+namespace {
+
+constexpr unsigned kMaxForks = 32;
+constexpr std::size_t kMaxFolders = 20'000;
+
+// A part of a file, from its beginning.
+class Beginning : public ByteSource {
+ public:
+  Beginning(ByteSource& source, std::uint64_t sizeBytes) : source_(source), left_(sizeBytes) {}
+  Result<std::size_t> read(std::span<char> out) override {
+    auto got = source_.read(out.first(static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), left_))));
+    if (got) left_ -= *got;
+    return got;
+  }
+
+ private:
+  ByteSource& source_;
+  std::uint64_t left_;
+};
+
+std::vector<std::string> list(const std::string& folder) {
+  auto opened = posixFileSystem().openRoot(folder, false);
+  if (!opened) return {};
+  auto names = (*opened)->list();
+  return names ? std::move(*names) : std::vector<std::string>();
+}
+
+bool isRolloutOf(std::string_view name, std::string_view thread) {
+  return name.starts_with("rollout-") && name.find(thread) != std::string_view::npos &&
+         (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"));
+}
+
+std::string findIn(const std::string& folder, std::string_view thread) {
+  for (const std::string& name : list(folder)) {
+    if (isRolloutOf(name, thread)) return folder + '/' + name;
+  }
+  return {};
+}
+
+bool isNumber(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Folders are days by the local time of whoever wrote the file; a thread's id begins with its time in UTC.
+std::vector<std::string> daysOf(std::string_view thread) {
+  std::vector<std::string> days;
+  const std::uint64_t ms = uuidTimeMs(thread);
+  constexpr std::uint64_t kDayMs = 86'400'000;
+  if (ms < kDayMs) return days;
+  for (const std::uint64_t at : {ms, ms - kDayMs, ms + kDayMs}) {
+    const std::string time = formatTimestamp(at);
+    days.push_back(time.substr(0, 4) + '/' + time.substr(5, 2) + '/' + time.substr(8, 2));
+  }
+  return days;
+}
+
+// Looks in all folders of years, months and days.
+std::string findAnyDay(const std::string& sessions, std::string_view thread) {
+  std::vector<std::pair<std::string, int>> folders = {{sessions, 0}};
+  for (std::size_t at = 0; at < folders.size() && at < kMaxFolders; ++at) {
+    const auto [folder, level] = folders[at];
+    for (const std::string& name : list(folder)) {
+      if (isRolloutOf(name, thread)) return folder + '/' + name;
+      if (level < 3 && isNumber(name)) folders.emplace_back(folder + '/' + name, level + 1);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string homeOf(const std::string& path) {
+  std::string folder = folderOf(path);
+  for (int level = 0; level < 4; ++level, folder = folderOf(folder)) {
+    const std::string name = nameOf(folder);
+    if (name == "sessions" || name == "archived_sessions") return folderOf(folder);
+  }
+  return {};
+}
+
+std::string findRollout(const std::string& path, const std::string& thread) {
+  if (!isUuid(thread)) return {};
+  if (std::string beside = findIn(folderOf(path), thread); !beside.empty()) return beside;
+  const std::string home = homeOf(path);
+  if (home.empty()) return {};
+  for (const std::string& day : daysOf(thread)) {
+    if (std::string found = findIn(home + "/sessions/" + day, thread); !found.empty()) return found;
+  }
+  for (const std::string_view name : {"/archived_sessions", "/sessions"}) {
+    if (std::string found = findAnyDay(home + std::string(name), thread); !found.empty()) return found;
+  }
+  return {};
+}
+
+std::string lastEntryOf(const std::string& path, const std::string& thread, std::uint64_t endOffset, unsigned depth) {
+  const std::string parent = depth < kMaxForks ? findRollout(path, thread) : std::string();
+  if (parent.empty()) return {};
+  auto file = openFile(parent);
+  if (!file) return {};
+  Beginning source(**file, endOffset);
+  const Builder::Use ignore = [](Entry&&) -> Result<void> { return {}; };
+  Builder builder("codex", UINT64_MAX, ignore);
+  const auto reader = makeReader(depth + 1);
+  builder.path = parent;
+  LineRecords records(source, [](std::string_view) { return true; });
+  while (true) {
+    const auto record = records.next();
+    if (!record || !*record) break;
+    if ((*record)->kind == RecordKind::Json) reader->record(**record, builder);
+  }
+  reader->end(builder);
+  const TranscriptReport report = builder.finish();
+  return report.headId.empty() ? report.facts.parentEntryId : report.headId;
+}
+
+}  // namespace bough::transcript::codex

@@ -1,0 +1,78 @@
+#include "transcript/agents/codex/place.h"
+
+#include "base/file_io.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "transcript/agents/codex/lineage.h"
+#include "transcript/beside.h"
+#include "transcript/uuid.h"
+
+namespace bough::transcript::codex {
+namespace {
+
+constexpr std::string_view kIndex = "session_index.jsonl";
+
+std::string root(const TranscriptHome& home) {
+  const std::string set = home.variable("CODEX_HOME");
+  return set.empty() ? home.home + "/.codex" : set;
+}
+
+}  // namespace
+
+std::vector<std::string> folders(const TranscriptHome& home) {
+  return {root(home) + "/sessions", root(home) + "/archived_sessions"};
+}
+
+bool isTranscript(std::string_view relative) {
+  const std::string name = nameOf(relative);
+  return name.starts_with("rollout-") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"));
+}
+
+// The day is that of UTC: Codex looks in all of them.
+Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts& facts) {
+  if (!isUuid(facts.sessionId)) return fail(ErrorCode::InvalidArgument, "a session id of Codex is a UUID", "");
+  const auto created = parseTimestamp(facts.created);
+  const std::string time = formatTimestamp(created.value_or(uuidTimeMs(facts.sessionId)));
+  std::string stamp = time.substr(0, std::string_view("2026-01-02T03:04:05").size());
+  for (char& c : stamp) c = c == ':' ? '-' : c;
+  TranscriptPlace place;
+  place.path = root(home) + "/sessions/" + time.substr(0, 4) + '/' + time.substr(5, 2) + '/' + time.substr(8, 2) +
+               "/rollout-" + stamp + '-' + facts.sessionId + ".jsonl";
+  place.command = "codex resume " + facts.sessionId;
+  return place;
+}
+
+void completeFacts(const std::string& path, TranscriptFacts& facts) {
+  const std::string home = homeOf(path);
+  const std::string index = home.empty() ? "" : readSmallFile(home + '/' + std::string(kIndex)).value_or("");
+  // The last line about a thread is the newest.
+  for (std::size_t at = 0; at < index.size();) {
+    const std::size_t end = std::min(index.find('\n', at), index.size());
+    const std::string_view line = std::string_view(index).substr(at, end - at);
+    at = end + 1;
+    if (line.find(facts.sessionId) == std::string_view::npos || json::findString(line, "id") != facts.sessionId)
+      continue;
+    facts.title = json::findString(line, "thread_name").value_or(facts.title);
+  }
+}
+
+Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) {
+  (void)path;
+  if (facts.title.empty()) return {};
+  BOUGH_TRY(const auto folder, orError(posixFileSystem().openRoot(root(home), true), "open", root(home)));
+  BOUGH_TRY(const auto file, orError(folder->open(kIndex, OpenMode::OpenOrCreate), "open", kIndex));
+  BOUGH_TRY(lockWithin(*file, LockKind::Exclusive, 5'000, kIndex));
+  const FileLock lock(*file);
+  BOUGH_TRY(const FileInfo info, orError(file->info(), "look at", kIndex));
+  std::string line;
+  json::Writer writer(line);
+  writer.beginObject().member("id", facts.sessionId).member("thread_name", facts.title);
+  writer.member("updated_at", facts.created).endObject();
+  line += '\n';
+  BOUGH_TRY(orError(writeFully(*file, info.sizeBytes, line), "append to", kIndex));
+  return orError(file->sync(), "sync", kIndex);
+}
+
+}  // namespace bough::transcript::codex

@@ -1,0 +1,298 @@
+// Reads rollout files of Codex: lines {"timestamp", "type", "payload"}, in newer files with an "ordinal".
+//
+// The conversation are the response items; everything else is display and bookkeeping, and kept. Lines have no ids, so
+// an entry is named by its thread and its offset in the file: `<thread>:<offset>`. Lines have no parents either: each
+// continues from the one before it, except after a rollback. A file that was forked holds only what came after, and its
+// history_base says where in which file the rest is (lineage.h).
+#include "transcript/agents/codex/read.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "base/json_write.h"
+#include "transcript/agents/codex/lineage.h"
+#include "transcript/ids.h"
+#include "transcript/json_line.h"
+#include "transcript/uuid.h"
+
+namespace bough::transcript::codex {
+namespace {
+
+class CodexReader : public Reader {
+ public:
+  explicit CodexReader(unsigned depth) : depth_(depth) {}
+
+  void record(const Record& record, Builder& out) override {
+    const Members line(record.text);
+    time_ = line.text("timestamp");
+    const std::string type = line.text("type");
+    const std::string_view payload = line.raw("payload");
+    part_ = 0;
+    if (thread_.empty() && type != "session_meta") nameByFile(out.facts);
+    if (!line.isObject("payload")) return keep(record, type, out);
+    if (type == "session_meta") {
+      takeMeta(record, payload, out);
+      keep(record, type, out);
+    } else if (type == "response_item") {
+      takeItem(record, payload, out);
+    } else if (type == "turn_context") {
+      takeTurn(record, payload, out);
+    } else if (type == "compacted") {
+      takeCompaction(record, payload, out);
+    } else {
+      takeOther(record, type, payload, out);
+    }
+  }
+
+  void end(Builder& out) override {
+    if (rolledBack_) out.setHead(*rolledBack_);
+  }
+
+ private:
+  void keep(const Record& record, std::string_view what, Builder& out, std::string_view info = {}) {
+    Place place;
+    place.timestamp = time_;
+    out.keep(record, place, what.empty() ? "unknown" : what, info);
+  }
+
+  // A file whose beginning is lost is still named after its thread.
+  void nameByFile(TranscriptFacts& facts) {
+    constexpr std::size_t kUuid = 36;
+    const std::string& name = facts.sessionId;
+    thread_ = name.size() >= kUuid ? name.substr(name.size() - kUuid) : std::string();
+    if (!isUuid(thread_)) thread_ = "codex";
+    if (isUuid(thread_)) facts.sessionId = thread_;
+  }
+
+  // The first one is the file's own; a fork of an older version copies those of its parents after it.
+  void takeMeta(const Record& record, std::string_view payload, Builder& out) {
+    if (!thread_.empty()) return;  // also when it is not the first line
+    const Members meta(payload);
+    thread_ = meta.text("id");
+    TranscriptFacts& facts = out.facts;
+    facts.sessionId = thread_;
+    facts.cwd = meta.text("cwd");
+    facts.created = meta.text("timestamp");
+    facts.version = meta.text("cli_version");
+    facts.parentSession = meta.text("forked_from_id");
+    if (!meta.isObject("history_base")) return;
+    const std::string_view base = meta.raw("history_base");
+    const auto end = json::findUnsigned(base, "end_byte_offset");
+    const std::string parent = json::findString(base, "thread_id").value_or("");
+    if (!end || parent.empty()) return;
+    facts.parentSession = parent;
+    facts.parentEntryId = lastEntryOf(out.path, parent, *end, depth_);
+    lastId_ = facts.parentEntryId;
+    if (facts.parentEntryId.empty()) out.damage(record, "the file that it was forked from is not there");
+  }
+
+  // Where the next entry belongs. The ids that it points to live until the next call.
+  Place nextPlace(const Record& record) {
+    id_ = fmt::format("{}:{}", thread_, record.offset);
+    if (part_ > 0) id_ += fmt::format(".{}", part_);
+    ++part_;
+    Place place;
+    place.id = id_;
+    place.timestamp = time_;
+    if (rolledBack_) place.parent = *rolledBack_;
+    return place;
+  }
+
+  void gave() {
+    lastId_ = id_;
+    rolledBack_.reset();
+  }
+
+  void giveMessage(const Record& record, std::string_view message, std::vector<Hole> holes, Builder& out) {
+    out.message(record, nextPlace(record), Dialect::OpenaiResponses, message, std::move(holes));
+    gave();
+  }
+
+  void takeItem(const Record& record, std::string_view item, Builder& out) {
+    const Members parts(item);
+    const std::string type = parts.text("type");
+    if (type == "message") {
+      const std::string role = parts.text("role");
+      if (role == "developer" || role == "system") return keep(record, role, out);
+      if (role == "user" && isInjected(itemText(parts.raw("content")))) return keep(record, "context", out);
+      if (role == "user") {
+        turns_.push_back(rolledBack_ ? *rolledBack_ : lastId_);
+        notePrompt(item);
+      }
+    }
+    if (type == "local_shell_call") return takeShellCall(record, parts, out);
+    if (type == "ghost_snapshot" || type == "compaction" || type == "context_compaction")
+      return keep(record, type, out);
+    giveMessage(record, item, {}, out);
+  }
+
+  // A call of the built-in shell has its arguments as an object; to others it is a call like any.
+  void takeShellCall(const Record& record, const Members& parts, Builder& out) {
+    const std::string_view action = parts.isObject("action") ? parts.raw("action") : "{}";
+    std::string call = parts.text("call_id");
+    if (call.empty()) call = parts.text("id");
+    std::string message;
+    json::Writer writer(message);
+    writer.beginObject().member("type", "function_call").member("name", "local_shell").member("arguments", action);
+    writer.member("call_id", call).endObject();
+    giveMessage(record, message, {{"call_id", parts.raw("call_id")}}, out);
+  }
+
+  void takeTurn(const Record& record, std::string_view payload, Builder& out) {
+    const Members turn(payload);
+    const std::string model = turn.text("model");
+    if (out.facts.cwd.empty()) out.facts.cwd = turn.text("cwd");
+    if (model.empty() || model == out.facts.model) return keep(record, "turn_context", out);
+    out.facts.model = model;
+    std::string change;
+    json::Writer(change).beginObject().key("model").raw(turn.raw("model")).endObject();
+    out.entry(record, nextPlace(record), entry_type::kModelChange, change, {{"model", turn.raw("model")}});
+    gave();
+  }
+
+  // What follows a compaction sees the replacement instead of everything before it. The replacement's messages become
+  // entries of their own, and the one with the summary becomes the summary. Older versions wrote no replacement: then
+  // it is the last of the user's messages, and the summary.
+  void takeCompaction(const Record& record, std::string_view payload, Builder& out) {
+    const Members parts(payload);
+    Replacement replacement{.summary = parts.text("message")};
+    if (parts.isArray("replacement_history")) {
+      split(parts.raw("replacement_history"), replacement);
+    } else {
+      replacement.before.assign(prompts_.begin(), prompts_.end());
+    }
+    for (const std::string& item : replacement.before) giveMessage(record, item, {}, out);
+    if (replacement.summary.empty()) replacement.summary = "[The summary of the conversation so far is encrypted.]";
+    giveSummary(record, replacement.summary, replacement.before.empty() ? std::string() : firstOf(record), out);
+    for (const std::string& item : replacement.after) giveMessage(record, item, {}, out);
+    turns_.clear();
+  }
+
+  struct Replacement {
+    std::string summary;
+    std::vector<std::string> before{};
+    std::vector<std::string> after{};
+  };
+
+  static void split(std::string_view history, Replacement& replacement) {
+    json::ArrayReader items(history);
+    bool found = false;
+    while (const auto item = items.next()) {
+      const Members one(*item);
+      const std::string role = one.text("role");
+      std::string text = itemText(one.raw("content"));
+      if (role == "developer" || role == "system" || isInjected(text) || one.text("type").ends_with("compaction"))
+        continue;
+      // The message may have words of introduction before the summary.
+      if (!found && !replacement.summary.empty() && text.ends_with(replacement.summary)) {
+        found = true;
+        replacement.summary = std::move(text);
+      } else {
+        (found ? replacement.after : replacement.before).emplace_back(*item);
+      }
+    }
+  }
+
+  // Codex keeps about this much of what the user wrote.
+  void notePrompt(std::string_view item) {
+    constexpr std::size_t kKeptBytes = 80'000;
+    prompts_.emplace_back(item);
+    promptBytes_ += item.size();
+    while (promptBytes_ > kKeptBytes && prompts_.size() > 1) {
+      promptBytes_ -= prompts_.front().size();
+      prompts_.pop_front();
+    }
+  }
+
+  std::string firstOf(const Record& record) const { return fmt::format("{}:{}", thread_, record.offset); }
+
+  void giveSummary(const Record& record, std::string_view summary, std::string_view firstKept, Builder& out) {
+    const Place place = nextPlace(record);
+    std::string payload;
+    json::Writer writer(payload);
+    // One that keeps nothing names itself. What is kept comes before the summary in Codex.
+    writer.beginObject().member("summary", summary);
+    writer.member("firstKeptEntryId", entryIdOf(firstKept.empty() ? place.id : firstKept));
+    if (!firstKept.empty()) writer.member("summaryAfterKept", true);
+    writer.endObject();
+    out.entry(record, place, entry_type::kCompactionSummary, payload);
+    gave();
+  }
+
+  void takeOther(const Record& record, std::string_view type, std::string_view payload, Builder& out) {
+    const Members event(payload);
+    const std::string name = event.text("type");
+    if (type == "event_msg" && name == "thread_rolled_back") {
+      rollBack(json::findUnsigned(payload, "num_turns").value_or(1));
+    }
+    std::string info;
+    if (type == "event_msg" && name == "thread_name_updated" && event.isString("thread_name")) {
+      out.facts.title = event.text("thread_name");
+      info = "\"title\":" + json::quoted(out.facts.title);
+    }
+    keep(record, name.empty() ? std::string(type) : fmt::format("{}/{}", type, name), out, info);
+  }
+
+  // The last turns are left out of what follows; they stay as a branch.
+  void rollBack(std::uint64_t count) {
+    for (; count > 0 && !turns_.empty(); --count) {
+      rolledBack_ = turns_.back();
+      turns_.pop_back();
+    }
+  }
+
+  unsigned depth_;
+  std::string thread_;
+  std::string time_;
+  std::string id_;
+  std::string lastId_;
+  std::uint32_t part_ = 0;
+  std::vector<std::string> turns_;   // what each of the user's messages continues
+  std::deque<std::string> prompts_;  // the user's last messages
+  std::size_t promptBytes_ = 0;
+  std::optional<std::string> rolledBack_;  // what the next entry continues, when it is not the one before it
+};
+
+}  // namespace
+
+bool isInjected(std::string_view text) {
+  constexpr std::string_view kBeginnings[] = {
+      "<environment_context>",    "<user_instructions>",
+      "<skills_instructions>",    "<permissions instructions>",
+      "# AGENTS.md instructions", "<turn_aborted>",
+      "<collaboration_mode>",     "<subagent_notification>",
+      "<model_switch>",           "<skill>",
+      "<personality_spec>",       "<apps_instructions>",
+      "<user_shell_command>\n<",  "<INSTRUCTIONS>",
+      "<recommended_plugins>",    "<world_state>",
+  };
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return false;
+  text.remove_prefix(begin);
+  for (const std::string_view beginning : kBeginnings) {
+    if (text.starts_with(beginning)) return true;
+  }
+  return false;
+}
+
+std::string itemText(std::string_view list) {
+  std::string text;
+  if (list.empty() || json::kindOf(list) != json::Kind::Array) {
+    return list.empty() ? text : json::decodeString(list).value_or("");
+  }
+  json::ArrayReader parts(list);
+  while (const auto part = parts.next()) {
+    const auto piece = json::findString(*part, "text");
+    if (!piece) continue;
+    if (!text.empty()) text += '\n';
+    text += *piece;
+  }
+  return text;
+}
+
+std::unique_ptr<Reader> makeReader(unsigned depth) {
+  return std::make_unique<CodexReader>(depth);
+}
+
+}  // namespace bough::transcript::codex

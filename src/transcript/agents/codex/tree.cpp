@@ -1,0 +1,166 @@
+#include "transcript/agents/codex/tree.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <unordered_map>
+
+#include "base/json_write.h"
+#include "transcript/agents/codex/items.h"
+#include "transcript/agents/codex/read.h"
+#include "transcript/json_line.h"
+#include "transcript/uuid.h"
+
+namespace bough::transcript::codex {
+namespace {
+
+// Where the lines of an entry end.
+struct End {
+  std::size_t file = 0;
+  std::uint64_t ordinal = 0;  // the next one
+  std::uint64_t offset = 0;
+};
+
+// In this mode every line has an ordinal that goes on through the files that continue one another, and Codex shows a
+// conversation from completed items, turn by turn.
+class TreeWriting {
+ public:
+  explicit TreeWriting(const TranscriptFacts& facts) : facts_(facts) {
+    if (!isUuid(facts_.sessionId)) facts_.sessionId = uuidFor(facts_.sessionId);
+  }
+
+  void add(const std::vector<Item>& branch) {
+    std::size_t shared = branch.size();
+    while (shared > 0 && !ends_.contains(branch[shared - 1].entry->id)) --shared;
+    if (shared == branch.size()) return;  // all of it is in another branch
+    begin(branch, shared);
+    for (std::size_t i = shared; i < branch.size(); ++i) write(branch[i]);
+    closeTurn();
+  }
+
+  std::vector<TranscriptFile> take() { return std::move(files_); }
+
+ private:
+  void begin(const std::vector<Item>& branch, std::size_t shared) {
+    const std::optional<End> base = shared > 0 ? std::optional(ends_.at(branch[shared - 1].entry->id)) : std::nullopt;
+    TranscriptFile file;
+    file.facts = facts_;
+    if (!files_.empty()) file.facts.sessionId = uuidFor(facts_.sessionId + '/' + branch.back().entry->id);
+    if (base) file.facts.parentSession = files_[base->file].facts.sessionId;
+    if (base) file.facts.parentEntryId = branch[shared - 1].entry->id;
+    ordinal_ = base ? base->ordinal : 0;
+    turn_.clear();
+    last_.clear();
+    time_ = branch[shared].entry->timestamp;
+    std::string meta;
+    json::Writer writer(meta);
+    writer.beginObject().member("session_id", file.facts.sessionId).member("id", file.facts.sessionId);
+    if (base) writer.member("forked_from_id", file.facts.parentSession);
+    writer.member("timestamp", time_).member("cwd", facts_.cwd).member("originator", "codex_cli_rs");
+    writer.member("cli_version", kVersion).member("source", "cli").member("history_mode", "paginated");
+    if (base) {
+      writer.key("history_base").beginObject().member("thread_id", file.facts.parentSession);
+      writer.member("end_ordinal_exclusive", base->ordinal).member("end_byte_offset", base->offset).endObject();
+    }
+    writer.endObject();
+    files_.push_back(std::move(file));
+    line("session_meta", meta);
+  }
+
+  void write(const Item& item) {
+    time_ = item.entry->timestamp;
+    const std::string& type = item.entry->type;
+    if (type == entry_type::kCompactionSummary) {
+      closeTurn();
+      line("compacted", compactedPayload(item, written_));
+    } else if (type == entry_type::kBranchSummary) {
+      writeItem(item, userItem(Members(item.entry->payload).text("summary")));
+    }
+    for (const std::string& message : item.messages) writeItem(item, responseItem(message));
+    last_ = item.entry->id;
+    ends_[last_] = {files_.size() - 1, ordinal_, files_.back().bytes.size()};
+  }
+
+  void writeItem(const Item& item, const std::string& responseItem) {
+    const Members parts(responseItem);
+    const bool isMessage = parts.text("type") == "message";
+    const bool isUser = isMessage && parts.text("role") == "user";
+    const bool isAnswer = isMessage && parts.text("role") == "assistant";
+    if (isUser) closeTurn();
+    openTurn();
+    line("response_item", responseItem);
+    written_[item.entry->id].push_back(responseItem);
+    if (!isUser && !isAnswer) return;
+    const std::string text = itemText(parts.raw("content"));
+    if (isAnswer) answer_ = text;
+    completed(isUser, text);
+  }
+
+  void openTurn() {
+    if (!turn_.empty()) return;
+    turn_ = fmt::format("{}-turn-{}", files_.back().facts.sessionId, ordinal_);
+    std::string event;
+    json::Writer(event)
+        .beginObject()
+        .member("type", "task_started")
+        .member("turn_id", turn_)
+        .key("model_context_window")
+        .null()
+        .endObject();
+    line("event_msg", event);
+  }
+
+  // The end of a turn belongs to its last entry.
+  void closeTurn() {
+    if (turn_.empty()) return;
+    std::string event;
+    json::Writer writer(event);
+    writer.beginObject().member("type", "task_complete").member("turn_id", turn_);
+    writer.member("last_agent_message", answer_).endObject();
+    line("event_msg", event);
+    turn_.clear();
+    answer_.clear();
+    if (!last_.empty()) ends_[last_] = {files_.size() - 1, ordinal_, files_.back().bytes.size()};
+  }
+
+  void completed(bool isUser, std::string_view text) {
+    std::string event;
+    json::Writer writer(event);
+    writer.beginObject().member("type", "item_completed").member("thread_id", files_.back().facts.sessionId);
+    writer.member("turn_id", turn_).key("item").beginObject().member("type", isUser ? "UserMessage" : "AgentMessage");
+    writer.member("id", fmt::format("item-{}", ordinal_)).key("content").beginArray().beginObject();
+    writer.member("type", isUser ? "text" : "Text").member("text", text);
+    if (isUser) writer.key("text_elements").beginArray().endArray();
+    writer.endObject().endArray().endObject().member("completed_at_ms", std::uint64_t{1}).endObject();
+    line("event_msg", event);
+  }
+
+  void line(std::string_view type, std::string_view payload) {
+    std::string& out = files_.back().bytes;
+    json::Writer writer(out);
+    writer.beginObject().member("timestamp", time_).member("ordinal", ordinal_).member("type", type);
+    writer.key("payload").raw(payload).endObject();
+    out += '\n';
+    ++ordinal_;
+  }
+
+  TranscriptFacts facts_;
+  std::vector<TranscriptFile> files_;
+  std::unordered_map<std::string, End> ends_;  // by entry
+  WrittenItems written_;
+  std::uint64_t ordinal_ = 0;
+  std::string time_;
+  std::string turn_;    // empty between turns
+  std::string answer_;  // of the turn
+  std::string last_;    // the entry that was written last
+};
+
+}  // namespace
+
+std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches) {
+  TreeWriting writing(facts);
+  for (const std::vector<Item>& branch : branches) writing.add(branch);
+  return writing.take();
+}
+
+}  // namespace bough::transcript::codex

@@ -1,0 +1,17 @@
+// Writes all branches of a session for Codex: a file for the branch of the head, and one for each other branch, which
+// holds only its own lines and continues the file that it leaves (its history_base says where).
+#pragma once
+
+#include <bough/transcript.h>
+
+#include <string>
+#include <vector>
+
+#include "transcript/agent.h"
+
+namespace bough::transcript::codex {
+
+/// `branches`: from the root to each leaf; that of the head comes first.
+std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches);
+
+}  // namespace bough::transcript::codex

@@ -1,0 +1,76 @@
+// Gemini CLI: .gemini/tmp/<project>/chats/session-<time>-<id>.jsonl; in older versions one JSON document.
+#include "transcript/agents/agents.h"
+#include "transcript/agents/gemini_cli/place.h"
+#include "transcript/agents/gemini_cli/read.h"
+#include "transcript/json_line.h"
+
+namespace bough::transcript {
+namespace {
+
+bool isHeader(std::string_view object) {
+  const Members line(object);
+  return line.isString("sessionId") && line.has("projectHash");
+}
+
+bool isGeminiRecord(std::string_view object) {
+  const Members line(object);
+  const std::string type = line.text("type");
+  if (line.has("$set") || line.has("$rewindTo") || isHeader(object)) return true;
+  const bool known = type == "user" || type == "gemini" || type == "info" || type == "error" || type == "warning";
+  return known && line.has("id") && line.has("content") && !line.has("uuid");
+}
+
+std::string misfitLines(const Sample& sample) {
+  if (sample.objects.empty()) return "it holds no JSON objects";
+  for (const std::string_view object : sample.objects) {
+    const Members line(object);
+    if (line.isArray("messages")) return "it is one document with a list of messages";
+    if (line.has("parentId") || line.has("parentUuid")) break;
+    if (isHeader(object) || line.has("$set") || line.has("$rewindTo") || line.text("type") == "gemini") return {};
+  }
+  return "it has no header with \"sessionId\" and \"projectHash\", and no messages of type gemini";
+}
+
+// The whole document may be longer than the sample, so only its beginning is looked at.
+std::string misfitDocument(const Sample& sample) {
+  const std::size_t begin = sample.bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (begin == std::string_view::npos || sample.bytes[begin] != '{') return "it is not one JSON document";
+  const std::string_view bytes = sample.bytes.substr(begin);
+  const bool hasNames = bytes.find("\"projectHash\"") != std::string_view::npos &&
+                        bytes.find("\"sessionId\"") != std::string_view::npos &&
+                        bytes.find("\"messages\"") != std::string_view::npos;
+  const bool isLines = !sample.objects.empty() && !Members(sample.objects.front()).isArray("messages");
+  return hasNames && !isLines ? "" : "it is not a document with \"sessionId\", \"projectHash\" and \"messages\"";
+}
+
+Agent row() {
+  Agent agent;
+  agent.name = "gemini-cli";
+  agent.dialect = Dialect::Gemini;
+  agent.isRecord = isGeminiRecord;
+  agent.makeReader = [] { return gemini_cli::makeReader(); };
+  agent.makeWriter = [] { return gemini_cli::makeWriter(); };
+  agent.folders = gemini_cli::folders;
+  agent.isTranscript = gemini_cli::isTranscript;
+  agent.place = gemini_cli::place;
+  agent.announce = gemini_cli::announce;
+  return agent;
+}
+
+}  // namespace
+
+Agent geminiCli() {
+  Agent agent = row();
+  agent.misfit = misfitLines;
+  return agent;
+}
+
+Agent geminiCliDocument() {
+  Agent agent = row();
+  agent.framing = Framing::Document;
+  agent.listName = "messages";
+  agent.misfit = misfitDocument;
+  return agent;
+}
+
+}  // namespace bough::transcript

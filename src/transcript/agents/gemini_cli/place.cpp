@@ -1,0 +1,106 @@
+#include "transcript/agents/gemini_cli/place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file_io.h"
+#include "base/json_scan.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "transcript/beside.h"
+#include "transcript/uuid.h"
+
+namespace bough::transcript::gemini_cli {
+namespace {
+
+constexpr std::string_view kMarker = ".project_root";
+constexpr int kMostNames = 1'000;
+
+std::string root(const TranscriptHome& home) {
+  const std::string set = home.variable("GEMINI_CLI_HOME");
+  return (set.empty() ? home.home : set) + "/.gemini";
+}
+
+// The name that the program makes for a project: of the last part of its path.
+std::string slugOf(const std::string& cwd) {
+  std::string slug;
+  for (const char c : nameOf(cwd)) {
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const bool isPlain = (lower >= '0' && lower <= '9') || (lower >= 'a' && lower <= 'z');
+    if (isPlain) {
+      slug += lower;
+    } else if (!slug.empty() && slug.back() != '-') {
+      slug += '-';
+    }
+  }
+  if (!slug.empty() && slug.back() == '-') slug.pop_back();
+  return slug.empty() ? "project" : slug;
+}
+
+// The name that the registry has for the project; empty when it has none, or one that is not a name.
+std::string registeredName(const std::string& gemini, const std::string& cwd) {
+  const std::string registry = readSmallFile(gemini + "/projects.json").value_or("{}");
+  const auto projects = json::findMember(registry, "projects");
+  if (!projects || json::kindOf(*projects) != json::Kind::Object) return {};
+  json::ObjectReader members(*projects);
+  while (const auto member = members.next()) {
+    if (!member->keyIs(cwd)) continue;
+    const std::string name = json::decodeString(member->value).value_or("");
+    return staysBelow(name) && name.find('/') == std::string::npos ? name : std::string();
+  }
+  return {};
+}
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+std::string projectName(const std::string& gemini, const std::string& cwd) {
+  if (std::string name = registeredName(gemini, cwd); !name.empty()) return name;
+  const std::string slug = slugOf(cwd);
+  for (int i = 0; i < kMostNames; ++i) {
+    std::string name = i == 0 ? slug : fmt::format("{}-{}", slug, i);
+    const auto owner = readSmallFile(gemini + "/tmp/" + name + '/' + std::string(kMarker));
+    if (!owner || trimmed(*owner) == cwd) return name;
+  }
+  return slug;
+}
+
+}  // namespace
+
+std::vector<std::string> folders(const TranscriptHome& home) {
+  return {root(home) + "/tmp"};
+}
+
+// <project>/chats/session-….jsonl, in older versions .json; and <project>/chats/<session>/<subagent>.jsonl.
+bool isTranscript(std::string_view relative) {
+  if (!relative.ends_with(".jsonl") && !relative.ends_with(".json")) return false;
+  const auto slashes = std::ranges::count(relative, '/');
+  const std::string folder = folderOf(relative);
+  if (slashes == 2) return nameOf(folder) == "chats" && nameOf(relative).starts_with("session-");
+  return slashes == 3 && isUuid(nameOf(folder)) && nameOf(folderOf(folder)) == "chats";
+}
+
+Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts& facts) {
+  if (!isUuid(facts.sessionId)) return fail(ErrorCode::InvalidArgument, "a session id of Gemini CLI is a UUID", "");
+  const auto created = parseTimestamp(facts.created);
+  std::string stamp = formatTimestamp(created.value_or(0)).substr(0, std::string_view("2026-01-02T03:04").size());
+  for (char& c : stamp) c = c == ':' ? '-' : c;
+  TranscriptPlace place;
+  place.path = fmt::format("{}/tmp/{}/chats/session-{}-{}.jsonl", root(home), projectName(root(home), facts.cwd), stamp,
+                           facts.sessionId.substr(0, 8));
+  place.command = "gemini --resume " + facts.sessionId;
+  return place;
+}
+
+Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) {
+  (void)home;
+  const std::string folder = folderOf(folderOf(path));
+  if (nameOf(folderOf(path)) != "chats" || readSmallFile(folder + '/' + std::string(kMarker))) return {};
+  BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
+  return writeDurably(*opened, kMarker, facts.cwd);
+}
+
+}  // namespace bough::transcript::gemini_cli

@@ -1,0 +1,45 @@
+#include "transcript/agents/gemini_cli/project.h"
+
+#include "base/json_scan.h"
+#include "base/sha256.h"
+#include "transcript/beside.h"
+#include "transcript/uuid.h"
+
+namespace bough::transcript::gemini_cli {
+namespace {
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+// The registry names each project's folder below tmp; older versions named it by a hash of the path.
+std::string fromRegistry(const std::string& gemini, const std::string& id) {
+  const std::string registry = readSmallFile(gemini + "/projects.json").value_or("");
+  const auto projects = json::findMember(registry, "projects");
+  if (!projects || json::kindOf(*projects) != json::Kind::Object) return {};
+  json::ObjectReader members(*projects);
+  while (const auto member = members.next()) {
+    const std::string path = json::decodeString('"' + std::string(member->key) + '"').value_or("");
+    if (json::decodeString(member->value) == id || Sha256::of(path) == id) return path;
+  }
+  return {};
+}
+
+}  // namespace
+
+Project findProject(const std::string& path) {
+  Project project;
+  std::string chats = folderOf(path);
+  if (isUuid(nameOf(chats)) && nameOf(folderOf(chats)) == "chats") {
+    project.parentSession = nameOf(chats);
+    chats = folderOf(chats);
+  }
+  if (nameOf(chats) != "chats") return project;
+  const std::string folder = folderOf(chats);
+  project.root = trimmed(readSmallFile(folder + "/.project_root").value_or(""));
+  if (project.root.empty()) project.root = fromRegistry(folderOf(folderOf(folder)), nameOf(folder));
+  return project;
+}
+
+}  // namespace bough::transcript::gemini_cli

@@ -1,0 +1,269 @@
+// Reads session files of Gemini CLI: a header, messages with ids, and lines that change what came before.
+//
+// `{"$set":{"messages":[…]}}` replaces all messages, `{"$rewindTo":id}` drops one and all after it, and a message whose
+// id occurs again takes the place of the first. bough drops nothing: messages are a tree, and these lines move along
+// it, or begin a branch where the new list differs from what is there. A message that is written several times in a
+// row, each time with more, is one entry.
+#include "transcript/agents/gemini_cli/read.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/file_io.h"
+#include "base/json_write.h"
+#include "transcript/agents/gemini_cli/message.h"
+#include "transcript/agents/gemini_cli/project.h"
+#include "transcript/held.h"
+#include "transcript/ids.h"
+#include "transcript/json_line.h"
+
+namespace bough::transcript::gemini_cli {
+namespace {
+
+constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
+constexpr std::size_t kRoot = SIZE_MAX;
+
+struct Node {
+  std::string id;  // the program's
+  std::uint64_t meaning = 0;
+  std::size_t parent = kRoot;
+  std::string last;                  // the id of its last entry
+  std::vector<std::string> answers;  // ids of the calls that it answers itself
+};
+
+bool isUpdateOnly(std::string_view object) {
+  const auto set = json::findMember(object, "$set");
+  return set && !json::findMember(*set, "messages");
+}
+
+class GeminiReader : public Reader {
+ public:
+  void record(const Record& record, Builder& out) override {
+    if (!held_.empty() && record.offset >= out.fromOffset() && held_.front().offset < out.fromOffset()) release(out);
+    const Members line(record.text);
+    const bool isMessage = line.has("type") && line.has("id");
+    const bool isSound = !record.repaired && record.reason.empty();
+    if (!held_.empty()) {
+      const bool same = isMessage && line.text("id") == heldId_;
+      if (isSound && (same || isUpdateOnly(record.text)) && heldBytes_ + record.sizeBytes <= kMaxHeldBytes) {
+        if (same) versionsEnd_ = held_.size() + 1;
+        return hold(record);
+      }
+      release(out);
+    }
+    if (isMessage && isSound && line.text("type") == "gemini") {
+      heldId_ = line.text("id");
+      versionsEnd_ = 1;
+      return hold(record);
+    }
+    give(record, record.text, out);
+  }
+
+  void notJson(const Record& record, Builder& out) override {
+    release(out);
+    takeFrame(record.raw, out.facts);
+    out.keepBytes(record);
+  }
+
+  void end(Builder& out) override {
+    release(out);
+    const Project project = findProject(out.path);
+    if (out.facts.cwd.empty()) out.facts.cwd = project.root;
+    if (out.facts.parentSession.empty()) out.facts.parentSession = project.parentSession;
+    if (!path_.empty()) out.setHead(nodes_[path_.back()].last);
+  }
+
+ private:
+  void hold(const Record& record) {
+    heldBytes_ += record.raw.size();
+    held_.emplace_back(record);
+  }
+
+  // All versions of a message are one record; the last one counts. Lines after it are their own.
+  void release(Builder& out) {
+    const std::vector<HeldRecord> held = std::move(held_);
+    held_.clear();
+    heldBytes_ = 0;
+    if (held.empty()) return;
+    JoinedRecord versions;
+    for (std::size_t i = 0; i < versionsEnd_; ++i) versions.add(held[i]);
+    for (std::size_t i = 0; i + 1 < versionsEnd_; ++i) noteFacts(Members(versions.text(i)).raw("$set"), out.facts);
+    give(versions.record(), versions.text(versionsEnd_ - 1), out);
+    for (std::size_t i = versionsEnd_; i < held.size(); ++i) {
+      const Record record = held[i].record();
+      give(record, record.text, out);
+    }
+  }
+
+  void give(const Record& record, std::string_view text, Builder& out) {
+    const Members line(text);
+    given_ = false;
+    if (line.has("$rewindTo")) {
+      rewind(line.text("$rewindTo"));
+      return keep(record, "$rewindTo", {}, out);
+    }
+    if (line.isObject("$set")) return takeSet(record, line.raw("$set"), out);
+    if (line.has("type") && line.has("id")) return takeMessage(record, parseChatMessage(text), out);
+    noteFacts(text, out.facts);
+    keep(record, line.has("sessionId") ? "header" : "unknown", titleInfo(text, out.facts), out);
+  }
+
+  // In the older form, one document, the facts are in what surrounds the list of messages.
+  static void takeFrame(std::string_view raw, TranscriptFacts& facts) {
+    if (raw.find('{') != std::string_view::npos) noteFacts(std::string(raw) + "]}", facts);
+    const std::size_t end = raw.find(']');
+    if (end != std::string_view::npos) noteFacts("{\"messages\":[" + std::string(raw.substr(end)), facts);
+  }
+
+  static void keep(const Record& record, std::string_view what, std::string_view info, Builder& out) {
+    out.keep(record, {}, what, info);
+  }
+
+  static void noteFacts(std::string_view object, TranscriptFacts& facts) {
+    const Members members(object);
+    if (members.isString("sessionId")) facts.sessionId = members.text("sessionId");
+    if (facts.created.empty()) facts.created = members.text("startTime");
+    if (members.isString("summary")) facts.title = members.text("summary");
+  }
+
+  static std::string titleInfo(std::string_view object, const TranscriptFacts& facts) {
+    return Members(object).isString("summary") ? "\"title\":" + json::quoted(facts.title) : std::string();
+  }
+
+  void takeSet(const Record& record, std::string_view set, Builder& out) {
+    noteFacts(set, out.facts);
+    const auto messages = json::findMember(set, "messages");
+    if (messages && json::kindOf(*messages) == json::Kind::Array) replaceAll(record, *messages, out);
+    if (!given_) keep(record, "$set", titleInfo(set, out.facts), out);
+  }
+
+  // The new list: as far as its messages are there already, they are those. A list that has nothing in common with what
+  // was there is a summary of it, with what was kept.
+  void replaceAll(const Record& record, std::string_view messages, Builder& out) {
+    const std::vector<std::size_t> before = std::move(path_);
+    path_.clear();
+    json::ArrayReader list(messages);
+    while (const auto element = list.next()) {
+      if (json::kindOf(*element) != json::Kind::Object) continue;
+      const ChatMessage message = parseChatMessage(*element);
+      if (message.speaker == Speaker::Nobody || isAnswered(message)) continue;
+      if (const std::size_t known = childLike(message); known != kRoot) {
+        path_.push_back(known);
+      } else if (path_.empty() && !before.empty() && !message.text.empty() && message.speaker == Speaker::User) {
+        addSummary(record, message, before, out);
+      } else {
+        add(record, message, out);
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t childLike(const ChatMessage& message) const {
+    const auto found = byId_.find(message.id);
+    if (found == byId_.end()) return kRoot;
+    const std::size_t parent = path_.empty() ? kRoot : path_.back();
+    for (const std::size_t node : found->second) {
+      if (nodes_[node].parent == parent && nodes_[node].meaning == message.meaning) return node;
+    }
+    return kRoot;
+  }
+
+  void rewind(const std::string& id) {
+    const auto at = std::ranges::find(path_, id, [&](std::size_t node) { return nodes_[node].id; });
+    path_.erase(at == path_.end() ? path_.begin() : at, path_.end());
+  }
+
+  // The program writes results with their call and then once more as a message of the user.
+  [[nodiscard]] bool isAnswered(const ChatMessage& message) const {
+    if (message.speaker != Speaker::User || message.answers.empty() || path_.empty()) return false;
+    const std::vector<std::string>& answers = nodes_[path_.back()].answers;
+    return std::ranges::all_of(message.answers,
+                               [&](const std::string& id) { return std::ranges::find(answers, id) != answers.end(); });
+  }
+
+  void takeMessage(const Record& record, const ChatMessage& message, Builder& out) {
+    if (!message.model.empty()) out.facts.model = message.model;
+    if (message.speaker == Speaker::Nobody) return keep(record, message.what, {}, out);
+    if (isAnswered(message)) return keep(record, "results", {}, out);
+    const auto at = std::ranges::find(path_, message.id, [&](std::size_t node) { return nodes_[node].id; });
+    if (at == path_.end()) return add(record, message, out);
+    if (nodes_[*at].meaning == message.meaning) return keep(record, "repeated", {}, out);
+    // Another version of a message. What came after the old one stays where it is.
+    std::vector<std::size_t> after(at + 1, path_.end());
+    const std::vector<std::size_t> whole = path_;
+    path_.erase(at, path_.end());
+    add(record, message, out);
+    if (!after.empty()) path_ = whole;
+  }
+
+  // The id of a new entry: the message's own, unless another version of it has that.
+  std::string idFor(const Record& record, const ChatMessage& message) const {
+    if (!message.id.empty() && !byId_.contains(message.id)) return message.id;
+    return message.id + fmt::format(":{}.{}", record.offset, nodes_.size());
+  }
+
+  void addSummary(const Record& record, const ChatMessage& message, const std::vector<std::size_t>& before,
+                  Builder& out) {
+    const std::string id = idFor(record, message);
+    std::string payload;
+    json::Writer writer(payload);
+    // It keeps nothing that was there, so it names itself.
+    writer.beginObject().member("summary", message.text).member("firstKeptEntryId", entryIdOf(id)).endObject();
+    Place place;
+    place.id = id;
+    place.parent = nodes_[before.back()].last;
+    place.timestamp = message.timestamp;
+    out.entry(record, place, entry_type::kCompactionSummary, payload);
+    remember({.id = message.id, .meaning = message.meaning, .parent = kRoot, .last = id, .answers = {}});
+  }
+
+  void add(const Record& record, const ChatMessage& message, Builder& out) {
+    const std::string id = idFor(record, message);
+    Node node;
+    node.id = message.id;
+    node.meaning = message.meaning;
+    node.parent = path_.empty() ? kRoot : path_.back();
+    node.answers = message.results.empty() ? std::vector<std::string>() : message.answers;
+    const std::string parent = path_.empty() ? std::string() : nodes_[path_.back()].last;
+    Place place;
+    place.id = id;
+    place.parent = parent;
+    place.timestamp = message.timestamp;
+    out.message(record, place, Dialect::Gemini, message.message, message.holes);
+    node.last = id;
+    if (!message.results.empty()) {
+      node.last = id + ":results";
+      Place results;
+      results.id = node.last;
+      results.parent = id;
+      results.timestamp = message.timestamp;
+      out.message(record, results, Dialect::Gemini, message.results);
+    }
+    remember(std::move(node));
+  }
+
+  void remember(Node node) {
+    given_ = true;
+    byId_[node.id].push_back(nodes_.size());
+    path_.push_back(nodes_.size());
+    nodes_.push_back(std::move(node));
+  }
+
+  std::vector<Node> nodes_;
+  std::unordered_map<std::string, std::vector<std::size_t>> byId_;
+  std::vector<std::size_t> path_;  // the messages as the program has them now
+  std::vector<HeldRecord> held_;
+  std::size_t versionsEnd_ = 0;  // of held_: those up to the last version of the message
+  std::size_t heldBytes_ = 0;
+  std::string heldId_;
+  bool given_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> makeReader() {
+  return std::make_unique<GeminiReader>();
+}
+
+}  // namespace bough::transcript::gemini_cli

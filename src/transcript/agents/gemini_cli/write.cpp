@@ -1,0 +1,157 @@
+// Writes a branch as a session file that Gemini CLI resumes: a header, and each message with its parts.
+//
+// A message that holds its calls as parts is taken as it is, and so is the message of results after it; the program
+// itself writes this form when it resumes a session.
+#include <unordered_map>
+
+#include "base/json_write.h"
+#include "base/sha256.h"
+#include "transcript/agents/gemini_cli/read.h"
+#include "transcript/json_line.h"
+#include "transcript/uuid.h"
+
+namespace bough::transcript::gemini_cli {
+namespace {
+
+class GeminiWriter : public Writer {
+ public:
+  void begin(const TranscriptFacts& facts, std::string& out) override {
+    title_ = facts.title;
+    json::Writer writer(out);
+    writer.beginObject().member("sessionId", isUuid(facts.sessionId) ? facts.sessionId : uuidFor(facts.sessionId));
+    writer.member("projectHash", Sha256::of(facts.cwd)).member("startTime", facts.created);
+    writer.member("lastUpdated", facts.created).member("kind", "main").endObject();
+    out += '\n';
+  }
+
+  void copied(const Item& item, std::string_view line) override {
+    (void)line;
+    lastTime_ = item.entry->timestamp;
+    const auto message = json::findMember(item.entry->payload, "message");
+    if (message) lines_[item.entry->id] = {messageLine(item, contentOf(*message), item.entry->id)};
+  }
+
+  void item(const Item& item, std::string& out) override {
+    lastTime_ = item.entry->timestamp;
+    const std::string& type = item.entry->type;
+    if (type == entry_type::kCompactionSummary) return writeCompaction(item, out);
+    if (type == entry_type::kBranchSummary) return write(item, summaryMessage(item), item.entry->id, out);
+    noteNotHeld(item);
+    for (std::size_t i = 0; i < item.messages.size(); ++i) {
+      write(item, item.messages[i], i == 0 ? item.entry->id : item.entry->id + '/' + std::to_string(i), out);
+    }
+  }
+
+  void end(const std::string& headId, std::string& out) override {
+    (void)headId;
+    json::Writer writer(out);
+    writer.beginObject().key("$set").beginObject();
+    if (!title_.empty()) writer.member("summary", title_);
+    writer.member("lastUpdated", lastTime_).endObject().endObject();
+    out += '\n';
+  }
+
+ private:
+  // An answer may be stored as the API returned it.
+  static std::string_view contentOf(std::string_view message) {
+    const auto candidates = json::findMember(message, "candidates");
+    if (!candidates) return message;
+    json::ArrayReader list(*candidates);
+    const auto first = list.next();
+    return first ? json::findMember(*first, "content").value_or(message) : message;
+  }
+
+  static std::string summaryMessage(const Item& item) {
+    std::string message;
+    json::Writer writer(message);
+    writer.beginObject().member("role", "user").key("parts").beginArray().beginObject();
+    writer.member("text", Members(item.entry->payload).text("summary")).endObject().endArray().endObject();
+    return message;
+  }
+
+  void write(const Item& item, std::string_view message, const std::string& id, std::string& out) {
+    std::string line = messageLine(item, contentOf(message), id);
+    out += line;
+    out += '\n';
+    lines_[item.entry->id].push_back(std::move(line));
+  }
+
+  std::string messageLine(const Item& item, std::string_view message, std::string_view id) {
+    const Members parts(message);
+    const bool isAnswer = parts.text("role") == "model";
+    std::string line;
+    json::Writer writer(line);
+    writer.beginObject().member("id", id).member("timestamp", item.entry->timestamp);
+    writer.member("type", isAnswer ? "gemini" : "user").key("content");
+    const std::string_view content = parts.isArray("parts") ? parts.raw("parts") : "[]";
+    if (isAnswer) {
+      writer.raw(content);
+      writeFacts(writer, item);
+    } else {
+      writeUserParts(writer, content);
+    }
+    writer.endObject();
+    return line;
+  }
+
+  // Gemini CLI takes words that begin with / or ? for a command and does not send them. A character without width
+  // before them makes them words.
+  void writeUserParts(json::Writer& writer, std::string_view parts) {
+    json::ArrayReader list(parts);
+    const auto first = list.next();
+    const std::string text = first ? json::findString(*first, "text").value_or("") : "";
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string::npos || (text[begin] != '/' && text[begin] != '?')) {
+      writer.raw(parts);
+      return;
+    }
+    notHeld.emplace_back("text.command");
+    writer.beginArray().beginObject().member("text", "\u2060" + text).endObject();
+    while (const auto part = list.next()) writer.raw(*part);
+    writer.endArray();
+  }
+
+  static void writeFacts(json::Writer& writer, const Item& item) {
+    const auto stored = normalizeEntry(*item.entry);
+    if (!stored) return;
+    if (stored->usage) {
+      const Usage& usage = *stored->usage;
+      const std::uint64_t input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+      writer.key("tokens")
+          .beginObject()
+          .member("input", input)
+          .member("output", usage.outputTokens - usage.reasoningTokens);
+      writer.member("cached", usage.cacheReadTokens).member("thoughts", usage.reasoningTokens);
+      writer.member("tool", std::uint64_t{0}).member("total", input + usage.outputTokens).endObject();
+    }
+    if (stored->model.present) writer.member("model", stored->model.decode());
+  }
+
+  // A new list of messages: the summary, and those that were kept.
+  void writeCompaction(const Item& item, std::string& out) {
+    const std::string summary = messageLine(item, summaryMessage(item), item.entry->id);
+    const bool summaryLast = Members(item.entry->payload).isTrue("summaryAfterKept");
+    json::Writer writer(out);
+    writer.beginObject().key("$set").beginObject().key("messages").beginArray();
+    if (!summaryLast) writer.raw(summary);
+    for (const std::string& id : item.kept) {
+      for (const std::string& line : lines_[id]) writer.raw(line);
+    }
+    if (summaryLast) writer.raw(summary);
+    writer.endArray().member("lastUpdated", item.entry->timestamp).endObject().endObject();
+    out += '\n';
+    lines_[item.entry->id] = {summary};
+  }
+
+  std::string title_;
+  std::string lastTime_;
+  std::unordered_map<std::string, std::vector<std::string>> lines_;  // what was written for an entry
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> makeWriter() {
+  return std::make_unique<GeminiWriter>();
+}
+
+}  // namespace bough::transcript::gemini_cli

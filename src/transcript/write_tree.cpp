@@ -1,0 +1,43 @@
+// Writes all branches of a session where a file holds one branch and files continue one another.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/try.h"
+#include "transcript/agent.h"
+#include "transcript/items.h"
+
+namespace bough {
+
+using namespace transcript;
+
+Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>& entries,
+                                                        const WriteTranscriptOptions& options,
+                                                        CompatibilityReport* report) {
+  const Agent* agent = findAgent(options.agent);
+  if (agent == nullptr || agent->writeTree == nullptr) {
+    return fail(ErrorCode::Unsupported, fmt::format("{} has no files that continue one another", options.agent), "");
+  }
+  const EntryTree tree(entries);
+  const std::size_t head = options.headId.empty() ? tree.head() : tree.find(options.headId);
+  if (head == EntryTree::kNone) return fail(ErrorCode::NotFound, "the session has no such entry", "");
+  std::vector<std::size_t> leaves = {head};
+  for (const std::size_t leaf : tree.leaves()) {
+    if (leaf != head) leaves.push_back(leaf);
+  }
+  CompatibilityReport own;
+  const auto messages = convertEntries(entries, tree, leaves, agent->dialect, report == nullptr ? own : *report);
+  std::vector<std::vector<Item>> branches;
+  for (const std::size_t leaf : leaves) {
+    std::vector<Item>& branch = branches.emplace_back();
+    for (const std::size_t place : tree.path(leaf)) {
+      Item item{.entry = &entries[place], .parentId = {}, .messages = {}};
+      if (const auto found = messages.find(place); found != messages.end()) item.messages = found->second;
+      item.kept = keptBy(entries, tree, place);
+      branch.push_back(std::move(item));
+    }
+  }
+  return agent->writeTree(options.facts, branches);
+}
+
+}  // namespace bough
