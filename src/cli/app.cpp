@@ -31,7 +31,12 @@ void addOption(CLI::App& app, const Option& option) {
   if (auto* const* flag = std::get_if<bool*>(&option.target)) {
     added = app.add_flag(option.name, **flag, option.help);
   } else if (auto* const* text = std::get_if<std::string*>(&option.target)) {
-    added = app.add_option(option.name, **text, option.help)->check(refuseEmpty, "not empty");
+    added = app.add_option(option.name, **text, option.help);
+    if (option.alone.empty()) {
+      added->check(refuseEmpty, "not empty");
+    } else {
+      added->expected(0, 1);
+    }
   } else if (auto* const* number = std::get_if<std::uint64_t*>(&option.target)) {
     added = app.add_option(option.name, **number, option.help);
   } else {
@@ -39,6 +44,13 @@ void addOption(CLI::App& app, const Option& option) {
   }
   added->required(option.required);
   if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
+}
+
+// An option that was given without its value has the one it stands for.
+void setAlone(const CLI::App& app, const Option& option) {
+  if (option.alone.empty() || app.count(option.name) == 0) return;
+  std::string& value = *std::get<std::string*>(option.target);
+  if (value.empty()) value = option.alone;
 }
 
 ExitCode codeFor(const Error& error) {
@@ -72,7 +84,10 @@ class Application {
         parser->preparse_callback([parser, &command](std::size_t) {
           for (const Option& option : command.options) addOption(*parser, option);
         });
-        parser->callback([this, &command] { run_ = command.run; });
+        parser->callback([this, parser, &command] {
+          for (const Option& option : command.options) setAlone(*parser, option);
+          run_ = command.run;
+        });
       }
     }
   }

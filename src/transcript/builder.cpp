@@ -36,7 +36,7 @@ std::string opened(std::string_view object) {
 }  // namespace
 
 Builder::Builder(std::string_view agent, std::uint64_t fromOffset, const Use& use)
-    : agent_(agent), fromOffset_(fromOffset), use_(use) {
+    : idScope(agent), agent_(agent), fromOffset_(fromOffset), use_(use) {
   facts.agent = agent;
 }
 

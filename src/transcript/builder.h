@@ -45,8 +45,9 @@ class Builder {
   TranscriptFacts facts;
   /// Of the file that is read.
   std::string path;
-  /// Goes into the ids of entries whose lines have none. A file that holds only what came after a fork needs one (the
-  /// agent's session id), because its entries share one space of ids with those of the parent session.
+  /// Goes into the ids of entries whose lines have none: the agent's name, since a session may go from one agent to
+  /// another. A file that holds only what came after a fork needs another one (the agent's session id), because its
+  /// entries share one space of ids with those of the parent session.
   std::string idScope;
 
   /// A message of the conversation. `message` is JSON of the dialect: a part of record.text where it stands there as

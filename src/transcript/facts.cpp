@@ -110,7 +110,8 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
   BOUGH_TRY(const auto header, store.loadSessionEntries(sessionId, {.limit = 1}));
   if (!header.empty() && header.front().type == entry_type::kSessionHeader) {
     if (facts.cwd.empty()) facts.cwd = json::findString(header.front().payload, "cwd").value_or("");
-    if (facts.key.empty()) facts.key = json::findString(header.front().payload, "key").value_or("");
+    const std::string key = json::findString(header.front().payload, "key").value_or("");
+    if (facts.key.empty() && key.find(":transcript:") == std::string::npos) facts.key = key;
   }
   for (const Entry& entry : entries) {
     if (entry.type == entry_type::kSessionInfo) {

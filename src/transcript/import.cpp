@@ -72,7 +72,8 @@ class Import {
     if (state) return {};
     if (state.error().code != ErrorCode::NotFound) return std::unexpected(state.error());
     NewSession session{.sessionId = out_.sessionId, .key = {}, .cwd = facts_.cwd, .title = {}};
-    if (isUsableKey(facts_.key)) session.key = facts_.key;
+    // A key says whose session it is, so that `--agent` finds it.
+    session.key = isUsableKey(facts_.key) ? facts_.key : fmt::format("{}:transcript:{}", facts_.agent, out_.sessionId);
     out_.created = true;
     if (facts_.parentEntryId.empty()) {
       BOUGH_TRY(store_.createSession(session));
@@ -142,6 +143,7 @@ class Import {
   Result<void> take(Entry&& entry) {
     if (!known_.insert(entry.id).second) return {};
     batchBytes_ += entry.payload.size();
+    if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
     batch_.push_back(std::move(entry));
     if (batch_.size() < kBatchEntries && batchBytes_ < kBatchBytes) return {};
     return append();
@@ -160,6 +162,8 @@ class Import {
   Result<void> addFacts() {
     Entry entry;
     entry.type = entry_type::kSessionInfo;
+    // Not now: nothing happened in the session.
+    entry.timestamp = lastTime_;
     entry.payload = factsPayload(out_.report.facts);
     constexpr std::size_t kShort = 16;
     entry.id = "facts:" + Sha256::of(entry.payload).substr(0, kShort);
@@ -174,6 +178,7 @@ class Import {
     if (state.headId == out_.report.headId) return {};
     Entry entry;
     entry.type = entry_type::kHead;
+    entry.timestamp = lastTime_;
     json::Writer writer(entry.payload);
     writer.beginObject().member("entryId", out_.report.headId).key("transcript").beginObject();
     writer.member("agent", out_.report.facts.agent).member("at", out_.report.coveredBytes).endObject().endObject();
@@ -191,6 +196,7 @@ class Import {
   std::unordered_set<std::string> known_;
   std::vector<Entry> batch_;
   std::size_t batchBytes_ = 0;
+  std::string lastTime_;  // of the last entry that was read
 };
 
 }  // namespace

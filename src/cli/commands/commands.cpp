@@ -14,6 +14,7 @@ std::vector<CommandGroup> commandGroups() {
                     restoreCommand(), diffCommand(), replayCommand()}},
       {.title = "Messages",
        .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
+      {.title = "Other agents", .commands = {importCommand(), exportCommand(), resumeCommand()}},
       {.title = "Care",
        .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
                     verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},

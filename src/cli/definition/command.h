@@ -40,6 +40,7 @@ struct Option {
   bool required = false;
   std::vector<std::string> choices = {};
   std::string value = {};  ///< What the help calls its value, as N or FILE.
+  std::string alone = {};  ///< The value when the option is given without one; empty: it must have one.
 
   [[nodiscard]] bool isArgument() const { return !name.starts_with('-'); }
   [[nodiscard]] bool isFlag() const { return std::holds_alternative<bool*>(target); }

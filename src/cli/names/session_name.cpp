@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "bough/catalog.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/foreign.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {
@@ -95,11 +96,17 @@ fs::path countingFile(const fs::path& store, const std::string& sessionId) {
   return store / fmt::format("sessions/{}.jsonl.gz", sessionId);
 }
 
+// Not a session file of bough's, whose lines have seals or at least its header, but another agent's.
+bool isForeign(const std::string& path) {
+  return !path.ends_with(".zst") && !path.ends_with(".gz") && agentOfFile(path).has_value();
+}
+
 Result<NamedSession> openPath(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) {
     return fail(ErrorCode::NotFound, fmt::format("there is no file {}", path), "`bough ls` lists the sessions");
   }
+  if (isForeign(path)) return openTranscript(path);
   BOUGH_TRY(auto file, openSessionFile(path));
   fs::path store = storeOf(path);
   if (!store.empty()) {
@@ -111,7 +118,7 @@ Result<NamedSession> openPath(const std::string& path) {
   }
   BOUGH_TRY(auto opened, store.empty() ? SessionStore::open(SessionStoreInit{.backend = file.backend, .options = {}})
                                        : SessionStore::open(store.string(), {.create = false}));
-  return NamedSession{.store = std::move(opened), .sessionId = std::move(file.sessionId)};
+  return NamedSession{.passing = {}, .store = std::move(opened), .sessionId = std::move(file.sessionId)};
 }
 
 // The session of this store that a file of it is.
@@ -152,9 +159,19 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
   auto store = context.openStore();
   // An id may end as a file does.
   if (looksLikePath(name) && !(store && isKnown(**store, name))) return openPath(name);
-  if (!store) return std::unexpected(store.error());
-  BOUGH_TRY(auto sessionId, resolveSession(**store, name));
-  return NamedSession{.store = std::move(*store), .sessionId = std::move(sessionId)};
+  if (!store) {
+    auto agents = openAgentSession(context, name);
+    return agents ? std::move(agents) : Result<NamedSession>(std::unexpected(store.error()));
+  }
+  auto sessionId = resolveSession(**store, name);
+  if (!sessionId) {
+    // Reading, an agent's own session serves as well.
+    if (sessionId.error().code == ErrorCode::NotFound && !context.backend) {
+      if (auto agents = openAgentSession(context, name)) return agents;
+    }
+    return std::unexpected(sessionId.error());
+  }
+  return NamedSession{.passing = {}, .store = std::move(*store), .sessionId = std::move(*sessionId)};
 }
 
 }  // namespace bough::cli

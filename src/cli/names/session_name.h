@@ -19,12 +19,14 @@ Result<std::string> resolveSession(SessionStore& store, const std::string& name)
 
 /// A session that was named, and the store it is in.
 struct NamedSession {
+  std::shared_ptr<void> passing;  ///< What goes with it: the folder of a copy.
   std::unique_ptr<SessionStore> store;
   std::string sessionId;
 };
 
 /// The same in the store that the command line means. A name may also be the path of a session file: in a store, then
-/// it is that store's session; elsewhere, then it can be read but not written.
+/// it is that store's session; elsewhere, then it can be read but not written. A transcript of another agent, by its
+/// path or by the id of a session in that agent's folder, is read as a session, too.
 Result<NamedSession> openSession(const Context& context, const std::string& name);
 
 }  // namespace bough::cli

@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/foreign.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
@@ -14,6 +15,7 @@ namespace bough::cli {
 namespace {
 
 struct Options {
+  std::string agents;
   FilterOptions filter;
   std::string title;
   std::string state;
@@ -153,7 +155,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   // Costs are only worked out where they are shown: most lists are without.
   const bool models = context.json || options.longForm;
   BOUGH_TRY(auto prices, models ? readPrices(options.prices) : Result<PriceTable>());
-  BOUGH_TRY(auto view, openCatalogView(context));
+  Context shown = context;
+  if (!options.agents.empty()) {
+    BOUGH_TRY(shown, agentsContext(context, options.agents));
+    if (options.agents != "all" && filter.agent.empty()) filter.agent = options.agents;
+  }
+  BOUGH_TRY(auto view, openCatalogView(shown));
   // One more than is shown says whether there are more; counting them all would take longer than the list.
   constexpr std::uint64_t kMost = 1'000'000'000;
   const std::size_t limit = options.all ? kMost : std::min(options.limit, kMost);
@@ -163,7 +170,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   remember(context, *view.catalog, rows);
   if (context.json) {
     BOUGH_TRY(auto total, view.catalog->count(filter));
-    printJson(context.resolvedLocation(), total, rows);
+    printJson(shown.resolvedLocation(), total, rows);
     return kDone;
   }
   if (rows.empty()) {
@@ -196,6 +203,11 @@ Command lsCommand() {
   definitions.push_back({.name = "--long",
                          .help = "Also branches, tokens, cost and models; --json has them for each model",
                          .target = &options->longForm});
+  definitions.push_back({.name = "--agents",
+                         .help = "Sessions of other agents on this machine instead: all, or those named, with commas",
+                         .target = &options->agents,
+                         .value = "LIST",
+                         .alone = "all"});
   definitions.push_back(pricesOption(options->prices));
   return {
       .name = "ls",

@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
@@ -15,6 +16,7 @@ namespace bough::cli {
 namespace {
 
 struct Options {
+  std::string agents;
   FilterOptions filter;
   std::vector<std::string> words;
   std::string session;
@@ -81,7 +83,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     const bool phrase = word.find(' ') != std::string::npos && word.find('"') == std::string::npos;
     query += (query.empty() ? "" : " ") + (phrase && options.words.size() > 1 ? "\"" + word + "\"" : word);
   }
-  BOUGH_TRY(auto view, openCatalogView(context, /*search=*/true));
+  Context shown = context;
+  if (!options.agents.empty()) {
+    BOUGH_TRY(shown, agentsContext(context, options.agents));
+    if (options.agents != "all" && filter.agent.empty()) filter.agent = options.agents;
+  }
+  BOUGH_TRY(auto view, openCatalogView(shown, /*search=*/true));
   if (!options.session.empty()) {
     BOUGH_TRY(auto session, resolveSession(*view.store, options.session));
     filter.session = std::move(session);
@@ -116,6 +123,11 @@ Command searchCommand() {
                          .value = "ROLE"});
   definitions.push_back(
       {.name = "--limit", .help = "How many at most; default: 20", .target = &options->limit, .value = "N"});
+  definitions.push_back({.name = "--agents",
+                         .help = "Sessions of other agents on this machine instead: all, or those named, with commas",
+                         .target = &options->agents,
+                         .value = "LIST",
+                         .alone = "all"});
   return {
       .name = "search",
       .summary = "Find entries by the words in them, the best first",

@@ -4,6 +4,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
@@ -13,6 +14,7 @@ namespace bough::cli {
 namespace {
 
 struct Options {
+  std::string agents;
   FilterOptions filter;
   std::string by = "day";
   std::string session;
@@ -103,7 +105,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto prices = readPrices(options.prices);
   if (!prices) return std::unexpected(prices.error());
   if (options.priceTable) return printPrices(*prices, context.json);
-  BOUGH_TRY(auto view, openCatalogView(context));
+  Context shown = context;
+  if (!options.agents.empty()) {
+    BOUGH_TRY(shown, agentsContext(context, options.agents));
+    if (options.agents != "all" && filter.agent.empty()) filter.agent = options.agents;
+  }
+  BOUGH_TRY(auto view, openCatalogView(shown));
   UsageOptions wanted{.sinceMs = filter.sinceMs,
                       .untilMs = filter.untilMs,
                       .agent = filter.agent,
@@ -153,6 +160,11 @@ Command usageCommand() {
       {.name = "--price-table", .help = "Print the prices in use and nothing else", .target = &options->priceTable},
       {.name = "--utc", .help = "Days begin at midnight UTC; default: local time", .target = &options->utc}};
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
+  definitions.push_back({.name = "--agents",
+                         .help = "Sessions of other agents on this machine instead: all, or those named, with commas",
+                         .target = &options->agents,
+                         .value = "LIST",
+                         .alone = "all"});
   return {
       .name = "usage",
       .summary = "Sum up tokens and their cost",

@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "bough/transcript.h"
+#include "cli/commands/commands.h"
+#include "cli/names/foreign.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> sources;
+};
+
+struct Source {
+  std::string path;
+  bool asked = false;  ///< Named itself, not found in a folder: then a file of nobody is an error.
+};
+
+// A name of an agent, a file, or a folder with files.
+Result<void> addSource(const std::string& name, std::vector<Source>& out) {
+  const auto known = transcriptAgents();
+  std::error_code error;
+  if (std::ranges::find(known, name) != known.end() && !fs::exists(name, error)) {
+    BOUGH_TRY(const auto found, findTranscripts(transcriptHome(), {name}));
+    for (const FoundTranscript& file : found) out.push_back({.path = file.path});
+    return {};
+  }
+  if (!fs::exists(name, error)) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no file, folder or agent {}", name),
+                "`bough help import` lists the agents");
+  }
+  if (!fs::is_directory(name, error)) {
+    out.push_back({.path = name, .asked = true});
+    return {};
+  }
+  std::vector<Source> below;
+  for (fs::recursive_directory_iterator walk(name, fs::directory_options::skip_permission_denied, error), end;
+       !error && walk != end; walk.increment(error)) {
+    std::error_code gone;
+    if (!walk->is_symlink(gone) && walk->is_regular_file(gone)) below.push_back({.path = walk->path().string()});
+  }
+  std::ranges::sort(below, {}, &Source::path);
+  std::ranges::move(below, std::back_inserter(out));
+  return {};
+}
+
+void print(const ImportResult& done, const std::string& path, bool json) {
+  const TranscriptReport& report = done.report;
+  if (json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", done.sessionId);
+    writer.member("agent", report.facts.agent).member("file", path).member("created", done.created);
+    writer.member("appended", done.appended).member("messages", report.messages);
+    writer.member("recovered", report.recovered).member("unreadable", report.unreadable);
+    writer.member("rewritten", done.rewritten).key("damage").beginArray();
+    for (const TranscriptDamage& damage : report.damage) {
+      writer.beginObject().member("offset", damage.offset).member("bytes", damage.sizeBytes);
+      writer.member("reason", damage.reason).member("recovered", damage.recovered).endObject();
+    }
+    writer.endArray().endObject();
+    return printLine(out);
+  }
+  const std::string what = done.created         ? fmt::format("{} new entries", done.appended)
+                           : done.appended == 0 ? std::string("nothing new")
+                                                : fmt::format("{} more entries", done.appended);
+  printLine(
+      fmt::format("{}  {}  {}  {}", done.sessionId, report.facts.agent, what, text::excerpt(report.facts.title, 60)));
+  if (const std::string text = damageText(report, path); !text.empty()) printMessage("note: " + text);
+}
+
+class Importing {
+ public:
+  Importing(const Context& context, SessionStore& store) : context_(context), store_(store) {}
+
+  // A session that continues another is tried again after the others.
+  void run(std::vector<Source> sources) {
+    while (!sources.empty() && !outputClosed()) {
+      std::vector<Source> waiting;
+      for (const Source& source : sources) {
+        auto done = importTranscript(store_, source.path);
+        if (done) {
+          print(*done, source.path, context_.json);
+        } else if (done.error().code == ErrorCode::NotFound && sources.size() > 1) {
+          waiting.push_back(source);
+        } else if (source.asked || done.error().code != ErrorCode::Unsupported) {
+          printError(done.error(), context_.json);
+          ++failed_;
+        }
+      }
+      if (waiting.size() == sources.size()) {
+        for (const Source& source : waiting) {
+          printError(importTranscript(store_, source.path).error(), context_.json);
+          ++failed_;
+        }
+        return;
+      }
+      sources = std::move(waiting);
+    }
+  }
+
+  [[nodiscard]] std::size_t failed() const { return failed_; }
+
+ private:
+  const Context& context_;
+  SessionStore& store_;
+  std::size_t failed_ = 0;
+};
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  std::vector<Source> sources;
+  for (const std::string& name : options.sources) BOUGH_TRY(addSource(name, sources));
+  if (sources.empty()) {
+    printMessage("no sessions found");
+    return kDone;
+  }
+  BOUGH_TRY(const auto store, context.openStore(/*create=*/true));
+  Importing importing(context, *store);
+  importing.run(std::move(sources));
+  BOUGH_TRY(store->close());
+  return importing.failed() > 0 ? kProblem : kDone;
+}
+
+}  // namespace
+
+Command importCommand() {
+  auto options = std::make_shared<Options>();
+  std::string agents;
+  for (const std::string_view name : transcriptAgents())
+    agents += fmt::format("{}{}", agents.empty() ? "" : ", ", name);
+  return {
+      .name = "import",
+      .summary = "Bring sessions of other agents into the store",
+      .details =
+          "Takes files, folders, and names of agents, whose own folders are then searched. The format is\n"
+          "recognized from the content. Importing again adds only what is new, and a session that grew\n"
+          "continues. The files are never changed.\nAgents: " +
+          agents + ".",
+      .examples =
+          "  bough import ~/.pi/agent/sessions\n"
+          "  bough import pi openclaw\n"
+          "  bough import session.jsonl --json",
+      .options =
+          {{.name = "SOURCE", .help = "A file, a folder, or an agent", .target = &options->sources, .required = true}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

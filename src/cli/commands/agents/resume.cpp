@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
+#include "cli/names/foreign.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+#include "cli/views/transcript_file.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string agent;
+  std::string at;
+  std::vector<std::string> cwdMap;
+  bool dryRun = false;
+};
+
+void print(const MadeTranscript& made, const TranscriptPlace& place, const Context& context, bool dryRun) {
+  if (context.json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("agent", made.facts.agent);
+    writer.member("agentSessionId", made.facts.sessionId).member("file", place.path);
+    writer.member("cwd", made.facts.cwd).member("command", place.command).member("written", !dryRun);
+    writer.key("report").raw(made.written.report.toJson()).endObject();
+    return printLine(out);
+  }
+  printWritten(made);
+  printMessage(fmt::format("{} {}", dryRun ? "would write" : "wrote", place.path));
+  std::error_code error;
+  if (!made.facts.cwd.empty() && !std::filesystem::is_directory(made.facts.cwd, error)) {
+    printMessage(fmt::format("note: the session's folder {} is gone; --cwd-map OLD=NEW names another", made.facts.cwd));
+  }
+  const std::string folder = made.facts.cwd.empty() ? "" : fmt::format("cd {} && ", shellWord(made.facts.cwd));
+  printLine(folder + place.command);
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto session, openSession(context, options.session));
+  TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = false};
+  if (!options.at.empty()) {
+    BOUGH_TRY(wish.at, resolveEntry(*session.store, session.sessionId, options.at));
+  }
+  wish.needsFolder = true;
+  BOUGH_TRY(auto made, makeTranscript(*session.store, session.sessionId, wish));
+  const TranscriptHome home = transcriptHome();
+  BOUGH_TRY(const auto place, placeForTranscript(home, made.facts));
+  if (!options.dryRun) {
+    BOUGH_TRY(writeNewFile(place.path, made.bytes));
+    BOUGH_TRY(announceTranscript(home, made.facts, place.path));
+  }
+  print(made, place, context, options.dryRun);
+  return kDone;
+}
+
+}  // namespace
+
+Command resumeCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "resume",
+      .summary = "Continue a session in another agent",
+      .details =
+          "Writes the session where that agent looks for it, and prints the command that continues it there. A file\n"
+          "that exists is never overwritten.",
+      .examples = "  bough resume SESSION --in pi\n  bough resume SESSION --in pi --dry-run",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--in",
+                   .help = "The agent",
+                   .target = &options->agent,
+                   .required = true,
+                   .choices = agentChoices(),
+                   .value = "AGENT"},
+                  {.name = "--at",
+                   .help = "The entry to continue from; default: the head",
+                   .target = &options->at,
+                   .value = "ENTRY"},
+                  {.name = "--dry-run", .help = "Write nothing; say what would be written", .target = &options->dryRun},
+                  cwdMapOption(options->cwdMap)},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,255 @@
+#include "cli/names/foreign.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <unordered_map>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "bough/catalog.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kInMemoryBytes = std::uintmax_t{32} << 20;
+
+std::string environmentValue(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// A folder that goes when it is no longer used.
+class PassingFolder {
+ public:
+  explicit PassingFolder(std::string path) : path_(std::move(path)) {}
+  PassingFolder(const PassingFolder&) = delete;
+  PassingFolder& operator=(const PassingFolder&) = delete;
+  ~PassingFolder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+
+ private:
+  std::string path_;
+};
+
+Result<std::string> makePassingFolder() {
+  std::error_code error;
+  std::string pattern = (fs::temp_directory_path(error) / "bough-XXXXXX").string();
+  if (error || ::mkdtemp(pattern.data()) == nullptr) {
+    return fail(ErrorCode::Io, "cannot make a temporary folder", "set TMPDIR to a folder that can be written to");
+  }
+  return pattern;
+}
+
+// The folder of what can be made again: $XDG_CACHE_HOME/bough, else ~/.cache/bough.
+Result<std::string> cacheFolder() {
+  const std::string cache = environmentValue("XDG_CACHE_HOME");
+  if (cache.starts_with('/')) return cache + "/bough";
+  const std::string home = environmentValue("HOME");
+  if (!home.starts_with('/')) {
+    return fail(ErrorCode::InvalidArgument, "there is no folder for the cache",
+                "set HOME, or XDG_CACHE_HOME, to an absolute path");
+  }
+  return home + "/.cache/bough";
+}
+
+// What was read of each file: its size, its time, and what became of it.
+class Seen {
+ public:
+  explicit Seen(std::string path) : path_(std::move(path)) {
+    std::ifstream in(path_, std::ios::binary);
+    for (std::string line; std::getline(in, line);) {
+      const auto file = json::findString(line, "path");
+      if (!file) continue;
+      files_[*file] = {json::findUnsigned(line, "size").value_or(0), json::findUnsigned(line, "modified").value_or(0)};
+    }
+  }
+
+  [[nodiscard]] bool isSame(const FoundTranscript& file) const {
+    const auto found = files_.find(file.path);
+    return found != files_.end() && found->second == State{file.sizeBytes, file.modifiedNs};
+  }
+  void note(const FoundTranscript& file) {
+    files_[file.path] = {file.sizeBytes, file.modifiedNs};
+    changed_ = true;
+  }
+  // Lost, it costs a look at every file.
+  void save() const {
+    if (!changed_) return;
+    std::string text;
+    for (const auto& [path, state] : files_) {
+      json::Writer(text)
+          .beginObject()
+          .member("path", path)
+          .member("size", state.first)
+          .member("modified", state.second)
+          .endObject();
+      text += '\n';
+    }
+    const std::string temporary = path_ + ".tmp";
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.close();
+    std::error_code error;
+    if (out) fs::rename(temporary, path_, error);
+  }
+
+ private:
+  using State = std::pair<std::uint64_t, std::uint64_t>;
+  std::string path_;
+  std::unordered_map<std::string, State> files_;
+  bool changed_ = false;
+};
+
+// Brings one file in. A session that continues another waits until that one is there.
+Result<void> bringIn(SessionStore& store, const std::vector<const FoundTranscript*>& files, Seen& seen) {
+  std::vector<const FoundTranscript*> left = files;
+  std::size_t unreadable = 0;
+  std::string example;
+  Progress bar("reading other agents' sessions", left.size());
+  std::size_t done = 0;
+  while (!left.empty()) {
+    std::vector<const FoundTranscript*> waiting;
+    for (const FoundTranscript* file : left) {
+      auto imported = importTranscript(store, file->path);
+      bar.update(++done);
+      if (imported) {
+        seen.note(*file);
+      } else if (imported.error().code == ErrorCode::NotFound) {
+        waiting.push_back(file);
+        --done;
+      } else {
+        seen.note(*file);
+        ++unreadable;
+        if (example.empty()) example = imported.error().message;
+      }
+    }
+    if (waiting.size() == left.size()) {
+      for (const FoundTranscript* file : waiting) seen.note(*file);
+      unreadable += waiting.size();
+      break;
+    }
+    left = std::move(waiting);
+  }
+  if (unreadable > 0) {
+    printMessage(fmt::format("note: {} files could not be read as sessions{}", unreadable,
+                             example.empty() ? "" : ": " + text::excerpt(example, 160)));
+  }
+  return {};
+}
+
+}  // namespace
+
+TranscriptHome transcriptHome() {
+  return {.home = environmentValue("HOME"), .variable = environmentValue};
+}
+
+Result<std::string> agentOfFile(const std::string& path) {
+  return recognizeTranscript(path);
+}
+
+std::string damageText(const TranscriptReport& report, const std::string& path) {
+  const std::uint64_t places = report.recovered + report.unreadable;
+  if (places == 0) return {};
+  const std::string first =
+      report.damage.empty()
+          ? std::string()
+          : fmt::format(", the first at byte {}: {}", report.damage.front().offset, report.damage.front().reason);
+  return fmt::format("{}: {} {} damaged ({} read all the same, {} not){}", path, places,
+                     places == 1 ? "place is" : "places are", report.recovered, report.unreadable, first);
+}
+
+Result<NamedSession> openTranscript(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  NamedSession session;
+  std::string location = "memory:";
+  if (!error && size > kInMemoryBytes) {
+    BOUGH_TRY(location, makePassingFolder());
+    session.passing = std::make_shared<PassingFolder>(location);
+  }
+  BOUGH_TRY(session.store, SessionStore::open(location));
+  BOUGH_TRY(const auto imported, importTranscript(*session.store, path));
+  session.sessionId = imported.sessionId;
+  if (const std::string text = damageText(imported.report, path); !text.empty()) printMessage("note: " + text);
+  return session;
+}
+
+Result<std::vector<std::string>> parseAgents(const std::string& list) {
+  std::vector<std::string> names;
+  if (list.empty() || list == "all") return names;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string name = list.substr(begin, end - begin);
+    const auto known = transcriptAgents();
+    if (std::ranges::find(known, name) == known.end()) {
+      std::string all;
+      for (const std::string_view each : known) all += fmt::format("{}{}", all.empty() ? "" : ", ", each);
+      return fail(ErrorCode::InvalidArgument, fmt::format("bough knows no agent \"{}\"", name), "one of " + all);
+    }
+    names.push_back(name);
+    begin = end + 1;
+  }
+  return names;
+}
+
+Result<Context> agentsContext(const Context& context, const std::string& list) {
+  BOUGH_TRY(const auto agents, parseAgents(list));
+  BOUGH_TRY(const auto files, findTranscripts(transcriptHome(), agents));
+  BOUGH_TRY(const std::string cache, cacheFolder());
+  Context shown = context;
+  shown.backend = nullptr;
+  shown.storeLocation = cache + "/agents";
+  std::error_code error;
+  if (files.empty() && !fs::exists(shown.storeLocation, error)) {
+    shown.storeLocation = "memory:";  // nothing to copy, so nothing is made
+    return shown;
+  }
+  BOUGH_TRY(const auto store, SessionStore::open(shown.storeLocation));
+  Seen seen(shown.storeLocation + "/transcripts.jsonl");
+  std::vector<const FoundTranscript*> changed;
+  for (const FoundTranscript& file : files) {
+    if (!seen.isSame(file)) changed.push_back(&file);
+  }
+  if (!changed.empty()) {
+    BOUGH_TRY(bringIn(*store, changed, seen));
+    seen.save();
+  }
+  BOUGH_TRY(store->close());
+  return shown;
+}
+
+Result<NamedSession> openAgentSession(const Context& context, const std::string& name) {
+  constexpr std::size_t kShortest = 8;
+  if (name.size() < kShortest) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
+  BOUGH_TRY(const Context agents, agentsContext(context, "all"));
+  BOUGH_TRY(auto store, agents.openStore());
+  BOUGH_TRY(const auto sessions, store->listSessions());
+  std::string found;
+  for (const std::string& id : sessions) {
+    if (id == name) return NamedSession{.passing = {}, .store = std::move(store), .sessionId = id};
+    if (!id.starts_with(name)) continue;
+    if (!found.empty()) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions of other agents", name),
+                  "type more of the id");
+    }
+    found = id;
+  }
+  if (found.empty()) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
+  return NamedSession{.passing = {}, .store = std::move(store), .sessionId = std::move(found)};
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,38 @@
+// Sessions of other agents, named on the command line: files, and what the agents keep in their own folders.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bough/transcript.h"
+#include "cli/definition/command.h"
+#include "cli/names/session_name.h"
+
+namespace bough::cli {
+
+/// The user's folder and environment, for the places where agents keep sessions.
+TranscriptHome transcriptHome();
+
+/// Whether a file is the transcript of an agent that bough knows; the error says why it is none.
+Result<std::string> agentOfFile(const std::string& path);
+
+/// A transcript as a session that can be read: in memory, or when it is large in a folder that goes with it. What is
+/// damaged in it is said on stderr.
+Result<NamedSession> openTranscript(const std::string& path);
+
+/// The agents that `--agents` names: "claude-code,codex", or all ("all").
+Result<std::vector<std::string>> parseAgents(const std::string& list);
+
+/// A copy of the agents' sessions in the cache folder, brought up to date: only files that changed are read. It is a
+/// store like any other, so that lists, search and usage cover it.
+Result<Context> agentsContext(const Context& context, const std::string& list);
+
+/// The session of an agent on this machine that `name` means: its id, or the beginning of it (8 characters or more).
+/// NotFound when there is none.
+Result<NamedSession> openAgentSession(const Context& context, const std::string& name);
+
+/// One line about damage, when there is any: "3 places are damaged (2 were read all the same)…".
+std::string damageText(const TranscriptReport& report, const std::string& path);
+
+}  // namespace bough::cli

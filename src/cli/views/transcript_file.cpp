@@ -1,0 +1,107 @@
+#include "cli/views/transcript_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/file_io.h"
+#include "base/file_system.h"
+#include "base/try.h"
+#include "cli/terminal/output.h"
+#include "cli/views/compatibility_text.h"
+
+namespace bough::cli {
+
+namespace fs = std::filesystem;
+
+Result<std::string> mapFolder(const std::string& folder, const std::vector<std::string>& maps) {
+  std::string mapped = folder;
+  std::size_t longest = 0;
+  for (const std::string& map : maps) {
+    const std::size_t equals = map.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == map.size()) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not OLD=NEW", map),
+                  "--cwd-map /old/path=/new/path");
+    }
+    const std::string old = map.substr(0, equals);
+    const bool fits = folder == old || (folder.starts_with(old) && (old.ends_with('/') || folder[old.size()] == '/'));
+    if (!fits || old.size() < longest) continue;
+    longest = old.size();
+    mapped = map.substr(equals + 1) + folder.substr(old.size());
+  }
+  return mapped;
+}
+
+Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish) {
+  MadeTranscript made;
+  BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId));
+  BOUGH_TRY(made.facts, factsForExport(store, sessionId, wish.agent, entries));
+  BOUGH_TRY(made.facts.cwd, mapFolder(made.facts.cwd, wish.cwdMap));
+  if (wish.needsFolder && made.facts.cwd.empty()) made.facts.cwd = fs::current_path().string();
+  const WriteTranscriptOptions options{
+      .agent = wish.agent, .facts = made.facts, .headId = wish.at, .branchOnly = wish.branchOnly};
+  BOUGH_TRY(made.written, writeTranscript(entries, options, [&](std::string_view piece) {
+              made.bytes += piece;
+              return Result<void>();
+            }));
+  return made;
+}
+
+Result<void> writeNewFile(const std::string& path, std::string_view bytes) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  if (fs::exists(whole, error)) {
+    return fail(ErrorCode::AlreadyExists, fmt::format("{} exists already", path),
+                "nothing is overwritten; name another file");
+  }
+  const std::string folder = whole.parent_path().string();
+  const std::string name = whole.filename().string();
+  BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
+  // A link fails where a rename would overwrite what somebody else made meanwhile.
+  const std::string temporary = "." + name + ".tmp";
+  (void)opened->remove(temporary);
+  BOUGH_TRY(writeDurably(*opened, temporary, bytes));
+  const auto linked = opened->link(temporary, name);
+  (void)opened->remove(temporary);
+  if (!linked && linked.error() == EEXIST) {
+    return fail(ErrorCode::AlreadyExists, fmt::format("{} exists already", path),
+                "nothing is overwritten; name another file");
+  }
+  BOUGH_TRY(orError(linked, "write", path));
+  return orError(opened->sync(), "write", folder);
+}
+
+void printWritten(const MadeTranscript& made) {
+  if (made.written.sameBytes) {
+    printMessage(fmt::format("{} entries, the bytes that {} wrote", made.written.entries, made.facts.agent));
+    return;
+  }
+  printMessage(fmt::format("{} entries for {}{}", made.written.entries, made.facts.agent,
+                           made.written.report.lossyFields.empty() ? "" : "; its format cannot hold:"));
+  printLosses(made.written.report);
+}
+
+std::vector<std::string> agentChoices() {
+  std::vector<std::string> names;
+  for (const std::string_view name : transcriptAgents()) names.emplace_back(name);
+  return names;
+}
+
+Option cwdMapOption(std::vector<std::string>& target) {
+  return {
+      .name = "--cwd-map",
+      .help = "The project moved: a folder that begins with OLD begins with NEW instead; may be given more than once",
+      .target = &target,
+      .value = "OLD=NEW"};
+}
+
+std::string shellWord(std::string_view text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@+=,";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace bough::cli
