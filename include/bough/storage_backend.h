@@ -128,6 +128,9 @@ class StorageBackend {
   [[nodiscard]] virtual std::string describe() const = 0;
   /// What its entries are written with. Sessions of an older schema are read, and written once they are migrated.
   [[nodiscard]] virtual const EntrySerializer& serializer() const = 0;
+  /// True when a child process of fork(2) may go on with this object. It must then use no lock, file or connection of its
+  /// parent. A store over any other backend returns Unsupported in the child.
+  [[nodiscard]] virtual bool isUsableAfterFork() const { return false; }
   /// Fails when the storage cannot be reached, or is of a newer layout; ReadOnly when it can only be read.
   virtual Result<void> probe() = 0;
   virtual Result<std::vector<std::string>> listSessions() = 0;

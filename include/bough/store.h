@@ -161,6 +161,12 @@ class SessionFollower {
 };
 
 /// Keeps sessions in a backend. All calls may come from any thread.
+///
+/// fork(2): a store in a folder works on in the child, which opens its files again, whatever other threads of the
+/// parent were doing. Buffered entries that wait belong to the parent, which writes them; the child begins with none,
+/// so a parent that ends after the fork flushes before it. A store in memory, or over a backend of the caller's that
+/// does not say otherwise (StorageBackend::isUsableAfterFork), returns Unsupported in the child. A child that was
+/// forked inside a callback of the store, or by clone(2) or _Fork() without fork's handlers, must not use the store.
 class SessionStore {
  public:
   /// Opens the store at a folder, or in memory (`memory:`, gone with the object).

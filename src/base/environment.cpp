@@ -1,15 +1,14 @@
 #include "base/environment.h"
 
-#include <pthread.h>
 #include <sys/random.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <random>
 #include <utility>
 
 #include "base/file_system.h"
+#include "base/process_state.h"
 
 namespace bough {
 namespace {
@@ -25,19 +24,15 @@ class SystemClock final : public Clock {
 // Asks the system for some bits at a time. A child of fork() must not go on with what its parent has in store.
 class SystemRandom final : public Random {
  public:
-  SystemRandom() {
-    (void)pthread_atfork(nullptr, nullptr, [] { ++forks; });
-  }
-
   std::uint64_t next() override {
     thread_local Stock stock;
-    if (stock.left == 0 || stock.forks != forks) {
+    if (stock.left == 0 || stock.forks != forkCount()) {
       if (getrandom(stock.bits.data(), sizeof stock.bits, 0) != sizeof stock.bits) {
         thread_local std::random_device fallback;
         return std::uint64_t{fallback()} << 32 | fallback();
       }
       stock.left = stock.bits.size();
-      stock.forks = forks;
+      stock.forks = forkCount();
     }
     return std::exchange(stock.bits[--stock.left], 0);
   }
@@ -48,7 +43,6 @@ class SystemRandom final : public Random {
     std::size_t left = 0;
     unsigned forks = 0;
   };
-  static inline std::atomic<unsigned> forks = 0;  // of this process, counted in the child
 };
 
 }  // namespace

@@ -104,10 +104,11 @@ void IdGenerator::Batch::next(std::string& id, std::uint64_t nowMs) {
 }
 
 std::uint64_t IdGenerator::take(std::uint64_t count, std::uint64_t nowMs) {
-  const std::lock_guard lock(mutex_);
-  const std::uint64_t first = std::max(nowMs << kCounterBits, lastPlace_ + 1);
-  lastPlace_ = first + count - 1;
-  return first;
+  std::uint64_t last = lastPlace_.load(std::memory_order_relaxed);
+  for (;;) {
+    const std::uint64_t first = std::max(nowMs << kCounterBits, last + 1);
+    if (lastPlace_.compare_exchange_weak(last, first + count - 1, std::memory_order_relaxed)) return first;
+  }
 }
 
 }  // namespace bough

@@ -1,8 +1,8 @@
 // Ids: which ones are allowed, and how new ones are made.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -49,11 +49,10 @@ class IdGenerator {
   /// Takes `count` places in the order of ids and returns the first.
   std::uint64_t take(std::uint64_t count, std::uint64_t nowMs);
 
-  std::mutex mutex_;
   Clock& clock_;
   Random& random_;
   // Milliseconds since 1970 and 12 bits that count within one: the fields the standard calls unix_ts_ms and rand_a.
-  std::uint64_t lastPlace_ = 0;
+  std::atomic<std::uint64_t> lastPlace_ = 0;
 };
 
 }  // namespace bough

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
@@ -16,11 +17,13 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file_system.h"
+#include "base/process_state.h"
 
 namespace bough {
 namespace {
@@ -65,9 +68,40 @@ FileInfo toInfo(const struct stat& s) {
           .linkCount = s.st_nlink};
 }
 
+class PosixFile;
+
+// The open files of this process. Locks belong to an open file, and a child of fork(2) shares every one: it would hold
+// the parent's locks, could take or drop them, and keep them after the parent has died. So the child replaces each
+// inherited descriptor by one that can neither be read, written nor locked.
+class OpenFiles {
+ public:
+  static OpenFiles& all() {
+    static OpenFiles& files = *new OpenFiles;  // outlives every file
+    return files;
+  }
+  void add(PosixFile& file);
+  void remove(PosixFile& file);
+
+ private:
+  OpenFiles() {
+    (void)pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+                         [] {
+                           all().disown();
+                           all().mutex_.unlock();
+                         });
+  }
+  void disown();
+
+  std::mutex mutex_;
+  PosixFile* first_ = nullptr;
+};
+
 class PosixFile final : public File {
  public:
-  explicit PosixFile(Descriptor fd) : fd_(std::move(fd)) {}
+  explicit PosixFile(Descriptor fd) : fd_(std::move(fd)) { OpenFiles::all().add(*this); }
+  PosixFile(const PosixFile&) = delete;
+  PosixFile& operator=(const PosixFile&) = delete;
+  ~PosixFile() override { OpenFiles::all().remove(*this); }
 
   SysResult<FileInfo> info() override {
     struct stat s{};
@@ -101,6 +135,7 @@ class PosixFile final : public File {
   SysResult<void> leaveTurn() override { return setTurn(F_UNLCK); }
 
  private:
+  friend class OpenFiles;
   static SysResult<void> done(int status) {
     if (status != 0) return lastError();
     return {};
@@ -116,37 +151,58 @@ class PosixFile final : public File {
   }
 
   Descriptor fd_;
+  PosixFile* next_ = nullptr;  // of the open ones
+  PosixFile* previous_ = nullptr;
 };
+
+void OpenFiles::add(PosixFile& file) {
+  const std::lock_guard lock(mutex_);
+  file.next_ = first_;
+  if (first_ != nullptr) first_->previous_ = &file;
+  first_ = &file;
+}
+
+void OpenFiles::remove(PosixFile& file) {
+  const std::lock_guard lock(mutex_);
+  if (file.next_ != nullptr) file.next_->previous_ = file.previous_;
+  (file.previous_ != nullptr ? file.previous_->next_ : first_) = file.next_;
+}
+
+void OpenFiles::disown() {
+  if (first_ == nullptr) return;
+  const int dead = ::open("/", O_PATH | O_CLOEXEC);
+  for (PosixFile* file = first_; file != nullptr; file = file->next_) {
+    if (dead < 0 || ::dup3(dead, file->fd_.get(), O_CLOEXEC) < 0) ::close(file->fd_.get());
+  }
+  if (dead >= 0) ::close(dead);
+}
 
 class PosixWatcher final : public Watcher {
  public:
-  PosixWatcher(Descriptor notify, Descriptor wakeup, std::string folder, std::string name)
-      : notify_(std::move(notify)), wakeup_(std::move(wakeup)), folder_(std::move(folder)), name_(std::move(name)) {}
+  PosixWatcher(std::string folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
 
-  // Names come and go through the folder; writes are watched on the file alone, so other files' do not wake us.
-  SysResult<void> start() {
-    const std::uint32_t names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
-    if (::inotify_add_watch(notify_.get(), folder_.c_str(), names) < 0) return lastError();
-    watchFile();
-    return {};
-  }
+  [[nodiscard]] SysResult<void> status() { return watch_->status; }
 
   SysResult<bool> wait(int timeoutMs) override {
     using namespace std::chrono;
     const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
+    Watch& watch = *watch_;
+    if (!watch.status) return std::unexpected(watch.status.error());
+    // In a child of fork: nobody was watching until now.
+    if (std::exchange(watch.isLate, false)) return true;
     for (;;) {
-      std::array<pollfd, 2> sources{{{.fd = notify_.get(), .events = POLLIN, .revents = 0},
-                                     {.fd = wakeup_.get(), .events = POLLIN, .revents = 0}}};
+      std::array<pollfd, 2> sources{{{.fd = watch.notify.get(), .events = POLLIN, .revents = 0},
+                                     {.fd = watch.wakeup.get(), .events = POLLIN, .revents = 0}}};
       const int ready = ::poll(sources.data(), sources.size(), leftMs(deadline, timeoutMs));
       if (ready < 0 && errno == EINTR) continue;
       if (ready < 0) return lastError();
       if (ready == 0) return false;
       if (sources[1].revents != 0) {
         std::uint64_t count = 0;
-        (void)!::read(wakeup_.get(), &count, sizeof count);
+        (void)!::read(watch.wakeup.get(), &count, sizeof count);
         return true;
       }
-      if (drain()) return true;
+      if (drain(watch)) return true;
       // Other names in the folder wake the poll too; however many, they must not stretch the time.
       if (timeoutMs >= 0 && steady_clock::now() >= deadline) return false;
     }
@@ -154,43 +210,66 @@ class PosixWatcher final : public Watcher {
 
   void wake() override {
     const std::uint64_t one = 1;
-    (void)!::write(wakeup_.get(), &one, sizeof one);
+    (void)!::write(watch_->wakeup.get(), &one, sizeof one);
   }
 
  private:
-  // Milliseconds until the deadline; a negative timeout waits for ever.
+  // A child of fork needs its own: of a shared one, each event reaches only one of the two processes.
+  struct Watch {
+    Descriptor notify;
+    Descriptor wakeup;
+    SysResult<void> status = {};
+    bool isLate = false;
+  };
+
+  std::unique_ptr<Watch> start() {
+    auto watch = std::make_unique<Watch>(Descriptor(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
+                                         Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
+    watch->isLate = forkCount() != forks_;
+    // Names come and go through the folder; writes are watched on the file alone, so other files' do not wake us.
+    const std::uint32_t names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
+    if (watch->notify.get() < 0 || watch->wakeup.get() < 0 ||
+        ::inotify_add_watch(watch->notify.get(), folder_.c_str(), names) < 0) {
+      watch->status = lastError();
+    } else {
+      watchFile(*watch);
+    }
+    return watch;
+  }
+
+  // Milliseconds until the deadline; a negative timeout waits forever.
   static int leftMs(std::chrono::steady_clock::time_point deadline, int timeoutMs) {
     using namespace std::chrono;
     if (timeoutMs < 0) return timeoutMs;
     return static_cast<int>(std::max(ceil<milliseconds>(deadline - steady_clock::now()), milliseconds(0)).count());
   }
 
-  void watchFile() {
+  void watchFile(Watch& watch) {
     const std::string path = folder_ + "/" + name_;
-    (void)::inotify_add_watch(notify_.get(), path.c_str(), IN_MODIFY | IN_ATTRIB | IN_DONT_FOLLOW);
+    (void)::inotify_add_watch(watch.notify.get(), path.c_str(), IN_MODIFY | IN_ATTRIB | IN_DONT_FOLLOW);
   }
 
   // Reads all waiting events; true when one of them concerns the file.
-  bool drain() {
+  bool drain(Watch& watch) {
     alignas(inotify_event) std::array<char, 4096> buffer{};
-    const ssize_t got = ::read(notify_.get(), buffer.data(), buffer.size());
+    const ssize_t got = ::read(watch.notify.get(), buffer.data(), buffer.size());
     bool ours = false;
     for (ssize_t at = 0; at < got;) {
       inotify_event event{};
       std::memcpy(&event, buffer.data() + at, sizeof event);
       const char* name = event.len > 0 ? buffer.data() + at + sizeof event : nullptr;
       const bool named = name != nullptr && name_ == name;
-      if (named) watchFile();
+      if (named) watchFile(watch);
       ours = ours || named || name == nullptr || (event.mask & IN_Q_OVERFLOW) != 0;
       at += static_cast<ssize_t>(sizeof event + event.len);
     }
     return ours;
   }
 
-  Descriptor notify_;
-  Descriptor wakeup_;
   std::string folder_;
   std::string name_;
+  unsigned forks_ = forkCount();
+  PerProcess<Watch> watch_{[this] { return start(); }};
 };
 
 class PosixSharedWords final : public SharedWords {
@@ -297,14 +376,9 @@ class PosixDirectory final : public Directory {
   SysResult<void> checkWritable() override { return done(::faccessat(fd_.get(), ".", W_OK | X_OK, AT_EACCESS)); }
 
   SysResult<std::unique_ptr<Watcher>> watch(std::string_view name) override {
-    Descriptor notify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    if (notify.get() < 0) return lastError();
-    Descriptor wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (wakeup.get() < 0) return lastError();
     // inotify wants a path; this one leads through the open folder, wherever it has moved to.
-    auto watcher = std::make_unique<PosixWatcher>(std::move(notify), std::move(wakeup),
-                                                  fmt::format("/proc/self/fd/{}/.", fd_.get()), std::string(name));
-    if (auto started = watcher->start(); !started) return std::unexpected(started.error());
+    auto watcher = std::make_unique<PosixWatcher>(fmt::format("/proc/self/fd/{}/.", fd_.get()), std::string(name));
+    if (auto started = watcher->status(); !started) return std::unexpected(started.error());
     return watcher;
   }
 

@@ -52,6 +52,7 @@ Result<std::map<std::string, std::string>> describeAll(Catalog& catalog) {
 // one: for that the rows are made anew beside it.
 Result<std::vector<std::string>> Catalog::check(bool deep) {
   std::vector<std::string> found;
+  BOUGH_TRY(state_->enter());
   if (deep) {
     if (auto opened = state_->makeWritable(); !opened) return std::unexpected(opened.error());
   }

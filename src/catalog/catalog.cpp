@@ -58,6 +58,17 @@ void Catalog::State::take(catalog::OpenedCatalog opened) {
   std::ranges::move(opened.notes, std::back_inserter(notes));
 }
 
+Result<void> Catalog::State::enter() {
+  if (forks == forkCount()) return {};
+  BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, true));
+  take(std::move(opened));
+  forks = forkCount();
+  if (memory) {
+    BOUGH_TRY(catchUp({.search = searched}));
+  }
+  return {};
+}
+
 Result<void> Catalog::State::makeWritable() {
   if (!quiet) return {};
   auto opened = catalog::openCatalog(store.folder(), options, false);
@@ -235,6 +246,7 @@ Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
 
 Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
   State& state = *state_;
+  BOUGH_TRY(state.enter());
   if (state.readOnly) {
     return fail(ErrorCode::ReadOnly, fmt::format("the catalog in {} cannot be written to", state.store.folder()),
                 "ask its owner, or work on a copy of the store");

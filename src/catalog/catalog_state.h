@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/process_state.h"
+#include "base/try.h"
 #include "bough/catalog.h"
 #include "catalog/database.h"
 #include "catalog/schema.h"
@@ -22,11 +24,14 @@ struct Catalog::State {
   std::optional<catalog::FileState> quiet;  ///< See OpenedCatalog.
   std::vector<std::string> notes;
   bool searched = false;  ///< The text was taken in for search.
+  unsigned forks = forkCount();
 
   [[nodiscard]] std::string meta(const char* name);
   void setMeta(const char* name, catalog::Blob value);
 
   void take(catalog::OpenedCatalog opened);
+  /// At the beginning of each call: in a child of fork(2), opens the catalog again and catches up.
+  Result<void> enter();
   /// Before anything is written: opens the file for that.
   Result<void> makeWritable();
   /// Opens the file anew after it turned out to be damaged.
@@ -45,6 +50,7 @@ struct Catalog::State {
 
 template <typename Operation>
 auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
+  BOUGH_TRY(enter());
   auto result = operation();
   if (quiet && (!result || catalog::fileStateOf(store.folder()) != quiet)) {
     // Somebody wrote to it meanwhile, or seems to have.

@@ -1,7 +1,9 @@
 #include "catalog/database.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
+#include <atomic>
 #include <cerrno>
 
 namespace bough::catalog {
@@ -39,7 +41,20 @@ std::string uriOf(const std::string& path, OpenAs as) {
   return uri + (as == OpenAs::ReadWrite ? "?mode=rw" : as == OpenAs::ReadOnly ? "?mode=ro" : "?immutable=1");
 }
 
+std::atomic<unsigned> openFiles = 0;
+std::atomic<bool> inherited = false;
+[[maybe_unused]] const int watching = pthread_atfork(nullptr, nullptr, [] { inherited = inherited || openFiles > 0; });
+
 }  // namespace
+
+bool Database::isInherited() {
+  return inherited;
+}
+
+Database::Database(sqlite3* handle, std::string path, int busyTimeoutMs, bool locks)
+    : handle_(handle), path_(std::move(path)), busyTimeoutMs_(busyTimeoutMs), locks_(locks) {
+  openFiles += locks_ ? 1U : 0U;
+}
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs as, int busyTimeoutMs) {
   sqlite3* handle = nullptr;
@@ -47,7 +62,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
                                                                      : SQLITE_OPEN_READONLY;
   const std::string name = as == OpenAs::Memory ? ":memory:" : uriOf(path, as);
   const int code = sqlite3_open_v2(name.c_str(), &handle, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  std::unique_ptr<Database> database(new Database(handle, path, busyTimeoutMs));
+  std::unique_ptr<Database> database(
+      new Database(handle, path, busyTimeoutMs, as == OpenAs::ReadWrite || as == OpenAs::ReadOnly));
   if (code != SQLITE_OK) {
     database->note(code);
     return std::unexpected(database->take().error());
@@ -57,7 +73,10 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
   return database;
 }
 
+// SQLite forbids that a child of fork even closes a connection of its parent.
 Database::~Database() {
+  if (forks_ != forkCount()) return;
+  openFiles -= locks_ ? 1U : 0U;
   for (const auto& [sql, statement] : idle_) sqlite3_finalize(statement);
   sqlite3_close_v2(handle_);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/process_state.h"
 #include "bough/error.h"
 
 namespace bough::catalog {
@@ -24,6 +25,9 @@ struct Blob {
 
 class Database {
  public:
+  /// Whether this process inherited an open catalog through fork(2). SQLite's locks of it are the parent's, but SQLite
+  /// keeps counting them here, so no file of a catalog can be used in this process.
+  [[nodiscard]] static bool isInherited();
   static Result<std::unique_ptr<Database>> open(const std::string& path, OpenAs as, int busyTimeoutMs);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -45,8 +49,7 @@ class Database {
 
  private:
   friend class Query;
-  Database(sqlite3* handle, std::string path, int busyTimeoutMs)
-      : handle_(handle), path_(std::move(path)), busyTimeoutMs_(busyTimeoutMs) {}
+  Database(sqlite3* handle, std::string path, int busyTimeoutMs, bool locks);
   sqlite3_stmt* lend(const char* sql, bool kept);
   void giveBack(const char* sql, sqlite3_stmt* statement);
   void note(int code);
@@ -54,6 +57,8 @@ class Database {
   sqlite3* handle_;
   std::string path_;
   int busyTimeoutMs_;
+  bool locks_;  // it takes locks on its file
+  unsigned forks_ = forkCount();
   std::optional<Error> failure_;
   std::unordered_map<const char*, sqlite3_stmt*> idle_;
 };

@@ -179,6 +179,7 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
 
 Result<void> Catalog::rememberListing(const std::vector<std::string>& sessionIds) {
   State& state = *state_;
+  BOUGH_TRY(state.enter());
   std::string lines;
   for (const std::string& id : sessionIds) lines += id + "\n";
   const bool kept = !state.memory && !state.readOnly;

@@ -179,6 +179,11 @@ std::optional<FileState> fileStateOf(const std::string& folder) {
 Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet,
                                   bool replaceNewer) {
   if (folder.empty() || options.inMemory) return inMemory(options, {});
+  if (Database::isInherited()) {
+    return inMemory(options,
+                    fmt::format("{}/{} was open when this process was forked; using a temporary copy in memory", folder,
+                                kFileName));
+  }
   auto root = systemEnvironment().files.openRoot(folder, false);
   if (!root) return std::unexpected(systemError(root.error(), "open", folder));
   if (mayBeQuiet) {

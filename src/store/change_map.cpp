@@ -31,12 +31,13 @@ std::uint32_t ChangeMap::groupOf(std::string_view sessionId) {
 }
 
 SharedWords* ChangeMap::map() {
-  SharedWords* ready = ready_.load(std::memory_order_acquire);
+  Mapped& mapped = *mapped_;
+  SharedWords* ready = mapped.ready.load(std::memory_order_acquire);
   if (ready != nullptr && ready->intact()) return ready;
-  const std::lock_guard lock(mutex_);
-  if (shared_ && shared_->intact()) return shared_.get();
-  ready_.store(nullptr, std::memory_order_release);
-  if (shared_) retired_.push_back(std::move(shared_));
+  const std::lock_guard lock(mapped.mutex);
+  if (mapped.shared && mapped.shared->intact()) return mapped.shared.get();
+  mapped.ready.store(nullptr, std::memory_order_release);
+  if (mapped.shared) mapped.retired.push_back(std::move(mapped.shared));
   std::vector<std::uint64_t> initial(kWords, 0);
   initial[0] = environment_.random.next();
   initial[1] = kVersion;
@@ -48,9 +49,9 @@ SharedWords* ChangeMap::map() {
     if (root_->remove(kName)) shared = root_->share(kName, initial);
   }
   if (!shared) return nullptr;
-  shared_ = std::move(*shared);
-  ready_.store(shared_.get(), std::memory_order_release);
-  return shared_.get();
+  mapped.shared = std::move(*shared);
+  mapped.ready.store(mapped.shared.get(), std::memory_order_release);
+  return mapped.shared.get();
 }
 
 namespace {
@@ -71,7 +72,7 @@ SharedWords* countBegun(SharedWords* shared, std::uint32_t group, ChangeKind kin
 }  // namespace
 
 SharedWords* ChangeMap::began(std::uint32_t group, ChangeKind kind) {
-  SharedWords* shared = ready_.load(std::memory_order_acquire);
+  SharedWords* shared = mapped_->ready.load(std::memory_order_acquire);
   return countBegun(shared != nullptr && shared->whole() ? shared : map(), group, kind);
 }
 

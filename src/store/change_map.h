@@ -21,6 +21,7 @@
 
 #include "base/environment.h"
 #include "base/file_system.h"
+#include "base/process_state.h"
 #include "bough/storage_backend.h"
 
 namespace bough {
@@ -47,12 +48,16 @@ class ChangeMap {
   SharedWords* confirmed(SharedWords* begun, std::uint32_t group, ChangeKind kind);
   void ended(SharedWords* begun, std::uint32_t group, ChangeKind kind);
 
+  struct Mapped {
+    std::mutex mutex;
+    std::unique_ptr<SharedWords> shared;
+    std::vector<std::unique_ptr<SharedWords>> retired;  ///< Another thread may be about to look at them.
+    std::atomic<SharedWords*> ready = nullptr;
+  };
+
   std::shared_ptr<Directory> root_;
   Environment& environment_;
-  std::mutex mutex_;
-  std::unique_ptr<SharedWords> shared_;
-  std::vector<std::unique_ptr<SharedWords>> retired_;  ///< Another thread may be about to look at them.
-  std::atomic<SharedWords*> ready_ = nullptr;
+  PerProcess<Mapped> mapped_;
 };
 
 /// Stands around every change of a session.

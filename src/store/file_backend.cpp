@@ -117,15 +117,16 @@ Result<void> FileBackend::putAttachment(const std::string& sha256, std::string_v
 }
 
 Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionId) {
+  OpenLogs& cache = *openLogs_;
   if (auto valid = checkSessionId(sessionId); !valid) return std::unexpected(valid.error());
   std::optional<SessionLog::Trace> before;
   {
-    const std::lock_guard lock(mutex_);
-    if (const auto cached = logs_.find(sessionId); cached != logs_.end()) {
-      recent_.splice(recent_.begin(), recent_, cached->second.place);
+    const std::lock_guard lock(cache.mutex);
+    if (const auto cached = cache.logs.find(sessionId); cached != cache.logs.end()) {
+      cache.recent.splice(cache.recent.begin(), cache.recent, cached->second.place);
       return cached->second.log;
     }
-    if (const auto trace = traces_.find(sessionId); trace != traces_.end()) before = trace->second;
+    if (const auto trace = cache.traces.find(sessionId); trace != cache.traces.end()) before = trace->second;
   }
   // Without the lock: a first index may take a while, and other sessions should not wait for it.
   auto opened =
@@ -140,43 +141,46 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
                         .before = before});
   if (!opened) return opened;
   makeRoom();
-  const std::lock_guard lock(mutex_);
-  if (const auto cached = logs_.find(sessionId); cached != logs_.end()) return cached->second.log;
-  recent_.push_front(sessionId);
-  logs_.emplace(sessionId,
-                CachedLog{.log = *opened, .place = recent_.begin(), .changeGroup = ChangeMap::groupOf(sessionId)});
+  const std::lock_guard lock(cache.mutex);
+  if (const auto cached = cache.logs.find(sessionId); cached != cache.logs.end()) return cached->second.log;
+  cache.recent.push_front(sessionId);
+  cache.logs.emplace(
+      sessionId,
+      CachedLog{.log = *opened, .place = cache.recent.begin(), .changeGroup = ChangeMap::groupOf(sessionId)});
   return opened;
 }
 
 // Closes the log that was not used for the longest time, if nobody is using it. Its trace is taken without our lock:
 // whoever holds a log's may be waiting for that.
 void FileBackend::makeRoom() {
+  OpenLogs& cache = *openLogs_;
   std::shared_ptr<SessionLog> log;
   {
-    const std::lock_guard lock(mutex_);
-    if (logs_.size() < kMaxOpenLogs) return;
-    const auto isIdle = [&](const std::string& id) { return logs_.find(id)->second.log.use_count() == 1; };
-    auto oldestFirst = std::views::reverse(recent_);
+    const std::lock_guard lock(cache.mutex);
+    if (cache.logs.size() < kMaxOpenLogs) return;
+    const auto isIdle = [&](const std::string& id) { return cache.logs.find(id)->second.log.use_count() == 1; };
+    auto oldestFirst = std::views::reverse(cache.recent);
     const auto oldest = std::ranges::find_if(oldestFirst, isIdle);
     if (oldest == oldestFirst.end()) return;
-    const auto cached = logs_.find(*oldest);
+    const auto cached = cache.logs.find(*oldest);
     log = std::move(cached->second.log);
-    recent_.erase(cached->second.place);
-    logs_.erase(cached);
+    cache.recent.erase(cached->second.place);
+    cache.logs.erase(cached);
   }
   const auto trace = log->trace();
   if (!trace) return;
-  const std::lock_guard lock(mutex_);
-  if (traces_.size() >= kMaxTraces) traces_.clear();
-  traces_.insert_or_assign(log->sessionId(), *trace);
+  const std::lock_guard lock(cache.mutex);
+  if (cache.traces.size() >= kMaxTraces) cache.traces.clear();
+  cache.traces.insert_or_assign(log->sessionId(), *trace);
 }
 
 void FileBackend::forget(const std::string& sessionId) {
-  const std::lock_guard lock(mutex_);
-  const auto cached = logs_.find(sessionId);
-  if (cached == logs_.end()) return;
-  recent_.erase(cached->second.place);
-  logs_.erase(cached);
+  OpenLogs& cache = *openLogs_;
+  const std::lock_guard lock(cache.mutex);
+  const auto cached = cache.logs.find(sessionId);
+  if (cached == cache.logs.end()) return;
+  cache.recent.erase(cached->second.place);
+  cache.logs.erase(cached);
 }
 
 Result<std::vector<std::string>> FileBackend::listSessions() {
@@ -240,10 +244,11 @@ Result<Entry> FileBackend::header(const std::string& sessionId) {
 
 // Without a look at the file when nothing hints that it is another one: an append finds out under its lock.
 Result<std::optional<ForkOrigin>> FileBackend::origin(const std::string& sessionId) {
+  OpenLogs& cache = *openLogs_;
   {
-    const std::lock_guard lock(mutex_);
-    const auto cached = logs_.find(sessionId);
-    if (cached != logs_.end() && cached->second.originGeneration == cached->second.log->generation()) {
+    const std::lock_guard lock(cache.mutex);
+    const auto cached = cache.logs.find(sessionId);
+    if (cached != cache.logs.end() && cached->second.originGeneration == cached->second.log->generation()) {
       return cached->second.origin;
     }
   }
@@ -254,8 +259,8 @@ Result<std::optional<ForkOrigin>> FileBackend::origin(const std::string& session
   auto entry = serializer_.decode(first->text);
   if (!entry) return std::unexpected(entry.error());
   std::optional<ForkOrigin> origin = readHeader(*entry).origin;
-  const std::lock_guard lock(mutex_);
-  if (const auto cached = logs_.find(sessionId); cached != logs_.end() && cached->second.log == *session) {
+  const std::lock_guard lock(cache.mutex);
+  if (const auto cached = cache.logs.find(sessionId); cached != cache.logs.end() && cached->second.log == *session) {
     cached->second.originGeneration = first->generation;
     cached->second.origin = origin;
   }
@@ -264,12 +269,13 @@ Result<std::optional<ForkOrigin>> FileBackend::origin(const std::string& session
 
 // Where a request goes. The generation is that of the log whose origin the request has been prepared for.
 Result<FileBackend::Target> FileBackend::target(const AppendRequest& request) {
+  OpenLogs& cache = *openLogs_;
   for (int tries = 0; tries < 2; ++tries) {
     {
-      const std::lock_guard lock(mutex_);
-      const auto cached = logs_.find(request.sessionId);
-      if (cached != logs_.end() && cached->second.originGeneration != 0) {
-        recent_.splice(recent_.begin(), recent_, cached->second.place);
+      const std::lock_guard lock(cache.mutex);
+      const auto cached = cache.logs.find(request.sessionId);
+      if (cached != cache.logs.end() && cached->second.originGeneration != 0) {
+        cache.recent.splice(cache.recent.begin(), cache.recent, cached->second.place);
         const bool known = cached->second.origin == request.origin;
         return Target{.log = cached->second.log,
                       .generation = known ? cached->second.originGeneration : 0,

@@ -16,6 +16,7 @@
 
 #include "base/environment.h"
 #include "base/ids.h"
+#include "base/process_state.h"
 #include "bough/storage_backend.h"
 #include "bough/store.h"
 #include "log/session_log.h"
@@ -42,6 +43,7 @@ class FileBackend : public StorageBackend {
 
   [[nodiscard]] std::string describe() const override { return root_->path(); }
   [[nodiscard]] const EntrySerializer& serializer() const override { return serializer_; }
+  [[nodiscard]] bool isUsableAfterFork() const override { return true; }
   Result<void> probe() override;
   Result<std::vector<std::string>> listSessions() override;
   Result<std::string> settings() override;
@@ -130,9 +132,6 @@ class FileBackend : public StorageBackend {
   ChangeMap changes_;
   std::atomic<bool> foldersSynced_ = false;
 
-  // Open logs, the most recently used first: as many as may be open at a time.
-  std::mutex mutex_;
-  std::list<std::string> recent_;
   struct CachedLog {
     std::shared_ptr<SessionLog> log;
     std::list<std::string>::iterator place;
@@ -140,8 +139,14 @@ class FileBackend : public StorageBackend {
     std::uint64_t originGeneration = 0;  // of the log, when `origin` was read from it
     std::optional<ForkOrigin> origin;
   };
-  std::unordered_map<std::string, CachedLog> logs_;
-  std::unordered_map<std::string, SessionLog::Trace> traces_;  // of logs that were closed for want of room
+  // Open logs, the most recently used first: as many as may be open at a time.
+  struct OpenLogs {
+    std::mutex mutex;
+    std::list<std::string> recent;
+    std::unordered_map<std::string, CachedLog> logs;
+    std::unordered_map<std::string, SessionLog::Trace> traces;  // of logs that were closed for want of room
+  };
+  PerProcess<OpenLogs> openLogs_;
 };
 
 }  // namespace bough

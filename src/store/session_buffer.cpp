@@ -31,22 +31,24 @@ SessionBuffer::~SessionBuffer() {
 }
 
 void SessionBuffer::stop() {
+  State& state = *state_;
   {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    wake_.notify_all();
+    const std::lock_guard lock(state.mutex);
+    state.stopping = true;
+    state.wake.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  if (state.thread.joinable()) state.thread.join();
 }
 
 std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::of(const std::string& sessionId, bool make) {
-  const std::lock_guard lock(mutex_);
-  const auto found = sessions_.find(sessionId);
-  if (found != sessions_.end()) return found->second;
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  const auto found = state.sessions.find(sessionId);
+  if (found != state.sessions.end()) return found->second;
   if (!make) return nullptr;
-  any_ = true;
-  if (!stopping_ && !thread_.joinable()) thread_ = std::thread([this] { run(); });
-  return sessions_.emplace(sessionId, std::make_shared<Waiting>()).first->second;
+  state.any = true;
+  if (!state.stopping && !state.thread.joinable()) state.thread = std::thread([this, &state] { run(state); });
+  return state.sessions.emplace(sessionId, std::make_shared<Waiting>()).first->second;
 }
 
 Result<void> SessionBuffer::append(const std::string& sessionId, std::vector<Entry> entries) const {
@@ -121,7 +123,7 @@ Result<AppendResult> SessionBuffer::accept(
   if (result && waiting->entries.size() >= maxEntries_ && !write(sessionId, *waiting)) {
     return std::unexpected(*takeError(*waiting));
   }
-  wake_.notify_one();
+  state_->wake.notify_one();
   return result;
 }
 
@@ -137,8 +139,9 @@ Result<void> SessionBuffer::flush(const std::string& sessionId) {
 Result<void> SessionBuffer::flushAll() {
   std::vector<std::string> ids;
   {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [id, waiting] : sessions_) ids.push_back(id);
+    State& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    for (const auto& [id, waiting] : state.sessions) ids.push_back(id);
   }
   std::optional<Error> errors;
   for (const std::string& id : ids) {
@@ -149,11 +152,12 @@ Result<void> SessionBuffer::flushAll() {
 }
 
 // Writes whatever has waited for maxAge_, and sleeps until the next is due.
-void SessionBuffer::run() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
+void SessionBuffer::run(State& state) {
+  std::unique_lock lock(state.mutex);
+  while (!state.stopping) {
     auto due = Clock::now() + maxAge_;
-    const std::vector<std::pair<std::string, std::shared_ptr<Waiting>>> sessions(sessions_.begin(), sessions_.end());
+    const std::vector<std::pair<std::string, std::shared_ptr<Waiting>>> sessions(state.sessions.begin(),
+                                                                                 state.sessions.end());
     lock.unlock();
     for (const auto& [id, waiting] : sessions) {
       const std::lock_guard held(waiting->mutex);
@@ -165,7 +169,7 @@ void SessionBuffer::run() {
       write(id, *waiting);
     }
     lock.lock();
-    if (!stopping_) wake_.wait_until(lock, due);
+    if (!state.stopping) state.wake.wait_until(lock, due);
   }
 }
 

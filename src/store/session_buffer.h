@@ -5,6 +5,8 @@
 // each batch by itself, so that only those are lost that cannot be stored. A thread flushes what has waited long
 // enough; what goes wrong there is returned by the session's next call. What a full disk or a busy lock keeps from
 // being written goes on waiting and is tried again; until then no more is accepted than may wait.
+//
+// What waits belongs to the process that accepted it: a child of fork(2) begins with an empty buffer.
 #pragma once
 
 #include <atomic>
@@ -19,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/process_state.h"
 #include "bough/error.h"
 #include "bough/storage_backend.h"
 
@@ -39,7 +42,7 @@ class SessionBuffer {
   Result<void> flush(const std::string& sessionId);
   /// Writes everything. The error tells of each session that has one; it is retryable when anything still waits.
   Result<void> flushAll();
-  [[nodiscard]] bool hasAny() const { return any_; }
+  [[nodiscard]] bool hasAny() { return state_->any; }
   /// Ends the thread. What waits still is dropped: flush first.
   void stop();
 
@@ -54,22 +57,27 @@ class SessionBuffer {
     std::optional<Error> delayed;  // why the rest still waits, until somebody is told
   };
 
+  struct State;
   std::shared_ptr<Waiting> of(const std::string& sessionId, bool make);
   Result<void> append(const std::string& sessionId, std::vector<Entry> entries) const;
   bool write(const std::string& sessionId, Waiting& waiting);
   bool writeApart(const std::string& sessionId, Waiting& waiting);
   static std::optional<Error> takeError(Waiting& waiting);
-  void run();
+  void run(State& state);
+
+  struct State {
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::map<std::string, std::shared_ptr<Waiting>> sessions;
+    std::thread thread;
+    bool stopping = false;
+    std::atomic<bool> any = false;
+  };
 
   Write write_;
   std::size_t maxEntries_;
   std::chrono::milliseconds maxAge_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::map<std::string, std::shared_ptr<Waiting>> sessions_;
-  std::thread thread_;
-  bool stopping_ = false;
-  std::atomic<bool> any_ = false;
+  PerProcess<State> state_;
 };
 
 }  // namespace bough

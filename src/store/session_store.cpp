@@ -62,8 +62,12 @@ Result<std::unique_ptr<SessionStore>> SessionStore::open(const std::string& loca
 }
 
 Result<void> SessionStore::Impl::checkOpen() const {
-  if (!closed) return {};
-  return fail(ErrorCode::Closed, "the store was closed", "open it again");
+  if (closed) return fail(ErrorCode::Closed, "the store was closed", "open it again");
+  if (forks != forkCount() && !backend->isUsableAfterFork()) {
+    return fail(ErrorCode::Unsupported, "this store belongs to the parent process, which opened it before fork",
+                "open another store in the child process");
+  }
+  return {};
 }
 
 Result<void> SessionStore::Impl::readyToRead(const std::string& sessionId) {
@@ -156,10 +160,11 @@ Result<std::unique_ptr<Hold>> SessionStore::Impl::storeAttachments(std::vector<E
 Result<std::shared_ptr<const ForkHistory>> SessionStore::Impl::historyOf(const std::string& sessionId,
                                                                          const std::optional<ForkOrigin>& origin) {
   if (!origin) return std::make_shared<const ForkHistory>();
+  Histories& cache = *histories;
   {
-    std::unique_lock lock(historiesMutex);
-    const auto known = histories.find(sessionId);
-    if (known != histories.end() && known->second.origin == *origin) {
+    std::unique_lock lock(cache.mutex);
+    const auto known = cache.known.find(sessionId);
+    if (known != cache.known.end() && known->second.origin == *origin) {
       auto history = known->second.history;
       lock.unlock();
       if (history->isCurrent(*backend)) return history;
@@ -168,9 +173,9 @@ Result<std::shared_ptr<const ForkHistory>> SessionStore::Impl::historyOf(const s
   auto made = ForkHistory::ofFork(*backend, sessionId, origin);
   if (!made) return std::unexpected(made.error());
   auto history = std::make_shared<const ForkHistory>(std::move(*made));
-  const std::lock_guard lock(historiesMutex);
-  if (histories.size() >= kMaxKnownHistories) histories.clear();
-  histories.insert_or_assign(sessionId, KnownHistory{.origin = *origin, .history = history});
+  const std::lock_guard lock(cache.mutex);
+  if (cache.known.size() >= kMaxKnownHistories) cache.known.clear();
+  cache.known.insert_or_assign(sessionId, KnownHistory{.origin = *origin, .history = history});
   return history;
 }
 
@@ -398,7 +403,7 @@ Result<void> SessionStore::flush() {
 
 Result<void> SessionStore::close() {
   if (impl_ == nullptr) return {};
-  const std::lock_guard one(impl_->closing);  // a second one waits for what becomes of the first
+  const std::lock_guard one(*impl_->closing);  // a second one waits for what becomes of the first
   if (impl_->closed.exchange(true)) return {};
   auto flushed = impl_->buffer.flushAll();
   if (!flushed && flushed.error().retryable) {

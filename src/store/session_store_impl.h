@@ -14,6 +14,7 @@
 
 #include "base/environment.h"
 #include "base/ids.h"
+#include "base/process_state.h"
 #include "bough/store.h"
 #include "store/fork_history.h"
 #include "store/session_buffer.h"
@@ -76,7 +77,8 @@ struct SessionStore::Impl {
   Environment& environment;
   IdGenerator ids;
   SessionBuffer buffer;
-  std::mutex closing;  // held by close()
+  PerProcess<std::mutex> closing;      // held by close()
+  const unsigned forks = forkCount();  // when the store was opened
   std::atomic<bool> closed = false;
 
   struct KnownHistory {
@@ -84,8 +86,11 @@ struct SessionStore::Impl {
     std::shared_ptr<const ForkHistory> history;
   };
   static constexpr std::size_t kMaxKnownHistories = 16;
-  std::mutex historiesMutex;
-  std::map<std::string, KnownHistory> histories;
+  struct Histories {
+    std::mutex mutex;
+    std::map<std::string, KnownHistory> known;
+  };
+  PerProcess<Histories> histories;
 };
 
 /// Runs an operation that asks for sequences and then works with them; again when the log changed in between, as it may

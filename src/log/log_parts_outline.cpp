@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/file_io.h"
-#include "log/session_log.h"
+#include "log/log_parts.h"
 
 namespace bough {
 
@@ -29,7 +29,7 @@ bool addRecords(std::span<const IndexRecord> records, SessionOutline& outline) {
 }  // namespace
 
 // It is kept, and continued when the log has grown: a long session is asked for it with every turn.
-Result<SessionOutline> SessionLog::outline() {
+Result<SessionOutline> LogParts::outline() {
   const std::lock_guard lock(mutex_);
   return withIndex([&]() -> Result<SessionOutline> {
     const Ordinal count = index_.summary().count;
@@ -68,7 +68,7 @@ std::optional<std::string_view> idAtBegin(std::string_view line) {
 }  // namespace
 
 // Lines that follow one another are read together while they are short; of a long one only its beginning.
-Result<std::vector<std::string>> SessionLog::findIds(std::string_view prefix, std::size_t limit) {
+Result<std::vector<std::string>> LogParts::findIds(std::string_view prefix, std::size_t limit) {
   constexpr std::size_t kIdBytes = 160;
   constexpr std::size_t kRoomBytes = std::size_t{64} << 10;
   const std::lock_guard lock(mutex_);

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "base/file_io.h"
-#include "log/session_log.h"
+#include "log/log_parts.h"
 
 namespace bough {
 
 // Sealed lines, one right behind the other, neither so few that they are somebody's single look nor too many to keep.
-bool SessionLog::mayKeep(std::span<const IndexRecord> records) {
+bool LogParts::mayKeep(std::span<const IndexRecord> records) {
   constexpr std::size_t kFewest = 16;
   if (records.size() < kFewest || records.front().offset < kSealTailBytes) return false;
   if (records.back().offset + records.back().length - records.front().offset > KeptLines::kMostBytes) return false;
@@ -20,7 +20,7 @@ bool SessionLog::mayKeep(std::span<const IndexRecord> records) {
 }
 
 // Makes kept_ hold the log from `first`, where a line begins, to `end`. Sets readMismatch_ when the log is shorter.
-Result<void> SessionLog::keep(std::uint64_t first, std::uint64_t end) {
+Result<void> LogParts::keep(std::uint64_t first, std::uint64_t end) {
   const std::uint64_t begin = first - kSealTailBytes;
   const bool continues = kept_.generation == generation_ && begin >= kept_.begin && first <= kept_.end() + 1;
   if (!continues) {
@@ -41,7 +41,7 @@ Result<void> SessionLog::keep(std::uint64_t first, std::uint64_t end) {
 }
 
 // Reads only what was not read before. Nothing is kept of what does not hold.
-Result<void> SessionLog::readKept(std::span<const IndexRecord> records, const UseLine& use) {
+Result<void> LogParts::readKept(std::span<const IndexRecord> records, const UseLine& use) {
   const std::uint64_t end = records.back().offset + records.back().length;
   auto kept = keep(records.front().offset, end);
   if (kept && !readMismatch_) useRun(kept_.bytes, kept_.begin, records, Kept::Yes, use);

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "log/index_file.h"
-#include "log/session_log.h"
+#include "log/log_parts.h"
 
 namespace bough {
 namespace {
@@ -14,9 +14,9 @@ constexpr std::uint64_t kRewriteAfterBytes = std::uint64_t{8} << 20;
 }  // namespace
 
 // Feeds what a scan finds into the index.
-class SessionLog::IndexSink final : public ScanSink {
+class LogParts::IndexSink final : public ScanSink {
  public:
-  explicit IndexSink(SessionLog& log) : log_(log), confirmId_(log.confirmer()) {}
+  explicit IndexSink(LogParts& log) : log_(log), confirmId_(log.confirmer()) {}
 
   void onLine(const ScannedLine& line) override {
     if (!log_.index_.add(line, confirmId_, log_.tailId_)) {
@@ -33,12 +33,12 @@ class SessionLog::IndexSink final : public ScanSink {
   }
 
  private:
-  SessionLog& log_;
+  LogParts& log_;
   OffsetIndex::ConfirmId confirmId_;
 };
 
 // Tells whether a file is the one that was read, and nobody has written to it since.
-std::uint32_t SessionLog::stampOf(const FileInfo& info) {
+std::uint32_t LogParts::stampOf(const FileInfo& info) {
   Crc32c crc;
   for (const std::uint64_t number : {info.identity.inode, info.sizeBytes, info.changedNs}) {
     crc.add({reinterpret_cast<const char*>(&number), sizeof number});
@@ -46,19 +46,19 @@ std::uint32_t SessionLog::stampOf(const FileInfo& info) {
   return crc.value();
 }
 
-std::uint64_t SessionLog::nextGeneration() {
+std::uint64_t LogParts::nextGeneration() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
 }
 
-Result<std::uint64_t> SessionLog::freshGeneration() {
+Result<std::uint64_t> LogParts::freshGeneration() {
   const std::lock_guard lock(mutex_);
   if (auto fresh = refresh(); !fresh) return std::unexpected(fresh.error());
   return generation_;
 }
 
 // Opens the log wherever it lies now and begins with the index file, if that fits.
-Result<void> SessionLog::reopen() {
+Result<void> LogParts::reopen() {
   auto log = openLog(folders_, sessionId_);
   if (!log) return std::unexpected(log.error());
   log_ = std::move(*log);
@@ -85,7 +85,7 @@ Result<void> SessionLog::reopen() {
   return {};
 }
 
-void SessionLog::loadIndex(std::uint64_t sizeBytes) {
+void LogParts::loadIndex(std::uint64_t sizeBytes) {
   if (log_.source->damagedAt()) return;
   auto file = IndexFile::open(*folders_.sessions, indexName(sessionId_));
   if (!file || file->summary().coveredBytes > sizeBytes) return;
@@ -100,7 +100,7 @@ void SessionLog::loadIndex(std::uint64_t sizeBytes) {
   edge_ = std::move(*edge);
 }
 
-Result<std::string> SessionLog::edgeBefore(std::uint64_t offset) {
+Result<std::string> LogParts::edgeBefore(std::uint64_t offset) {
   std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(offset, kEdgeBytes)), '\0');
   const auto got = readFully(*log_.source, offset - bytes.size(), bytes);
   if (!got) return std::unexpected(ioError(got.error(), "read"));
@@ -109,7 +109,8 @@ Result<std::string> SessionLog::edgeBefore(std::uint64_t offset) {
 }
 
 // Brings the index up to date with the file as it is now.
-Result<void> SessionLog::refresh() {
+Result<void> LogParts::refresh() {
+  if (!isOpen()) return reopen();
   const auto info = log_.folder->info(log_.name);
   if (!info && info.error() != ENOENT) return std::unexpected(ioError(info.error(), "look at"));
   if (!info || info->identity != log_.info.identity) return reopen();
@@ -117,7 +118,7 @@ Result<void> SessionLog::refresh() {
 }
 
 // The same with a fresh look at the file, which is the one we have open.
-Result<void> SessionLog::refreshFrom(const FileInfo& info) {
+Result<void> LogParts::refreshFrom(const FileInfo& info) {
   if (info.sizeBytes == seenSize_ && info.modifiedNs == seenModifiedNs_) return {};
   seenSize_ = kUnseen;  // until all of it is known
   kept_ = {};           // somebody else wrote
@@ -128,7 +129,7 @@ Result<void> SessionLog::refreshFrom(const FileInfo& info) {
   return {};
 }
 
-Result<void> SessionLog::catchUp() {
+Result<void> LogParts::catchUp() {
   const std::uint64_t covered = index_.summary().coveredBytes;
   const auto size = log_.source->size();
   if (!size) return std::unexpected(ioError(size.error(), "look at"));
@@ -142,12 +143,12 @@ Result<void> SessionLog::catchUp() {
   return scanFresh();
 }
 
-Result<void> SessionLog::rebuild() {
+Result<void> LogParts::rebuild() {
   forgetIndex();
   return scanFresh();
 }
 
-void SessionLog::forgetIndex() {
+void LogParts::forgetIndex() {
   index_ = OffsetIndex(environment_.random.next());
   edge_.clear();
   tailId_.clear();
@@ -161,7 +162,7 @@ void SessionLog::forgetIndex() {
 }
 
 // Scans what the index does not cover, and keeps the index file within reach of the log.
-Result<void> SessionLog::scanFresh() {
+Result<void> LogParts::scanFresh() {
   ScanState state = index_.scanState();
   IndexSink sink(*this);
   constexpr std::uint64_t kUsualBytes = 4096;  // an entry
@@ -192,7 +193,7 @@ Result<void> SessionLog::scanFresh() {
 }
 
 // The index file says what the log's last covered bytes are. They are summed when it is written, not for each append.
-void SessionLog::sumEdge() {
+void LogParts::sumEdge() {
   const std::string_view edge = edge_;
   Crc32c crc;
   crc.add(edge.substr(edge.size() - std::min(edge.size(), kEdgeBytes)));
@@ -200,7 +201,7 @@ void SessionLog::sumEdge() {
 }
 
 // What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
-void SessionLog::saveIndex() {
+void LogParts::saveIndex() {
   if (!options_.writeIndex || log_.writeError != 0 || readMismatch_) return;
   if (log_.form == LogForm::Plain && syncedBytes_ < index_.summary().coveredBytes) {
     // Not noted as synced: the next append still has to make the last batch safe.

@@ -10,15 +10,16 @@
 #include "base/check.h"
 #include "base/file_io.h"
 #include "base/timestamp.h"
+#include "base/try.h"
 #include "log/archive.h"
-#include "log/session_log.h"
+#include "log/log_parts.h"
 
 namespace bough {
 
 // The log as an append sees it. What stands before it in the group is among the group's lines.
-class SessionLog::View final : public LogView {
+class LogParts::View final : public LogView {
  public:
-  explicit View(SessionLog& log) : log_(log) {}
+  explicit View(LogParts& log) : log_(log) {}
 
   Result<std::optional<Entry>> entryOf(std::string_view id) override {
     const auto ordinal = log_.index_.find(id, log_.confirmer());
@@ -47,17 +48,17 @@ class SessionLog::View final : public LogView {
   }
 
  private:
-  SessionLog& log_;
+  LogParts& log_;
   std::string movedHead_;
 };
 
-void SessionLog::append(AppendWork& work, std::size_t weightBytes) {
+void LogParts::append(AppendWork& work, std::size_t weightBytes) {
   commits_.run(work, weightBytes);
 }
 
 // An append without a pause behind the one before it would leave other processes no gap. So now and then we ask for the
 // lock behind those who wait for it; not each time, since that costs two calls.
-LockOrder SessionLog::nextOrder() {
+LockOrder LogParts::nextOrder() {
   constexpr unsigned kAppends = 16;
   constexpr std::uint64_t kBytes = std::uint64_t{4} << 20;
   if (++appendsSinceTurn_ < kAppends && bytesSinceTurn_ < kBytes) return LockOrder::AtOnce;
@@ -67,7 +68,7 @@ LockOrder SessionLog::nextOrder() {
 }
 
 // Whether the file is as our last append left it: nothing to catch up with, nothing to settle.
-bool SessionLog::isAsLeft(const FileInfo& info) const {
+bool LogParts::isAsLeft(const FileInfo& info) const {
   return info.linkCount > 0 && info.sizeBytes == seenSize_ && info.modifiedNs == seenModifiedNs_ &&
          syncedBytes_ == seenSize_ && nameSynced_;
 }
@@ -75,7 +76,10 @@ bool SessionLog::isAsLeft(const FileInfo& info) const {
 // Locks the file that has the session's name now: between opening it and locking it another process may have archived
 // or replaced it. With NameLook::Later a file that is as we left it is taken at its word, and the caller looks at the
 // name before anything is acknowledged. `lock` is open while we wait.
-Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mutex>& lock, NameLook look) {
+Result<std::shared_ptr<File>> LogParts::lockForAppend(std::unique_lock<std::mutex>& lock, NameLook look) {
+  if (!isOpen()) {
+    BOUGH_TRY(reopen());
+  }
   for (int tries = 0; tries < 8; ++tries) {
     if (log_.form != LogForm::Plain) {
       if (auto may = checkHeader(); !may) return std::unexpected(may.error());
@@ -111,7 +115,7 @@ Result<std::shared_ptr<File>> SessionLog::lockForAppend(std::unique_lock<std::mu
   return fail(ErrorCode::Busy, fmt::format("{} is replaced again and again", log_.path()), "try again");
 }
 
-Error SessionLog::syncError(int number) const {
+Error LogParts::syncError(int number) const {
   return {.code = ErrorCode::Poisoned,
           .message = fmt::format("{} could not be synced ({}), so it is unknown what the disk holds", log_.path(),
                                  std::strerror(number)),
@@ -120,7 +124,7 @@ Error SessionLog::syncError(int number) const {
           .actualTail = {}};
 }
 
-Result<void> SessionLog::syncFile() {
+Result<void> LogParts::syncFile() {
   const auto synced = log_.file->sync();
   if (synced) return {};
   poison_ = syncError(synced.error());
@@ -128,7 +132,7 @@ Result<void> SessionLog::syncFile() {
 }
 
 // Under the lock: what is behind the last complete batch was never acknowledged, and what is before it becomes durable.
-Result<void> SessionLog::settle() {
+Result<void> LogParts::settle() {
   if (index_.summary().count == 0) {
     return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", log_.path()),
                 "it is empty or no session file; see `bough verify`");
@@ -142,7 +146,7 @@ Result<void> SessionLog::settle() {
   return syncCovered();
 }
 
-Result<void> SessionLog::syncCovered() {
+Result<void> LogParts::syncCovered() {
   const std::uint64_t covered = index_.summary().coveredBytes;
   if (syncedBytes_ < covered) {
     if (auto renewed = renewLastBatch(covered); !renewed) return renewed;
@@ -153,7 +157,7 @@ Result<void> SessionLog::syncCovered() {
 }
 
 // Whoever made or replaced the file may have died before its name was durable.
-Result<void> SessionLog::syncName() {
+Result<void> LogParts::syncName() {
   if (nameSynced_) return {};
   if (const auto synced = log_.folder->sync(); !synced) {
     return std::unexpected(ioError(synced.error(), "sync the folder of"));
@@ -163,7 +167,7 @@ Result<void> SessionLog::syncName() {
 }
 
 // Where the last batch begins. The ones before it are durable: a writer syncs what is there before it adds to it.
-Result<Ordinal> SessionLog::lastBatch() {
+Result<Ordinal> LogParts::lastBatch() {
   const Ordinal last = index_.summary().count - 1;
   auto line = fetch({last});
   if (!line) return std::unexpected(line.error());
@@ -173,7 +177,7 @@ Result<Ordinal> SessionLog::lastBatch() {
 
 // Writes the last batch once more, as it stands, before it is synced. Its writer may have died over a sync that failed:
 // the system then takes its pages for clean though the disk never got them, and no later sync would write them.
-Result<void> SessionLog::renewLastBatch(std::uint64_t covered) {
+Result<void> LogParts::renewLastBatch(std::uint64_t covered) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   if (index_.summary().count == 0 || log_.writeError != 0) return {};
   const auto first = lastBatch();
@@ -191,18 +195,18 @@ Result<void> SessionLog::renewLastBatch(std::uint64_t covered) {
   return {};
 }
 
-void SessionLog::noteSeen(const FileInfo& info) {
+void LogParts::noteSeen(const FileInfo& info) {
   seenSize_ = info.sizeBytes;
   seenModifiedNs_ = info.modifiedNs;
   if (index_.summary().doubtful != 0) readStamp_ = stampOf(info);
 }
 
-Error SessionLog::appendError(int number, std::uint64_t offset) {
+Error LogParts::appendError(int number, std::uint64_t offset) {
   return ioError(number, fmt::format("append at byte {} to", offset));
 }
 
 // Copies the bytes to <session>.torn, each time under a line that says where they stood, and only then cuts them off.
-Result<void> SessionLog::moveTornAside(std::uint64_t begin, std::uint64_t end) {
+Result<void> LogParts::moveTornAside(std::uint64_t begin, std::uint64_t end) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   const std::string name = tornName(sessionId_);
   const std::string path = log_.folder->path() + "/" + name;
@@ -237,7 +241,7 @@ Result<void> SessionLog::moveTornAside(std::uint64_t begin, std::uint64_t end) {
 }
 
 // Makes groupBytes_ of the lines, and notes where each one ends.
-void SessionLog::sealGroup() {
+void LogParts::sealGroup() {
   constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
   const std::size_t total = 1 + groupLines_.totalBytes() + groupLines_.size() * kSealTailBytes;
   if (groupBytes_.capacity() > kKeptBytes && total < kKeptBytes) groupBytes_ = std::string();
@@ -255,7 +259,7 @@ void SessionLog::sealGroup() {
 }
 
 // Adds the written lines to the index without reading them back.
-void SessionLog::indexGroup(std::uint64_t offset) {
+void LogParts::indexGroup(std::uint64_t offset) {
   const std::string_view bytes = groupBytes_;
   std::size_t begin = bytes.starts_with('\n') ? 1 : 0;
   const OffsetIndex::ConfirmId confirmId = confirmer();
@@ -284,7 +288,7 @@ void SessionLog::indexGroup(std::uint64_t offset) {
 }
 
 // Only what is durable: an index must not vouch for bytes that a crash may take.
-void SessionLog::extendIndex() {
+void LogParts::extendIndex() {
   const bool trusted = options_.writeIndex && !readMismatch_ && !index_.damaged();
   if (!trusted || !index_.hasFile() || index_.unsavedBytes() <= kExtendAfterBytes) return;
   if (index_.summary().coveredBytes != syncedBytes_) return;
@@ -292,7 +296,7 @@ void SessionLog::extendIndex() {
   index_.extendFile();
 }
 
-Error SessionLog::replacedError() const {
+Error LogParts::replacedError() const {
   return {.code = ErrorCode::Io,
           .message = fmt::format("{} was replaced while it was appended to", log_.path()),
           .hint = "look what replaced it; then append again",
@@ -301,13 +305,13 @@ Error SessionLog::replacedError() const {
 }
 
 // What a look at the session's name has found: whether it leads to another file than ours, or to none.
-bool SessionLog::hasLostName(const SysResult<FileInfo>& named) const {
+bool LogParts::hasLostName(const SysResult<FileInfo>& named) const {
   return named ? named->identity != log_.info.identity : named.error() == ENOENT;
 }
 
 // Takes note of lines that are written but not yet durable: all that can be done while the disk works. False when the
 // file has lost the session's name, and nothing was noted.
-bool SessionLog::noteWritten(const std::vector<AppendWork*>& group, std::uint64_t offset) {
+bool LogParts::noteWritten(const std::vector<AppendWork*>& group, std::uint64_t offset) {
   const auto info = log_.folder->info(log_.name);
   if (hasLostName(info)) return false;
   // A reader of this process may have found the lines before us.
@@ -326,8 +330,8 @@ bool SessionLog::noteWritten(const std::vector<AppendWork*>& group, std::uint64_
 //
 // The file's lock ends before the sync. Whoever comes then finds a batch that is not known to be durable, and makes it
 // so before it adds to it. So a batch whose sync fails stays: others may have answered for it by then.
-Result<bool> SessionLog::commitLines(const std::vector<AppendWork*>& group, File& file, FileLock& fileLock,
-                                     std::unique_lock<std::mutex>& lock) {
+Result<bool> LogParts::commitLines(const std::vector<AppendWork*>& group, File& file, FileLock& fileLock,
+                                   std::unique_lock<std::mutex>& lock) {
   if (log_.file.get() != &file) return false;
   if (groupLines_.empty()) return !hasLostName(log_.folder->info(log_.name));
   const std::uint64_t offset = index_.summary().coveredBytes;
@@ -366,7 +370,7 @@ Result<bool> SessionLog::commitLines(const std::vector<AppendWork*>& group, File
   return true;
 }
 
-Result<void> SessionLog::loadTail() {
+Result<void> LogParts::loadTail() {
   if (!tailId_.empty()) return {};
   const Ordinal last = index_.summary().count - 1;
   auto tail = idOf(last);
@@ -377,7 +381,7 @@ Result<void> SessionLog::loadTail() {
 }
 
 // Lets each work of the group check itself. Fails as a whole when the index cannot be trusted.
-Result<void> SessionLog::prepareGroup(const std::vector<AppendWork*>& group) {
+Result<void> LogParts::prepareGroup(const std::vector<AppendWork*>& group) {
   View view(*this);
   groupLines_.clear();
   outcomes_.clear();
@@ -396,7 +400,7 @@ Result<void> SessionLog::prepareGroup(const std::vector<AppendWork*>& group) {
   return {};
 }
 
-void SessionLog::commit(const std::vector<AppendWork*>& group) {
+void LogParts::commit(const std::vector<AppendWork*>& group) {
   const std::lock_guard writing(writing_);
   std::unique_lock lock(mutex_);
   const auto failAll = [&](const Error& error) {
@@ -433,7 +437,7 @@ void SessionLog::commit(const std::vector<AppendWork*>& group) {
   failAll(replacedError());
 }
 
-Result<void> SessionLog::makeDurable(std::string_view id) {
+Result<void> LogParts::makeDurable(std::string_view id) {
   const std::lock_guard lock(mutex_);
   if (poison_) return std::unexpected(*poison_);
   if (auto fresh = refresh(); !fresh) return fresh;
@@ -445,7 +449,7 @@ Result<void> SessionLog::makeDurable(std::string_view id) {
   return ordinal && *ordinal >= *last ? syncCovered() : syncName();
 }
 
-Result<RepairReport> SessionLog::repair() {
+Result<RepairReport> LogParts::repair() {
   const std::lock_guard writing(writing_);
   std::unique_lock lock(mutex_);
   RepairReport report{.sessionId = sessionId_,
@@ -457,6 +461,9 @@ Result<RepairReport> SessionLog::repair() {
                       .path = {},
                       .refusal = {}};
   if (poison_) return std::unexpected(*poison_);
+  if (!isOpen()) {
+    BOUGH_TRY(reopen());
+  }
   std::shared_ptr<File> file;
   std::optional<FileLock> fileLock;
   if (log_.form == LogForm::Plain) {
