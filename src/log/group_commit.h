@@ -1,12 +1,15 @@
 // Threads that append to one session at the same time share one write and one sync.
 //
-// The first one that comes is the leader: it commits its own work and all that gathers while it waits for the disk is
+// The first one that comes is the leader: it commits its own work, and all that gathers while it waits for the disk is
 // the next group, led by the first of those. Nobody waits longer than for the group before it and its own.
+//
+// An exception of the commit (there is only std::bad_alloc) is thrown again in every thread of the group, and the next
+// group goes on: the queue itself needs no memory.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -26,21 +29,9 @@ class GroupCommit {
   /// Returns when `work` was part of a group that was committed.
   void run(Work& work, std::size_t weight) {
     Waiter self{.work = &work, .weight = weight};
-    if (!comeFirst(self)) {
-      self.turn.wait(Turn::Wait);
-      if (self.turn == Turn::Done) return;
-      const std::lock_guard lock(mutex_);
-      takeGroup();
-    }
-    commit_(works_);
-
-    // Whoever is told that it is done may be gone at once, so each is looked at for the last time here.
-    for (Waiter* waiter : group_) {
-      if (waiter != &self) tell(*waiter, Turn::Done);
-    }
-    const std::lock_guard lock(mutex_);
-    leading_ = !queue_.empty();
-    if (leading_) tell(*queue_.front(), Turn::Lead);
+    if (!comeFirst(self)) self.turn.wait(Turn::Wait);
+    if (self.turn != Turn::Done) lead();
+    if (self.failure) std::rethrow_exception(self.failure);
   }
 
  private:
@@ -48,6 +39,8 @@ class GroupCommit {
   struct Waiter {
     Work* work = nullptr;
     std::size_t weight = 0;
+    Waiter* next = nullptr;
+    std::exception_ptr failure = {};
     std::atomic<Turn> turn = Turn::Wait;
   };
 
@@ -59,33 +52,55 @@ class GroupCommit {
   // True when nobody leads: then it leads at once, a group of its own.
   bool comeFirst(Waiter& self) {
     const std::lock_guard lock(mutex_);
-    queue_.push_back(&self);
-    if (std::exchange(leading_, true)) return false;
-    takeGroup();
-    return true;
+    (last_ != nullptr ? last_->next : first_) = &self;
+    last_ = &self;
+    return !std::exchange(leading_, true);
   }
 
-  // Needs mutex_.
-  void takeGroup() {
-    group_.clear();
-    works_.clear();
-    std::size_t weight = 0;
-    while (!queue_.empty() && (group_.empty() || weight + queue_.front()->weight <= weightLimit_)) {
-      weight += queue_.front()->weight;
-      group_.push_back(queue_.front());
-      works_.push_back(queue_.front()->work);
-      queue_.pop_front();
+  // Commits the group that begins with the caller, and hands over to the next one.
+  void lead() {
+    Waiter* const group = takeGroup();
+    std::exception_ptr failure;
+    try {
+      works_.clear();
+      for (Waiter* waiter = group; waiter != nullptr; waiter = waiter->next) works_.push_back(waiter->work);
+      commit_(works_);
+    } catch (...) {
+      failure = std::current_exception();
     }
+    group->failure = failure;
+    // Whoever is told that it is done may be gone at once, so each is looked at for the last time here.
+    for (Waiter* waiter = group->next; waiter != nullptr;) {
+      Waiter& done = *std::exchange(waiter, waiter->next);
+      done.failure = failure;
+      tell(done, Turn::Done);
+    }
+    const std::lock_guard lock(mutex_);
+    leading_ = first_ != nullptr;
+    if (leading_) tell(*first_, Turn::Lead);
+  }
+
+  // Takes the first waiters out of the queue, as many as make a group.
+  Waiter* takeGroup() {
+    const std::lock_guard lock(mutex_);
+    Waiter* const group = first_;
+    Waiter* end = group;
+    for (std::size_t weight = group->weight; end->next != nullptr; end = end->next) {
+      weight += end->next->weight;
+      if (weight > weightLimit_) break;
+    }
+    first_ = std::exchange(end->next, nullptr);
+    if (first_ == nullptr) last_ = nullptr;
+    return group;
   }
 
   Commit commit_;
   std::size_t weightLimit_;
   std::mutex mutex_;
-  std::deque<Waiter*> queue_;
+  Waiter* first_ = nullptr;  // of the queue
+  Waiter* last_ = nullptr;
   bool leading_ = false;
-  // The leader's alone; kept from group to group, so that they need no memory.
-  std::vector<Waiter*> group_;
-  std::vector<Work*> works_;
+  std::vector<Work*> works_;  // the leader's; kept from group to group, so that it needs no memory
 };
 
 }  // namespace bough

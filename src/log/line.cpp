@@ -74,6 +74,12 @@ std::optional<std::string_view> takeUntilQuote(std::string_view& text) {
 
 }  // namespace
 
+std::string_view bareLine(std::string_view line) {
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 std::optional<Seal> findSeal(std::string_view line) {
   // From the end: `"}`, eight digits, a blank, `i/n`, the key.
   constexpr std::size_t kShortest = kSealKey.size() + 3 + 1 + 8 + 2;

@@ -29,6 +29,14 @@ struct Seal {
   std::string_view placeText;  ///< The text `i/n`.
 };
 
+/// `,"seal":"1000000/1000000 xxxxxxxx"}` and a line end: what must be read before a line to check its seal.
+inline constexpr std::size_t kSealTailBytes = 48;
+
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// A line without what may stand around it in a file that another tool wrote.
+std::string_view bareLine(std::string_view line);
+
 /// Finds the seal at the end of a line; none when there is none in its canonical place.
 std::optional<Seal> findSeal(std::string_view line);
 

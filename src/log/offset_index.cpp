@@ -90,17 +90,23 @@ std::optional<Ordinal> OffsetIndex::find(std::string_view id, const ConfirmId& c
   return find(id, hashId(id, seed_), confirm);
 }
 
+bool OffsetIndex::isSame(const IndexRecord& candidate, std::string_view id, const ConfirmId& confirm) {
+  const IdMatch match = confirm(candidate, id);
+  damaged_ = damaged_ || match == IdMatch::Unreadable;
+  return match == IdMatch::Same;
+}
+
 std::optional<Ordinal> OffsetIndex::find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm) {
   if (!fresh_.empty()) {
     fillTable();
     const std::size_t mask = table_.size() - 1;
     for (std::size_t slot = hash & mask; table_[slot] != kNoOrdinal; slot = (slot + 1) & mask) {
       const IndexRecord& candidate = fresh_[table_[slot] - fileCount_];
-      if (candidate.idHash == hash && confirm(candidate, id)) return table_[slot];
+      if (candidate.idHash == hash && isSame(candidate, id, confirm)) return table_[slot];
     }
   }
   if (!file_) return std::nullopt;
-  const auto found = file_->find(hash, [&](const IndexRecord& candidate) { return confirm(candidate, id); });
+  const auto found = file_->find(hash, [&](const IndexRecord& candidate) { return isSame(candidate, id, confirm); });
   if (!found) {
     damaged_ = true;
     return std::nullopt;

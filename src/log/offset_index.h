@@ -83,10 +83,14 @@ bool isPlausible(const IndexRecord& record, Ordinal ordinal, const IndexSummary&
 
 class IndexFile;
 
+/// What a look at a candidate's id in the log has found.
+enum class IdMatch : std::uint8_t { Different, Same, Unreadable };
+
 class OffsetIndex {
  public:
-  /// Reads the id of the entry at an ordinal from the log, to confirm a candidate.
-  using ConfirmId = std::function<bool(const IndexRecord&, std::string_view id)>;
+  /// Compares an id with that of a candidate, which it reads from the log. When that cannot be read, the index counts
+  /// as damaged: a failed read is not a negative answer.
+  using ConfirmId = std::function<IdMatch(const IndexRecord&, std::string_view id)>;
 
   /// An empty index. `seed` may be anything; it keys the hashes.
   explicit OffsetIndex(std::uint64_t seed);
@@ -128,7 +132,7 @@ class OffsetIndex {
     summary_.doubtful = 1;
   }
 
-  /// True when the index file turned out to be broken: throw this index away.
+  /// True when the index file turned out to be broken, or an id of the log could not be read: throw this index away.
   [[nodiscard]] bool damaged() const { return damaged_; }
 
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
@@ -143,6 +147,7 @@ class OffsetIndex {
 
  private:
   std::optional<Ordinal> find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm);
+  bool isSame(const IndexRecord& candidate, std::string_view id, const ConfirmId& confirm);
   /// Whether an id comes after all others, as those that the store makes do: then it is none of them.
   [[nodiscard]] bool isGreatest(std::string_view id) const { return !file_ && id > greatestId_; }
   void fillTable();

@@ -11,8 +11,6 @@
 namespace bough {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 // A line that is held back until its batch is complete.
 struct HeldLine {
   std::uint64_t offset = 0;

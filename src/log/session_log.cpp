@@ -1,15 +1,30 @@
 #include "log/session_log.h"
 
+#include <algorithm>
+
+#include "base/json_scan.h"
 #include "base/try.h"
+#include "log/batch_writer.h"
 #include "log/log_parts.h"
 
 namespace bough {
 
+struct SessionLog::Inside {
+  Inside(const LogFolders& folders, const std::string& sessionId, const EntrySerializer& serializer,
+         Environment& environment, const Options& options)
+      : parts(folders, sessionId, serializer, environment, options.lockTimeoutMs, options.writeIndex),
+        writer(parts, options.mayAppend, serializer, environment) {}
+
+  LogParts parts;
+  BatchWriter writer;
+};
+
 SessionLog::SessionLog(LogFolders folders, std::string sessionId, const EntrySerializer& serializer,
-                       Environment& environment, Options options)
+                       Environment& environment, const Options& options)
     : sessionId_(std::move(sessionId)),
-      parts_([this, folders = std::move(folders), &serializer, &environment, options = std::move(options)] {
-        return std::make_unique<LogParts>(folders, sessionId_, serializer, environment, options);
+      serializer_(serializer),
+      inside_([this, folders = std::move(folders), &environment, options] {
+        return std::make_unique<Inside>(folders, sessionId_, serializer_, environment, options);
       }) {}
 
 SessionLog::~SessionLog() = default;
@@ -18,74 +33,232 @@ Result<std::shared_ptr<SessionLog>> SessionLog::open(LogFolders folders, std::st
                                                      const EntrySerializer& serializer, Environment& environment,
                                                      Options options) {
   std::shared_ptr<SessionLog> log(
-      new SessionLog(std::move(folders), std::move(sessionId), serializer, environment, std::move(options)));
-  BOUGH_TRY(log->parts_->open());
+      new SessionLog(std::move(folders), std::move(sessionId), serializer, environment, options));
+  LogParts& parts = log->inside_->parts;
+  const MutexLock lock(parts.mutex);
+  BOUGH_TRY(parts.index.reopen());
+  if (options.before && parts.index.refresh()) parts.index.resume(options.before->summary, options.before->generation);
   return log;
 }
 
-Result<LogSummary> SessionLog::summary() {
-  return parts_->summary();
+template <typename Operation>
+auto SessionLog::withIndex(Operation operation) {
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  return parts.withIndex(std::move(operation));
 }
-std::uint64_t SessionLog::generation() {
-  return parts_->generation();
-}
-Result<std::uint64_t> SessionLog::freshGeneration() {
-  return parts_->freshGeneration();
-}
+
 std::optional<SessionLog::Trace> SessionLog::trace() {
-  return parts_->trace();
+  LogParts& parts = inside_->parts;
+  if (!parts.mutex.tryLock()) return std::nullopt;
+  const IndexSummary summary = parts.index.summary();
+  const std::uint64_t generation = parts.index.generation();
+  parts.mutex.unlock();
+  if (summary.hasSeal == 0 || summary.doubtful != 0) return std::nullopt;
+  return Trace{.generation = generation, .summary = summary};
 }
+
+std::uint64_t SessionLog::generation() {
+  return inside_->parts.generation();
+}
+
+Result<std::uint64_t> SessionLog::freshGeneration() {
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  BOUGH_TRY(parts.index.refresh());
+  return parts.index.generation();
+}
+
+std::uint64_t SessionLog::offsetOf(Ordinal ordinal) {
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  return ordinal < parts.index.summary().count ? parts.index.records().record(ordinal).offset : 0;
+}
+
+std::string SessionLog::path() {
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  return parts.file.path();
+}
+
+Result<LogSummary> SessionLog::summary() {
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  BOUGH_TRY(auto summary, parts.withIndex([](LogIndex& index, StoredLines& lines) -> Indexed<LogSummary> {
+    BOUGH_TRY(lines.loadEnds());
+    return LogSummary{.count = index.summary().count,
+                      .tailId = index.ends().tailId,
+                      .headId = index.ends().headId,
+                      .bytes = 0,
+                      .trailingBytes = 0,
+                      .problemCount = index.summary().problemCount,
+                      .form = LogForm::Plain};
+  }));
+  BOUGH_TRY(summary.bytes, parts.file.size());
+  summary.trailingBytes = summary.bytes - std::min(summary.bytes, parts.index.summary().coveredBytes);
+  summary.form = parts.file.opened().form;
+  return summary;
+}
+
 Result<SessionLog::Header> SessionLog::header() {
-  return parts_->header();
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  BOUGH_TRY(const std::string* header, parts.withIndex([](LogIndex&, StoredLines& lines) { return lines.header(); }));
+  if (!header->empty()) return Header{.text = *header, .generation = parts.index.generation()};
+  if (parts.file.source().damagedAt()) return std::unexpected(unpackError(parts.file.opened()));
+  return fail(ErrorCode::Damaged, fmt::format("{} holds no entry", parts.file.path()),
+              "it is empty or not a session file; move it out of the store, or "
+              "see `bough verify`");
 }
+
 Result<std::string> SessionLog::unreadBeginning() {
-  return parts_->unreadBeginning();
+  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 10;
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  BOUGH_TRY(const std::uint64_t until, parts.withIndex([](LogIndex& index, StoredLines&) -> Indexed<std::uint64_t> {
+    return index.summary().count > 0 ? index.records().record(0).offset : kMostBytes;
+  }));
+  std::string bytes(static_cast<std::size_t>(std::min(until, kMostBytes)), '\0');
+  const auto got = readFully(parts.file.source(), 0, bytes);
+  if (!got) return std::unexpected(parts.file.ioError(got.error(), "read"));
+  bytes.resize(*got);
+  return bytes;
 }
+
 Result<std::optional<Ordinal>> SessionLog::find(std::string_view id) {
-  return parts_->find(id);
+  return withIndex([&](LogIndex& index, StoredLines&) -> Indexed<std::optional<Ordinal>> { return index.find(id); });
 }
+
 Result<std::vector<Ordinal>> SessionLog::select(Ordinal from, std::size_t limit, std::optional<EntryKind> kind,
                                                 bool newestFirst) {
-  return parts_->select(from, limit, kind, newestFirst);
+  return withIndex([&](LogIndex& index, StoredLines&) -> Indexed<std::vector<Ordinal>> {
+    std::vector<Ordinal> wanted;
+    const Ordinal count = index.summary().count;
+    const Ordinal total = count > from ? count - from : 0;
+    for (Ordinal i = 0; i < total && wanted.size() < limit; ++i) {
+      const Ordinal ordinal = newestFirst ? count - 1 - i : from + i;
+      if (!kind || index.records().record(ordinal).kind == *kind) wanted.push_back(ordinal);
+    }
+    return wanted;
+  });
 }
-Result<SessionOutline> SessionLog::outline() {
-  return parts_->outline();
-}
-Result<std::vector<std::string>> SessionLog::findIds(std::string_view prefix, std::size_t limit) {
-  return parts_->findIds(prefix, limit);
-}
+
 Result<std::vector<Ordinal>> SessionLog::controls() {
-  return parts_->controls();
+  return withIndex([](LogIndex& index, StoredLines&) -> Indexed<std::vector<Ordinal>> {
+    std::vector<Ordinal> chain;
+    for (Ordinal i = index.summary().lastControl; i != kNoOrdinal && !index.records().damaged();) {
+      chain.push_back(i);
+      i = index.records().record(i).previousControl;
+    }
+    std::ranges::reverse(chain);
+    return chain;
+  });
 }
+
+Result<SessionOutline> SessionLog::outline() {
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  return parts.withIndex([outline = &parts.outline](LogIndex& index, StoredLines&) { return outline->get(index); });
+}
+
+Result<std::vector<std::string>> SessionLog::findIds(std::string_view prefix, std::size_t limit) {
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  return parts.withIndex([&, file = &parts.file](LogIndex& index, StoredLines& lines) {
+    return findIdsIn(*file, index, lines, prefix, limit);
+  });
+}
+
+// Follows parents upwards. Every parent has a smaller ordinal, so this ends.
 Result<LogPath> SessionLog::branch(Ordinal leaf, std::size_t limit) {
-  return parts_->branch(leaf, limit);
+  return withIndex([&](LogIndex& index, StoredLines& lines) -> Indexed<LogPath> {
+    LogPath path;
+    for (Ordinal at = leaf; at < index.summary().count && path.ordinals.size() < limit;) {
+      path.ordinals.push_back(at);
+      const Ordinal parent = index.records().record(at).parent;
+      if (index.records().damaged()) break;
+      if (parent == kElsewhere) {
+        BOUGH_TRY(const std::string line, lines.text(at));
+        path.continuesAt = json::findString(line, "parentId").value_or("");
+      }
+      at = parent;
+    }
+    std::ranges::reverse(path.ordinals);
+    return path;
+  });
 }
+
+template <typename Read>
+auto SessionLog::readAt(const std::vector<Ordinal>& ordinals, Read read)
+    -> Result<typename std::invoke_result_t<Read, StoredLines&>::value_type> {
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  BOUGH_TRY(parts.index.refresh());
+  const Ordinal count = parts.index.summary().count;
+  if (std::ranges::all_of(ordinals, [&](Ordinal ordinal) { return ordinal < count; })) {
+    auto done = read(parts.lines);
+    if (done) return std::move(done).value();
+    if (!done.error().isStaleIndex()) return std::unexpected(done.error().error());
+  }
+  BOUGH_TRY(parts.index.rebuild());
+  return changedWhileRead(parts.file.path());
+}
+
 Result<std::vector<std::string>> SessionLog::read(const std::vector<Ordinal>& ordinals) {
-  return parts_->read(ordinals);
+  return readAt(ordinals, [&](StoredLines& lines) { return lines.texts(ordinals); });
 }
-Result<void> SessionLog::readAll(const std::function<bool(Ordinal, const std::string&)>& use) {
-  return parts_->readAll(use);
-}
+
 Result<std::vector<Entry>> SessionLog::readEntries(const std::vector<Ordinal>& ordinals) {
-  return parts_->readEntries(ordinals);
+  return readAt(ordinals, [&](StoredLines& lines) { return lines.entries(ordinals); });
 }
+
+Result<std::vector<std::string>> SessionLog::readFrom(Ordinal from, std::size_t limit) {
+  return withIndex([&](LogIndex& index, StoredLines& lines) {
+    std::vector<Ordinal> ordinals;
+    for (Ordinal i = from; i < index.summary().count && ordinals.size() < limit; ++i) ordinals.push_back(i);
+    return lines.texts(ordinals);
+  });
+}
+
+Result<void> SessionLog::readAll(const std::function<bool(Ordinal, const std::string&)>& use) {
+  constexpr std::size_t kPart = 256;
+  std::string last;
+  for (Ordinal from = 0;;) {
+    // The last line once more: the same one stands after the same ones, since its seal covers theirs.
+    const Ordinal again = from > 0 ? 1 : 0;
+    BOUGH_TRY(auto lines, readFrom(from - again, kPart + again));
+    if (again > 0 && (lines.empty() || lines.front() != last)) return changedWhileRead(path());
+    if (lines.size() == again) return {};
+    for (std::size_t i = again; i < lines.size(); ++i) {
+      if (!use(from++, lines[i])) return {};
+    }
+    last = std::move(lines.back());
+  }
+}
+
 void SessionLog::append(AppendWork& work, std::size_t weightBytes) {
-  parts_->append(work, weightBytes);
+  inside_->writer.append(work, weightBytes);
 }
+
 Result<std::uint64_t> SessionLog::scanWhole(ScanSink& sink) {
-  return parts_->scanWhole(sink);
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  BOUGH_TRY(parts.index.refresh());
+  ScanState state;
+  const auto trailing = scanLog(parts.file.source(), serializer_, state, sink);
+  if (!trailing) return std::unexpected(parts.file.ioError(trailing.error(), "read"));
+  if (parts.file.source().damagedAt()) {
+    sink.onProblem(ProblemKind::Damage, 0, 0, unpackError(parts.file.opened()).message);
+  }
+  return *trailing;
 }
+
 Result<void> SessionLog::makeDurable(std::string_view id) {
-  return parts_->makeDurable(id);
+  return inside_->writer.makeDurable(id);
 }
+
 Result<RepairReport> SessionLog::repair() {
-  return parts_->repair();
-}
-std::string SessionLog::path() {
-  return parts_->path();
-}
-std::uint64_t SessionLog::offsetOf(Ordinal ordinal) {
-  return parts_->offsetOf(ordinal);
+  return inside_->writer.repair();
 }
 
 }  // namespace bough

@@ -15,19 +15,19 @@
 // A write that fails, or that went to a file without the name, is cut off again. A sync that fails poisons this object:
 // what the disk holds is unknown, so nothing more is acknowledged until the session is opened again. What it wrote
 // stays, since others may have built on it meanwhile.
+//
+// The parts, each with fields of its own: the file with its name and lock (log_file.h), its index (log_index.h),
+// reading lines (stored_lines.h), the outline (log_outline.h), the torn tail (torn_tail.h), the batch writer
+// (batch_writer.h). log_parts.h joins those that a mutex guards. A child of fork(2) makes its own.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
+#include <type_traits>
 #include <vector>
 
 #include "base/environment.h"
@@ -101,7 +101,7 @@ struct FirstLine {
   std::string path;
 };
 
-class LogParts;
+class StoredLines;
 
 class SessionLog {
  public:
@@ -180,11 +180,22 @@ class SessionLog {
   std::uint64_t offsetOf(Ordinal ordinal);
 
  private:
+  struct Inside;
+
   SessionLog(LogFolders folders, std::string sessionId, const EntrySerializer& serializer, Environment& environment,
-             Options options);
+             const Options& options);
+
+  template <typename Operation>
+  auto withIndex(Operation operation);
+  template <typename Read>
+  auto readAt(const std::vector<Ordinal>& ordinals, Read read)
+      -> Result<typename std::invoke_result_t<Read, StoredLines&>::value_type>;
+  /// The lines from an ordinal on; none at the end.
+  Result<std::vector<std::string>> readFrom(Ordinal from, std::size_t limit);
 
   const std::string sessionId_;
-  PerProcess<LogParts> parts_;
+  const EntrySerializer& serializer_;
+  PerProcess<Inside> inside_;
 };
 
 }  // namespace bough

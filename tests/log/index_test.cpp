@@ -23,7 +23,7 @@ class IndexWorld {
   OffsetIndex::ConfirmId confirmer() {
     return [this](const IndexRecord& record, std::string_view id) {
       ++confirmed;
-      return idAt(record.offset / 100) == id;
+      return idAt(record.offset / 100) == id ? IdMatch::Same : IdMatch::Different;
     };
   }
   bool add(std::size_t i, std::optional<std::size_t> parent = {}, std::string_view type = "message",

@@ -1,0 +1,422 @@
+#include "log/batch_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+#include "base/file_io.h"
+#include "base/try.h"
+#include "log/archive.h"
+
+namespace bough {
+namespace {
+
+constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
+
+Error replacedError(const std::string& path) {
+  return {.code = ErrorCode::Io,
+          .message = fmt::format("{} was replaced while it was appended to", path),
+          .hint = "look what replaced it; then append again",
+          .retryable = false,
+          .actualTail = {}};
+}
+
+}  // namespace
+
+// The log as an append sees it. What stands before it in the group is among the batch's lines.
+class BatchWriter::View final : public LogView {
+ public:
+  View(LogFile& file, LogIndex& index, StoredLines& stored, const NewLines& lines, const EntrySerializer& serializer,
+       std::uint64_t tornBytes)
+      : file_(file), index_(index), stored_(stored), lines_(lines), serializer_(serializer), tornBytes_(tornBytes) {}
+
+  Result<std::optional<Entry>> entryOf(std::string_view id) override {
+    const auto ordinal = index_.find(id);
+    if (!ordinal) return std::nullopt;
+    auto line = stored_.text(*ordinal);
+    if (!line && !line.error().isStaleIndex()) return std::unexpected(line.error().error());
+    stale_ = stale_ || !line;
+    if (!line) return std::unexpected(damaged());
+    BOUGH_TRY(auto entry, serializer_.decode(*line));
+    return entry;
+  }
+  Result<bool> contains(std::string_view id) override {
+    return id == index_.ends().tailId || index_.find(id).has_value();
+  }
+  [[nodiscard]] std::string_view tailId() const override {
+    return lines_.empty() ? std::string_view(index_.ends().tailId) : lines_.back().id();
+  }
+  [[nodiscard]] std::string_view headId() override {
+    return lines_.headAfter(movedHead_).value_or(index_.ends().headId);
+  }
+  [[nodiscard]] std::uint64_t generation() const override { return index_.generation(); }
+  [[nodiscard]] LogCondition condition() const override {
+    return {.tornBytes = tornBytes_, .problemCount = index_.summary().problemCount};
+  }
+
+  [[nodiscard]] bool isStale() const { return stale_ || index_.records().damaged(); }
+  [[nodiscard]] Error damaged() const {
+    return fail(ErrorCode::Damaged, fmt::format("{} is damaged", file_.path()), "run `bough verify`").error();
+  }
+
+ private:
+  LogFile& file_;
+  LogIndex& index_;
+  StoredLines& stored_;
+  const NewLines& lines_;
+  const EntrySerializer& serializer_;
+  std::uint64_t tornBytes_;
+  bool stale_ = false;
+  std::string movedHead_;
+};
+
+BatchWriter::BatchWriter(LogParts& parts, MayAppend mayAppend, const EntrySerializer& serializer,
+                         Environment& environment)
+    : parts_(parts),
+      mayAppend_(std::move(mayAppend)),
+      serializer_(serializer),
+      environment_(environment),
+      commits_([this](const Group& group) { commit(group); }, kGroupBytes) {}
+
+void BatchWriter::commit(const Group& group) {
+  const MutexLock writing(writing_);
+  const MutexLock lock(parts_.mutex);
+  constexpr int kTries = 3;
+  Result<Outcome> outcome = Outcome::OtherFile;
+  for (int tries = 0; tries < kTries && outcome && *outcome != Outcome::Written; ++tries) {
+    outcome = tryCommit(group, tries == 0 ? NameLook::Later : NameLook::Now);
+  }
+  if (outcome && *outcome == Outcome::OtherFile) outcome = std::unexpected(replacedError(parts_.file.path()));
+  if (outcome && *outcome == Outcome::StaleIndex) {
+    outcome = fail(ErrorCode::Damaged, fmt::format("{} is damaged", parts_.file.path()), "run `bough verify`");
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (outcome && outcomes_[i]) torn_.tell();
+    group[i]->finish(outcome ? std::move(outcomes_[i]) : std::unexpected(outcome.error()));
+  }
+}
+
+Result<BatchWriter::Outcome> BatchWriter::tryCommit(const Group& group, NameLook look) {
+  if (parts_.file.poison()) return std::unexpected(*parts_.file.poison());
+  BOUGH_TRY(LockedFile locked, lockFile(look));
+  BOUGH_TRY(checkHeader());
+  BOUGH_TRY(setTornTailAside());
+  BOUGH_TRY(syncCovered());
+  BOUGH_TRY(const Outcome prepared, prepare(group));
+  if (prepared == Outcome::StaleIndex) {
+    // Nothing is written on the word of such an index: rebuild it and ask again.
+    parts_.index.forget();
+    BOUGH_TRY(parts_.index.refresh());
+    return prepared;
+  }
+  if (parts_.file.opened().file != locked.file) return Outcome::OtherFile;
+  if (lines_.empty()) return parts_.file.hasLostName(parts_.file.look()) ? Outcome::OtherFile : Outcome::Written;
+  seal();
+  return write(group, locked);
+}
+
+// Locks the file that has the session's name now: between opening it and locking it another process may have archived
+// or replaced it. With NameLook::Later a file that is as our last append left it is taken at its word: there is nothing
+// to catch up with and nothing to sync, and write() looks at the name before anything is acknowledged.
+Result<LockedFile> BatchWriter::lockFile(NameLook look) {
+  LogFile& file = parts_.file;
+  if (!file.isOpen()) {
+    BOUGH_TRY(parts_.index.reopen());
+  }
+  for (int tries = 0; tries < 8; ++tries) {
+    if (file.opened().form != LogForm::Plain) {
+      BOUGH_TRY(unpackArchive());
+      continue;
+    }
+    const OpenLog& log = file.opened();
+    if (log.writeError != 0) return std::unexpected(systemError(log.writeError, "write to", log.path()));
+    BOUGH_TRY(LockedFile locked, waitForLock());
+    const bool isOurs = file.opened().file == locked.file;
+    if (look == NameLook::Later && isOurs) {
+      const auto left = locked.file->info();
+      if (left && left->linkCount > 0 && file.isAsSeen(*left) && file.synced().bytes == *file.seenBytes() &&
+          file.synced().name) {
+        return locked;
+      }
+    }
+    const auto info = file.look();
+    if (isOurs && info && !file.hasLostName(info)) {
+      BOUGH_TRY(parts_.index.refreshFrom(*info));
+      return locked;
+    }
+    locked.lock.unlock();
+    if (!info && info.error() != ENOENT) return std::unexpected(file.ioError(info.error(), "look at"));
+    BOUGH_TRY(parts_.index.reopen());
+  }
+  return fail(ErrorCode::Busy, fmt::format("{} is replaced again and again", file.path()), "try again");
+}
+
+Result<LockedFile> BatchWriter::waitForLock() {
+  std::shared_ptr<File> opened = parts_.file.opened().file;
+  const LockOrder order = parts_.file.nextLockOrder();
+  const int timeoutMs = parts_.file.lockTimeoutMs();
+  const std::string& path = parts_.file.plainPath();
+  const MutexUnlock unlocked(parts_.mutex);
+  return LogFile::lock(std::move(opened), order, timeoutMs, path);
+}
+
+Result<void> BatchWriter::unpackArchive() {
+  BOUGH_TRY(checkHeader());
+  const LogFolders folders = parts_.file.folders();
+  const std::string sessionId = parts_.file.sessionId();
+  const int timeoutMs = parts_.file.lockTimeoutMs();
+  {
+    const MutexUnlock unlocked(parts_.mutex);
+    BOUGH_TRY(restoreArchive(folders, sessionId, timeoutMs));
+  }
+  return parts_.index.reopen();
+}
+
+// Before anything is changed: whether the file that has the session's name now may be written to.
+Result<void> BatchWriter::checkHeader() {
+  if (!mayAppend_ || checkedGeneration_ == parts_.index.generation()) return {};
+  BOUGH_TRY(const std::string* header, parts_.withIndex([](LogIndex&, StoredLines& lines) { return lines.header(); }));
+  if (header->empty()) return {};  // setTornTailAside says what is wrong
+  BOUGH_TRY(
+      mayAppend_({.text = *header, .offset = parts_.index.records().record(0).offset, .path = parts_.file.path()}));
+  checkedGeneration_ = parts_.index.generation();
+  return {};
+}
+
+// Nobody is writing, since we hold the lock: what comes after the last complete batch was never acknowledged.
+Result<void> BatchWriter::setTornTailAside() {
+  if (parts_.index.summary().count == 0) {
+    return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", parts_.file.path()),
+                "it is empty or not a session file; see `bough verify`");
+  }
+  const std::uint64_t covered = parts_.index.summary().coveredBytes;
+  const auto seen = parts_.file.seenBytes();
+  if (!seen || *seen <= covered) return {};
+  return torn_.setAside(parts_.file, covered, *seen, environment_.clock);
+}
+
+Result<void> BatchWriter::syncCovered() {
+  const std::uint64_t covered = parts_.index.summary().coveredBytes;
+  if (parts_.file.synced().bytes < covered) {
+    BOUGH_TRY(rewriteLastBatch(covered));
+    BOUGH_TRY(parts_.file.sync());
+    parts_.file.synced().bytes = covered;
+  }
+  return parts_.file.syncName();
+}
+
+// Where the last batch begins. The ones before it are durable: a writer syncs what is there before it adds to it.
+Result<Ordinal> BatchWriter::lastBatch() {
+  const Ordinal last = parts_.index.summary().count - 1;
+  const auto line = parts_.lines.text(last);
+  if (!line && !line.error().isStaleIndex()) return std::unexpected(line.error().error());
+  const auto seal = line ? findSeal(*line) : std::nullopt;
+  return last - (seal ? std::min<Ordinal>(seal->place - 1, last) : 0);
+}
+
+// Writes the last batch once more, as it stands, before it is synced. Its writer may have died over a sync that failed:
+// the system then takes its pages for clean though the disk never got them, and no later sync would write them.
+Result<void> BatchWriter::rewriteLastBatch(std::uint64_t covered) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  LogFile& file = parts_.file;
+  if (parts_.index.summary().count == 0 || file.opened().writeError != 0) return {};
+  BOUGH_TRY(const Ordinal first, lastBatch());
+  std::string piece;
+  for (std::uint64_t at = parts_.index.records().record(first).offset; at < covered; at += piece.size()) {
+    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, covered - at)));
+    const auto got = readFully(file.source(), at, piece);
+    if (!got) return std::unexpected(file.ioError(got.error(), "read"));
+    if (*got != piece.size()) return {};  // it shrinks; the next look finds out
+    if (const auto put = writeFully(*file.opened().file, at, piece); !put) {
+      return std::unexpected(file.ioError(put.error(), fmt::format("append at byte {} to", at)));
+    }
+  }
+  // It was nobody else.
+  if (const auto info = file.opened().file->info(); info && file.seenBytes() == info->sizeBytes) {
+    parts_.index.noteSeen(*info);
+  }
+  return {};
+}
+
+Result<BatchWriter::Outcome> BatchWriter::prepare(const Group& group) {
+  if (const auto loaded = parts_.lines.loadEnds(); !loaded) {
+    if (loaded.error().isStaleIndex()) return Outcome::StaleIndex;
+    return std::unexpected(loaded.error().error());
+  }
+  View view(parts_.file, parts_.index, parts_.lines, lines_, serializer_, torn_.untoldBytes());
+  lines_.clear();
+  outcomes_.clear();
+  for (AppendWork* work : group) {
+    const std::size_t before = lines_.size();
+    auto prepared = work->prepare(view, lines_);
+    if (view.isStale()) return Outcome::StaleIndex;
+    if (prepared && lines_.size() > kMaxBatchEntries) {
+      prepared = fail(ErrorCode::InvalidArgument, "a batch of more than 1,000,000 entries", "append it in parts");
+    }
+    if (!prepared) lines_.shrinkTo(before);
+    outcomes_.push_back(std::move(prepared));
+  }
+  return Outcome::Written;
+}
+
+// Makes bytes_ of the lines, and notes where each one ends.
+void BatchWriter::seal() {
+  constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
+  const std::size_t total = 1 + lines_.totalBytes() + lines_.size() * kSealTailBytes;
+  if (bytes_.capacity() > kKeptBytes && total < kKeptBytes) bytes_ = std::string();
+  bytes_.clear();
+  bytes_.reserve(total);
+  lineEnds_.clear();
+  lineEnds_.reserve(lines_.size());
+  const ScanState state = parts_.index.records().scanState();
+  if (state.lacksLineEnd) bytes_ += '\n';
+  seal_ = state.lastSeal;
+  const auto count = static_cast<std::uint32_t>(lines_.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    seal_ = appendSealedLine(bytes_, lines_[i].text(), seal_, i + 1, count);
+    lineEnds_.push_back(bytes_.size() - 1);
+  }
+}
+
+// The mutex is open during the write and the sync, so that readers go on: only the holder of the file's lock comes
+// here.
+//
+// The file's lock ends before the sync. Whoever comes then finds a batch that is not known to be durable, and makes it
+// so before it adds to it. So a batch whose sync fails stays: others may have answered for it by then.
+Result<BatchWriter::Outcome> BatchWriter::write(const Group& group, LockedFile& locked) {
+  File& file = *locked.file;
+  const std::uint64_t offset = parts_.index.summary().coveredBytes;
+  SysResult<void> written;
+  {
+    const MutexUnlock unlocked(parts_.mutex);
+    written = writeFully(file, offset, bytes_);
+    if (written) {
+      file.startSync(offset, bytes_.size());
+    } else {
+      // Nothing of this was acknowledged. What is left when cutting fails too is set aside by the next append.
+      (void)file.truncate(offset);
+    }
+  }
+  if (!written) {
+    return std::unexpected(parts_.file.ioError(written.error(), fmt::format("append at byte {} to", offset)));
+  }
+  if (parts_.file.opened().file != locked.file || !noteWritten(group, offset)) {
+    (void)file.truncate(offset);
+    return Outcome::OtherFile;
+  }
+  SysResult<void> synced;
+  {
+    const MutexUnlock unlocked(parts_.mutex);
+    locked.lock.unlock();
+    synced = file.sync();
+  }
+  if (!synced) {
+    parts_.index.forget();
+    parts_.file.setPoison(synced.error());
+  }
+  // A reader that saved the index may have met the error that this sync would have reported.
+  if (parts_.file.poison()) return std::unexpected(*parts_.file.poison());
+  parts_.file.countWritten(bytes_.size());
+  // When the log was archived meanwhile, the batch is in the archive.
+  if (parts_.file.opened().file != locked.file) return Outcome::Written;
+  parts_.file.synced().bytes = offset + bytes_.size();
+  parts_.index.extend();
+  return Outcome::Written;
+}
+
+// Takes note of lines that are written but not yet durable: all that can be done while the disk works. False when the
+// file has lost the session's name, and nothing was noted.
+bool BatchWriter::noteWritten(const Group& group, std::uint64_t offset) {
+  const auto info = parts_.file.look();
+  if (parts_.file.hasLostName(info)) return false;
+  // A reader of this process may have found the lines before us.
+  if (parts_.index.summary().coveredBytes == offset) indexBatch(offset);
+  lines_.clear();
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (outcomes_[i]) group[i]->release();
+  }
+  if (info && parts_.index.summary().coveredBytes == info->sizeBytes) parts_.index.noteSeen(*info);
+  return true;
+}
+
+// Adds the written lines to the index without reading them back. The batch is written: when there is no memory for its
+// index, the next call reads it.
+void BatchWriter::indexBatch(std::uint64_t offset) try {
+  const std::string_view bytes = bytes_;
+  std::size_t begin = bytes.starts_with('\n') ? 1 : 0;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const NewLines::Line line = lines_[i];
+    ScannedLine scanned{.offset = offset + begin,
+                        .length = static_cast<std::uint32_t>(lineEnds_[i] - begin),
+                        .keys = {},
+                        .chained = true,
+                        .text = bytes.substr(begin, lineEnds_[i] - begin)};
+    scanned.keys.id = line.id();
+    if (!line.parentId().empty()) scanned.keys.parentId = line.parentId();
+    scanned.keys.type = line.type();
+    parts_.index.addWritten(scanned);
+    begin = lineEnds_[i] + 1;
+  }
+  // A reader that came by while we wrote may have dropped the head; it is found again when it is asked for.
+  std::string movedHead;
+  if (const auto head = lines_.headAfter(movedHead)) parts_.index.ends().headId = *head;
+  parts_.index.setEnd(offset, bytes, seal_);
+} catch (const std::bad_alloc&) {
+  parts_.index.forget();
+}
+
+Result<void> BatchWriter::makeDurable(std::string_view id) {
+  const MutexLock lock(parts_.mutex);
+  if (parts_.file.poison()) return std::unexpected(*parts_.file.poison());
+  BOUGH_TRY(parts_.index.refresh());
+  // An archive has its name only once it is durable.
+  if (parts_.file.opened().form != LogForm::Plain || parts_.index.summary().count == 0) return {};
+  const auto ordinal = parts_.index.find(id);
+  BOUGH_TRY(const Ordinal last, lastBatch());
+  return ordinal && *ordinal >= last ? syncCovered() : parts_.file.syncName();
+}
+
+Result<RepairReport> BatchWriter::repair() {
+  const MutexLock writing(writing_);
+  const MutexLock lock(parts_.mutex);
+  RepairReport report{.sessionId = parts_.file.sessionId(),
+                      .tornBytes = 0,
+                      .damagedLines = 0,
+                      .indexRebuilt = false,
+                      .removedFiles = {},
+                      .otherCopies = {},
+                      .path = {},
+                      .refusal = {}};
+  if (parts_.file.poison()) return std::unexpected(*parts_.file.poison());
+  if (!parts_.file.isOpen()) {
+    BOUGH_TRY(parts_.index.reopen());
+  }
+  std::optional<LockedFile> locked;
+  if (parts_.file.opened().form == LogForm::Plain) {
+    BOUGH_TRY(LockedFile file, lockFile(NameLook::Now));
+    locked.emplace(std::move(file));
+  }
+  const IndexSummary before = parts_.index.summary();
+  const std::uint64_t generation = parts_.index.generation();
+  parts_.index.forget();
+  BOUGH_TRY(parts_.index.refresh());
+  // Those who know the log by its generation need not begin again when it turns out to be as it was.
+  parts_.index.resume(before, generation);
+  if (parts_.file.source().damagedAt()) {
+    report.refusal = unpackError(parts_.file.opened());
+  } else if (auto may = checkHeader(); !may) {
+    report.refusal = may.error();
+  } else if (locked) {
+    BOUGH_TRY(setTornTailAside());
+    BOUGH_TRY(syncCovered());
+  }
+  report.tornBytes = torn_.tell();
+  report.damagedLines = parts_.index.summary().problemCount;
+  parts_.index.save();
+  report.indexRebuilt = parts_.index.records().hasFile();
+  return report;
+}
+
+}  // namespace bough

@@ -1,0 +1,77 @@
+// The one way to add to a log. The code follows the four steps that session_log.h explains.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/thread_annotations.h"
+#include "bough/report.h"
+#include "log/group_commit.h"
+#include "log/log_parts.h"
+#include "log/new_lines.h"
+#include "log/session_log.h"
+#include "log/torn_tail.h"
+
+namespace bough {
+
+class BatchWriter {
+ public:
+  using MayAppend = std::function<Result<void>(const FirstLine&)>;
+
+  BatchWriter(LogParts& parts, MayAppend mayAppend, const EntrySerializer& serializer, Environment& environment);
+
+  void append(AppendWork& work, std::size_t weightBytes) { commits_.run(work, weightBytes); }
+  Result<void> makeDurable(std::string_view id) BOUGH_EXCLUDES(parts_.mutex);
+  Result<RepairReport> repair() BOUGH_EXCLUDES(writing_, parts_.mutex);
+
+ private:
+  class View;
+  using Group = std::vector<AppendWork*>;
+  /// When to look whether the file still has the session's name: before the write, or while the disk works.
+  enum class NameLook : std::uint8_t { Now, Later };
+  enum class Outcome : std::uint8_t { Written, StaleIndex, OtherFile };
+
+  void commit(const Group& group) BOUGH_EXCLUDES(writing_, parts_.mutex);
+  Result<Outcome> tryCommit(const Group& group, NameLook look) BOUGH_REQUIRES(writing_, parts_.mutex);
+  // Step 1: the lock, what others appended, torn bytes.
+  Result<LockedFile> lockFile(NameLook look) BOUGH_REQUIRES(writing_, parts_.mutex);
+  Result<LockedFile> waitForLock() BOUGH_REQUIRES(parts_.mutex);
+  Result<void> unpackArchive() BOUGH_REQUIRES(parts_.mutex);
+  Result<void> checkHeader() BOUGH_REQUIRES(parts_.mutex);
+  Result<void> setTornTailAside() BOUGH_REQUIRES(parts_.mutex);
+  // Step 2: what is there becomes durable.
+  Result<void> syncCovered() BOUGH_REQUIRES(parts_.mutex);
+  Result<void> rewriteLastBatch(std::uint64_t covered) BOUGH_REQUIRES(parts_.mutex);
+  Result<Ordinal> lastBatch() BOUGH_REQUIRES(parts_.mutex);
+  // Step 3: the works check themselves, and all their entries are sealed as one batch.
+  Result<Outcome> prepare(const Group& group) BOUGH_REQUIRES(parts_.mutex);
+  void seal() BOUGH_REQUIRES(parts_.mutex);
+  // Step 4: one write; the index while the disk works; the lock ends; one sync.
+  Result<Outcome> write(const Group& group, LockedFile& locked) BOUGH_REQUIRES(writing_, parts_.mutex);
+  bool noteWritten(const Group& group, std::uint64_t offset) BOUGH_REQUIRES(parts_.mutex);
+  void indexBatch(std::uint64_t offset) BOUGH_REQUIRES(parts_.mutex);
+
+  LogParts& parts_;
+  const MayAppend mayAppend_;
+  const EntrySerializer& serializer_;
+  Environment& environment_;
+  std::uint64_t checkedGeneration_ = 0;  // mayAppend_ has said yes to the file of this generation
+  TornTail torn_;
+  // Of the batch that is being written; kept from one to the next, so that they need no memory.
+  NewLines lines_;
+  std::vector<Result<void>> outcomes_;  // of each work of the group
+  std::string bytes_;
+  std::vector<std::size_t> lineEnds_;
+  SealDigits seal_;
+
+  // Serializes writers in this process: flock does not keep threads apart, which share the open file. It is also held
+  // while parts_.mutex is open for readers.
+  Mutex writing_ BOUGH_ACQUIRED_BEFORE(parts_.mutex);
+  GroupCommit<AppendWork> commits_;
+};
+
+}  // namespace bough

@@ -1,0 +1,124 @@
+#include "log/log_outline.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace bough {
+namespace {
+
+// Adds records to an outline; false when one cannot be what it says: its parent would come after it.
+bool addRecords(std::span<const IndexRecord> records, SessionOutline& outline) {
+  auto ordinal = static_cast<Ordinal>(outline.kinds.size());
+  outline.kinds.resize(ordinal + records.size());
+  for (const IndexRecord& record : records) {
+    outline.kinds[ordinal] = record.kind;
+    // Nearly always: the child of the entry before it.
+    if (record.parent + 1 != ordinal || ordinal == 0) {
+      if (ordinal > 0 || record.parent != kNoOrdinal) outline.jumps.push_back({ordinal, record.parent});
+      if (record.parent >= ordinal && record.parent < kElsewhere) return false;
+    }
+    ++ordinal;
+  }
+  return true;
+}
+
+}  // namespace
+
+Indexed<SessionOutline> LogOutline::get(LogIndex& index) {
+  constexpr Ordinal kFew = 1024;
+  OffsetIndex& records = index.records();
+  const Ordinal count = index.summary().count;
+  const bool continues = generation_ == index.generation() && outline_.kinds.size() + kFew >= count;
+  generation_ = 0;  // until it is whole
+  bool sound = true;
+  if (!continues) {
+    outline_ = {};
+    outline_.kinds.reserve(count);
+    records.forEachRecord([&](std::span<const IndexRecord> part) {
+      sound = sound && part.size() <= count - outline_.kinds.size() && addRecords(part, outline_);
+    });
+  }
+  while (sound && outline_.kinds.size() < count) {
+    const IndexRecord record = records.record(static_cast<Ordinal>(outline_.kinds.size()));
+    sound = !records.damaged() && addRecords({&record, 1}, outline_);
+  }
+  if (!sound || outline_.kinds.size() != count || records.damaged()) {
+    return std::unexpected(ReadFailure::staleIndex());
+  }
+  generation_ = index.generation();
+  outline_.head = index.summary().head;
+  return outline_;
+}
+
+namespace {
+
+// The id that a line begins with; none when its members stand in another order or the id has escapes.
+std::optional<std::string_view> idAtBegin(std::string_view line) {
+  constexpr std::string_view kBegin = R"({"id":")";
+  if (!line.starts_with(kBegin)) return std::nullopt;
+  const std::string_view value = line.substr(kBegin.size());
+  const std::size_t end = value.find('"');
+  if (end == std::string_view::npos || value.substr(0, end).contains('\\')) return std::nullopt;
+  return value.substr(0, end);
+}
+
+// Reads the beginnings of lines. Lines that follow one another are read together while they are short.
+class LineBeginnings {
+ public:
+  static constexpr std::size_t kIdBytes = 160;
+
+  explicit LineBeginnings(LogFile& file) : file_(file), buffer_(kBufferBytes, '\0') {}
+
+  Indexed<std::string_view> of(const IndexRecord& record) {
+    const std::size_t want = std::min<std::size_t>(kIdBytes, record.length);
+    if (record.offset < begin_ || record.offset + want > begin_ + used_) {
+      const bool isLong = record.length > kBufferBytes / 8;
+      const auto got = readFully(file_.source(), record.offset, std::span(buffer_).first(isLong ? want : kBufferBytes));
+      if (!got) return std::unexpected(file_.ioError(got.error(), "read"));
+      begin_ = record.offset;
+      used_ = *got;
+    }
+    const auto at = static_cast<std::size_t>(record.offset - begin_);
+    if (at + want > used_) return std::unexpected(ReadFailure::staleIndex());
+    return std::string_view(buffer_).substr(at, want);
+  }
+
+ private:
+  static constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
+  LogFile& file_;
+  std::string buffer_;
+  std::uint64_t begin_ = 0;
+  std::size_t used_ = 0;
+};
+
+}  // namespace
+
+Indexed<std::vector<std::string>> findIdsIn(LogFile& file, LogIndex& index, StoredLines& lines, std::string_view prefix,
+                                            std::size_t limit) {
+  std::vector<std::string> found;
+  std::optional<ReadFailure> failure;
+  LineBeginnings beginnings(file);
+  const auto look = [&](Ordinal ordinal, const IndexRecord& record) -> Indexed<void> {
+    const auto text = beginnings.of(record);
+    if (!text) return std::unexpected(text.error());
+    if (const auto id = idAtBegin(*text)) {
+      if (id->starts_with(prefix)) found.emplace_back(*id);
+      return {};
+    }
+    auto id = lines.idOf(ordinal);
+    if (!id) return std::unexpected(id.error());
+    if (id->starts_with(prefix)) found.push_back(std::move(*id));
+    return {};
+  };
+  Ordinal next = 0;
+  index.records().forEachRecord([&](std::span<const IndexRecord> records) {
+    for (const IndexRecord& record : records) {
+      if (failure || found.size() >= limit) return;
+      if (auto looked = look(next++, record); !looked) failure = looked.error();
+    }
+  });
+  if (failure) return std::unexpected(std::move(*failure));
+  return found;
+}
+
+}  // namespace bough

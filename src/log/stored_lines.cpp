@@ -1,0 +1,206 @@
+#include "log/stored_lines.h"
+
+#include <algorithm>
+
+#include "base/json_scan.h"
+#include "base/try.h"
+#include "log/sealed_entry.h"
+
+namespace bough {
+namespace {
+
+// The digits of the seal that ends right before a line; none when what stands there is not a sealed line.
+SealDigits sealBefore(std::string_view before) {
+  if (!before.ends_with('\n')) return std::nullopt;
+  before.remove_suffix(1);
+  const auto seal = findSeal(bareLine(before));
+  if (!seal) return std::nullopt;
+  return seal->digits;
+}
+
+std::unexpected<ReadFailure> staleIndex() {
+  return std::unexpected(ReadFailure::staleIndex());
+}
+
+}  // namespace
+
+bool StoredLine::holds() const {
+  if (known) return true;
+  if (!chained) return !text.contains('\0');  // of a file that could not be unpacked there
+  const auto seal = findSeal(text);
+  if (!seal) return false;
+  return !previous || sealDigits(*previous, text.substr(0, seal->bodyLength), seal->placeText) == seal->digits;
+}
+
+std::span<char> StoredLines::Buffer::take(std::size_t size) {
+  if (size > kUsualBytes) {
+    large = std::make_unique_for_overwrite<char[]>(size);
+    return {large.get(), size};
+  }
+  if (!usual) usual = std::make_unique_for_overwrite<char[]>(kUsualBytes);
+  return {usual.get(), size};
+}
+
+Indexed<void> StoredLines::forEach(const std::vector<Ordinal>& ordinals, const Use& use) {
+  constexpr std::uint64_t kRunBytes = Buffer::kUsualBytes - kSealTailBytes;
+  constexpr std::uint64_t kGapBytes = std::uint64_t{16} << 10;
+  std::vector<IndexRecord> records;
+  records.reserve(ordinals.size());
+  for (const Ordinal ordinal : ordinals) records.push_back(index_.records().record(ordinal));
+  if (index_.records().damaged()) return staleIndex();
+  if (file_.opened().form == LogForm::Plain && RecentLines::mayKeep(records)) return readRecent(records, use);
+  for (std::size_t first = 0; first < records.size();) {
+    std::size_t last = first;
+    while (last + 1 < records.size() && records[last + 1].offset > records[last].offset &&
+           records[last + 1].offset - (records[last].offset + records[last].length) < kGapBytes &&
+           records[last + 1].offset + records[last + 1].length - records[first].offset < kRunBytes) {
+      ++last;
+    }
+    BOUGH_TRY(readRun(std::span(records).subspan(first, last - first + 1), use));
+    first = last + 1;
+  }
+  buffer_.large.reset();
+  return {};
+}
+
+// Reads records that lie close together with one read.
+Indexed<void> StoredLines::readRun(std::span<const IndexRecord> records, const Use& use) {
+  const std::uint64_t begin = records.front().offset - std::min<std::uint64_t>(records.front().offset, kSealTailBytes);
+  const auto size = static_cast<std::size_t>(records.back().offset + records.back().length - begin);
+  const std::span<char> buffer = buffer_.take(size);
+  const auto got = readFully(file_.source(), begin, buffer);
+  if (!got) return std::unexpected(file_.ioError(got.error(), "read"));
+  if (*got != size) return staleIndex();
+  return useRun({buffer.data(), size}, begin, records, 0, use);
+}
+
+// Reads only what was not read a moment ago. Nothing is kept of what does not hold.
+Indexed<void> StoredLines::readRecent(std::span<const IndexRecord> records, const Use& use) {
+  const std::uint64_t end = records.back().offset + records.back().length;
+  const auto read = [&]() -> Indexed<void> {
+    const auto whole =
+        recent_.cover(file_.source(), {index_.generation(), index_.foreignWrites()}, records.front().offset, end);
+    if (!whole) return std::unexpected(file_.ioError(whole.error(), "read"));
+    if (!*whole) return staleIndex();
+    return useRun(recent_.bytes(), recent_.begin(), records, recent_.knownUntil(), use);
+  };
+  auto done = read();
+  done ? recent_.noteKnown(end) : recent_.clear();
+  return done;
+}
+
+// Gives lines to `use` that stand in `bytes`, which begin at that offset of the log. Those of recent_ end at
+// `knownUntil` at least; it is 0 for others.
+Indexed<void> StoredLines::useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
+                                  std::uint64_t knownUntil, const Use& use) {
+  const bool recent = bytes.data() == recent_.bytes().data();
+  for (const IndexRecord& record : records) {
+    const auto at = static_cast<std::size_t>(record.offset - begin);
+    StoredLine line{.text = bareLine(bytes.substr(at, record.length)),
+                    .chained = record.chained != 0,
+                    .known = record.offset + record.length <= knownUntil,
+                    .recentAt = recent ? record.offset : 0,
+                    .previous = {}};
+    if (line.chained && !line.known) {
+      const SealDigits previous = sealBefore(bytes.substr(0, at));
+      if (previous || record.offset == 0) line.previous = previous;
+    }
+    if (!use(line)) return staleIndex();
+  }
+  return {};
+}
+
+Indexed<std::vector<std::string>> StoredLines::texts(const std::vector<Ordinal>& ordinals) {
+  std::vector<std::string> texts;
+  texts.reserve(ordinals.size());
+  BOUGH_TRY(forEach(ordinals, [&](const StoredLine& line) {
+    texts.emplace_back(line.text);
+    return line.holds();
+  }));
+  return texts;
+}
+
+Indexed<std::string> StoredLines::text(Ordinal ordinal) {
+  BOUGH_TRY(auto lines, texts({ordinal}));
+  return std::move(lines.front());
+}
+
+Indexed<std::vector<Entry>> StoredLines::entries(const std::vector<Ordinal>& ordinals) {
+  std::vector<Entry> entries;
+  entries.reserve(ordinals.size());
+  std::optional<Error> damage;
+  BOUGH_TRY(forEach(ordinals, [&](const StoredLine& line) {
+    auto holds = decode(line, entries);
+    if (!holds && !damage) damage = std::move(holds.error());
+    return holds.value_or(true);
+  }));
+  if (damage) return std::unexpected(std::move(*damage));
+  return entries;
+}
+
+Result<bool> StoredLines::decode(const StoredLine& line, std::vector<Entry>& entries) {
+  if ((line.previous || line.known) && &serializer_ == &jsonEntrySerializer()) {
+    Entry& entry = entries.emplace_back();
+    const auto tail = line.known && recent_.isPayloadLast(line.recentAt) ? LineTail::Payload : LineTail::Unknown;
+    const SealedRead read =
+        line.known ? readKnownEntry(line.text, tail, entry) : readSealedEntry(line.text, *line.previous, entry);
+    if (read == SealedRead::Good) {
+      if (line.recentAt != 0 && tail == LineTail::Unknown && entry.meta.empty()) recent_.notePayloadLast(line.recentAt);
+      return true;
+    }
+    entries.pop_back();
+    if (read == SealedRead::WrongSeal) return false;
+  }
+  if (!line.holds()) return false;
+  BOUGH_TRY(auto entry, serializer_.decode(line.text));
+  entries.push_back(std::move(entry));
+  return true;
+}
+
+Indexed<std::string> StoredLines::idOf(Ordinal ordinal) {
+  BOUGH_TRY(const std::string line, text(ordinal));
+  std::string storage;
+  std::string_view reason;
+  auto keys = readCanonicalKeys(line);
+  if (!keys) keys = readAnyKeys(line, storage, reason);
+  if (!keys) return staleIndex();
+  return std::string(keys->id);
+}
+
+Indexed<const std::string*> StoredLines::header() {
+  if (headerGeneration_ != index_.generation()) {
+    header_.clear();
+    if (index_.summary().count > 0) {
+      BOUGH_TRY(header_, text(0));
+    }
+    headerGeneration_ = index_.generation();
+  }
+  return &header_;
+}
+
+// The head is an entry here, or the one that the last head entry or a fork's header names.
+Indexed<void> StoredLines::loadEnds() {
+  const IndexSummary& summary = index_.summary();
+  LogEnds& ends = index_.ends();
+  if (ends.tailId.empty() && summary.count > 0) {
+    BOUGH_TRY(ends.tailId, idOf(summary.count - 1));
+    ends.tailOffset = index_.records().record(summary.count - 1).offset;
+  }
+  if (!ends.headId.empty() || summary.head == kNoOrdinal) return {};
+  if (summary.head != kElsewhere) {
+    if (summary.head + 1 == summary.count) {
+      ends.headId = ends.tailId;
+    } else {
+      BOUGH_TRY(ends.headId, idOf(summary.head));
+    }
+    return {};
+  }
+  const bool moved = summary.headEntry != kNoOrdinal;
+  BOUGH_TRY(const std::string line, text(moved ? summary.headEntry : Ordinal{0}));
+  auto payload = json::findMember(line, "payload").value_or("");
+  if (!moved) payload = json::findMember(payload, "parentSession").value_or("");
+  ends.headId = json::findString(payload, "entryId").value_or("");
+  return {};
+}
+
+}  // namespace bough
