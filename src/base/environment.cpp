@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <random>
@@ -17,7 +18,9 @@ class SystemClock final : public Clock {
  public:
   std::uint64_t nowMs() override {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+    // A clock that was set before 1970 says 1970.
+    const auto nowMs = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+    return static_cast<std::uint64_t>(std::max<decltype(nowMs)>(nowMs, 0));
   }
 };
 

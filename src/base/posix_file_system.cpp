@@ -54,6 +54,17 @@ class Descriptor {
   int fd_;
 };
 
+// A name that ends in NUL, without an allocation: names are asked for with every append, and files are removed when
+// memory has run out. Of a name that is too long so much is kept that the system says so.
+class Name {
+ public:
+  explicit Name(std::string_view name) { std::ranges::copy(name.substr(0, text_.size() - 1), text_.begin()); }
+  [[nodiscard]] const char* get() const { return text_.data(); }
+
+ private:
+  std::array<char, 258> text_{};
+};
+
 std::uint64_t toNs(const struct timespec& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
@@ -311,7 +322,7 @@ class PosixDirectory final : public Directory {
       case OpenMode::CreateNew: flags |= O_RDWR | O_CREAT | O_EXCL; break;
       case OpenMode::OpenOrCreate: flags |= O_RDWR | O_CREAT; break;
     }
-    Descriptor fd(::openat(fd_.get(), std::string(name).c_str(), flags, kFileMode));
+    Descriptor fd(::openat(fd_.get(), Name(name).get(), flags, kFileMode));
     if (fd.get() < 0) return lastError();
     struct stat s{};
     if (::fstat(fd.get(), &s) != 0) return lastError();
@@ -329,12 +340,8 @@ class PosixDirectory final : public Directory {
   }
 
   SysResult<FileInfo> info(std::string_view name) override {
-    // Asked for with every append, so without an allocation.
-    std::array<char, 256> text{};
-    if (name.size() >= text.size()) return std::unexpected(ENAMETOOLONG);
-    std::ranges::copy(name, text.begin());
     struct stat s{};
-    if (::fstatat(fd_.get(), text.data(), &s, AT_SYMLINK_NOFOLLOW) != 0) return lastError();
+    if (::fstatat(fd_.get(), Name(name).get(), &s, AT_SYMLINK_NOFOLLOW) != 0) return lastError();
     return toInfo(s);
   }
 
@@ -359,19 +366,17 @@ class PosixDirectory final : public Directory {
   }
 
   SysResult<void> rename(std::string_view from, std::string_view to) override {
-    return done(::renameat(fd_.get(), std::string(from).c_str(), fd_.get(), std::string(to).c_str()));
+    return done(::renameat(fd_.get(), Name(from).get(), fd_.get(), Name(to).get()));
   }
   SysResult<void> link(std::string_view from, std::string_view to) override {
-    return done(::linkat(fd_.get(), std::string(from).c_str(), fd_.get(), std::string(to).c_str(), 0));
+    return done(::linkat(fd_.get(), Name(from).get(), fd_.get(), Name(to).get(), 0));
   }
   SysResult<void> linkTo(std::string_view from, Directory& folder, std::string_view to) override {
     const auto* other = dynamic_cast<PosixDirectory*>(&folder);
     if (other == nullptr) return std::unexpected(EXDEV);
-    return done(::linkat(fd_.get(), std::string(from).c_str(), other->fd_.get(), std::string(to).c_str(), 0));
+    return done(::linkat(fd_.get(), Name(from).get(), other->fd_.get(), Name(to).get(), 0));
   }
-  SysResult<void> remove(std::string_view name) override {
-    return done(::unlinkat(fd_.get(), std::string(name).c_str(), 0));
-  }
+  SysResult<void> remove(std::string_view name) override { return done(::unlinkat(fd_.get(), Name(name).get(), 0)); }
   SysResult<void> sync() override { return done(::fsync(fd_.get())); }
   SysResult<void> checkWritable() override { return done(::faccessat(fd_.get(), ".", W_OK | X_OK, AT_EACCESS)); }
 

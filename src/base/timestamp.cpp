@@ -1,5 +1,6 @@
 #include "base/timestamp.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -95,7 +96,10 @@ std::string formatTimestamp(std::uint64_t epochMs) {
   return text;
 }
 
+// A clock beyond the year 9999 has no four digits for it; it stays at the last moment that can be written.
 void formatTimestamp(std::uint64_t epochMs, std::string& text) {
+  constexpr std::uint64_t kLastMs = 253'402'300'799'999;
+  epochMs = std::min(epochMs, kLastMs);
   text = textOfSecond(epochMs / 1000);
   putDigits(text.data() + 20, 3, static_cast<std::int64_t>(epochMs % 1000));
 }

@@ -1,6 +1,7 @@
 #include "store/session_buffer.h"
 
 #include <algorithm>
+#include <new>
 
 namespace bough {
 namespace {
@@ -116,7 +117,15 @@ Result<AppendResult> SessionBuffer::accept(
   }
   if (waiting->entries.empty()) waiting->since = Clock::now();
   const std::size_t before = waiting->entries.size();
-  auto result = use(waiting->entries);
+  // All of a batch waits, or nothing: memory may run out in between.
+  waiting->batches.reserve(waiting->batches.size() + 1);
+  Result<AppendResult> result;
+  try {
+    result = use(waiting->entries);
+  } catch (...) {
+    waiting->entries.resize(before);
+    throw;
+  }
   if (waiting->entries.size() > before) waiting->batches.push_back(waiting->entries.size() - before);
   // A batch that waits with the others is accepted, and so is one that is stored while another is lost: that is told by
   // the next call.
@@ -151,24 +160,34 @@ Result<void> SessionBuffer::flushAll() {
   return {};
 }
 
-// Writes whatever has waited for maxAge_, and sleeps until the next is due.
+// Writes whatever has waited for maxAge_. Returns when the next is due.
+SessionBuffer::Clock::time_point SessionBuffer::writeDue(
+    const std::map<std::string, std::shared_ptr<Waiting>>& sessions) {
+  auto due = Clock::now() + maxAge_;
+  for (const auto& [id, waiting] : sessions) {
+    const std::lock_guard held(waiting->mutex);
+    if (waiting->entries.empty()) continue;
+    if (waiting->since + maxAge_ > Clock::now()) {
+      due = std::min(due, waiting->since + maxAge_);
+    } else {
+      write(id, *waiting);
+    }
+  }
+  return due;
+}
+
 void SessionBuffer::run(State& state) {
   std::unique_lock lock(state.mutex);
   while (!state.stopping) {
     auto due = Clock::now() + maxAge_;
-    const std::vector<std::pair<std::string, std::shared_ptr<Waiting>>> sessions(state.sessions.begin(),
-                                                                                 state.sessions.end());
-    lock.unlock();
-    for (const auto& [id, waiting] : sessions) {
-      const std::lock_guard held(waiting->mutex);
-      if (waiting->entries.empty()) continue;
-      if (waiting->since + maxAge_ > Clock::now()) {
-        due = std::min(due, waiting->since + maxAge_);
-        continue;
-      }
-      write(id, *waiting);
+    try {
+      const auto sessions = state.sessions;
+      lock.unlock();
+      due = writeDue(sessions);
+    } catch (const std::bad_alloc&) {
+      // What could not be written goes on waiting, and is tried again.
     }
-    lock.lock();
+    if (!lock.owns_lock()) lock.lock();
     if (!state.stopping) state.wake.wait_until(lock, due);
   }
 }

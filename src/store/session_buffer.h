@@ -63,6 +63,7 @@ class SessionBuffer {
   bool write(const std::string& sessionId, Waiting& waiting);
   bool writeApart(const std::string& sessionId, Waiting& waiting);
   static std::optional<Error> takeError(Waiting& waiting);
+  Clock::time_point writeDue(const std::map<std::string, std::shared_ptr<Waiting>>& sessions);
   void run(State& state);
 
   struct State {

@@ -13,6 +13,8 @@ TEST(Timestamps, AreWrittenInOneForm) {
   EXPECT_EQ(formatTimestamp(1'794'700'020'862), "2026-11-14T23:47:00.862Z");
   EXPECT_EQ(formatTimestamp(951'782'400'000), "2000-02-29T00:00:00.000Z");
   EXPECT_EQ(formatTimestamp(253'402'300'799'999), "9999-12-31T23:59:59.999Z");
+  EXPECT_EQ(formatTimestamp(253'402'300'800'000), "9999-12-31T23:59:59.999Z");
+  EXPECT_EQ(formatTimestamp(UINT64_MAX), "9999-12-31T23:59:59.999Z");
 }
 
 TEST(Timestamps, ComeBackAsTheyWere) {

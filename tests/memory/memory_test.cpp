@@ -1,0 +1,198 @@
+// Memory that runs out: every allocation of a call fails in turn. The call throws std::bad_alloc or returns an error,
+// nothing is half done, and the next call works.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <string>
+
+#include "support/entries.h"
+#include "support/temp_folder.h"
+
+namespace {
+
+// How many allocations of this thread succeed before one fails; negative: all of them do.
+thread_local long allocationsLeft = -1;
+
+void* allocate(std::size_t size) {
+  if (allocationsLeft >= 0 && allocationsLeft-- == 0) throw std::bad_alloc();
+  void* memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  return allocate(size);
+}
+void* operator new[](std::size_t size) {
+  return allocate(size);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace bough {
+namespace {
+
+// A store with a session of three messages, a fork, and a follower at the end.
+struct World {
+  explicit World(const StoreOptions& options = {}) : store(must(SessionStore::open(folder.path().string(), options))) {
+    must(store->createSession({.sessionId = "s"}));
+    must(store->appendSessionEntries("s", {message("x", "1"), message("x", "2"), message("x", "3")},
+                                     {.durability = Durability::Sync}));
+  }
+  // What the session holds, by id; each once.
+  std::map<std::string, int> ids(const std::string& session = "s") {
+    std::map<std::string, int> found;
+    for (const Entry& entry : must(store->loadSessionEntries(session))) ++found[entry.id];
+    return found;
+  }
+  void expectSound(const std::string& session = "s") {
+    for (const auto& [id, count] : ids(session)) EXPECT_EQ(count, 1) << id;
+    EXPECT_EQ(must(store->verifySession(session)).problemCount, 0U);
+  }
+
+  TempFolder folder;
+  std::unique_ptr<SessionStore> store;
+};
+
+enum class Ended { Well, WithError, ByException };
+
+// Runs `call` in a fresh world each time, with another failing allocation, until none fails any more.
+template <typename Call, typename Check>
+void failEach(const StoreOptions& options, Call call, Check check) {
+  for (long place = 0;; ++place) {
+    SCOPED_TRACE("allocation " + std::to_string(place));
+    World world(options);
+    ::alarm(60);  // a call that hangs ends the test
+    Ended ended = Ended::Well;
+    allocationsLeft = place;
+    try {
+      ended = call(world) ? Ended::Well : Ended::WithError;
+    } catch (const std::bad_alloc&) {
+      ended = Ended::ByException;
+    }
+    const bool failed = allocationsLeft < 0;
+    allocationsLeft = -1;
+    check(world, ended);
+    ::alarm(0);
+    if (!failed) {
+      EXPECT_EQ(ended, Ended::Well);
+      EXPECT_GT(place, 0);
+      return;
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+std::vector<Entry> batch() {
+  return {message(std::string(100, 'a'), "a"), message(std::string(100, 'b'), "b"),
+          message(std::string(100, 'c'), "c")};
+}
+
+void expectAllOrNothing(World& world, Ended ended) {
+  auto found = world.ids();
+  const int sum = found["a"] + found["b"] + found["c"];
+  EXPECT_TRUE(sum == 0 || sum == 3) << "half a batch: " << sum;
+  EXPECT_TRUE(ended != Ended::Well || sum == 3);
+  must(world.store->appendSessionEntries("s", batch()));
+  must(world.store->appendSessionEntries("s", {message("x", "last")}));
+  found = world.ids();
+  for (const char* id : {"a", "b", "c", "last"}) EXPECT_EQ(found[id], 1) << id;
+  world.expectSound();
+}
+
+TEST(Memory, AnAppendIsThereWholeOrNotAtAll) {
+  failEach(
+      {}, [](World& world) { return world.store->appendSessionEntries("s", batch()).has_value(); }, expectAllOrNothing);
+}
+
+TEST(Memory, ABufferedAppendIsThereWholeOrNotAtAll) {
+  failEach(
+      {.durability = Durability::Buffered, .bufferedEntries = 1000, .bufferedMs = 1'000'000},
+      [](World& world) {
+        return world.store->appendSessionEntries("s", batch()).has_value() && world.store->flush().has_value();
+      },
+      [](World& world, Ended ended) {
+        (void)world.store->flush();
+        expectAllOrNothing(world, ended);
+        must(world.store->flush());
+      });
+}
+
+TEST(Memory, ALoadChangesNothing) {
+  failEach(
+      {}, [](World& world) { return world.store->loadSessionEntries("s").has_value(); },
+      [](World& world, Ended) {
+        EXPECT_EQ(world.ids().size(), 4U);
+        world.expectSound();
+      });
+}
+
+TEST(Memory, AStoreThatIsOpenedAndReadChangesNothing) {
+  failEach(
+      {},
+      [](World& world) {
+        auto other = SessionStore::open(world.folder.path().string());
+        return other && (*other)->loadSessionEntries("s", {.last = 2}).has_value();
+      },
+      [](World& world, Ended) { world.expectSound(); });
+}
+
+TEST(Memory, AForkIsThereOrNot) {
+  failEach(
+      {}, [](World& world) { return world.store->branchFromEntry("s", "2", {.sessionId = "f"}).has_value(); },
+      [](World& world, Ended ended) {
+        const auto sessions = must(world.store->listSessions());
+        const bool made = std::ranges::find(sessions, "f") != sessions.end();
+        EXPECT_TRUE(made || ended != Ended::Well);
+        if (!made) must(world.store->branchFromEntry("s", "2", {.sessionId = "f"}));
+        must(world.store->appendSessionEntries("f", {message("x", "own")}));
+        EXPECT_EQ(world.ids("f").size(), 4U);  // its header, what it shares, its own
+        world.expectSound("f");
+        world.expectSound();
+      });
+}
+
+TEST(Memory, AFollowerMissesNothing) {
+  failEach(
+      {},
+      [](World& world) {
+        auto follower = world.store->follow("s");
+        if (!follower) return false;
+        std::size_t seen = 0;
+        for (int round = 0; seen < 4 && round < 4; ++round) {
+          const long left = std::exchange(allocationsLeft, -1);
+          must(world.store->appendSessionEntries("s", {message("x", "f" + std::to_string(round))}));
+          allocationsLeft = left;
+          try {
+            const auto entries = follower->next(1000);
+            if (entries) seen += entries->size();
+          } catch (const std::bad_alloc&) {
+            allocationsLeft = -1;
+            const auto entries = must(follower->next(1000));
+            EXPECT_GE(entries.size(), 4U) << "what could not be given comes with the next call";
+            throw;
+          }
+        }
+        return seen >= 4;
+      },
+      [](World& world, Ended) { world.expectSound(); });
+}
+
+}  // namespace
+}  // namespace bough
