@@ -35,8 +35,10 @@ void addConverted(std::string_view json, Dialect from, Dialect target, std::vect
 }
 
 // Converts one branch; entries that are in `done` already stay as they are.
-void convertBranch(const std::vector<Entry>& entries, const std::vector<std::size_t>& path, Dialect target,
-                   std::unordered_map<std::size_t, std::vector<std::string>>& done, CompatibilityReport& report) {
+// `isBeginning`: the conversation begins here.
+void convertBranch(const std::vector<Entry>& entries, const std::vector<std::size_t>& path, bool isBeginning,
+                   Dialect target, std::unordered_map<std::size_t, std::vector<std::string>>& done,
+                   CompatibilityReport& report) {
   std::vector<SessionMessage> messages;
   std::vector<std::size_t> places;
   for (const std::size_t place : path) {
@@ -54,6 +56,8 @@ void convertBranch(const std::vector<Entry>& entries, const std::vector<std::siz
   std::unordered_map<std::size_t, std::vector<std::string>> fresh;
   std::size_t owner = places.empty() ? 0 : places.front();
   for (const SessionNode& node : converted.nodes) {
+    // What a dialect wants at the beginning of a conversation is not wanted after a summary.
+    if (!isBeginning && node.originals.empty() && &node == &converted.nodes.front()) continue;
     for (const std::int32_t index : node.originals) {
       const std::int64_t document = history.originals[static_cast<std::size_t>(index)].documentIndex;
       if (document < 0) continue;
@@ -157,7 +161,8 @@ std::unordered_map<std::size_t, std::vector<std::string>> convertEntries(const s
   for (const std::size_t leaf : leaves) {
     const std::vector<std::size_t> path = tree.path(leaf);
     if (std::ranges::all_of(path, isDone)) continue;
-    for (const auto& part : partsOf(entries, path)) convertBranch(entries, part, target, done, report);
+    const auto parts = partsOf(entries, path);
+    for (const auto& part : parts) convertBranch(entries, part, &part == &parts.front(), target, done, report);
   }
   return done;
 }

@@ -112,10 +112,9 @@ class Driver {
 
 }  // namespace
 
-std::string transcript::headOfBytes(const Agent& agent, std::string_view bytes) {
+Result<TranscriptReport> transcript::readBytes(const Agent& agent, std::string_view bytes, const Builder::Use& use) {
   const auto source = fromMemory(bytes);
-  auto report = Driver(agent, {}, {}, [](Entry&&) -> Result<void> { return {}; }).run(*source);
-  return report ? report->headId : std::string();
+  return Driver(agent, {}, {}, use).run(*source);
 }
 
 Result<std::string> recognizeTranscript(const std::string& path) {

@@ -110,7 +110,8 @@ class TranscriptWriting {
       if (!oneBranch) bytes += lineOf(entries_[i]).value_or("");
     }
     if (oneBranch || last == kNone) return last;
-    const std::size_t head = tree_.find(headOfBytes(agent_, bytes));
+    const auto report = readBytes(agent_, bytes, [](Entry&&) -> Result<void> { return {}; });
+    const std::size_t head = report ? tree_.find(report->headId) : kNone;
     return head == kNone ? last : head;
   }
 

@@ -60,9 +60,11 @@ class PiWriter : public Writer {
       line_->member("modelId", payload.text("model"));
     } else if (entry.type == entry_type::kThinkingLevelChange) {
       line(item, entry.type, out).member("thinkingLevel", payload.text("level"));
-    } else if (entry.type == entry_type::kCompactionSummary && ids_.contains(payload.text("firstKeptEntryId"))) {
+    } else if (entry.type == entry_type::kCompactionSummary) {
       line(item, "compaction", out).member("summary", payload.text("summary"));
-      line_->member("firstKeptEntryId", ids_[payload.text("firstKeptEntryId")]);
+      // One that keeps nothing names itself.
+      const auto kept = ids_.find(payload.text("firstKeptEntryId"));
+      line_->member("firstKeptEntryId", kept == ids_.end() ? ids_[entry.id] : kept->second);
       line_->member("tokensBefore", json::findUnsigned(entry.payload, "tokensBefore").value_or(0));
     } else if (entry.type == entry_type::kBranchSummary) {
       const auto from = ids_.find(payload.text("sourceEntryId"));

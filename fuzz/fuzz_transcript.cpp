@@ -1,0 +1,44 @@
+// Fuzzes the readers of transcripts, each of them with every input: whatever the bytes are, reading ends, keeps every
+// byte, and gives entries with ids of their own whose parents came before them.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "transcript/agent.h"
+#include "transcript/origin.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace bough::transcript {
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void readAs(const Agent& agent, std::string_view bytes) {
+  std::string joined;
+  std::unordered_set<std::string> ids;
+  const auto report = readBytes(agent, bytes, [&](Entry&& entry) -> Result<void> {
+    require(ids.insert(entry.id).second);
+    const std::string parent = entry.parentId.value_or("");
+    require(isControlType(entry.type) || parent.empty() || ids.contains(parent));
+    joined += lineOf(entry).value_or("");
+    return {};
+  });
+  if (!report) return;  // it is not a document
+  require(report->skippedBytes > 0 || joined == bytes);
+  require(report->headId.empty() || ids.contains(report->headId));
+}
+
+}  // namespace
+}  // namespace bough::transcript
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  for (const bough::transcript::Agent& agent : bough::transcript::agents()) bough::transcript::readAs(agent, bytes);
+  return 0;
+}

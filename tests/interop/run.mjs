@@ -1,0 +1,92 @@
+// Each fixture of each agent, exported to each agent whose program is here: the program resumes it, and the history that
+// it then sends to its model holds what the fixture's expected file says.
+//   node run.mjs NODE_MODULES BOUGH [WORD…]
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { plainHistory } from './lib/history.mjs';
+import { startModel } from './lib/model.mjs';
+import { kPrograms } from './lib/programs.mjs';
+import { kCases } from './cases.mjs';
+
+const kPrompt = 'PROMPT-OF-THE-TEST';
+// The folders of the sessions in the fixtures; here they are another one.
+const kFolders = ['/home/ada/bridge', '/home/dev/projects/demo'];
+const kTimeoutMs = 300_000;  // only against a program that hangs
+const here = path.dirname(fileURLToPath(import.meta.url));
+const [modules, command, ...words] = process.argv.slice(2);
+const bough = path.resolve(command);
+
+function run(command, options) {
+  return new Promise((resolve) => {
+    const child = spawn(command[0], command.slice(1), { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    let output = '';
+    child.stdout.on('data', (data) => (output += data));
+    child.stderr.on('data', (data) => (output += data));
+    const timer = setTimeout(() => child.kill('SIGKILL'), kTimeoutMs);
+    child.on('error', (error) => (output += error.message));
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, output });
+    });
+  });
+}
+
+/// Writes a fixture where the program looks for it, and lets the program resume it. Returns the history it sent.
+async function resumed(test, target) {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), `bough-interop-${target}-`));
+  const model = await startModel(kPrompt);
+  try {
+    const program = kPrograms[target];
+    const cwd = path.join(home, 'bridge_one.x');
+    fs.mkdirSync(cwd);
+    const env = { PATH: process.env.PATH, HOME: home, NO_COLOR: '1', BOUGH_STORE: path.join(home, 'store'), ...program.environment(home, model.url) };
+    const source = path.join(here, '../transcript/fixtures', test.file);
+    const written = await run([bough, 'resume', source, '--in', target, ...kFolders.flatMap((old) => ['--cwd-map', `${old}=${cwd}`]), '--json'], { env, cwd });
+    if (written.code !== 0) return { problem: `bough resume failed: ${written.output}` };
+    const { agentSessionId, file } = JSON.parse(written.output);
+    const session = { id: agentSessionId, path: file };
+    program.prepare(home, model.url);
+    const done = await run(program.command(program.program(modules), session, kPrompt), { env, cwd });
+    if (!model.history) return { problem: `the program did not ask its model: ${done.output.slice(-1500)}` };
+    return { history: plainHistory(model.history, kPrompt, test.thoughts) };
+  } finally {
+    model.stop();
+    fs.rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/// The first place where two histories differ, in words; empty when they do not.
+function difference(expected, actual) {
+  const say = (line) => (line === undefined ? 'nothing' : JSON.stringify(line));
+  for (let i = 0; i < Math.max(expected.length, actual.length); ++i) {
+    if (say(expected[i]) !== say(actual[i])) return `line ${i}: expected ${say(expected[i])}, sent ${say(actual[i])}`;
+  }
+  return '';
+}
+
+const tests = [];
+for (const test of kCases) {
+  for (const target of test.targets ?? Object.keys(kPrograms)) tests.push({ name: `${test.file} in ${target}`, test, target });
+}
+// With INTEROP_SHOW=1 the histories are printed instead of compared.
+const chosen = tests.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+let failures = 0;
+async function work() {
+  for (let next = chosen.shift(); next; next = chosen.shift()) {
+    const { problem, history } = await resumed(next.test, next.target);
+    if (process.env.INTEROP_SHOW && history) console.log(next.name, JSON.stringify(history, null, 1));
+    const wrong = problem ?? difference(next.test.historyIn?.[next.target] ?? next.test.history, history);
+    if (wrong) {
+      ++failures;
+      console.log(`FAILED ${next.name}: ${wrong}`);
+    } else {
+      console.log(`ok ${next.name}`);
+    }
+  }
+}
+await Promise.all(Array.from({ length: Math.min(4, os.cpus().length) }, work));
+console.log(failures === 0 ? 'interop: all passed' : `interop: ${failures} failed`);
+process.exit(failures === 0 ? 0 : 1);
