@@ -26,6 +26,7 @@ struct ContextOptions {
   bool strict = false;            ///< Fail at the first message that is not what its dialect says.
   std::optional<std::string> systemPrompt;  ///< Text that takes the place of the recorded system prompt.
   std::optional<std::string> tools;         ///< A JSON list, in any dialect, in place of the recorded tools.
+  bool thinkingAsText = false;              ///< Write readable reasoning of other providers as text.
 
   bool operator==(const ContextOptions&) const = default;
 };
@@ -51,17 +52,19 @@ struct Context {
   std::string tools;            ///< A JSON list; empty when there are none.
   std::string model;            ///< In force at the head; empty when the branch does not say.
   std::string provider;         ///< Of that model, where the branch says.
+  bool foreignModel = false;    ///< The model is another provider's, so a request does not name it.
   std::string thinkingLevel;    ///< In force at the head; empty when the branch does not say.
   std::vector<ContextMessage> parts;
   std::uint64_t tokens = 0;           ///< Of system, tools and messages, counted or estimated.
   std::uint64_t countedTokens = 0;    ///< How many of them come from recorded usage.
-  std::uint64_t turnsLeftOut = 0;     ///< By the budget.
+  std::uint64_t turnsLeftOut = 0;     ///< By the budget; at least so many when older entries were not read.
   std::uint64_t messagesLeftOut = 0;  ///< Their messages.
   std::string firstEntryId;           ///< The oldest entry whose message is in it; empty when there is none.
   std::string summaryEntryId;         ///< The compaction summary it begins with; empty when there is none.
   CompatibilityReport report;
 
-  /// The request's members as one object: model where it is known, system, tools, messages, each under the API's name.
+  /// The request's members as one object, each under the API's name: the model, where it is known and the provider's
+  /// own; system, tools, messages; and for Anthropic, which demands it, `max_tokens` of 4096.
   [[nodiscard]] std::string requestJson() const;
 };
 
@@ -158,6 +161,7 @@ class TurnSaver {
   TurnOptions options_;
   std::string parentId_;
   std::uint64_t toolCount_ = 0;
+  Usage counted_{};  // What the messages of the turn say themselves.
 };
 
 /// A whole turn at once.

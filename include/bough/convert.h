@@ -23,6 +23,7 @@ struct WayBack {
 struct ConvertOptions {
   bool strict = false;            ///< Stop at the first message that is not what its dialect says.
   bool keepPendingCalls = false;  ///< Leave tool calls at the end unanswered: the caller is about to run them.
+  bool thinkingAsText = false;    ///< Write readable reasoning of another provider as text, between <thinking> tags.
 };
 
 /// What happened to one thing.

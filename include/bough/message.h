@@ -87,6 +87,15 @@ struct Usage {
   std::uint64_t cacheReadTokens = 0;
   std::uint64_t cacheWriteTokens = 0;
   std::uint64_t reasoningTokens = 0;
+
+  Usage& operator+=(const Usage& other) {
+    inputTokens += other.inputTokens;
+    outputTokens += other.outputTokens;
+    cacheReadTokens += other.cacheReadTokens;
+    cacheWriteTokens += other.cacheWriteTokens;
+    reasoningTokens += other.reasoningTokens;
+    return *this;
+  }
 };
 
 /// Moves, but does not copy: its views may point into `owned`.

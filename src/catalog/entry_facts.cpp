@@ -80,6 +80,39 @@ void readUnknown(std::string_view message, bool wantText, EntryFacts& facts) {
   if (wantText) addLine(facts.text, message);
 }
 
+// An entry that was converted from others: the session it came from counts what was paid for it.
+bool isConverted(const Entry& entry) {
+  if (entry.meta.empty()) return false;
+  const auto migration = json::findMember(entry.meta, "migration");
+  return migration && json::findMember(*migration, "sources");
+}
+
+Usage readTokens(std::string_view usage) {
+  const auto tokens = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
+  return {.inputTokens = tokens("inputTokens"),
+          .outputTokens = tokens("outputTokens"),
+          .cacheReadTokens = tokens("cacheReadTokens"),
+          .cacheWriteTokens = tokens("cacheWriteTokens"),
+          .reasoningTokens = tokens("reasoningTokens")};
+}
+
+// The end of a turn that was saved with what it took. What its messages say themselves is counted with them.
+void readTurn(const Entry& entry, EntryFacts& facts) {
+  if (json::findString(entry.payload, "kind") != "turn") return;
+  facts.model = json::findString(entry.payload, "model").value_or("");
+  facts.durationMs = json::findUnsigned(entry.payload, "durationMs").value_or(0);
+  Usage total = readTokens(json::findMember(entry.payload, "usage").value_or(""));
+  const Usage counted = readTokens(json::findMember(entry.payload, "counted").value_or(""));
+  const auto less = [](std::uint64_t all, std::uint64_t part) { return all > part ? all - part : 0; };
+  total.inputTokens = less(total.inputTokens, counted.inputTokens);
+  total.outputTokens = less(total.outputTokens, counted.outputTokens);
+  total.cacheReadTokens = less(total.cacheReadTokens, counted.cacheReadTokens);
+  total.cacheWriteTokens = less(total.cacheWriteTokens, counted.cacheWriteTokens);
+  total.reasoningTokens = less(total.reasoningTokens, counted.reasoningTokens);
+  const bool any = (total.inputTokens | total.outputTokens | total.cacheReadTokens | total.cacheWriteTokens) != 0;
+  if (any) facts.usage = total;
+}
+
 }  // namespace
 
 std::string_view toString(EntryRole role) {
@@ -101,6 +134,7 @@ EntryFacts readFacts(const Entry& entry, bool wantText) {
     if (wantText) facts.text = json::findString(entry.payload, "summary").value_or("");
     return facts;
   }
+  if (entry.type == entry_type::kCustom && !isConverted(entry)) readTurn(entry, facts);
   if (entry.type != entry_type::kMessage) return facts;
   const auto member = json::findMember(entry.payload, "message");
   const std::string_view stored = member ? *member : std::string_view(entry.payload);
@@ -111,6 +145,7 @@ EntryFacts readFacts(const Entry& entry, bool wantText) {
   }
   const auto message = normalize(stored, named->value_or(Dialect::Plain));
   message ? readMessage(*message, wantText, facts) : readUnknown(stored, wantText, facts);
+  if (isConverted(entry)) facts.usage.reset();
   return facts;
 }
 

@@ -28,6 +28,7 @@ struct EntryFacts {
   std::vector<std::string> results;  ///< Ids of calls that were answered.
   std::uint64_t callCount = 0;
   std::uint64_t failureCount = 0;
+  std::uint64_t durationMs = 0;  ///< Of a turn that says how long it took.
 };
 
 /// At most so much text of one entry can be searched.

@@ -247,6 +247,7 @@ void Intake::applyConversation(const Entry& entry, const EntryFacts& facts, std:
   for (const std::string& result : facts.results) std::erase(branch.openCalls, result);
   if (!facts.model.empty()) row_.lastModel = facts.model;
   if (facts.usage) applyUsage(facts, branch.number, timeMs);
+  if (facts.durationMs < timeMs) row_.firstMs = std::min(row_.firstMs, timeMs - facts.durationMs);
   if (summary.titleSource == TitleSource::None && facts.role == EntryRole::User && !isRedacted(entry.id)) {
     summary.title = titleFrom(facts);
     if (!summary.title.empty()) {

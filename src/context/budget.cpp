@@ -71,14 +71,14 @@ bool saysSomething(const message::Original& original) {
          std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind != BlockKind::ToolResult; });
 }
 
-// The last original with a result whose call is not there; 0 when there is none.
-std::size_t lastOrphan(const message::History& history, const message::Pairing& pairing) {
+// The place after the last result whose call is not there; 0 when there is none.
+std::size_t afterOrphans(const message::History& history, const message::Pairing& pairing) {
   std::size_t last = 0;
   std::size_t result = 0;
   for (std::size_t i = 0; i < history.originals.size(); ++i) {
     if (history.originals[i].section != message::Section::Messages) continue;
     for (const Block& block : history.originals[i].message.blocks) {
-      if (block.kind == BlockKind::ToolResult && pairing.resultCalls[result++] == message::kOrphan) last = i;
+      if (block.kind == BlockKind::ToolResult && pairing.resultCalls[result++] == message::kOrphan) last = i + 1;
     }
   }
   return last;
@@ -94,7 +94,7 @@ Turns findTurns(message::History& history, std::size_t first, bool complete) {
   Turns turns;
   turns.unanswered.assign(history.originals.size(), 0);
   const message::Pairing pairing = message::pairCalls(history);
-  // For each original, how far the results of the calls up to it reach.
+  // For each original, the place after the last result of its calls.
   std::vector<std::size_t> reach(history.originals.size(), 0);
   for (const message::Call& call : pairing.calls) {
     if (call.result == nullptr) {
@@ -102,12 +102,12 @@ Turns findTurns(message::History& history, std::size_t first, bool complete) {
       continue;
     }
     std::size_t& mine = reach[static_cast<std::size_t>(call.original)];
-    mine = std::max(mine, static_cast<std::size_t>(call.resultOriginal));
+    mine = std::max(mine, static_cast<std::size_t>(call.resultOriginal) + 1);
   }
-  std::size_t furthest = complete ? 0 : lastOrphan(history, pairing);
+  std::size_t answered = complete ? first : afterOrphans(history, pairing);
   for (std::size_t i = first; i < history.originals.size(); ++i) {
-    if (furthest < i && saysSomething(history.originals[i])) turns.starts.push_back(i);
-    furthest = std::max(furthest, reach[i]);
+    if (answered <= i && saysSomething(history.originals[i])) turns.starts.push_back(i);
+    answered = std::max(answered, reach[i]);
   }
   return turns;
 }

@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "context/branch.h"
 #include "context/budget.h"
+#include "context/models.h"
 #include "context/signatures.h"
 #include "context/tokens.h"
 #include "message/dialect/entry_message.h"
@@ -39,6 +40,7 @@ class Builder {
     out_.model = branch_.model;
     out_.provider = branch_.provider;
     out_.thinkingLevel = branch_.thinkingLevel;
+    checkModel();
     addSystem();
     addTools();
     firstMessage_ = history_.originals.size();
@@ -57,6 +59,14 @@ class Builder {
       const Recorded& system = *branch_.system;
       message::addSystem({.entryId = system.entryId, .dialect = system.dialect, .raw = system.json}, history_);
     }
+  }
+
+  // The name of another provider's model would only be refused.
+  void checkModel() {
+    out_.foreignModel = isForeignModel(out_.model, out_.provider, options_.dialect);
+    if (!out_.foreignModel) return;
+    reporter_.note(Change::LeftOut, "model", "model",
+                   fmt::format("{} is a model of another provider than {}'s", out_.model, toString(options_.dialect)));
   }
 
   void addTools() {
@@ -98,6 +108,7 @@ class Builder {
     if (!isMessage && !isSummary) return;
     ++listed_;
     if (entry.redacted) {
+      if (isMessage) message::addRedacted(entry.id, history_);
       note(Change::LeftOut, entry.id, isMessage ? "message" : "summary", "redacted");
     } else if (isMessage) {
       message::addEntryMessage(entry.id, entry.type, entry.payload, history_);
@@ -167,13 +178,15 @@ class Builder {
                               newest, kept, budget),
                   "raise the budget, or compact the session");
     }
-    leaveOut(from, starts.size() - turns, budget);
+    // Messages before the first turn that begins with the user are one, too.
+    const bool headless = starts.front() > firstTurn_;
+    leaveOut(from, starts.size() - turns + (headless ? 1 : 0), budget);
     out_.tokens = total;
     return {};
   }
 
   void leaveOut(std::size_t from, std::size_t turns, std::uint64_t budget) {
-    out_.turnsLeftOut = turns + (from > firstTurn_ && turns == 0 ? 1 : 0);
+    out_.turnsLeftOut = turns;
     out_.messagesLeftOut = from - firstTurn_;
     const std::string_view first = history_.originals[firstTurn_].entryId;
     const std::string_view last = history_.originals[from - 1].entryId;
@@ -200,7 +213,9 @@ class Builder {
       if (counts_.counted[i] != 0) out_.countedTokens += counts_.tokens[i];
     }
     message::Request request = message::writeRequest(
-        history_, options_.dialect, {.strict = false, .keepPendingCalls = options_.keepPendingCalls}, reporter_);
+        history_, options_.dialect,
+        {.strict = false, .keepPendingCalls = options_.keepPendingCalls, .thinkingAsText = options_.thinkingAsText},
+        reporter_);
     out_.report.messages = listed_;
     out_.system = std::move(request.system);
     out_.tools = std::move(request.tools);
@@ -263,7 +278,8 @@ std::string Context::requestJson() const {
   std::string out;
   json::Writer writer(out);
   writer.beginObject();
-  if (!model.empty() && dialect != Dialect::Gemini) writer.member("model", model);
+  if (!model.empty() && dialect != Dialect::Gemini && !foreignModel) writer.member("model", model);
+  if (dialect == Dialect::Anthropic) writer.member("max_tokens", message::kDefaultMaxTokens);
   if (!system.empty() && !names.system.empty()) writer.key(names.system).raw(system);
   if (!tools.empty()) writer.key(names.tools).raw(tools);
   writer.key(names.messages).raw(messages).endObject();

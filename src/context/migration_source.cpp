@@ -20,7 +20,7 @@ void readWayBackOf(SessionStore& store, const Entry& marker, MigrationSource& so
   const auto named = json::findMember(marker.payload, "origin");
   const auto sha256 = named ? json::findString(*named, "sha256") : std::nullopt;
   auto bytes = sha256 ? store.readAttachment(*sha256)
-                      : Result<std::string>(fail(ErrorCode::NotFound, "the migration names no origin"));
+                      : Result<std::string>(fail(ErrorCode::NotFound, "the migration names no way back"));
   if (bytes) {
     source.wayBack.json = std::move(*bytes);
   } else {
@@ -72,7 +72,7 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
     const Entry& entry = source.entries[i];
     applyState(entry, inForce);
     if (entry.redacted) source.redacted.push_back(entry.id);
-    if (!message::isMessageType(entry.type) || entry.redacted) continue;
+    if (!message::isMessageType(entry.type)) continue;
     source.places.push_back(i);
     source.systems.push_back(inForce.system ? inForce.system->json : "");
     source.tools.push_back(inForce.tools ? inForce.tools->json : "");
@@ -83,7 +83,7 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
     const Entry& entry = source.entries[source.places[i]];
     source.messages.push_back({.entryId = entry.id,
                                .type = entry.type,
-                               .payload = entry.payload,
+                               .payload = entry.redacted ? std::string_view() : std::string_view(entry.payload),
                                .system = source.systems[i],
                                .tools = source.tools[i]});
   }
@@ -94,8 +94,8 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
 Result<void> readOriginals(SessionStore& store, const std::string& sessionId, const MigrationSource& source,
                            bool strict, message::History& history, message::Reporter& reporter) {
   if (!source.wayBackProblem.empty()) {
-    if (strict) return fail(ErrorCode::Damaged, "the origin of the last migration is gone: " + source.wayBackProblem);
-    reporter.warn("the origin of the last migration is gone: " + source.wayBackProblem + "; converted without it");
+    if (strict) return fail(ErrorCode::Damaged, "the way back of the last migration is gone: " + source.wayBackProblem);
+    reporter.warn("the way back of the last migration is gone: " + source.wayBackProblem + "; converted without it");
   }
   const WayBack* wayBack = source.wayBack.json.empty() ? nullptr : &source.wayBack;
   auto read = message::readSession(source.messages, wayBack, history, reporter);
@@ -116,12 +116,15 @@ Result<void> readOriginals(SessionStore& store, const std::string& sessionId, co
     reporter.note(Change::LeftOut, "payload", "message", "redacted");
     if (!reporter.report().findings.empty()) reporter.report().findings.back().entryId = entry;
   }
-  // What comes from the origin was stored before anybody could redact it.
+  // What comes from the way back was stored before anybody could redact it.
   if (wayBack == nullptr) return {};
   BOUGH_TRY(auto redacted, redactedIn(store, sessionId));
-  std::erase_if(history.originals, [&](const message::Original& original) {
-    return original.fromWayBack && redacted.contains(original.entryId);
-  });
+  for (message::Original& original : history.originals) {
+    if (!original.fromWayBack || !redacted.contains(original.entryId)) continue;
+    original.redacted = true;
+    original.message.blocks.clear();
+    original.raw = {};
+  }
   return {};
 }
 

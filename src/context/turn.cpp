@@ -70,16 +70,27 @@ Result<std::string> blockPayload(const TurnBlock& block) {
   return messagePayload(Dialect::Bough, message);
 }
 
-std::string totalsPayload(const TurnTotals& totals) {
+void writeUsage(json::Writer& writer, std::string_view name, const Usage& usage) {
+  writer.key(name).beginObject().member("inputTokens", usage.inputTokens);
+  writer.member("outputTokens", usage.outputTokens).member("cacheReadTokens", usage.cacheReadTokens);
+  writer.member("cacheWriteTokens", usage.cacheWriteTokens);
+  writer.member("reasoningTokens", usage.reasoningTokens).endObject();
+}
+
+bool isEmpty(const Usage& usage) {
+  return (usage.inputTokens | usage.outputTokens | usage.cacheReadTokens | usage.cacheWriteTokens |
+          usage.reasoningTokens) == 0;
+}
+
+// `counted`: the part of the usage that messages of the turn say themselves, so that nobody counts it twice.
+std::string totalsPayload(const TurnTotals& totals, const Usage& counted) {
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject().member("kind", "turn");
   if (!totals.model.empty()) writer.member("model", totals.model);
   if (!totals.stopReason.empty()) writer.member("stopReason", totals.stopReason);
-  writer.key("usage").beginObject().member("inputTokens", totals.usage.inputTokens);
-  writer.member("outputTokens", totals.usage.outputTokens).member("cacheReadTokens", totals.usage.cacheReadTokens);
-  writer.member("cacheWriteTokens", totals.usage.cacheWriteTokens);
-  writer.member("reasoningTokens", totals.usage.reasoningTokens).endObject();
+  writeUsage(writer, "usage", totals.usage);
+  if (!isEmpty(counted)) writeUsage(writer, "counted", counted);
   writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject();
   return payload;
 }
@@ -148,6 +159,7 @@ Result<std::string> TurnSaver::toolResult(std::string_view toolCallId, std::stri
 Result<std::string> TurnSaver::message(Dialect dialect, std::string_view json) {
   BOUGH_TRY(auto read, normalize(json, dialect));
   auto id = append(entry_type::kMessage, messagePayload(dialect, json));
+  if (id && read.usage) counted_ += *read.usage;
   for (const Block& each : read.blocks) {
     if (id && each.kind == BlockKind::ToolCall) ++toolCount_;
   }
@@ -156,7 +168,7 @@ Result<std::string> TurnSaver::message(Dialect dialect, std::string_view json) {
 
 Result<std::string> TurnSaver::finish(TurnTotals totals) {
   if (totals.toolCount == 0) totals.toolCount = toolCount_;
-  return append(entry_type::kCustom, totalsPayload(totals));
+  return append(entry_type::kCustom, totalsPayload(totals, counted_));
 }
 
 Result<AppendResult> saveTurn(SessionStore& store, const std::string& sessionId, const Turn& turn,
@@ -170,7 +182,7 @@ Result<AppendResult> saveTurn(SessionStore& store, const std::string& sessionId,
     if (block.kind == BlockKind::ToolCall) ++tools;
   }
   if (totals.toolCount == 0) totals.toolCount = tools;
-  batch.push_back(makeEntry(entry_type::kCustom, totalsPayload(totals), options));
+  batch.push_back(makeEntry(entry_type::kCustom, totalsPayload(totals, {}), options));
   return store.appendSessionEntries(sessionId, std::move(batch), {.durability = options.durability});
 }
 

@@ -18,7 +18,10 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
   message::History history;
   std::map<std::string, std::string, std::less<>> started;  // Call id → the last tool_start of it.
   for (const Entry& entry : branch.entries) {
-    if (entry.redacted) continue;
+    if (entry.redacted) {
+      if (message::isMessageType(entry.type)) message::addRedacted(entry.id, history);
+      continue;
+    }
     if (message::isMessageType(entry.type)) {
       message::addEntryMessage(entry.id, entry.type, entry.payload, history);
     } else if (entry.type == entry_type::kToolStart) {
@@ -29,7 +32,7 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
   message::markRepeatedCalls(pairing);
   std::vector<UnfinishedToolCall> open;
   for (const message::Call& call : pairing.calls) {
-    if (call.result != nullptr || call.repeated) continue;
+    if (call.result != nullptr || call.repeated || call.redacted) continue;
     const message::Original& original = history.originals[static_cast<std::size_t>(call.original)];
     const Block& block = *call.block;
     UnfinishedToolCall& found = open.emplace_back();

@@ -166,7 +166,8 @@ TEST(ConvertRules, ToolDefinitionsAreConvertedBothWays) {
 }
 
 TEST(ConvertRules, ResponsesInputThatIsAStringIsAUserMessage) {
-  EXPECT_EQ(converted(R"({"model":"gpt-5","input":"hi"})", kR, kA), R"({"messages":[{"role":"user","content":"hi"}]})");
+  EXPECT_EQ(converted(R"({"model":"gpt-5","input":"hi"})", kR, kA),
+            R"({"messages":[{"role":"user","content":"hi"}],"max_tokens":4096})");
 }
 
 TEST(ConvertRules, FilesThatOnlyTheirProviderCanReadBecomeANote) {

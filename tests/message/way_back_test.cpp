@@ -171,7 +171,7 @@ TEST(WayBack, ACallOfAFreeformToolThatWasMadeElsewhereIsOneOfText) {
       R"(,{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"patch","input":{"input":"a\nb"}},{"type":"tool_use","id":"t2","name":"patch","input":{"input":"x","more":1}},{"type":"tool_use","id":"t3","name":"f","input":{"input":"x"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"1"},{"type":"tool_result","tool_use_id":"t2","content":"2"},{"type":"tool_result","tool_use_id":"t3","content":"3"}]})";
   const auto addedTo = [&](const std::string& document, Dialect from) {
     auto there = convertHistory(document, from, kA);
-    there->document.insert(there->document.rfind("]}"), calls);
+    there->document.insert(there->document.rfind("],\"max_tokens\""), calls);
     const auto back = convertHistory(there->document, kA, from, {}, &there->wayBack);
     EXPECT_EQ(convertHistory(back->document, from, kA, {}, &back->wayBack)->document, there->document);
     return back->document;

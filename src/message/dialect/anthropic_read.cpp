@@ -34,6 +34,7 @@ void readSource(Reader& reader, Tree::Index source, Block& block) {
     block.source = MediaSource::Text;
     block.text = reader.joined(texts, "\\n\\n");
   }
+  reader.extrasOf(block.extras, source, {"type", "media_type", "data", "url", "file_id", "content"});
 }
 
 void readCitations(Reader& reader, Tree::Index citations, std::vector<Block>& blocks) {
@@ -76,6 +77,7 @@ void readThinking(Reader& reader, Tree::Index node, Block block, std::vector<Blo
   block.kind = redacted ? BlockKind::RedactedThinking : BlockKind::Thinking;
   block.text = reader.text(tree.find(node, "thinking"));
   block.signature = reader.text(tree.find(node, redacted ? "data" : "signature"));
+  reader.extrasOf(block.extras, node, {"type", "thinking", "signature", "data"});
   if (!redacted && !block.text.present) {
     blocks.push_back(reader.unknown(node, block.type, "a thinking block without thinking"));
     return;

@@ -78,6 +78,8 @@ Block readBlock(Reader& reader, Tree::Index node) {
                      name == "image" || name == "document" || name == "tool_call";
   if (!known) return reader.unknown(node, type, type.present ? "" : "a block without a type");
   if (!readByType(reader, node, name, block)) return reader.unknown(node, type, "a block whose value cannot be read");
+  reader.extrasOf(block.extras, node,
+                  {"type", "id", "name", "signature", "text", "input", "mediaType", "data", "url", "fileId"});
   return block;
 }
 
@@ -99,6 +101,7 @@ Block readResult(Reader& reader, Tree::Index node) {
     text.text = reader.text(content);
   }
   for (const Tree::Index each : tree.elements(content)) block.content.push_back(readBlock(reader, each));
+  reader.extrasOf(block.extras, node, {"type", "id", "name", "isError", "content"});
   return block;
 }
 
@@ -112,6 +115,7 @@ Problem readBough(const Tree& tree, Tree::Index node, Message& out) {
   out.id = reader.text(tree.find(node, "id"));
   out.model = reader.text(tree.find(node, "model"));
   out.stopReason = reader.text(tree.find(node, "stopReason"));
+  reader.extrasOf(out.extras, node, {"role", "content", "id", "model", "stopReason", "usage"});
   const Tree::Index usage = tree.find(node, "usage");
   if (tree.isObject(usage)) {
     out.usage = Usage{

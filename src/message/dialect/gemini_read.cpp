@@ -28,6 +28,7 @@ bool readInlineData(Reader& reader, Tree::Index data, Block& block) {
   block.text = reader.text(tree.find(data, "data"));
   block.name = reader.text(findEither(tree, data, "displayName", "display_name"));
   setMediaKind(block);
+  reader.extrasOf(block.extras, data, {"mimeType", "mime_type", "data", "displayName", "display_name"});
   return block.text.present && block.type.present;
 }
 
@@ -41,6 +42,7 @@ bool readFileData(Reader& reader, Tree::Index data, Block& block) {
   const bool own = address.starts_with("gs://") || address.contains("googleapis.com/");
   block.source = own || !address.starts_with("http") ? MediaSource::FileId : MediaSource::Url;
   setMediaKind(block);
+  reader.extrasOf(block.extras, data, {"mimeType", "mime_type", "fileUri", "file_uri", "displayName", "display_name"});
   return block.text.present;
 }
 
@@ -51,17 +53,28 @@ bool readCall(Reader& reader, Tree::Index call, Block& block) {
   block.name = reader.text(tree.find(call, "name"));
   block.id = reader.text(tree.find(call, "id"));
   block.idMissing = !block.id.present;
+  reader.extrasOf(block.extras, call, {"name", "id", "args"});
   block.input = args == Tree::kNone || tree.kind(args) == Kind::Null ? "{}" : tree.raw(args);
   return block.name.present && block.input.starts_with('{');
 }
 
-// `output` is the result, `error` the failure; without either the whole object is the output.
+// Whether a response says that the tool failed. Programs write `"error":null` for success.
+bool saysError(const Tree& tree, Tree::Index error) {
+  if (error == Tree::kNone) return false;
+  const Kind kind = tree.kind(error);
+  return kind != Kind::Null && kind != Kind::False && !(kind == Kind::String && tree.body(error).empty());
+}
+
+// `output` alone is the result and `error` alone the failure. An object that says more is the result in full.
 void readResponseValue(Reader& reader, Tree::Index response, Block& block) {
   const Tree& tree = reader.tree;
+  std::size_t members = 0;
+  for ([[maybe_unused]] const auto member : tree.members(response)) ++members;
   const Tree::Index error = tree.find(response, "error");
   const Tree::Index output = tree.find(response, "output");
-  block.isError = error != Tree::kNone && output == Tree::kNone;
-  const Tree::Index value = block.isError ? error : output != Tree::kNone ? output : response;
+  block.isError = output == Tree::kNone && saysError(tree, error);
+  const Tree::Index only = block.isError ? error : output;
+  const Tree::Index value = members == 1 && only != Tree::kNone ? only : response;
   Block& text = block.content.emplace_back();
   text.kind = BlockKind::Text;
   text.raw = tree.raw(value);
@@ -77,6 +90,7 @@ bool readResponse(Reader& reader, Tree::Index response, Block& block) {
   block.idMissing = !block.id.present;
   if (!block.name.present || !tree.isObject(value)) return false;
   readResponseValue(reader, value, block);
+  reader.extrasOf(block.extras, response, {"name", "id", "response", "parts"});
   for (const Tree::Index part : tree.elements(tree.find(response, "parts"))) {
     Block media;
     media.raw = tree.raw(part);
@@ -102,51 +116,61 @@ constexpr std::array<PartField, 8> kOtherParts = {{{"executableCode", "executabl
                                                    {"partMetadata", "part_metadata"},
                                                    {"mediaProcessing", "media_processing"}}};
 
+// The fields that hold data, the most important first. A part holds one of them; of two the first counts, and the
+// other is named.
+constexpr std::array<PartField, 5> kDataFields = {{{"functionCall", "function_call"},
+                                                   {"functionResponse", "function_response"},
+                                                   {"text", "text"},
+                                                   {"inlineData", "inline_data"},
+                                                   {"fileData", "file_data"}}};
+
+// The place in kDataFields of the field that counts; its size when there is none.
+std::size_t dataField(const Tree& tree, Tree::Index part) {
+  std::size_t field = 0;
+  while (field < kDataFields.size() &&
+         findEither(tree, part, kDataFields[field].camel, kDataFields[field].snake) == Tree::kNone) {
+    ++field;
+  }
+  return field;
+}
+
+bool readData(Reader& reader, std::size_t field, Tree::Index value, Block& block) {
+  switch (field) {
+    case 0: return readCall(reader, value, block);
+    case 1: return readResponse(reader, value, block);
+    case 2:
+      block.kind = BlockKind::Text;
+      block.text = reader.text(value);
+      return block.text.present;
+    case 3: return readInlineData(reader, value, block);
+    default: return readFileData(reader, value, block);
+  }
+}
+
 Block readPart(Reader& reader, Tree::Index node) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(node)) return reader.unknown(node, {}, "a part is an object");
   Block block;
   block.raw = tree.raw(node);
-  bool thought = false;
-  bool readable = false;
-  std::string_view what;
-  for (const auto [key, value] : tree.members(node)) {
-    const std::string_view name = tree.body(key);
-    if (name == "text") {
-      what = name;
-      block.kind = BlockKind::Text;
-      block.text = reader.text(value);
-      readable = block.text.present;
-    } else if (name == "functionCall" || name == "function_call") {
-      what = name;
-      readable = readCall(reader, value, block);
-    } else if (name == "functionResponse" || name == "function_response") {
-      what = name;
-      readable = readResponse(reader, value, block);
-    } else if (name == "inlineData" || name == "inline_data") {
-      what = name;
-      readable = readInlineData(reader, value, block);
-    } else if (name == "fileData" || name == "file_data") {
-      what = name;
-      readable = readFileData(reader, value, block);
-    } else if (name == "thought") {
-      thought = tree.kind(value) == Kind::True;
-    } else if (name == "thoughtSignature" || name == "thought_signature") {
-      block.signature = reader.text(value);
-    } else {
-      reader.extra(block.extras, key);
-    }
-  }
-  if (what.empty()) {
-    for (const PartField& field : kOtherParts) {
-      if (findEither(tree, node, field.camel, field.snake) != Tree::kNone) {
-        return reader.unknown(node, reader.own(field.camel));
+  const std::size_t field = dataField(tree, node);
+  if (field == kDataFields.size()) {
+    for (const PartField& other : kOtherParts) {
+      if (findEither(tree, node, other.camel, other.snake) != Tree::kNone) {
+        return reader.unknown(node, reader.own(other.camel));
       }
     }
+    reader.extrasOf(block.extras, node, {"thought", "thoughtSignature", "thought_signature"});
     return reader.unknown(node, {}, block.extras.empty() ? "a part without data" : "");
   }
-  if (!readable) return reader.unknown(node, reader.own(what), "a part whose value cannot be read");
-  if (thought && block.kind == BlockKind::Text) block.kind = BlockKind::Thinking;
+  const PartField& data = kDataFields[field];
+  reader.extrasOf(block.extras, node, {data.camel, data.snake, "thought", "thoughtSignature", "thought_signature"});
+  if (!readData(reader, field, findEither(tree, node, data.camel, data.snake), block)) {
+    return reader.unknown(node, reader.own(data.camel), "a part whose value cannot be read");
+  }
+  block.signature = reader.text(findEither(tree, node, "thoughtSignature", "thought_signature"));
+  const Tree::Index thought = tree.find(node, "thought");
+  const bool isThought = thought != Tree::kNone && tree.kind(thought) == Kind::True;
+  if (isThought && block.kind == BlockKind::Text) block.kind = BlockKind::Thinking;
   return block;
 }
 
@@ -166,6 +190,11 @@ Problem readCandidate(Reader& reader, Tree::Index response) {
   out.id = reader.text(tree.find(response, "responseId"));
   out.model = reader.text(tree.find(response, "modelVersion"));
   out.stopReason = reader.text(tree.find(first, "finishReason"));
+  // Only the first candidate is the answer; the others are named.
+  const bool several = first != Tree::kNone && tree.next(first) < tree.next(tree.find(response, "candidates"));
+  if (several) out.extras.emplace_back("candidates");
+  reader.extrasOf(out.extras, first, {"content", "finishReason", "index"});
+  reader.extrasOf(out.extras, response, {"candidates", "responseId", "modelVersion", "usageMetadata"});
   const Tree::Index usage = tree.find(response, "usageMetadata");
   if (!tree.isObject(usage)) return std::nullopt;
   const std::uint64_t cached = reader.unsignedValue(tree.find(usage, "cachedContentTokenCount"));

@@ -33,13 +33,14 @@ void readPart(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
   } else if (tree.stringIs(type, "image_url")) {
     block.kind = BlockKind::Image;
     readable = reader.url(reader.text(tree.find(value, "url")), block);
-    if (tree.find(value, "detail") != Tree::kNone) block.extras.emplace_back("detail");
+    reader.extrasOf(block.extras, value, {"url"});
   } else if (tree.stringIs(type, "file")) {
     block.kind = BlockKind::Document;
     block.name = reader.text(tree.find(value, "filename"));
     const TextView data = reader.text(tree.find(value, "file_data"));
     const TextView id = reader.text(tree.find(value, "file_id"));
     readable = reader.url(data, block);
+    reader.extrasOf(block.extras, value, {"filename", "file_data", "file_id"});
     if (!readable && id.present) {
       block.source = MediaSource::FileId;
       block.text = id;
@@ -50,6 +51,7 @@ void readPart(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
     block.kind = BlockKind::Document;
     block.source = MediaSource::Base64;
     block.text = reader.text(tree.find(value, "data"));
+    reader.extrasOf(block.extras, value, {"format", "data"});
     block.type = reader.own(format.escaped == "mp3" ? "audio/mp3" : "audio/wav");
     readable = block.text.present && format.present;
   } else {
@@ -91,6 +93,8 @@ void readToolCall(Reader& reader, Tree::Index node, std::vector<Block>& blocks) 
   } else if (tree.isString(input)) {
     block.input = tree.raw(input);
   }
+  reader.extrasOf(block.extras, node, {"id", "type", "index", "function", "custom"});
+  reader.extrasOf(block.extras, function, {"name", "arguments", "input"});
   const bool readable = block.id.present && block.name.present && (block.text.present || !block.input.empty());
   if (!readable) block = reader.unknown(node, {}, "a tool call without id, name or arguments");
   blocks.push_back(std::move(block));
@@ -106,6 +110,7 @@ void readFunctionCall(Reader& reader, Tree::Index node, std::vector<Block>& bloc
   block.name = reader.text(tree.find(node, "name"));
   const Tree::Index arguments = tree.find(node, "arguments");
   if (tree.isString(arguments)) block.input = tree.raw(arguments);
+  reader.extrasOf(block.extras, node, {"name", "arguments"});
   if (!block.name.present || block.input.empty()) block = reader.unknown(node, {}, "a function_call without name");
   blocks.push_back(std::move(block));
 }
@@ -176,6 +181,10 @@ Problem readChoice(const Tree& tree, Tree::Index response, Message& out) {
   out.model = reader.text(tree.find(response, "model"));
   out.stopReason = reader.text(tree.find(first, "finish_reason"));
   readUsage(reader, tree.find(response, "usage"));
+  // Only the first choice is the answer; the others are named.
+  if (tree.next(first) < tree.next(tree.find(response, "choices"))) out.extras.emplace_back("choices");
+  reader.extrasOf(out.extras, first, {"message", "finish_reason", "index"});
+  reader.extrasOf(out.extras, response, {"choices", "id", "model", "usage", "object", "created"});
   return problem;
 }
 

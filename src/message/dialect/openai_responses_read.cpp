@@ -86,6 +86,7 @@ Problem readRoleMessage(Reader& reader, Tree::Index node) {
   if (content == Tree::kNone) return "content is missing";
   if (!tree.isString(content) && !tree.isArray(content)) return "content is neither a string nor a list";
   readParts(reader, content, out.blocks);
+  reader.extrasOf(out.extras, node, {"type", "role", "content"});
   return std::nullopt;
 }
 
@@ -104,6 +105,7 @@ void readReasoning(Reader& reader, Tree::Index node) {
   block.text = reader.joined(texts, "\\n\\n");
   block.id = reader.text(tree.find(node, "id"));
   block.signature = reader.text(tree.find(node, "encrypted_content"));
+  reader.extrasOf(reader.out.extras, node, {"type", "id", "summary", "content", "encrypted_content"});
 }
 
 Problem readCall(Reader& reader, Tree::Index node, bool freeform) {
@@ -124,6 +126,7 @@ Problem readCall(Reader& reader, Tree::Index node, bool freeform) {
     block.input = tree.raw(input);
   }
   reader.out.blocks.push_back(std::move(block));
+  reader.extrasOf(reader.out.extras, node, {"type", "call_id", "name", freeform ? "input" : "arguments"});
   return std::nullopt;
 }
 
@@ -139,6 +142,7 @@ Problem readOutput(Reader& reader, Tree::Index node) {
   readParts(reader, output, block.content);
   reader.out.role = Role::Tool;
   reader.out.blocks.push_back(std::move(block));
+  reader.extrasOf(reader.out.extras, node, {"type", "call_id", "output"});
   return std::nullopt;
 }
 
@@ -162,12 +166,6 @@ Problem readItem(Reader& reader, Tree::Index node) {
   Message& out = reader.out;
   const Tree::Index type = tree.find(node, "type");
   out.role = Role::Assistant;
-  for (const auto [key, value] : tree.members(node)) {
-    const std::string_view name = tree.body(key);
-    if (name == "id" || name == "status" || name == "phase" || name == "namespace" || name == "caller") {
-      reader.extra(out.extras, key);
-    }
-  }
   if (type == Tree::kNone && tree.find(node, "role") == Tree::kNone) return "an item without type and role";
   if (type == Tree::kNone || tree.stringIs(type, "message")) return readRoleMessage(reader, node);
   if (tree.stringIs(type, "function_call")) return readCall(reader, node, false);
@@ -198,6 +196,7 @@ Problem readOpenaiResponses(const Tree& tree, Tree::Index node, Message& out) {
     out.model = reader.text(tree.find(node, "model"));
     out.stopReason = reader.text(tree.find(node, "status"));
     readUsage(reader, tree.find(node, "usage"));
+    reader.extrasOf(out.extras, node, {"id", "model", "output", "usage", "status", "object", "created_at"});
     out.id = reader.text(tree.find(node, "id"));
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 #include "message/dialect/reader.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/json_write.h"
@@ -43,6 +44,14 @@ void Reader::extra(std::vector<std::string_view>& extras, Tree::Index key) const
   const bool container = tree.isArray(value) || tree.isObject(value);
   if (tree.kind(value) == json::Kind::Null || (container && tree.next(value) == value + 1)) return;
   extras.push_back(tree.body(key));
+}
+
+void Reader::extrasOf(std::vector<std::string_view>& extras, Tree::Index object,
+                      std::initializer_list<std::string_view> known) const {
+  for (const auto [key, value] : tree.members(object)) {
+    const bool isKnown = std::ranges::any_of(known, [&](std::string_view name) { return tree.stringIs(key, name); });
+    if (!isKnown) extra(extras, key);
+  }
 }
 
 Block Reader::unknown(Tree::Index node, TextView type, std::string_view problem) const {

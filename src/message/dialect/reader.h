@@ -3,6 +3,7 @@
 
 #include <bough/message.h>
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,10 @@ class Reader {
 
   /// Notes a member that the view has no field for, unless it says nothing (null, [] or {}).
   void extra(std::vector<std::string_view>& extras, Tree::Index key) const;
+
+  /// Notes every member of an object except these.
+  void extrasOf(std::vector<std::string_view>& extras, Tree::Index object,
+                std::initializer_list<std::string_view> known) const;
 
   /// An Unknown block, kept verbatim. `problem` says what is wrong with it, if anything.
   [[nodiscard]] Block unknown(Tree::Index node, TextView type, std::string_view problem = {}) const;

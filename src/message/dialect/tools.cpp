@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "message/dialect/reader.h"
+#include "message/dialect/schema.h"
 
 namespace bough::message {
 namespace {
@@ -10,26 +11,6 @@ namespace {
 constexpr std::string_view kNoParameters = R"({"type":"object","properties":{}})";
 constexpr std::string_view kTextParameter =
     R"({"type":"object","properties":{"input":{"type":"string"}},"required":["input"]})";
-
-// Gemini's own schemas name types in capitals; everybody else's are JSON Schema.
-std::string_view lowerTypes(const json::Tree& tree, json::Tree::Index schema, History& history) {
-  static constexpr std::string_view kTypes[] = {"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"};
-  std::string* out = nullptr;
-  std::size_t copied = tree.begin(schema);
-  for (json::Tree::Index i = schema + 1; i + 1 < tree.next(schema); ++i) {
-    if (!tree.stringIs(i, "type") || !tree.isString(i + 1) ||
-        std::ranges::find(kTypes, tree.body(i + 1)) == std::end(kTypes)) {
-      continue;
-    }
-    if (out == nullptr) out = &history.texts.emplace_back();
-    *out += tree.text().substr(copied, tree.begin(i + 1) - copied);
-    for (const char c : tree.raw(i + 1)) *out += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    copied = tree.end(i + 1);
-  }
-  if (out == nullptr) return tree.raw(schema);
-  *out += tree.text().substr(copied, tree.end(schema) - copied);
-  return *out;
-}
 
 void readFunction(Original& original, json::Tree::Index object, std::string_view schemaName, History& history) {
   const json::Tree& tree = *original.tree;
@@ -42,7 +23,8 @@ void readFunction(Original& original, json::Tree::Index object, std::string_view
     } else if (name == "description") {
       tool.description = reader.text(value);
     } else if (name == schemaName && tree.isObject(value)) {
-      tool.schema = original.dialect == Dialect::Gemini ? lowerTypes(tree, value, history) : tree.raw(value);
+      tool.schema =
+          original.dialect == Dialect::Gemini ? history.texts.emplace_back(jsonSchemaOf(tree, value)) : tree.raw(value);
     } else if (name == "parametersJsonSchema" && original.dialect == Dialect::Gemini && tree.isObject(value)) {
       tool.schema = tree.raw(value);
     } else if (name == "strict") {
@@ -59,7 +41,8 @@ void writeDefinition(Dialect target, NodeWriter& writer, const ToolDefinition& t
   const bool takesText = target == Dialect::OpenaiChat || target == Dialect::OpenaiResponses;
   const bool freeform = tool.freeform && takesText;
   const std::string_view fallback = tool.freeform ? kTextParameter : kNoParameters;
-  const std::string_view schema = tool.schema.empty() ? fallback : tool.schema;
+  std::string schema(tool.schema.empty() ? fallback : tool.schema);
+  if (target != Dialect::Bough) schema = asObjectSchema(schema);
   writer.beginObject();
   if (takesText) writer.member("type", literal(freeform ? "custom" : "function"));
   if (target == Dialect::OpenaiChat) writer.key(freeform ? "custom" : "function").beginObject();
@@ -179,7 +162,8 @@ std::string writeTools(Dialect target, History& history, Records& records, Repor
     writable.push_back(static_cast<std::int32_t>(i));
   }
   const RequestText* requestText = history.requestTextOf(target);
-  if (writable.empty()) return {};
+  whole = whole && requestText != nullptr && requestText->toolCount == static_cast<std::uint64_t>(ownPlaces);
+  if (writable.empty()) return whole ? requestText->toolsText : std::string();
   std::string out = "[";
   std::string others;
   Sink sink(out, records, Section::Tools);
@@ -202,8 +186,7 @@ std::string writeTools(Dialect target, History& history, Records& records, Repor
     sink.leaf(index);
     sink.end();
   }
-  if (whole && requestText != nullptr && requestText->toolCount == static_cast<std::uint64_t>(ownPlaces))
-    return requestText->toolsText;
+  if (whole) return requestText->toolsText;
   if (target == Dialect::Gemini) {
     if (sink.count() == 0) return "[" + others + "]";
     out += "]}";

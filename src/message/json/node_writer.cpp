@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/json_string.h"
 #include "base/json_write.h"
+#include "message/json/surrogates.h"
 
 namespace bough::message {
 
@@ -111,7 +112,7 @@ NodeWriter& NodeWriter::raw(std::string_view json) {
   BOUGH_CHECK(!error);
   separate();
   bool surrogates = false;
-  for (json::Tree::Index i = 0; i < tree_.size(); ++i) surrogates |= tree_.hasSurrogates(i);
+  for (json::Tree::Index i = 0; i < tree_.size(); ++i) surrogates |= isBroken(i);
   if (surrogates) {
     spliceSanitized(json);
   } else {
@@ -121,10 +122,14 @@ NodeWriter& NodeWriter::raw(std::string_view json) {
   return *this;
 }
 
+bool NodeWriter::isBroken(json::Tree::Index node) const {
+  return tree_.hasSurrogates(node) && json::hasLoneSurrogate(tree_.body(node));
+}
+
 void NodeWriter::spliceSanitized(std::string_view json) {
   std::size_t copied = 0;
   for (json::Tree::Index i = 0; i < tree_.size(); ++i) {
-    if (!tree_.hasSurrogates(i)) continue;
+    if (!isBroken(i)) continue;
     std::string decoded;
     json::appendDecoded(decoded, tree_.body(i));
     out_ += json.substr(copied, tree_.begin(i) - copied);

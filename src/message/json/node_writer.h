@@ -61,6 +61,8 @@ class NodeWriter {
   NodeWriter& open(char bracket, bool object);
   NodeWriter& close(char bracket);
   void spliceSanitized(std::string_view json);
+  // Whether a string of the value at hand has half of a character in it.
+  [[nodiscard]] bool isBroken(json::Tree::Index node) const;
 
   std::string& out_;
   Hashing hashing_;

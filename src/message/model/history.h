@@ -55,6 +55,7 @@ struct Original {
   json::Tree::Index node = 0;
   std::string_view raw;
   std::string_view entryId{};  ///< Of a session's message: the entry that holds it.
+  bool redacted = false;       ///< Its content is hidden: it only holds its place.
   std::string_view problem;    ///< Why it cannot be converted; empty when it can.
   std::string_view separator;  ///< The bytes between the element before it and this one.
   std::int64_t place = kNoPlace;
@@ -70,6 +71,13 @@ struct Original {
 inline bool staysVerbatim(const Original& original, Dialect target) {
   return original.dialect == target || original.neutral;
 }
+
+/// A setting of a request as a conversion wrote it: as long as it still says the same, nobody set it there.
+struct Setting {
+  std::string unit{};  ///< What is translated as one: "temperature", "toolChoice", "format" …
+  std::string path{};  ///< Names joined by dots, as the dialect that it is written for has them.
+  std::string json{};
+};
 
 /// The text of a request around its sections: literal blocks, each with the section that follows it.
 struct RequestText {
@@ -87,6 +95,7 @@ struct RequestText {
   bool stringInput = false;  ///< The messages are one string, as Responses allows.
   std::string toolsText;     ///< The stored tools, spliced when all of them come back.
   std::uint64_t toolCount = 0;
+  std::vector<Setting> written{};  ///< The settings that a conversion put there; empty in a document of its author.
   std::vector<Part> parts;
 };
 

@@ -20,6 +20,7 @@ struct OutBlock {
   bool omitId = false;    ///< The call had no id where it was written.
   bool sentinel = false;  ///< Gemini: the call needs a signature it cannot have.
   std::int32_t original = -1;
+  std::string_view raw{};        ///< Stored: written in place of the block's bytes.
   const Block* block = nullptr;  ///< Media, and everything that is only spelled differently.
   TextView text{};
   TextView id{};
@@ -32,6 +33,7 @@ struct OutBlock {
 struct OutMessage {
   Role role = Role::User;
   bool verbatim = false;
+  bool changed = false;        ///< Request: it must not be copied whole.
   std::int32_t original = -1;  ///< When verbatim.
   TextView roleName{};         ///< "developer", where the target knows it.
   std::vector<OutBlock> outBlocks{};

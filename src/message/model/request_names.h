@@ -3,6 +3,7 @@
 
 #include <bough/message.h>
 
+#include <cstdint>
 #include <string_view>
 
 namespace bough::message {
@@ -14,5 +15,8 @@ struct RequestNames {
   std::string_view tools;
 };
 RequestNames requestNames(Dialect dialect);
+
+/// Anthropic demands a limit. All of their models can answer with this many tokens.
+inline constexpr std::uint64_t kDefaultMaxTokens = 4096;
 
 }  // namespace bough::message

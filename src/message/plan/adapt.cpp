@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "base/json_string.h"
 #include "base/json_write.h"
+#include "message/json/surrogates.h"
 #include "message/model/media.h"
+#include "message/plan/describe.h"
 
 namespace bough::message {
 namespace {
@@ -73,15 +76,20 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
       if (block.source == MediaSource::Text) {
         outBlock.kind = BlockKind::Text;
         reporter_.lossy(Change::Altered, from, &block, "document", "written as text");
-      } else if (!canHoldMedia(target_, role, block, from.dialect)) {
+        reportTitle(from, block, false);
+      } else if (canHoldMedia(target_, role, block, from.dialect)) {
+        reportTitle(from, block, true);
+      } else {
         outBlock.kind = BlockKind::Text;
         outBlock.text = placeholder(block);
         reporter_.lossy(Change::Altered, from, &block, toString(block.kind),
-                        "the target does not take it here; a note stands in its place", true);
+                        "the target does not take it here; a note takes its place", true);
+        reportTitle(from, block, false);
       }
       break;
     case BlockKind::Thinking:
     case BlockKind::RedactedThinking:
+      if (thinkingAsText(from, outBlock)) break;
       reporter_.lossy(Change::Carried, from, &block, toString(block.kind),
                       renames_ ? "only its own provider can check it; the session keeps it"
                                : "only its own provider can check it; it comes back with the origin");
@@ -92,14 +100,59 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
     case BlockKind::Unknown:
       if (!block.problem.empty()) {
         reporter_.invalid(from, &block, block.problem);
-      } else {
-        reporter_.lossy(Change::Carried, from, &block, block.type.present ? block.type.escaped : "unknown", noPlace(),
-                        true);
+        return;
       }
-      return;
+      if (!unknownAsText(from, &block, outBlock)) return;
+      break;
   }
-  if (!block.signature.empty()) reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
+  if (!block.signature.empty() && outBlock.kind == block.kind)
+    reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
   outBlocks.push_back(std::move(outBlock));
+}
+
+bool Adapter::thinkingAsText(const Original& from, OutBlock& out) {
+  if (!options_.thinkingAsText || out.text.empty()) return false;
+  out.kind = BlockKind::Text;
+  out.text = own(fmt::format("<thinking>\n{}\n</thinking>", out.text.decode()));
+  reporter_.lossy(Change::Altered, from, out.block, "thinking", "written as text, as asked for");
+  return true;
+}
+
+bool Adapter::unknownAsText(const Original& from, const Block* where, OutBlock& out) {
+  const std::string_view type = out.block->type.present ? out.block->type.escaped : std::string_view("unknown");
+  const auto said = describe(*out.block);
+  if (!said) {
+    reporter_.lossy(Change::Carried, from, where, type, noPlace(), true);
+    return false;
+  }
+  out.kind = BlockKind::Text;
+  out.text = own(*said);
+  reporter_.lossy(Change::Altered, from, where, type, "written as text");
+  return true;
+}
+
+// A title stands in the file name for OpenAI, and nowhere for Gemini.
+void Adapter::reportTitle(const Original& from, const Block& block, bool asMedia) {
+  if (block.name.empty() || target_ == Dialect::Bough) return;
+  const bool document = block.kind == BlockKind::Document && asMedia;
+  const bool isFile = block.source == MediaSource::Base64 && !mediaTypeOf(block).starts_with("audio/");
+  const bool openai = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
+  if (document && (target_ == Dialect::Anthropic || (openai && isFile))) return;
+  const std::string_view word = from.dialect == Dialect::Anthropic ? "title"
+                                : from.dialect == Dialect::Gemini  ? "displayName"
+                                : from.dialect == Dialect::Bough   ? "name"
+                                                                   : "filename";
+  reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(block.kind), word), noPlace());
+}
+
+void Adapter::reportSurrogates(const Original& from) {
+  if (from.tree == nullptr || !json::mayHoldSurrogates(from.raw)) return;
+  for (json::Tree::Index i = from.node; i < from.tree->next(from.node); ++i) {
+    if (!from.tree->hasSurrogates(i) || !json::hasLoneSurrogate(from.tree->body(i))) continue;
+    reporter_.lossy(Change::Altered, from, nullptr, "message.surrogates",
+                    "half of a character, which no server takes, became U+FFFD");
+    return;
+  }
 }
 
 // The text of a call that takes one; elsewhere such a tool is given {"input": "…"}.
@@ -193,30 +246,35 @@ void Adapter::resultContent(const Call& call, const Block& block, OutBlock& outB
     case BlockKind::Text:
     case BlockKind::Refusal: outBlock.texts.push_back(block.text); return;
     case BlockKind::Image:
-    case BlockKind::Document:
-      if (target_ == Dialect::Bough || canHoldMedia(target_, Role::Tool, block, from.dialect)) {
-        outBlock.media.push_back(&block);
-        if (target_ == Dialect::OpenaiChat) {
-          reporter_.lossy(Change::Altered, from, call.result, "tool_result.media",
-                          "stands in a user message behind it");
-        }
-        return;
-      }
-      if (block.source == MediaSource::Text) {
-        outBlock.texts.push_back(block.text);
-        return;
-      }
-      outBlock.texts.push_back(placeholder(block));
-      reporter_.lossy(Change::Altered, from, call.result, "tool_result.media",
-                      "the target does not take it; a note stands in its place", true);
-      return;
-    default:
-      if (target_ == Dialect::Bough) {
-        outBlock.media.push_back(&block);
-        return;
-      }
-      reporter_.lossy(Change::Carried, from, call.result, "tool_result.content", noPlace(), true);
+    case BlockKind::Document: resultMedia(call, block, outBlock); return;
+    default: break;
   }
+  if (target_ == Dialect::Bough) {
+    outBlock.media.push_back(&block);
+    return;
+  }
+  OutBlock written{.kind = block.kind, .original = call.resultOriginal, .block = &block};
+  if (unknownAsText(from, call.result, written)) outBlock.texts.push_back(written.text);
+}
+
+void Adapter::resultMedia(const Call& call, const Block& block, OutBlock& outBlock) {
+  const Original& from = originalAt(call.resultOriginal);
+  if (target_ == Dialect::Bough || canHoldMedia(target_, Role::Tool, block, from.dialect)) {
+    outBlock.media.push_back(&block);
+    reportTitle(from, block, true);
+    if (target_ == Dialect::OpenaiChat) {
+      reporter_.lossy(Change::Altered, from, call.result, "tool_result.media", "follows in a user message");
+    }
+    return;
+  }
+  reportTitle(from, block, false);
+  if (block.source == MediaSource::Text) {
+    outBlock.texts.push_back(block.text);
+    return;
+  }
+  outBlock.texts.push_back(placeholder(block));
+  reporter_.lossy(Change::Altered, from, call.result, "tool_result.media",
+                  "the target does not take it; a note takes its place", true);
 }
 
 OutBlock Adapter::result(const Call& call) {
@@ -238,14 +296,18 @@ OutBlock Adapter::result(const Call& call) {
 OutBlock Adapter::missingResult(const Call& call) {
   OutBlock outBlock{.kind = BlockKind::ToolResult, .isError = true};
   setCall(call, outBlock);
-  outBlock.texts.push_back(own("No result: the call was interrupted."));
+  outBlock.texts.push_back(own(call.redacted ? "The result was redacted." : "No result: the call was interrupted."));
+  if (call.redacted) outBlock.isError = false;
   reporter_.note(Change::Synthetic, originalAt(call.original), call.block, "tool_result",
-                 "a call without a result got one that says so");
+                 call.redacted ? "the result was redacted; one that says so takes its place"
+                               : "a call without a result got one that says so");
   return outBlock;
 }
 
 void Adapter::reportExtras(std::int32_t original) {
   const Original& from = originalAt(original);
+  reportSurrogates(from);
+  if (from.dialect == target_) return;
   for (const std::string_view name : from.message.extras) {
     reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), noPlace());
   }

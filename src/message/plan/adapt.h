@@ -13,8 +13,9 @@ namespace bough::message {
 class Adapter {
  public:
   /// `renames`: a second call of one id gets an id of its own, in the target's own dialect too.
-  Adapter(History& history, Dialect target, Reporter& reporter, std::deque<std::string>& texts, bool renames)
-      : history_(history), target_(target), reporter_(reporter), texts_(texts), renames_(renames) {}
+  Adapter(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter,
+          std::deque<std::string>& texts, bool renames)
+      : history_(history), target_(target), options_(options), reporter_(reporter), texts_(texts), renames_(renames) {}
 
   /// Appends the blocks of one block that is neither call nor result.
   void content(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
@@ -22,7 +23,7 @@ class Adapter {
   OutBlock result(const Call& call);
   /// For a call that nobody answered.
   OutBlock missingResult(const Call& call);
-  /// Names everything a message and its blocks have that the target has no word for.
+  /// Names everything a message and its blocks have that the target has no word for, and halves of characters.
   void reportExtras(std::int32_t original);
 
   /// A text of our own.
@@ -32,17 +33,24 @@ class Adapter {
   void storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   [[nodiscard]] bool isStored(const Call& call) const;
   void resultContent(const Call& call, const Block& block, OutBlock& outBlock);
+  void resultMedia(const Call& call, const Block& block, OutBlock& outBlock);
   void setCall(const Call& call, OutBlock& outBlock);
   [[nodiscard]] std::optional<TextView> freeformText(const Call& call);
   void setInput(const Call& call, OutBlock& outBlock);
   [[nodiscard]] bool takesObjects() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
   TextView placeholder(const Block& block);
+  /// Whether the block was written as text: reasoning when that is wanted, and what a provider's own tools did.
+  bool thinkingAsText(const Original& from, OutBlock& out);
+  bool unknownAsText(const Original& from, const Block* where, OutBlock& out);
+  void reportTitle(const Original& from, const Block& block, bool asMedia);
+  void reportSurrogates(const Original& from);
   [[nodiscard]] const Original& originalAt(std::int32_t index) const {
     return history_.originals[static_cast<std::size_t>(index)];
   }
 
   History& history_;
   Dialect target_;
+  const ConvertOptions& options_;
   Reporter& reporter_;
   std::deque<std::string>& texts_;
   bool renames_;                                                       // In a request, from which nothing comes back.

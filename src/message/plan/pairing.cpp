@@ -26,10 +26,37 @@ class Pairer {
       }
     }
     for (const Call& call : pairing_.calls) history_.ids.reserve(call.id);
+    markRedacted();
     return std::move(pairing_);
   }
 
  private:
+  // The results of a message's calls follow it. Where a message among them was redacted, the calls that have no result
+  // were answered there.
+  void markRedacted() {
+    const std::vector<Original>& originals = history_.originals;
+    if (std::ranges::none_of(originals, &Original::redacted)) return;
+    std::vector<char> followed(originals.size() + 1, 0);  // Whether a redacted message follows, among results only.
+    for (std::size_t i = originals.size(); i-- > 0;) {
+      const auto isResult = [](const Block& block) { return block.kind == BlockKind::ToolResult; };
+      const auto& blocks = originals[i].message.blocks;
+      const bool results = !blocks.empty() && std::ranges::all_of(blocks, isResult);
+      followed[i] = originals[i].redacted || (results && followed[i + 1] != 0) ? 1 : 0;
+    }
+    // The items of one answer, and answers that were saved block by block, are several originals.
+    std::size_t end = originals.size();
+    for (std::size_t i = originals.size(); i-- > 0;) {
+      const bool assistant = originals[i].message.role == Role::Assistant && !originals[i].redacted;
+      if (!assistant) end = i;
+      answeredAt_.emplace_back(end);
+    }
+    std::ranges::reverse(answeredAt_);
+    for (Call& call : pairing_.calls) {
+      const std::size_t after = answeredAt_[static_cast<std::size_t>(call.original)];
+      call.redacted = call.result == nullptr && followed[after] != 0;
+    }
+  }
+
   // Two spellings of one id are one id.
   TextView plainId(const TextView& id) {
     TextView meant = history_.ids.original(id);
@@ -98,6 +125,7 @@ class Pairer {
 
   History& history_;
   Pairing pairing_;
+  std::vector<std::size_t> answeredAt_;  // Of each original: where the results of its calls begin.
   bool lastAssistant_ = false;
   std::size_t recentFrom_ = 0;
   struct SameId {

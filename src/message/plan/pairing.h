@@ -15,6 +15,7 @@ struct Call {
   unsigned occurrence = 0;  ///< How many calls before it have the same id.
   std::int32_t resultOriginal = -1;
   const Block* result = nullptr;  ///< Null: unanswered.
+  bool redacted = false;          ///< Unanswered, but a message that was redacted follows, where its result was.
   bool repeated = false;          ///< Another call of this id says the same, and is the one that counts.
 };
 

@@ -29,7 +29,7 @@ class Planner {
         fragment_(mode == PlanMode::Fragment),
         request_(mode == PlanMode::Request),
         reporter_(reporter),
-        adapter_(history, target, reporter, plan_.texts, mode == PlanMode::Request),
+        adapter_(history, target, options, reporter, plan_.texts, mode == PlanMode::Request),
         pairing_(pairCalls(history)) {
     if (request_) markRepeatedCalls(pairing_);
   }
@@ -57,6 +57,10 @@ class Planner {
   [[nodiscard]] bool callsMayWait() const { return target_ == Dialect::OpenaiResponses; }
 
   void step(std::int32_t index, const Original& original) {
+    if (original.redacted) {
+      hidden(original);
+      return;
+    }
     if (staysVerbatim(original, target_) && !request_) {
       spliced(index, original);
       return;
@@ -65,7 +69,7 @@ class Planner {
       reporter_.invalid(original, nullptr, original.problem);
       return;
     }
-    if (original.dialect != target_) adapter_.reportExtras(index);
+    adapter_.reportExtras(index);
     if (target_ == Dialect::Bough && original.section == Section::Messages) {
       whole(index, original);
       return;
@@ -76,6 +80,12 @@ class Planner {
       case Role::User:
       case Role::Tool: user(index, original); break;
     }
+  }
+
+  // A message whose content was redacted. Where it answered calls, their results end here.
+  void hidden(const Original& original) {
+    const bool answers = std::ranges::any_of(open_, [&](std::size_t call) { return pairing_.calls[call].redacted; });
+    if (answers) closeCalls(&original);
   }
 
   // An original of the target's dialect: it goes where it stands, as it is.
@@ -249,7 +259,7 @@ class Planner {
     for (const std::size_t index : open_) {
       const Call& call = pairing_.calls[index];
       if (call.result == nullptr) {
-        if (!mayStayOpen) results.push_back(adapter_.missingResult(call));
+        if (!mayStayOpen || call.redacted) results.push_back(adapter_.missingResult(call));
       } else if (request_ || history_.originals[static_cast<std::size_t>(call.resultOriginal)].dialect != target_) {
         results.push_back(adapter_.result(call));
         if (request_) reportMoved(call, next);

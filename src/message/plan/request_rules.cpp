@@ -1,7 +1,14 @@
 #include "message/plan/request_rules.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "message/json/content_hash.h"
+#include "message/plan/describe.h"
 
 namespace bough::message {
 namespace {
@@ -13,12 +20,14 @@ class Rules {
 
   void run() {
     if (target_ == Dialect::OpenaiResponses) {
-      dropRepeatedItems();
+      separateRepeatedItems();
+      describeHalves(false);
       dropLonelyReasoning();
     }
     if (target_ == Dialect::Anthropic) {
       for (OutMessage& out : plan_.messages) dropLooseThinking(out);
       mergeNeighbours();
+      describeHalves(true);
     }
   }
 
@@ -35,17 +44,115 @@ class Rules {
     reporter_.note(Change::LeftOut, originalOf(outBlock), outBlock.block, toString(outBlock.kind), reason);
   }
 
-  // Two items of one id cannot both be sent.
-  void dropRepeatedItems() {
-    std::unordered_set<std::string_view> seen;
-    std::erase_if(plan_.messages, [&](const OutMessage& out) {
+  // Two items of one id cannot both be sent. One that says the same is left out; another one gets another id.
+  void separateRepeatedItems() {
+    std::unordered_map<std::string_view, std::vector<std::uint64_t>> seen;  // Id → hashes of what was sent under it.
+    ContentHasher hasher;
+    std::erase_if(plan_.messages, [&](OutMessage& out) {
       if (out.outBlocks.empty() || !out.outBlocks.front().stored) return false;
       const Original& original = originalOf(out.outBlocks.front());
       const TextView& id = original.message.id;
-      if (id.empty() || seen.insert(id.escaped).second) return false;
-      reporter_.note(Change::LeftOut, original, nullptr, "message", "an item of this id stands there already");
-      return true;
+      if (id.empty()) return false;
+      std::vector<std::uint64_t>& hashes = seen[id.escaped];
+      const std::uint64_t hash = hasher.hashOf(original);
+      if (std::ranges::find(hashes, hash) != hashes.end()) {
+        reporter_.note(Change::LeftOut, original, nullptr, "message", "the same item was sent already");
+        return true;
+      }
+      hashes.push_back(hash);
+      if (hashes.size() > 1) giveAnotherId(out, original, hashes.size());
+      return false;
     });
+  }
+
+  // Calls need no id, and messages are written without one; the other items must have one.
+  void giveAnotherId(OutMessage& out, const Original& original, std::size_t occurrence) {
+    reporter_.note(Change::Renamed, original, nullptr, "message.id", "another item has this id");
+    out.changed = true;
+    OutBlock& item = out.outBlocks.front();
+    if (item.kind == BlockKind::Text || item.kind == BlockKind::Refusal) return;
+    const json::Tree& tree = *original.tree;
+    std::string& text = plan_.texts.emplace_back("{");
+    for (const auto [key, value] : tree.members(original.node)) {
+      if (tree.stringIs(key, "id") && item.kind == BlockKind::ToolCall) continue;
+      if (text.size() > 1) text += ',';
+      text.append(tree.raw(key)).append(":");
+      text +=
+          tree.stringIs(key, "id") ? otherId(original.message.id.escaped, occurrence) : std::string(tree.raw(value));
+    }
+    text += '}';
+    item.raw = text;
+  }
+
+  static std::string otherId(std::string_view id, std::size_t occurrence) {
+    const std::string_view prefix = id.substr(0, std::min<std::size_t>(id.find('_'), 8));
+    const std::string seed = std::string(id) + '\n' + std::to_string(occurrence);
+    return '"' + std::string(prefix) + '_' + std::string(toHex(hashBytes(seed)).view()) + '"';
+  }
+
+  // Calls of a provider's own tools and their results belong together: a half is written as text.
+  void describeHalves(bool perMessage) {
+    std::vector<Half> halves;
+    for (std::size_t m = 0; m < plan_.messages.size(); ++m) {
+      for (OutBlock& block : plan_.messages[m].outBlocks) {
+        if (block.kind != BlockKind::Unknown || !block.stored) continue;
+        if (auto half = halfOf(block)) {
+          half->message = perMessage ? m : 0;
+          halves.push_back(std::move(*half));
+        }
+      }
+    }
+    std::map<std::pair<std::size_t, std::string_view>, int> seen;  // 1: the call, 2: the result, 3: both.
+    for (const Half& half : halves) seen[{half.message, half.id}] |= half.isResult ? 2 : 1;
+    for (const Half& half : halves) {
+      if (seen[{half.message, half.id}] != 3 && !isPaused(half)) describeHalf(half);
+    }
+  }
+
+  struct Half {
+    OutBlock* block;
+    bool isResult;
+    std::string id;
+    std::size_t message = 0;
+  };
+
+  [[nodiscard]] std::optional<Half> halfOf(OutBlock& block) const {
+    const std::string_view type = block.block->type.escaped;
+    const bool anthropic = target_ == Dialect::Anthropic;
+    static constexpr std::string_view kCalls[] = {"computer_call", "local_shell_call", "shell_call",
+                                                  "apply_patch_call"};
+    const bool call = anthropic ? type.ends_with("_tool_use") : std::ranges::find(kCalls, type) != std::end(kCalls);
+    const bool result = anthropic ? type.ends_with("_tool_result")
+                                  : type.ends_with("_output") &&
+                                        std::ranges::find(kCalls, type.substr(0, type.size() - 7)) != std::end(kCalls);
+    if (!call && !result) return std::nullopt;
+    const auto member = [&](std::string_view name) { return json::findString(block.block->raw, name); };
+    auto id = anthropic ? member(call ? "id" : "tool_use_id") : member("call_id");
+    // The output of a local shell call names the call in its own id.
+    if (!anthropic && !id) id = member("id");
+    return Half{.block = &block, .isResult = result, .id = id.value_or("")};
+  }
+
+  // An answer that was paused goes on from its open call.
+  [[nodiscard]] bool isPaused(const Half& half) const {
+    const Original& original = originalOf(*half.block);
+    const OutMessage& last = plan_.messages.back();
+    const bool atEnd = last.role == Role::Assistant && !last.outBlocks.empty() && &last.outBlocks.back() == half.block;
+    return atEnd && original.message.stopReason.escaped == "pause_turn";
+  }
+
+  void describeHalf(const Half& half) {
+    OutBlock& block = *half.block;
+    const std::string_view type = block.block->type.escaped;
+    const std::string said = describe(*block.block).value_or("[" + std::string(type) + "]");
+    const std::string text =
+        half.isResult ? said + "\n(The call is not there.)" : said + "\n(No result: it was interrupted.)";
+    const std::string& kept = plan_.texts.emplace_back(json::quoted(text));
+    reporter_.note(Change::Altered, originalOf(block), block.block, type,
+                   half.isResult ? "written as text: its call is not there" : "written as text: it has no result");
+    block.stored = false;
+    block.kind = BlockKind::Text;
+    block.text = {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true};
   }
 
   // Reasoning is only taken together with the item it led to.
@@ -120,7 +227,7 @@ void settle(OutMessage& out, const History& history, Dialect target, Reporter& r
   }
   if (out.outBlocks.empty() || !out.outBlocks.front().stored) return;
   const std::int32_t index = out.outBlocks.front().original;
-  out.verbatim = isWhole(out, history.originals[static_cast<std::size_t>(index)], target);
+  out.verbatim = !out.changed && isWhole(out, history.originals[static_cast<std::size_t>(index)], target);
   out.original = out.verbatim ? index : -1;
 }
 

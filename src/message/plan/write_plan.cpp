@@ -1,5 +1,7 @@
 #include "message/plan/write_plan.h"
 
+#include "message/json/surrogates.h"
+
 namespace bough::message {
 
 void PlanWriter::system(const Plan& plan, std::string& out) {
@@ -9,7 +11,8 @@ void PlanWriter::system(const Plan& plan, std::string& out) {
     return;
   }
   const Original& original = originalAt(plan.system.original);
-  sink.splice(plan.system.original, original.raw, {}, hashOf(original));
+  std::string clean;
+  sink.splice(plan.system.original, acceptable(original.raw, clean), {}, hashOf(original));
 }
 
 std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& out, bool asOneString) {
@@ -40,6 +43,13 @@ std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& 
   return written;
 }
 
+// Nothing has to come back from a request, so halves of characters, which no server takes, are replaced in it.
+std::string_view PlanWriter::acceptable(std::string_view raw, std::string& clean) const {
+  if (hashing_ == Hashing::Yes || !json::hasLoneSurrogate(raw)) return raw;
+  NodeWriter(clean, Hashing::No).raw(raw);
+  return clean;
+}
+
 void PlanWriter::copy(std::int32_t index, const Original* before, bool asOneString, Sink& sink) {
   const Original& original = originalAt(index);
   if (reporter_ != nullptr) message::checkSignatures(original, chain_.prefix, *reporter_);
@@ -50,7 +60,9 @@ void PlanWriter::copy(std::int32_t index, const Original* before, bool asOneStri
   }
   // Originals that were neighbours in their own document keep the bytes that stood between them.
   const bool follows = before != nullptr && before->place + 1 == original.place;
-  sink.splice(index, original.raw, follows ? original.separator : std::string_view(), hashOf(original));
+  std::string clean;
+  sink.splice(index, acceptable(original.raw, clean), follows ? original.separator : std::string_view(),
+              hashOf(original));
 }
 
 }  // namespace bough::message

@@ -17,28 +17,34 @@ namespace {
 
 constexpr std::size_t kDialects = 4;  // those with a request of their own: the first ones
 
-enum class Form : std::uint8_t { Number, Temperature, Flag, Stop, Effort, Budget };
+enum class Form : std::uint8_t { Number, Sampling, Flag, Stop, Effort, Budget };
 
 // Where each dialect keeps a setting, in the order of Dialect; empty: it has none.
 struct Row {
+  std::string_view unit;
   std::array<std::string_view, kDialects> paths;
   Form form;
 };
 
 constexpr Row kRows[] = {
-    {{"max_tokens", "max_completion_tokens", "max_output_tokens", "generationConfig.maxOutputTokens"}, Form::Number},
-    {{"temperature", "temperature", "temperature", "generationConfig.temperature"}, Form::Temperature},
-    {{"top_p", "top_p", "top_p", "generationConfig.topP"}, Form::Number},
-    {{"top_k", "", "", "generationConfig.topK"}, Form::Number},
-    {{"", "seed", "", "generationConfig.seed"}, Form::Number},
-    {{"", "presence_penalty", "", "generationConfig.presencePenalty"}, Form::Number},
-    {{"", "frequency_penalty", "", "generationConfig.frequencyPenalty"}, Form::Number},
-    {{"", "n", "", "generationConfig.candidateCount"}, Form::Number},
-    {{"stop_sequences", "stop", "", "generationConfig.stopSequences"}, Form::Stop},
-    {{"stream", "stream", "stream", ""}, Form::Flag},
-    {{"output_config.effort", "reasoning_effort", "reasoning.effort", "generationConfig.thinkingConfig.thinkingLevel"},
+    {"maxTokens",
+     {"max_tokens", "max_completion_tokens", "max_output_tokens", "generationConfig.maxOutputTokens"},
+     Form::Number},
+    {"temperature", {"temperature", "temperature", "temperature", "generationConfig.temperature"}, Form::Sampling},
+    {"topP", {"top_p", "top_p", "top_p", "generationConfig.topP"}, Form::Sampling},
+    {"topK", {"top_k", "", "", "generationConfig.topK"}, Form::Sampling},
+    {"seed", {"", "seed", "", "generationConfig.seed"}, Form::Number},
+    {"presencePenalty", {"", "presence_penalty", "", "generationConfig.presencePenalty"}, Form::Number},
+    {"frequencyPenalty", {"", "frequency_penalty", "", "generationConfig.frequencyPenalty"}, Form::Number},
+    {"candidates", {"", "n", "", "generationConfig.candidateCount"}, Form::Number},
+    {"stop", {"stop_sequences", "stop", "", "generationConfig.stopSequences"}, Form::Stop},
+    {"stream", {"stream", "stream", "stream", ""}, Form::Flag},
+    {"effort",
+     {"output_config.effort", "reasoning_effort", "reasoning.effort", "generationConfig.thinkingConfig.thinkingLevel"},
      Form::Effort},
-    {{"thinking.budget_tokens", "", "", "generationConfig.thinkingConfig.thinkingBudget"}, Form::Budget},
+    {"thinkingBudget",
+     {"thinking.budget_tokens", "", "", "generationConfig.thinkingConfig.thinkingBudget"},
+     Form::Budget},
 };
 
 bool hasRequest(Dialect dialect) {
@@ -107,10 +113,7 @@ std::optional<std::string> effortIn(Dialect target, std::string_view value) {
 // The value as the target takes it; none when it does not.
 std::optional<std::string> valueIn(Dialect target, Form form, std::string_view value) {
   switch (form) {
-    case Form::Temperature:
-      // Anthropic's scale ends at 1; what a larger value of the others would be there, nobody says.
-      if (target == Dialect::Anthropic && std::strtod(std::string(value).c_str(), nullptr) > 1) return std::nullopt;
-      [[fallthrough]];
+    case Form::Sampling:
     case Form::Number: return isKind(value, json::Kind::Number) ? std::optional(std::string(value)) : std::nullopt;
     case Form::Flag: return value == "true" || value == "false" ? std::optional(std::string(value)) : std::nullopt;
     case Form::Stop: return stopIn(target, value);
@@ -132,30 +135,53 @@ std::string emptyRequest(const RequestText& requestText) {
   return json::check(request) ? request : std::string("{}");
 }
 
-// `newer`: the dialects of younger requests. Where one of them has a place for a setting, what it says there counts.
-void translateRows(SettingsSource& from, Dialect target, const std::vector<Dialect>& newer, std::vector<Setting>& out) {
+// `known`: a request of the target that somebody wrote. The newest models of Anthropic refuse to be told how to sample;
+// a request that does so is for an older one.
+void translateRows(SettingsSource& from, Dialect target, const SettingsSource* known, std::vector<Setting>& out) {
   for (const Row& row : kRows) {
-    if (std::ranges::any_of(newer, [&](Dialect dialect) { return !pathIn(row, dialect).empty(); })) continue;
     const std::string_view source = pathIn(row, from.dialect());
     const std::string_view place = pathIn(row, target);
     if (source.empty() || place.empty()) continue;
     const std::string_view value = from.at(source);
-    auto written = value.empty() ? std::nullopt : valueIn(target, row.form, value);
+    const bool refused =
+        row.form == Form::Sampling && target == Dialect::Anthropic && (known == nullptr || known->at(place).empty());
+    if (refused) from.refuse(source);
+    // Anthropic's scale of temperatures ends at 1; what a larger value would be there, nobody says.
+    const bool tooHot = row.unit == "temperature" && target == Dialect::Anthropic &&
+                        std::strtod(std::string(value).c_str(), nullptr) > 1;
+    auto written = value.empty() || refused || tooHot ? std::nullopt : valueIn(target, row.form, value);
     if (!written) continue;
-    out.push_back({.path = std::string(place), .json = std::move(*written)});
+    out.push_back({.unit = std::string(row.unit), .path = std::string(place), .json = std::move(*written)});
     from.use(source);
     if (row.form == Form::Budget) from.use("thinking.type");
   }
 }
 
-std::vector<Setting> translate(SettingsSource& from, Dialect target, bool hasTools, const std::vector<Dialect>& newer,
+std::vector<Setting> translate(SettingsSource& from, Dialect target, bool hasTools, const SettingsSource* known,
                                History& history) {
   std::vector<Setting> out;
-  translateRows(from, target, newer, out);
-  if (std::ranges::any_of(newer, hasRequest)) return out;
+  translateRows(from, target, known, out);
+  const std::size_t rows = out.size();
   if (hasTools) translateToolChoice(from, target, history, out);
+  for (std::size_t i = rows; i < out.size(); ++i) out[i].unit = "toolChoice";
+  const std::size_t choices = out.size();
   translateFormat(from, target, out);
+  for (std::size_t i = choices; i < out.size(); ++i) out[i].unit = "format";
   return out;
+}
+
+// Where a dialect keeps what is translated as one.
+std::string_view placeOf(std::string_view unit, Dialect dialect) {
+  for (const Row& row : kRows) {
+    if (row.unit == unit) return pathIn(row, dialect);
+  }
+  if (unit == "toolChoice") return dialect == Dialect::Gemini ? "toolConfig" : "tool_choice";
+  switch (dialect) {
+    case Dialect::Anthropic: return "output_config.format";
+    case Dialect::OpenaiChat: return "response_format";
+    case Dialect::OpenaiResponses: return "text.format";
+    default: return "generationConfig.responseMimeType";
+  }
 }
 
 // {"a.b":1,"a.c":2} as {"a":{"b":1,"c":2}}, without the outer brackets.
@@ -188,11 +214,6 @@ bool saysTheSame(std::string_view left, std::string_view right) {
   return hasher.hash(left) == hasher.hash(right);
 }
 
-const Setting* find(const std::vector<Setting>& settings, const std::string& path) {
-  const auto found = std::ranges::find(settings, path, &Setting::path);
-  return found == settings.end() ? nullptr : &*found;
-}
-
 // Puts a value in place of the one that stands at a path of the text; false when none does.
 bool replaceIn(FilledText& text, Dialect dialect, const Setting& setting) {
   const SettingsSource whole(text.before + text.after, dialect);
@@ -211,14 +232,45 @@ bool replaceIn(FilledText& text, Dialect dialect, const Setting& setting) {
 
 void reportUnused(const SettingsSource& source, Dialect target, Reporter& reporter) {
   for (const std::string& path : source.unused()) {
-    reporter.note(Change::Carried, path, "settings",
-                  fmt::format("{} has no equivalent; it comes back with the origin", toString(target)));
+    const std::string_view why = source.isRefused(path) ? "the newest models of {} refuse it; it comes back"
+                                                        : "{} has no equivalent; it comes back";
+    reporter.note(Change::Carried, path, "settings", fmt::format(fmt::runtime(why), toString(target)));
   }
 }
 
 }  // namespace
 
+SettingsSource::SettingsSource(std::string request, Dialect dialect, const std::vector<Setting>& written)
+    : request_(std::move(request)), dialect_(dialect) {
+  std::vector<std::string> changed;
+  std::vector<std::string> hidden;
+  for (const Setting& setting : written) {
+    const std::string_view value = at(setting.path);
+    if (value.empty() || !saysTheSame(value, setting.json)) changed.push_back(setting.unit);
+  }
+  const auto isChanged = [&](const Setting& setting) {
+    return std::ranges::find(changed, setting.unit) != changed.end();
+  };
+  for (const Setting& setting : written) {
+    if (!isChanged(setting)) hidden.push_back(setting.path);
+    const bool gone = isChanged(setting) && at(placeOf(setting.unit, dialect)).empty();
+    if (gone && std::ranges::find(removed_, setting.unit) == removed_.end()) removed_.push_back(setting.unit);
+  }
+  hidden_ = std::move(hidden);
+  used_ = hidden_;
+}
+
+bool SettingsSource::isRefused(const std::string& path) const {
+  return std::ranges::any_of(refused_, [&](const std::string& each) {
+    return dialect_ == Dialect::Gemini ? camelCase(path) == each : path == each;
+  });
+}
+
 std::string_view SettingsSource::at(std::string_view path) const {
+  const bool isHidden = std::ranges::any_of(hidden_, [&](const std::string& each) {
+    return path.starts_with(each) && (path.size() == each.size() || path[each.size()] == '.');
+  });
+  if (isHidden) return {};
   std::string_view value = request_;
   for (std::string_view rest = path; !rest.empty();) {
     const std::size_t dot = rest.find('.');
@@ -270,52 +322,95 @@ std::vector<std::string> SettingsSource::unused() const {
   return out;
 }
 
+namespace {
+
+// The settings that somebody set, in the target's words; what a newer request says counts. `from` is the newest
+// request, the ones up to `oldest` are older.
+std::vector<Setting> authored(SettingsSource& newest, const std::vector<const RequestText*>& older, Dialect target,
+                              bool hasTools, const SettingsSource* known, History& history,
+                              std::vector<std::string>& removed) {
+  std::vector<std::string> decided;
+  std::vector<Setting> out;
+  const auto isDecided = [&](const std::string& unit) { return std::ranges::find(decided, unit) != decided.end(); };
+  const auto take = [&](SettingsSource& source) {
+    std::vector<std::string> units = source.removedUnits();
+    for (const std::string& unit : units) {
+      if (!isDecided(unit)) removed.push_back(unit);
+    }
+    for (Setting& setting : translate(source, target, hasTools, known, history)) {
+      if (isDecided(setting.unit)) continue;
+      units.push_back(setting.unit);
+      out.push_back(std::move(setting));
+    }
+    std::ranges::move(units, std::back_inserter(decided));
+  };
+  take(newest);
+  for (const RequestText* text : older) {
+    SettingsSource source(emptyRequest(*text), text->dialect, text->written);
+    take(source);
+  }
+  return out;
+}
+
+// The requests before the document's own, the newest first, as far as one of the target.
+std::vector<const RequestText*> olderTexts(const History& history, Dialect from, Dialect target) {
+  std::vector<const RequestText*> older;
+  for (auto text = history.requestTexts.rbegin(); text != history.requestTexts.rend(); ++text) {
+    if (text->dialect == target) break;
+    if (text->dialect != from && !text->bare) older.push_back(&*text);
+  }
+  return older;
+}
+
+}  // namespace
+
 void addSettings(History& history, Dialect from, bool hasTools, RequestText& requestText, Reporter& reporter) {
   const RequestText* own = history.requestTextOf(from);
   if (own == nullptr || own->bare) return;
-  SettingsSource source(emptyRequest(*own), from);
-  std::vector<Setting> settings = translate(source, requestText.dialect, hasTools, {}, history);
-  std::vector<Dialect> newer = {from};
-  for (auto older = history.requestTexts.rbegin(); older != history.requestTexts.rend(); ++older) {
-    if (older->dialect == from || older->dialect == requestText.dialect || older->bare) continue;
-    SettingsSource before(emptyRequest(*older), older->dialect);
-    std::ranges::move(translate(before, requestText.dialect, hasTools, newer, history), std::back_inserter(settings));
-    newer.push_back(older->dialect);
+  const Dialect target = requestText.dialect;
+  SettingsSource source(emptyRequest(*own), from, own->written);
+  std::vector<std::string> removed;
+  std::vector<Setting> settings =
+      authored(source, olderTexts(history, from, target), target, hasTools, nullptr, history, removed);
+  const bool limited = std::ranges::find(settings, "max_tokens", &Setting::path) != settings.end();
+  if (target == Dialect::Anthropic && !limited && !requestText.bare) {
+    settings.push_back({.unit = "maxTokens", .path = "max_tokens", .json = std::to_string(kDefaultMaxTokens)});
+    reporter.note(Change::Synthetic, "max_tokens", "settings",
+                  fmt::format("anthropic demands it; {} was added", kDefaultMaxTokens));
   }
   if (!settings.empty() && !requestText.bare) {
-    std::string& last = requestText.parts.back().text;
-    last.insert(0, "," + members(settings));
+    requestText.parts.back().text.insert(0, "," + members(settings));
+    requestText.written = settings;
   }
-  reportUnused(source, requestText.dialect, reporter);
+  reportUnused(source, target, reporter);
 }
 
 void updateSettings(History& history, Dialect from, bool hasTools, const RequestText& requestText, FilledText& text,
                     Reporter& reporter) {
   const RequestText* own = history.requestTextOf(from);
   if (own == nullptr || own->bare || requestText.bare || !json::check(text.before + text.after)) return;
-  // What the document would say, and would be here, if nobody had touched it.
-  SettingsSource first(emptyRequest(requestText), requestText.dialect);
-  SettingsSource there("{" + members(translate(first, from, hasTools, {}, history)) + "}", from);
-  const std::vector<Setting> before = translate(there, requestText.dialect, hasTools, {}, history);
-  SettingsSource source(emptyRequest(*own), from);
-  const std::vector<Setting> now = translate(source, requestText.dialect, hasTools, {}, history);
-  for (const Setting& setting : now) {
-    const Setting* old = find(before, setting.path);
-    if (old != nullptr && saysTheSame(old->json, setting.json)) continue;
-    const SettingsSource standing(text.before + text.after, requestText.dialect);
+  const Dialect target = requestText.dialect;
+  SettingsSource source(emptyRequest(*own), from, own->written);
+  const SettingsSource known(text.before + text.after, target);
+  std::vector<std::string> removed;
+  for (const Setting& setting :
+       authored(source, olderTexts(history, from, target), target, hasTools, &known, history, removed)) {
+    const SettingsSource standing(text.before + text.after, target);
     const std::string_view value = standing.at(setting.path);
     if (!value.empty() && saysTheSame(value, setting.json)) continue;
-    const bool replaced = replaceIn(text, requestText.dialect, setting);
+    const bool replaced = replaceIn(text, target, setting);
     reporter.note(replaced ? Change::Edited : Change::Added, setting.path, "settings",
                   replaced ? fmt::format("changed while the request was {}'s", toString(from))
                            : fmt::format("set while the request was {}'s; it is not in this one", toString(from)));
   }
-  for (const Setting& setting : before) {
-    if (find(now, setting.path) != nullptr) continue;
-    reporter.note(Change::Removed, setting.path, "settings",
+  const SettingsSource standing(text.before + text.after, target);
+  for (const std::string& unit : removed) {
+    const std::string_view path = placeOf(unit, target);
+    if (path.empty() || standing.at(path).empty()) continue;
+    reporter.note(Change::Removed, std::string(path), "settings",
                   fmt::format("taken away while the request was {}'s; it came back", toString(from)));
   }
-  reportUnused(source, requestText.dialect, reporter);
+  reportUnused(source, target, reporter);
 }
 
 }  // namespace bough::message

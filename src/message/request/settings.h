@@ -2,7 +2,7 @@
 // which tools it may use, how much is thought, which form it has.
 //
 // A setting is a value at a path of a request ("generationConfig.topP"). What has no clear equivalent stays with its
-// provider, is named in the report, and comes back with the WayBack.
+// provider, is named in the report, and comes back.
 #pragma once
 
 #include <string>
@@ -14,15 +14,11 @@
 
 namespace bough::message {
 
-struct Setting {
-  std::string path;  ///< Names joined by dots, as the dialect that it is written for has them.
-  std::string json;
-};
-
-/// Reads the settings of one request, and remembers which of them found a place elsewhere.
+/// Reads the settings of one request that somebody set there, and remembers which of them found a place elsewhere. What
+/// a conversion wrote, and nobody changed, is not read: an older request says it better.
 class SettingsSource {
  public:
-  SettingsSource(std::string request, Dialect dialect) : request_(std::move(request)), dialect_(dialect) {}
+  SettingsSource(std::string request, Dialect dialect, const std::vector<Setting>& written = {});
 
   [[nodiscard]] Dialect dialect() const { return dialect_; }
   [[nodiscard]] std::string_view request() const { return request_; }
@@ -31,6 +27,11 @@ class SettingsSource {
   /// The text of a string at a path; empty when there is none.
   [[nodiscard]] std::string textAt(std::string_view path) const;
   void use(std::string_view path) { used_.emplace_back(path); }
+  /// The newest models of the target refuse it.
+  void refuse(std::string_view path) { refused_.emplace_back(path); }
+  [[nodiscard]] bool isRefused(const std::string& path) const;
+  /// What a conversion wrote and somebody took away since.
+  [[nodiscard]] const std::vector<std::string>& removedUnits() const { return removed_; }
   /// The paths that were not used, none below another one.
   [[nodiscard]] std::vector<std::string> unused() const;
 
@@ -38,6 +39,9 @@ class SettingsSource {
   std::string request_;
   Dialect dialect_;
   std::vector<std::string> used_;
+  std::vector<std::string> refused_;
+  std::vector<std::string> hidden_;  // Paths that nobody changed.
+  std::vector<std::string> removed_;
 };
 
 /// What the target is told about its tools, apart from their definitions: which of them a model may or must use.

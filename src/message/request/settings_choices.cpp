@@ -4,6 +4,7 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
+#include "message/dialect/schema.h"
 #include "message/request/settings.h"
 
 namespace bough::message {
@@ -89,18 +90,19 @@ void writeOne(const NamedTool& tool, Dialect target, std::vector<Setting>& out) 
   const std::string kind = tool.freeform ? "custom" : "function";
   switch (target) {
     case Dialect::Anthropic:
-      out.push_back({"tool_choice.type", "\"tool\""});
-      out.push_back({"tool_choice.name", tool.raw});
+      out.push_back({.path = "tool_choice.type", .json = "\"tool\""});
+      out.push_back({.path = "tool_choice.name", .json = tool.raw});
       return;
     case Dialect::OpenaiChat:
-      out.push_back({"tool_choice", "{\"type\":\"" + kind + "\",\"" + kind + "\":{\"name\":" + tool.raw + "}}"});
+      out.push_back(
+          {.path = "tool_choice", .json = "{\"type\":\"" + kind + "\",\"" + kind + "\":{\"name\":" + tool.raw + "}}"});
       return;
     case Dialect::OpenaiResponses:
-      out.push_back({"tool_choice", "{\"type\":\"" + kind + "\",\"name\":" + tool.raw + "}"});
+      out.push_back({.path = "tool_choice", .json = "{\"type\":\"" + kind + "\",\"name\":" + tool.raw + "}"});
       return;
     default:
-      out.push_back({"toolConfig.functionCallingConfig.mode", "\"ANY\""});
-      out.push_back({"toolConfig.functionCallingConfig.allowedFunctionNames", "[" + tool.raw + "]"});
+      out.push_back({.path = "toolConfig.functionCallingConfig.mode", .json = "\"ANY\""});
+      out.push_back({.path = "toolConfig.functionCallingConfig.allowedFunctionNames", .json = "[" + tool.raw + "]"});
       return;
   }
 }
@@ -110,11 +112,11 @@ void writeChoice(Choice choice, Dialect target, std::vector<Setting>& out) {
     return json::quoted(choice == Choice::Auto ? automatic : choice == Choice::None ? none : any);
   };
   if (target == Dialect::Anthropic) {
-    out.push_back({"tool_choice.type", word("auto", "none", "any")});
+    out.push_back({.path = "tool_choice.type", .json = word("auto", "none", "any")});
   } else if (target == Dialect::Gemini) {
-    out.push_back({"toolConfig.functionCallingConfig.mode", word("AUTO", "NONE", "ANY")});
+    out.push_back({.path = "toolConfig.functionCallingConfig.mode", .json = word("AUTO", "NONE", "ANY")});
   } else {
-    out.push_back({"tool_choice", word("auto", "none", "required")});
+    out.push_back({.path = "tool_choice", .json = word("auto", "none", "required")});
   }
 }
 
@@ -127,20 +129,20 @@ void translateParallel(SettingsSource& from, Dialect target, std::vector<Setting
   if ((value != "true" && value != "false") || target == Dialect::Gemini) return;
   if (isOpenai(target)) {
     const bool inverted = from.dialect() == Dialect::Anthropic;
-    out.push_back({std::string(kOpenai), (value == "true") != inverted ? "true" : "false"});
+    out.push_back({.path = std::string(kOpenai), .json = (value == "true") != inverted ? "true" : "false"});
   } else {
     const auto type = std::ranges::find(out, std::string("tool_choice.type"), &Setting::path);
     if (type != out.end() && type->json == "\"none\"") return;  // there it may not stand
-    if (type == out.end()) out.push_back({"tool_choice.type", "\"auto\""});
-    out.push_back({std::string(kAnthropic), value == "true" ? "false" : "true"});
+    if (type == out.end()) out.push_back({.path = "tool_choice.type", .json = "\"auto\""});
+    out.push_back({.path = std::string(kAnthropic), .json = value == "true" ? "false" : "true"});
   }
   from.use(place);
 }
 
 struct Format {
-  bool schema = false;    // else any JSON
-  std::string prefix;     // of the members that describe it
-  std::string_view json;  // the schema
+  bool schema = false;  // else any JSON
+  std::string prefix;   // of the members that describe it
+  std::string json;     // the schema
   std::vector<std::string> paths;
 };
 
@@ -148,10 +150,17 @@ std::optional<Format> readFormat(const SettingsSource& from) {
   Format out;
   if (from.dialect() == Dialect::Gemini) {
     if (from.textAt("generationConfig.responseMimeType") != "application/json") return std::nullopt;
-    out.json = from.at("generationConfig.responseJsonSchema");
-    out.schema = out.json.starts_with('{');
     out.paths = {"generationConfig.responseMimeType"};
-    if (out.schema) out.paths.emplace_back("generationConfig.responseJsonSchema");
+    for (const char* path : {"generationConfig.responseJsonSchema", "generationConfig.responseSchema"}) {
+      const std::string_view schema = from.at(path);
+      if (!schema.starts_with('{')) continue;
+      json::Tree tree;
+      if (tree.parse(schema)) continue;
+      out.json = jsonSchemaOf(tree, 0);
+      out.schema = true;
+      out.paths.emplace_back(path);
+      break;
+    }
     return out;
   }
   const std::string place = from.dialect() == Dialect::Anthropic    ? "output_config.format."
@@ -172,7 +181,7 @@ void writeOpenaiFormat(SettingsSource& from, const Format& format, Dialect targe
   const bool chat = target == Dialect::OpenaiChat;
   const std::string place = chat ? "response_format" : "text.format";
   if (!format.schema) {
-    out.push_back({place, R"({"type":"json_object"})"});
+    out.push_back({.path = place, .json = R"({"type":"json_object"})"});
     return;
   }
   std::string body;
@@ -190,7 +199,7 @@ void writeOpenaiFormat(SettingsSource& from, const Format& format, Dialect targe
     from.use(format.prefix + key);
   }
   writer.endObject();
-  out.push_back({place, chat ? R"({"type":"json_schema","json_schema":)" + body + "}" : body});
+  out.push_back({.path = place, .json = chat ? R"({"type":"json_schema","json_schema":)" + body + "}" : body});
 }
 
 }  // namespace
@@ -212,11 +221,11 @@ void translateFormat(SettingsSource& from, Dialect target, std::vector<Setting>&
   const auto format = readFormat(from);
   if (!format || (target == Dialect::Anthropic && !format->schema)) return;
   if (target == Dialect::Anthropic) {
-    out.push_back({"output_config.format.type", "\"json_schema\""});
-    out.push_back({"output_config.format.schema", std::string(format->json)});
+    out.push_back({.path = "output_config.format.type", .json = "\"json_schema\""});
+    out.push_back({.path = "output_config.format.schema", .json = format->json});
   } else if (target == Dialect::Gemini) {
-    out.push_back({"generationConfig.responseMimeType", "\"application/json\""});
-    if (format->schema) out.push_back({"generationConfig.responseJsonSchema", std::string(format->json)});
+    out.push_back({.path = "generationConfig.responseMimeType", .json = "\"application/json\""});
+    if (format->schema) out.push_back({.path = "generationConfig.responseJsonSchema", .json = format->json});
   } else {
     writeOpenaiFormat(from, *format, target, out);
   }

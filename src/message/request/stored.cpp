@@ -169,6 +169,12 @@ void addEntryMessage(std::string_view entryId, std::string_view type, std::strin
   addEntry(entryId, type, payload, Form::ForRequest, history);
 }
 
+void addRedacted(std::string_view entryId, History& history) {
+  Original& original = history.originals.emplace_back();
+  original.entryId = entryId;
+  original.redacted = true;
+}
+
 void addStoredMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history) {
   addEntry(entryId, type, payload, Form::AsStored, history);
 }

@@ -43,8 +43,12 @@ class Composer {
     writer.checkSignatures(prefixOf(texts), reporter_);
     messages(plan, requestText, writer, document);
     document += around.after;
+    written_ = std::move(requestText.written);
     return document;
   }
+
+  /// The settings that the conversion put into the document.
+  [[nodiscard]] const std::vector<Setting>& written() const { return written_; }
 
  private:
   [[nodiscard]] bool sourceIsBare() const { return history_.requestTexts.back().bare; }
@@ -72,6 +76,7 @@ class Composer {
   Dialect target_;
   const ConvertOptions& options_;
   Reporter& reporter_;
+  std::vector<Setting> written_;
 };
 
 void reportProblems(const History& history, Reporter& reporter) {
@@ -109,9 +114,10 @@ Result<Conversion> convertHistory(std::string_view document, Dialect from, Diale
     return conversion;
   }
   Records records;
-  conversion.document = Composer(history, from, to, options, reporter).compose(records);
+  Composer composer(history, from, to, options, reporter);
+  conversion.document = composer.compose(records);
   reportCarriedSignatures(history, to, reporter);
-  conversion.wayBack.json = writeWayBack(to, history, records);
+  conversion.wayBack.json = writeWayBack(to, history, records, composer.written());
   return conversion;
 }
 

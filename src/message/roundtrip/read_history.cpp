@@ -118,6 +118,7 @@ Result<void> readHistory(std::string_view document, Dialect from, const ConvertO
       std::vector<Original> originals = std::move(history.originals);
       history.originals.clear();
       restoreOriginals(*data, std::move(originals), history, reporter);
+      parts->requestText.written = std::move(data->written);
       for (RequestText& requestText : data->requestTexts) {
         if (requestText.dialect != from) history.requestTexts.push_back(std::move(requestText));
       }

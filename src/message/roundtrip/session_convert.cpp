@@ -52,7 +52,12 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
                          Reporter& reporter) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const std::size_t before = history.originals.size();
-    addStoredMessage(messages[i].entryId, messages[i].type, messages[i].payload, history);
+    if (messages[i].payload.empty()) {
+      // With a way back, what is hidden is missing from the document, and its original is not restored.
+      if (wayBack == nullptr) addRedacted(messages[i].entryId, history);
+    } else {
+      addStoredMessage(messages[i].entryId, messages[i].type, messages[i].payload, history);
+    }
     for (std::size_t k = before; k < history.originals.size(); ++k) {
       Original& original = history.originals[k];
       original.documentIndex = static_cast<std::int64_t>(i);

@@ -16,7 +16,7 @@ namespace bough::message {
 struct SessionMessage {
   std::string_view entryId;
   std::string_view type;      ///< Of the entry.
-  std::string_view payload;   ///< Must outlive the history.
+  std::string_view payload;   ///< Must outlive the history. Empty: it was redacted.
   std::string_view system{};  ///< The system prompt and tools in force there, raw: what signatures are bound to.
   std::string_view tools{};
 };

@@ -23,11 +23,13 @@ struct WayBackData {
   Dialect document = Dialect::Bough;
   std::vector<Original> originals;  ///< Not normalized yet.
   std::vector<RequestText> requestTexts;
+  std::vector<Setting> written;  ///< The settings that the conversion put into the document.
   Records records;
 };
 
 /// For a document of `target` that was written from `history`.
-std::string writeWayBack(Dialect target, const History& history, const Records& records);
+std::string writeWayBack(Dialect target, const History& history, const Records& records,
+                         const std::vector<Setting>& written = {});
 
 /// Reads a WayBack; the aliases it knows go into `history`, which also keeps what the result points into.
 Result<WayBackData> readWayBack(const WayBack& wayBack, History& history);

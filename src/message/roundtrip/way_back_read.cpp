@@ -29,6 +29,7 @@ class WayBackReader {
     for (const Tree::Index each : tree_.elements(tree_.find(0, "nodes"))) {
       if (!node(each, data)) return "a node cannot be read";
     }
+    settings(tree_.find(0, "written"), data.written);
     aliases(tree_.find(0, "ids"), history_.ids);
     aliases(tree_.find(0, "names"), history_.names);
     return std::nullopt;
@@ -91,6 +92,7 @@ class WayBackReader {
     out.stringInput = flag(node, "stringInput");
     out.toolCount = number(tree_.find(node, "toolCount"));
     if (!bytes(tree_.find(node, "tools"), out.toolsText)) return false;
+    settings(tree_.find(node, "written"), out.written);
     bool messages = false;
     for (const Tree::Index each : tree_.elements(tree_.find(node, "pieces"))) {
       RequestText::Part& text = out.parts.emplace_back();
@@ -193,6 +195,18 @@ class WayBackReader {
     }
     data.records.nodes.push_back(record);
     return true;
+  }
+
+  void settings(Tree::Index list, std::vector<Setting>& out) const {
+    if (list == Tree::kNone) return;
+    for (const Tree::Index each : tree_.elements(list)) {
+      std::vector<Tree::Index> parts;
+      for (const Tree::Index part : tree_.elements(each)) parts.push_back(part);
+      if (parts.size() != 3 || !tree_.isString(parts[0]) || !tree_.isString(parts[1])) continue;
+      out.push_back({.unit = std::string(tree_.body(parts[0])),
+                     .path = std::string(tree_.body(parts[1])),
+                     .json = std::string(tree_.raw(parts[2]))});
+    }
   }
 
   void aliases(Tree::Index list, Aliases& out) const {

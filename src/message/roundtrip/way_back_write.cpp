@@ -46,6 +46,14 @@ std::string_view nameOf(Section section) {
   return "messages";
 }
 
+void writeSettings(json::Writer& writer, const std::vector<Setting>& settings) {
+  writer.beginArray();
+  for (const Setting& setting : settings) {
+    writer.beginArray().string(setting.unit).string(setting.path).raw(setting.json).endArray();
+  }
+  writer.endArray();
+}
+
 void writeRequestText(json::Writer& writer, const RequestText& requestText) {
   writer.beginObject().member("dialect", toString(requestText.dialect)).member("bare", requestText.bare);
   writer.member("stringInput", requestText.stringInput).member("toolCount", requestText.toolCount).key("tools");
@@ -62,7 +70,12 @@ void writeRequestText(json::Writer& writer, const RequestText& requestText) {
     }
     writer.endArray();
   }
-  writer.endArray().endObject();
+  writer.endArray();
+  if (!requestText.written.empty()) {
+    writer.key("written");
+    writeSettings(writer, requestText.written);
+  }
+  writer.endObject();
 }
 
 // Written by hand: there is one for every message, and most of its members need no escapes.
@@ -136,7 +149,8 @@ void writeAliases(json::Writer& writer, const Aliases& aliases) {
 
 }  // namespace
 
-std::string writeWayBack(Dialect target, const History& history, const Records& records) {
+std::string writeWayBack(Dialect target, const History& history, const Records& records,
+                         const std::vector<Setting>& written) {
   std::size_t bytes = 4096 + records.nodes.size() * 32 + records.leaves.size() * 32;
   std::vector<std::int32_t> stored(history.originals.size(), -1);
   std::vector<std::int32_t> before(history.originals.size(), -1);
@@ -160,7 +174,12 @@ std::string writeWayBack(Dialect target, const History& history, const Records& 
   for (const RequestText& requestText : history.requestTexts) {
     if (requestText.dialect != target) writeRequestText(writer, requestText);
   }
-  writer.endArray().key("natives").beginArray();
+  writer.endArray();
+  if (!written.empty()) {
+    writer.key("written");
+    writeSettings(writer, written);
+  }
+  writer.key("natives").beginArray();
   bool first = true;
   for (std::size_t i = 0; i < history.originals.size(); ++i) {
     if (stored[i] < 0) continue;

@@ -1,0 +1,211 @@
+#include "message/dialect/schema.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace bough::message {
+namespace {
+
+using json::Tree;
+
+struct Spelling {
+  std::string_view snake;
+  std::string_view camel;
+};
+constexpr Spelling kSpellings[] = {{"min_items", "minItems"},
+                                   {"max_items", "maxItems"},
+                                   {"min_length", "minLength"},
+                                   {"max_length", "maxLength"},
+                                   {"min_properties", "minProperties"},
+                                   {"max_properties", "maxProperties"},
+                                   {"any_of", "anyOf"},
+                                   {"property_ordering", "propertyOrdering"},
+                                   {"additional_properties", "additionalProperties"}};
+constexpr std::string_view kCounts[] = {"minItems",  "maxItems",      "minLength",
+                                        "maxLength", "minProperties", "maxProperties"};
+constexpr std::string_view kTypes[] = {"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"};
+constexpr std::string_view kUnspecified = "TYPE_UNSPECIFIED";
+constexpr std::string_view kNullSchema = R"({"type":"null"})";
+
+template <typename List>
+bool isOneOf(std::string_view name, const List& list) {
+  return std::ranges::find(list, name) != std::end(list);
+}
+
+// What the values inside a container are.
+enum class Inside : std::uint8_t { Keywords, NamedSchemas, Schemas };
+
+class SchemaWriter {
+ public:
+  explicit SchemaWriter(const Tree& tree) : tree_(tree) {}
+
+  std::string run(Tree::Index schema) {
+    if (!tree_.isObject(schema)) return std::string(tree_.raw(schema));
+    open(schema, Inside::Keywords);
+    for (Tree::Index at = schema + 1;;) {
+      while (at == open_.back().end) {
+        close();
+        if (open_.empty()) return std::move(out_);
+      }
+      at = step(at);
+    }
+  }
+
+ private:
+  struct Open {
+    Tree::Index end;
+    Inside inside;
+    bool object;
+    bool nullable = false;  // A schema that allows null, or the alternatives of one.
+    bool typed = false;
+    bool empty = true;
+  };
+
+  void open(Tree::Index node, Inside inside, bool nullable = false) {
+    const bool object = tree_.isObject(node);
+    const Tree::Index flag = inside == Inside::Keywords ? tree_.find(node, "nullable") : Tree::kNone;
+    if (flag != Tree::kNone) nullable = tree_.kind(flag) == json::Kind::True;
+    const Tree::Index type = inside == Inside::Keywords ? tree_.find(node, "type") : Tree::kNone;
+    const bool typed = type != Tree::kNone && !tree_.stringIs(type, kUnspecified);
+    out_ += object ? '{' : '[';
+    open_.push_back(
+        {.end = tree_.next(node), .inside = inside, .object = object, .nullable = nullable, .typed = typed});
+  }
+
+  void close() {
+    const Open& done = open_.back();
+    if (done.inside == Inside::Schemas && done.nullable) {
+      separate();
+      out_ += kNullSchema;
+    }
+    out_ += done.object ? '}' : ']';
+    open_.pop_back();
+  }
+
+  void separate() {
+    if (!open_.back().empty) out_ += ',';
+    open_.back().empty = false;
+  }
+
+  void key(std::string_view raw) {
+    separate();
+    out_.append(raw).append(":");
+  }
+
+  // Writes the member or element at a place; returns the place to go on from.
+  Tree::Index step(Tree::Index at) {
+    const Open& parent = open_.back();
+    if (parent.inside == Inside::Keywords) return keyword(at);
+    Tree::Index value = at;
+    if (parent.inside == Inside::NamedSchemas) {
+      key(tree_.raw(at));
+      value = at + 1;
+    } else {
+      separate();
+    }
+    return schemaOrRaw(value);
+  }
+
+  Tree::Index schemaOrRaw(Tree::Index value) {
+    if (tree_.isObject(value)) {
+      open(value, Inside::Keywords);
+      return value + 1;
+    }
+    out_ += tree_.raw(value);
+    return tree_.next(value);
+  }
+
+  Tree::Index keyword(Tree::Index at) {
+    const Tree::Index value = at + 1;
+    std::string_view name = tree_.body(at);
+    for (const Spelling& spelling : kSpellings) {
+      if (name == spelling.snake) name = spelling.camel;
+    }
+    const std::string quoted = '"' + std::string(name) + '"';
+    if (name == "nullable" || name == "propertyOrdering") return tree_.next(value);
+    if (name == "type" && tree_.isString(value)) {
+      type(value);
+    } else if (isOneOf(name, kCounts) && tree_.isString(value)) {
+      key(quoted);
+      out_ += isNumber(tree_.body(value)) ? tree_.body(value) : tree_.raw(value);
+    } else if (name == "enum" && tree_.isArray(value) && open_.back().nullable) {
+      key(quoted);
+      enumeration(value);
+    } else if (name == "example") {
+      key("\"examples\"");
+      out_.append("[").append(tree_.raw(value)).append("]");
+    } else if (tree_.isArray(value) &&
+               (name == "anyOf" || name == "oneOf" || name == "allOf" || name == "prefixItems")) {
+      key(quoted);
+      open(value, Inside::Schemas, name == "anyOf" && open_.back().nullable && !open_.back().typed);
+      return value + 1;
+    } else if (tree_.isObject(value) &&
+               (name == "properties" || name == "$defs" || name == "defs" || name == "definitions")) {
+      key(quoted);
+      open(value, Inside::NamedSchemas);
+      return value + 1;
+    } else if (name == "items" || name == "additionalProperties" || name == "not") {
+      key(quoted);
+      return schemaOrRaw(value);
+    } else {
+      key(name == tree_.body(at) ? std::string(tree_.raw(at)) : quoted);
+      out_ += tree_.raw(value);
+    }
+    return tree_.next(value);
+  }
+
+  void type(Tree::Index value) {
+    std::string name(tree_.body(value));
+    if (name == kUnspecified) return;
+    if (isOneOf(name, kTypes)) {
+      std::ranges::transform(name, name.begin(), [](char c) { return static_cast<char>(c - 'A' + 'a'); });
+    }
+    key("\"type\"");
+    out_ += open_.back().nullable && name != "null" ? "[\"" + name + "\",\"null\"]" : '"' + name + '"';
+  }
+
+  void enumeration(Tree::Index list) {
+    bool hasNull = false;
+    bool empty = true;
+    for (const Tree::Index each : tree_.elements(list)) {
+      hasNull |= tree_.kind(each) == json::Kind::Null;
+      empty = false;
+    }
+    const std::string_view raw = tree_.raw(list);
+    out_ += raw.substr(0, raw.size() - 1);
+    if (!hasNull) out_ += empty ? "null" : ",null";
+    out_ += ']';
+  }
+
+  static bool isNumber(std::string_view text) {
+    const bool digits = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+    return digits && !text.empty() && (text.size() == 1 || text[0] != '0');
+  }
+
+  const Tree& tree_;
+  std::string out_;
+  std::vector<Open> open_;
+};
+
+}  // namespace
+
+std::string jsonSchemaOf(const Tree& tree, Tree::Index schema) {
+  return SchemaWriter(tree).run(schema);
+}
+
+std::string asObjectSchema(std::string_view schema) {
+  Tree tree;
+  if (tree.parse(schema) || !tree.isObject(0)) return std::string(schema);
+  const Tree::Index type = tree.find(0, "type");
+  std::string out(schema);
+  if (type == Tree::kNone) {
+    const std::size_t brace = out.find('{') + 1;
+    out.insert(brace, tree.size() == 1 ? R"("type":"object")" : R"("type":"object",)");
+  } else if (tree.isArray(type) || tree.kind(type) == json::Kind::Null) {
+    out.replace(tree.begin(type), tree.end(type) - tree.begin(type), R"("object")");
+  }
+  return out;
+}
+
+}  // namespace bough::message

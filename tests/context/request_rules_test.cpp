@@ -1,0 +1,100 @@
+// What an API refuses in messages of its own provider: items that share an id, calls of server tools that broke off.
+#include "context/session.h"
+#include "support/rule_checker.h"
+
+namespace bough::test {
+namespace {
+
+class RequestRules : public ContextTest {};
+
+TEST_F(RequestRules, AnItemThatReusesAnIdIsSentWithAnotherOne) {
+  user("hello");
+  say(Dialect::OpenaiResponses,
+      R"({"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"first","annotations":[]}]})",
+      "one");
+  user("and?");
+  say(Dialect::OpenaiResponses,
+      R"({"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"second","annotations":[]}]})",
+      "two");
+  say(Dialect::OpenaiResponses, R"({"type":"function_call","id":"fc_1","call_id":"a","name":"f","arguments":"{}"})",
+      "three");
+  say(Dialect::OpenaiResponses, R"({"type":"function_call_output","call_id":"a","output":"1"})");
+  say(Dialect::OpenaiResponses, R"({"type":"function_call","id":"fc_1","call_id":"b","name":"g","arguments":"{}"})",
+      "four");
+  say(Dialect::OpenaiResponses, R"({"type":"function_call_output","call_id":"b","output":"2"})");
+  const Context context = build(Dialect::OpenaiResponses);
+  EXPECT_TRUE(context.messages.contains("first")) << context.messages;
+  EXPECT_TRUE(context.messages.contains("second")) << context.messages;
+  EXPECT_TRUE(context.messages.contains(R"({"type":"function_call","call_id":"b","name":"g","arguments":"{}"})"))
+      << context.messages;
+  EXPECT_EQ(context.messages.find("msg_1"), context.messages.rfind("msg_1"));
+  EXPECT_TRUE(reports(context, Change::Renamed, "two", "message.id"));
+  EXPECT_TRUE(reports(context, Change::Renamed, "four", "message.id"));
+}
+
+TEST_F(RequestRules, AReasoningItemThatReusesAnIdKeepsItsContent) {
+  user("hello");
+  say(Dialect::OpenaiResponses, R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"AA"})");
+  say(Dialect::OpenaiResponses, R"({"role":"assistant","content":"one"})");
+  user("and?");
+  say(Dialect::OpenaiResponses, R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"BB"})");
+  say(Dialect::OpenaiResponses, R"({"role":"assistant","content":"two"})");
+  const Context context = build(Dialect::OpenaiResponses);
+  EXPECT_TRUE(context.messages.contains("\"BB\"")) << context.messages;
+  EXPECT_EQ(context.messages.find("\"rs_1\""), context.messages.rfind("\"rs_1\""));
+}
+
+TEST_F(RequestRules, TheSameItemStoredTwiceIsSentOnce) {
+  user("hello");
+  for (int i = 0; i < 2; ++i) {
+    say(Dialect::OpenaiResponses,
+        R"({"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"first","annotations":[]}]})");
+  }
+  const Context context = build(Dialect::OpenaiResponses);
+  EXPECT_EQ(context.messages.find("first"), context.messages.rfind("first"));
+}
+
+TEST_F(RequestRules, AnInterruptedServerToolIsWrittenAsText) {
+  user("search");
+  say(Dialect::Anthropic,
+      R"({"role":"assistant","content":[{"type":"text","text":"looking"},{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"rain"}}],"stop_reason":"end_turn"})",
+      "call");
+  user("and?");
+  const Context context = build(Dialect::Anthropic);
+  EXPECT_FALSE(context.messages.contains("\"server_tool_use\"")) << context.messages;
+  EXPECT_TRUE(context.messages.contains("rain"));
+  EXPECT_TRUE(context.messages.contains("interrupted"));
+  EXPECT_TRUE(reports(context, Change::Altered, "call", "server_tool_use"));
+}
+
+TEST_F(RequestRules, AFinishedOrPausedServerToolStaysAsItIs) {
+  user("search");
+  say(Dialect::Anthropic,
+      R"({"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]})");
+  user("again");
+  say(Dialect::Anthropic,
+      R"({"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_2","name":"web_search","input":{}}],"stop_reason":"pause_turn"})");
+  const Context context = build(Dialect::Anthropic);
+  EXPECT_TRUE(context.messages.contains("srvtoolu_1")) << context.messages;
+  EXPECT_TRUE(context.messages.contains("srvtoolu_2")) << context.messages;
+}
+
+TEST_F(RequestRules, AShellCallWithoutOutputIsWrittenAsText) {
+  user("list");
+  say(Dialect::OpenaiResponses,
+      R"({"type":"shell_call","id":"sh_1","call_id":"c1","action":{"commands":["ls"]},"status":"completed"})", "call");
+  user("and?");
+  const Context context = build(Dialect::OpenaiResponses);
+  EXPECT_FALSE(context.messages.contains("\"shell_call\"")) << context.messages;
+  EXPECT_TRUE(context.messages.contains("ls"));
+}
+
+TEST_F(RequestRules, HalvesOfCharactersAreNotSent) {
+  say(Dialect::Anthropic, R"({"role":"user","content":"a\ud800b"})", "half");
+  const Context context = build(Dialect::Anthropic);
+  EXPECT_FALSE(context.messages.contains("ud800")) << context.messages;
+  EXPECT_TRUE(reports(context, Change::Altered, "half", "message.surrogates"));
+}
+
+}  // namespace
+}  // namespace bough::test

@@ -1,0 +1,197 @@
+// What a target cannot hold is carried, written in another form, or named: never dropped without a word.
+#include <bough/convert.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace bough::test {
+namespace {
+
+constexpr auto kA = Dialect::Anthropic;
+constexpr auto kC = Dialect::OpenaiChat;
+constexpr auto kR = Dialect::OpenaiResponses;
+constexpr auto kG = Dialect::Gemini;
+
+// Converts, and checks that everything comes back.
+Conversion convert(const std::string& document, Dialect from, Dialect to, const ConvertOptions& options = {}) {
+  auto conversion = convertHistory(document, from, to, options);
+  EXPECT_TRUE(conversion) << (conversion ? "" : conversion.error().message);
+  if (!conversion) return {};
+  const auto back = convertHistory(conversion->document, to, from, {}, &conversion->wayBack);
+  EXPECT_EQ(back->document, document);
+  return std::move(*conversion);
+}
+
+bool isLossy(const Conversion& conversion, std::string_view field) {
+  return std::ranges::find(conversion.report.lossyFields, field) != conversion.report.lossyFields.end();
+}
+
+std::string fieldsOf(const Conversion& conversion) {
+  std::string all;
+  for (const std::string& field : conversion.report.lossyFields) all += field + " ";
+  return all;
+}
+
+std::string geminiResult(const std::string& response) {
+  return R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"id":"c1","name":"run","args":{}}}]},)"
+         R"({"role":"user","parts":[{"functionResponse":{"id":"c1","name":"run","response":)" +
+         response + "}}]}]";
+}
+
+TEST(GeminiResponses, AnObjectWithMoreThanOutputIsTheOutputInFull) {
+  const auto there = convert(geminiResult(R"({"output":"done","stderr":"warn","exit_code":1})"), kG, kA);
+  EXPECT_TRUE(there.document.contains(R"({\"output\":\"done\",\"stderr\":\"warn\",\"exit_code\":1})"))
+      << there.document;
+  EXPECT_FALSE(there.document.contains("is_error"));
+}
+
+TEST(GeminiResponses, AnErrorThatIsNullIsNotAnError) {
+  for (const char* response : {R"({"result":42,"error":null})", R"({"error":null})", R"({"output":"x","error":null})",
+                               R"({"result":1,"error":false})", R"({"result":1,"error":""})"}) {
+    const auto there = convert(geminiResult(response), kG, kA);
+    EXPECT_FALSE(there.document.contains("is_error")) << response << there.document;
+    EXPECT_FALSE(there.document.contains(R"("content":"null")")) << there.document;
+  }
+}
+
+TEST(GeminiResponses, AnErrorBesideOtherMembersKeepsThem) {
+  const auto there = convert(geminiResult(R"({"error":"boom","exit_code":2})"), kG, kA);
+  EXPECT_TRUE(there.document.contains("\"is_error\":true"));
+  EXPECT_TRUE(there.document.contains(R"(\"exit_code\":2)")) << there.document;
+}
+
+TEST(GeminiResponses, OutputOrErrorAloneIsTheText) {
+  EXPECT_TRUE(convert(geminiResult(R"({"output":"done"})"), kG, kA).document.contains(R"("content":"done")"));
+  const auto failed = convert(geminiResult(R"({"error":"boom"})"), kG, kA);
+  EXPECT_TRUE(failed.document.contains(R"("content":"boom","is_error":true)")) << failed.document;
+}
+
+TEST(Losses, SecondChoicesAndCandidatesAreNamed) {
+  const auto chat = convert(
+      R"([{"role":"user","content":"x"},{"choices":[{"message":{"role":"assistant","content":"a"},"logprobs":{"k":1}},{"message":{"role":"assistant","content":"b"}}]}])",
+      kC, kA);
+  EXPECT_TRUE(isLossy(chat, "message.choices")) << fieldsOf(chat);
+  EXPECT_TRUE(isLossy(chat, "message.logprobs")) << fieldsOf(chat);
+  const auto gemini = convert(
+      R"([{"role":"user","parts":[{"text":"x"}]},{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"groundingMetadata":{"k":1}},{"content":{"role":"model","parts":[{"text":"b"}]}}],"promptFeedback":{"k":1}}])",
+      kG, kA);
+  for (const char* field : {"message.candidates", "message.groundingMetadata", "message.promptFeedback"}) {
+    EXPECT_TRUE(isLossy(gemini, field)) << field << " in " << fieldsOf(gemini);
+  }
+}
+
+TEST(Losses, FieldsOfGeminiCallsAndResponsesAreNamed) {
+  const auto there = convert(
+      R"([{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"id":"c","name":"f","args":{},"partialArgs":[{"jsonPath":"$.a"}],"willContinue":true}}]},{"role":"user","parts":[{"functionResponse":{"id":"c","name":"f","response":{"output":"1"},"scheduling":"SILENT"}}]}])",
+      kG, kC);
+  for (const char* field : {"tool_call.partialArgs", "tool_call.willContinue", "tool_result.scheduling"}) {
+    EXPECT_TRUE(isLossy(there, field)) << field << " in " << fieldsOf(there);
+  }
+}
+
+TEST(Losses, APartWithTwoDataFieldsKeepsItsCallAndNamesTheRest) {
+  for (const char* part : {R"({"text":"hi","functionCall":{"id":"c","name":"f","args":{}}})",
+                           R"({"functionCall":{"id":"c","name":"f","args":{}},"text":"hi"})"}) {
+    const auto there = convert(
+        R"([{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[)" + std::string(part) + "]}]", kG, kA);
+    EXPECT_TRUE(there.document.contains(R"("type":"tool_use")")) << there.document;
+    EXPECT_TRUE(isLossy(there, "tool_call.text")) << fieldsOf(there);
+  }
+}
+
+TEST(Losses, UnknownFieldsOfResponsesItemsAreNamed) {
+  const auto there = convert(
+      R"([{"role":"user","content":"x","mood":"good"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}","namespace":"n","hint":1},{"type":"function_call_output","call_id":"c","output":"1","caller":{"t":1},"took":3},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"t"}],"effort":"high"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"a","annotations":[]}],"phase":"final_answer"}])",
+      kR, kA);
+  for (const char* field : {"message.mood", "message.namespace", "message.hint", "message.caller", "message.took",
+                            "message.effort", "message.phase", "message.status"}) {
+    EXPECT_TRUE(isLossy(there, field)) << field << " in " << fieldsOf(there);
+  }
+}
+
+TEST(Losses, UnknownFieldsOfChatToolCallsAreNamed) {
+  const auto there = convert(
+      R"([{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}","parsed":{"k":1}},"extra_content":{"google":{"thought_signature":"s"}}}]},{"role":"tool","tool_call_id":"c","content":"1"}])",
+      kC, kA);
+  EXPECT_TRUE(isLossy(there, "tool_call.extra_content")) << fieldsOf(there);
+  EXPECT_TRUE(isLossy(there, "tool_call.parsed")) << fieldsOf(there);
+}
+
+TEST(Losses, TitlesOfDocumentsAreNamedWhereTheTargetHasNoPlaceForThem) {
+  const std::string text =
+      R"([{"role":"user","content":[{"type":"document","title":"Notes","source":{"type":"text","media_type":"text/plain","data":"abc"}}]}])";
+  const std::string file =
+      R"([{"role":"user","content":[{"type":"document","title":"Notes","source":{"type":"base64","media_type":"application/pdf","data":"QUJD"}}]}])";
+  for (const Dialect to : {kC, kR, kG}) EXPECT_TRUE(isLossy(convert(text, kA, to), "document.title")) << toString(to);
+  EXPECT_TRUE(isLossy(convert(file, kA, kG), "document.title"));
+  EXPECT_TRUE(convert(file, kA, kC).document.contains("Notes"));
+}
+
+TEST(Losses, ALoneSurrogateIsNamed) {
+  for (const Dialect to : {kC, kR, kG}) {
+    const auto there = convert(R"([{"role":"user","content":"a\ud800b"}])", kA, to);
+    EXPECT_TRUE(isLossy(there, "message.surrogates")) << fieldsOf(there);
+    EXPECT_FALSE(isLossy(convert(R"([{"role":"user","content":"a\ud83d\ude42b"}])", kA, to), "message.surrogates"));
+  }
+}
+
+TEST(Losses, FieldsOfSourcesAndThinkingAreNamed) {
+  const auto there = convert(
+      R"([{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD","detail":"low"}}]},{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s","mode":"deep"},{"type":"text","text":"x"}]}])",
+      kA, kC);
+  EXPECT_TRUE(isLossy(there, "image.detail")) << fieldsOf(there);
+  EXPECT_TRUE(isLossy(there, "thinking.mode")) << fieldsOf(there);
+}
+
+TEST(Losses, UnknownFieldsOfTheNormalizedFormAreNamed) {
+  const auto there = convert(
+      R"([{"role":"user","content":[{"type":"text","text":"x","mood":"good"}],"channel":"cli"}])", Dialect::Bough, kA);
+  EXPECT_TRUE(isLossy(there, "message.channel")) << fieldsOf(there);
+  EXPECT_TRUE(isLossy(there, "text.mood")) << fieldsOf(there);
+}
+
+TEST(ToolsOfProviders, TheirCallsReachAnotherProviderAsText) {
+  const std::string anthropic =
+      R"([{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"weather"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","title":"Sunny","url":"https://example.org","encrypted_content":"SECRET"}]},{"type":"text","text":"sunny"}]}])";
+  for (const Dialect to : {kC, kR, kG}) {
+    const auto there = convert(anthropic, kA, to);
+    EXPECT_TRUE(there.document.contains("weather")) << there.document;
+    EXPECT_TRUE(there.document.contains("https://example.org")) << there.document;
+    EXPECT_FALSE(there.document.contains("SECRET")) << there.document;
+    EXPECT_TRUE(isLossy(there, "server_tool_use"));
+  }
+  const std::string responses =
+      R"([{"role":"user","content":"x"},{"type":"shell_call","id":"sh_1","call_id":"c1","action":{"commands":["ls -l"]},"status":"completed"},{"type":"shell_call_output","call_id":"c1","output":[{"stdout":"a.txt","stderr":"","outcome":{"type":"exit","exit_code":0}}]},{"type":"apply_patch_call","id":"ap_1","call_id":"c2","operation":{"type":"update_file","path":"a.txt","diff":"+b"},"status":"completed"},{"type":"apply_patch_call_output","call_id":"c2","status":"completed","output":"patched"},{"type":"computer_call","id":"cu_1","call_id":"c3","action":{"type":"click","x":1,"y":2},"pending_safety_checks":[],"status":"completed"},{"type":"computer_call_output","call_id":"c3","output":{"type":"computer_screenshot","image_url":"data:image/png;base64,QUJD"}},{"role":"user","content":"y"}])";
+  for (const Dialect to : {kA, kC, kG}) {
+    const auto there = convert(responses, kR, to);
+    for (const char* word : {"ls -l", "a.txt", "patched", "click", "+b"}) {
+      EXPECT_TRUE(there.document.contains(word)) << word << " in " << there.document;
+    }
+  }
+  const auto code = convert(
+      R"x([{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"print(6*7)"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"42"}},{"text":"done"}]}])x",
+      kG, kC);
+  EXPECT_TRUE(code.document.contains("print(6*7)")) << code.document;
+  EXPECT_TRUE(code.document.contains("42"));
+}
+
+TEST(Thinking, CanBeCarriedAsTextWhenAskedFor) {
+  const std::string anthropic =
+      R"([{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"thinking","thinking":"because of rain","signature":"S"},{"type":"redacted_thinking","data":"D"},{"type":"text","text":"no"}]}])";
+  for (const Dialect to : {kC, kR, kG}) {
+    EXPECT_FALSE(convert(anthropic, kA, to).document.contains("because of rain"));
+    const auto there = convert(anthropic, kA, to, {.thinkingAsText = true});
+    EXPECT_TRUE(there.document.contains("because of rain")) << there.document;
+    EXPECT_TRUE(isLossy(there, "thinking"));
+    EXPECT_TRUE(isLossy(there, "redacted_thinking"));
+  }
+  const auto responses = convert(
+      R"([{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"as it rains"}]},{"role":"assistant","content":"no"}])",
+      kR, kA, {.thinkingAsText = true});
+  EXPECT_TRUE(responses.document.contains("as it rains")) << responses.document;
+}
+
+}  // namespace
+}  // namespace bough::test
