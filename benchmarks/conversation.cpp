@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/timestamp.h"
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 #include "bough/store.h"
 #include "harness.h"
 #include "log/line.h"

@@ -6,7 +6,7 @@
 
 #include "base/file_system.h"
 #include "base/timestamp.h"
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 #include "bough/store.h"
 #include "harness.h"
 #include "log/log_files.h"

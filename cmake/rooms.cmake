@@ -27,7 +27,9 @@ target_include_directories(bough_options INTERFACE $<BUILD_INTERFACE:${PROJECT_S
                                                    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 
 # Headers that most sources include, compiled once. Every room has the same options, so every room can use them.
-file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
+if(NOT EXISTS ${PROJECT_BINARY_DIR}/precompiled.cpp)
+  file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
+endif()
 add_library(bough_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
 target_link_libraries(bough_precompiled PRIVATE bough_options fmt::fmt)
 target_precompile_headers(bough_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/ids.h"
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 #include "fuzz/input.h"
 #include "log/line.h"
 

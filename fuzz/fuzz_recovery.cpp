@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "fuzz/input.h"
-#include "store/file_backend.h"
+#include "store/file/file_backend.h"
 #include "support/sim_environment.h"
 
 namespace bough {
@@ -34,9 +34,9 @@ std::shared_ptr<FileBackend> open(SimEnvironment& world) {
 
 std::vector<std::string> idsOf(FileBackend& backend) {
   std::vector<std::string> ids;
-  const auto sequences = backend.select("s", {});
-  BOUGH_CHECK(sequences.has_value());
-  const auto entries = backend.read("s", *sequences);
+  const auto session = backend.session("s");
+  BOUGH_CHECK(session.has_value());
+  const auto entries = (*session)->loadOwn(0, SIZE_MAX);
   if (!entries) return ids;
   for (const Entry& entry : *entries) ids.push_back(entry.id);
   return ids;
@@ -60,9 +60,10 @@ void check(Input& input) {
     Entry entry;
     entry.type = entry_type::kMessage;
     entry.payload = R"({"text":"new"})";
-    AppendRequest request{.sessionId = "s", .entries = {entry}, .expectedTail = {}, .shared = {}};
-    if (const auto origin = backend->origin("s")) request.origin = *origin;
-    const auto result = backend->append(request);
+    AppendRequest request{.entries = {entry}};
+    const auto session = backend->session("s");
+    BOUGH_CHECK(session.has_value());
+    const auto result = (*session)->append(request);
     BOUGH_CHECK(result || over);
     if (result) appended = result->lastAppendedEntryId;
   }

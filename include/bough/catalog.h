@@ -6,11 +6,6 @@
 // far it came; the other calls answer from what was taken in until then.
 #pragma once
 
-#include <bough/error.h>
-#include <bough/message.h>
-#include <bough/store.h>
-#include <bough/usage.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,7 +14,81 @@
 #include <string_view>
 #include <vector>
 
-namespace bough {
+#include "bough/error.h"
+#include "bough/message.h"
+#include "bough/store.h"
+
+namespace BOUGH_PUBLIC bough {
+
+// What sessions used: tokens, and what they cost by a table of prices.
+
+/// Dollars for a million tokens.
+struct ModelPrice {
+  std::string model = {};  ///< The model's name, or its beginning when it ends in `*`.
+  double input = 0;
+  double output = 0;
+  double cacheRead = 0;
+  double cacheWrite = 0;
+};
+
+/// Prices of models, the most exact name first. Reasoning is part of the output.
+class PriceTable {
+ public:
+  /// The table that comes with bough.
+  static const PriceTable& builtIn();
+  /// Reads a table: lines of `model input output cacheRead cacheWrite` in dollars for a million tokens, `#` begins a
+  /// comment. InvalidArgument names the line that is wrong.
+  [[nodiscard]] static Result<PriceTable> parse(std::string_view text);
+
+  /// The price of the longest name that matches; none when none does.
+  [[nodiscard]] const ModelPrice* find(std::string_view model) const;
+  /// None when the table does not know the model and anything was used.
+  [[nodiscard]] std::optional<double> cost(std::string_view model, const Usage& usage) const;
+  [[nodiscard]] const std::vector<ModelPrice>& prices() const { return prices_; }
+
+ private:
+  std::vector<ModelPrice> prices_;
+};
+
+/// What one session used of one model.
+struct ModelUsage {
+  std::string model = {};  ///< Empty when no message said which.
+  std::uint64_t messages = 0;
+  Usage tokens = {};
+  std::optional<double> costUsd = {};  ///< None when the price is unknown.
+};
+
+enum class UsageBy : std::uint8_t { Day, Week, Month, Session, Key, Model, Branch };
+
+struct UsageOptions {
+  UsageBy by = UsageBy::Day;
+  std::optional<std::uint64_t> sinceMs = {};
+  std::optional<std::uint64_t> untilMs = {};
+  std::string session = {};  ///< Only this one. Branches need one.
+  std::string agent = {};
+  std::string cwd = {};  ///< As SessionFilter::cwd.
+  std::string key = {};  ///< As SessionFilter::key.
+  std::string model = {};
+  bool localTime = false;              ///< Days of the machine's time zone instead of UTC.
+  const PriceTable* prices = nullptr;  ///< The built-in table when null.
+};
+
+struct UsageRow {
+  std::string name =
+      {};  ///< "2026-11-14", "2026-W46", "2026-11", a session, a key, a model, the id of a branch's last entry.
+  std::string title = {};                ///< Of the session, by session.
+  std::vector<std::string> models = {};  ///< Sorted.
+  std::uint64_t messages = 0;
+  Usage tokens = {};
+  double costUsd = 0;
+  bool costKnown = true;  ///< False when the price of a model is unknown: its part is missing in costUsd.
+};
+
+struct UsageReport {
+  std::vector<UsageRow> rows = {};  ///< By time: ascending. Else the costliest first.
+  UsageRow total = {};
+  std::vector<std::string> unknownModels = {};  ///< Without a price.
+};
 
 /// What there is to say first about a session.
 enum class SessionCondition : std::uint8_t {
@@ -41,13 +110,13 @@ std::string_view toString(TitleSource source);
 
 /// One row. Entries count in the session whose log holds them: a fork adds nothing for what it shares.
 struct SessionSummary {
-  std::string sessionId;
-  std::string key;
-  std::string agent;  ///< Out of the key.
-  std::string cwd;
-  std::string title;
+  std::string sessionId = {};
+  std::string key = {};
+  std::string agent = {};  ///< Out of the key.
+  std::string cwd = {};
+  std::string title = {};
   TitleSource titleSource = TitleSource::None;
-  std::optional<ForkOrigin> origin;
+  std::optional<ForkOrigin> origin = {};
   std::uint64_t createdMs = 0;
   std::uint64_t activeMs = 0;    ///< The last entry's time.
   std::uint64_t durationMs = 0;  ///< From the first entry of the conversation to the last.
@@ -57,33 +126,33 @@ struct SessionSummary {
   std::uint64_t systemMessages = 0;
   std::uint64_t toolCalls = 0;
   std::uint64_t toolFailures = 0;
-  Usage tokens;  ///< Of all models.
+  Usage tokens = {};  ///< Of all models.
   /// Tokens and cost model by model, the most output first. Catalog::session and Catalog::list fill it.
-  std::vector<ModelUsage> models;
+  std::vector<ModelUsage> models = {};
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;  ///< Of its log, packed or not.
   std::uint64_t branches = 0;
   SessionCondition condition = SessionCondition::Live;
-  std::string problem;
-  std::string headId;
+  std::string problem = {};
+  std::string headId = {};
   bool pinned = false;
-  std::optional<std::uint64_t> timeToLiveMs;
+  std::optional<std::uint64_t> timeToLiveMs = {};
 };
 
 /// Which sessions. Everything that is set must hold.
 struct SessionFilter {
-  std::string agent;
-  std::string key;      ///< The whole key, or with a `*` at its end the beginning.
-  std::string cwd;      ///< The folder, or one above it.
-  std::string title;    ///< Part of it; letter case does not count.
-  std::string session;  ///< One session's id.
-  std::optional<SessionCondition> condition;
-  std::optional<std::uint64_t> sinceMs;  ///< Active at or after; search: written at or after.
-  std::optional<std::uint64_t> untilMs;  ///< Active before; search: written before.
+  std::string agent = {};
+  std::string key = {};      ///< The whole key, or with a `*` at its end the beginning.
+  std::string cwd = {};      ///< The folder, or one above it.
+  std::string title = {};    ///< Part of it; letter case does not count.
+  std::string session = {};  ///< One session's id.
+  std::optional<SessionCondition> condition = {};
+  std::optional<std::uint64_t> sinceMs = {};  ///< Active at or after; search: written at or after.
+  std::optional<std::uint64_t> untilMs = {};  ///< Active before; search: written before.
 };
 
 struct ListOptions {
-  SessionFilter filter;
+  SessionFilter filter = {};
   std::size_t limit = 50;
   std::size_t skip = 0;
   bool models = true;                  ///< Fill SessionSummary::models, which takes one more look a row.
@@ -95,25 +164,25 @@ struct NameMatch {
   enum class Kind : std::uint8_t { None, Id, Key, IdPrefix, Title };
   Kind kind = Kind::None;
   /// One when the name is clear. With Key: the key's current session.
-  std::vector<SessionSummary> sessions;
+  std::vector<SessionSummary> sessions = {};
 };
 
 struct SearchOptions {
-  SessionFilter filter;
-  std::vector<std::string> roles;  ///< Any of user, assistant, tool, system, summary; all when empty.
+  SessionFilter filter = {};
+  std::vector<std::string> roles = {};  ///< Any of user, assistant, tool, system, summary; all when empty.
   std::size_t limit = 20;
   std::size_t excerptTokens = 24;  ///< How many words of an excerpt.
 };
 
 struct SearchHit {
-  std::string sessionId;
-  std::string title;
-  std::string entryId;
-  std::string role;
+  std::string sessionId = {};
+  std::string title = {};
+  std::string entryId = {};
+  std::string role = {};
   std::uint64_t timeMs = 0;
   double score = 0;  ///< The greater, the better.
   /// A stretch of the text; what was found stands between kMarkBegin and kMarkEnd.
-  std::string excerpt;
+  std::string excerpt = {};
 };
 inline constexpr char kMarkBegin = '\x01';
 inline constexpr char kMarkEnd = '\x02';
@@ -128,19 +197,43 @@ struct CatchUpOptions {
   bool search = false;      ///< Take in the text for search() too.
   bool everything = false;  ///< Look at every session, whatever the store says has changed.
   /// Called now and then; false stops, and what was taken in until then stays.
-  std::function<bool(const CatchUpProgress&)> progress;
+  std::function<bool(const CatchUpProgress&)> progress = {};
 };
 
 struct CatchUpReport {
   std::uint64_t sessions = 0;  ///< Looked into, because they had changed.
   std::uint64_t entries = 0;
-  std::uint64_t removed = 0;       ///< Sessions that are gone.
-  std::vector<std::string> notes;  ///< For people: what was wrong and what was done about it.
+  std::uint64_t removed = 0;            ///< Sessions that are gone.
+  std::vector<std::string> notes = {};  ///< For people: what was wrong and what was done about it.
 };
 
 struct CatalogOptions {
   bool inMemory = false;     ///< Keep it in memory, whatever the store is.
   int busyTimeoutMs = 3000;  ///< How long another process may keep us from writing.
+};
+
+/// A session whose time is over.
+struct ExpiredSession {
+  SessionSummary session = {};
+  std::uint64_t expiredMs = 0;  ///< When its time was over.
+};
+
+/// Answers a catalog's questions where the sessions are. A backend may have one (StorageBackend::catalog); for all
+/// others catalog.db answers. The calls mean what those of Catalog mean and may come from any thread.
+class CatalogSource {
+ public:
+  virtual ~CatalogSource() = default;
+  [[nodiscard]] virtual Result<std::vector<SessionSummary>> list(const ListOptions& options) = 0;
+  [[nodiscard]] virtual Result<std::uint64_t> count(const SessionFilter& filter) = 0;
+  [[nodiscard]] virtual Result<SessionSummary> session(const std::string& sessionId, const PriceTable* prices) = 0;
+  [[nodiscard]] virtual Result<std::optional<std::string>> currentSession(std::string_view key,
+                                                                          std::string_view cwd) = 0;
+  [[nodiscard]] virtual Result<NameMatch> findByName(std::string_view name, std::size_t limit) = 0;
+  [[nodiscard]] virtual Result<std::vector<SearchHit>> search(std::string_view query, const SearchOptions& options) = 0;
+  [[nodiscard]] virtual Result<UsageReport> usage(const UsageOptions& options) = 0;
+  /// `defaultTimeToLiveMs`: none when neither the caller nor the store's settings name one.
+  [[nodiscard]] virtual Result<std::vector<ExpiredSession>> expired(
+      std::uint64_t nowMs, std::optional<std::uint64_t> defaultTimeToLiveMs) = 0;
 };
 
 /// One thread at a time; several processes may use one store's catalog. Must not outlive its store.
@@ -152,50 +245,48 @@ class Catalog {
  public:
   /// Opens the catalog of a store, and makes it when it is missing. One that cannot be used (damaged, of another
   /// version, not writable and out of date) is replaced or kept in memory; notes() says so.
-  static Result<std::unique_ptr<Catalog>> open(SessionStore& store, const CatalogOptions& options = {});
+  [[nodiscard]] static Result<std::unique_ptr<Catalog>> open(SessionStore& store, const CatalogOptions& options = {});
   ~Catalog();
 
   /// What happened on opening, for people.
   [[nodiscard]] const std::vector<std::string>& notes() const;
 
   /// Takes in what is new. Busy when another process keeps the catalog locked: what was known stays readable.
-  Result<CatchUpReport> catchUp(const CatchUpOptions& options = {});
+  [[nodiscard]] Result<CatchUpReport> catchUp(const CatchUpOptions& options = {});
   /// Forgets everything, then takes all in again.
-  Result<CatchUpReport> rebuild(const CatchUpOptions& options = {});
+  [[nodiscard]] Result<CatchUpReport> rebuild(const CatchUpOptions& options = {});
 
   /// What is wrong inside its file, for people; empty when nothing is. With `deep` every session is read anew and
   /// compared as well. rebuild() puts it right.
-  Result<std::vector<std::string>> check(bool deep = false);
+  [[nodiscard]] Result<std::vector<std::string>> check(bool deep = false);
 
   /// The sessions that were active last come first.
-  Result<std::vector<SessionSummary>> list(const ListOptions& options = {});
-  Result<std::uint64_t> count(const SessionFilter& filter = {});
+  [[nodiscard]] Result<std::vector<SessionSummary>> list(const ListOptions& options = {});
+  [[nodiscard]] Result<std::uint64_t> count(const SessionFilter& filter = {});
   /// NotFound when there is no such session. Without prices by the built-in table.
-  Result<SessionSummary> session(const std::string& sessionId, const PriceTable* prices = nullptr);
+  [[nodiscard]] Result<SessionSummary> session(const std::string& sessionId, const PriceTable* prices = nullptr);
   /// The session made last under this key, or under this key in this folder; none when there is none.
-  Result<std::optional<std::string>> currentSession(std::string_view key, std::string_view cwd = {});
+  [[nodiscard]] Result<std::optional<std::string>> currentSession(std::string_view key, std::string_view cwd = {});
   /// An id, a key, the beginning of ids or part of titles, whichever matches first in this order.
-  Result<NameMatch> findByName(std::string_view name, std::size_t limit = 10);
+  [[nodiscard]] Result<NameMatch> findByName(std::string_view name, std::size_t limit = 10);
 
   /// Keeps the ids of a listing that was shown; writes only when it differs from the last. ReadOnly where it cannot be
   /// kept: there the numbers count the newest sessions.
-  Result<void> rememberListing(const std::vector<std::string>& sessionIds);
+  [[nodiscard]] Result<void> rememberListing(const std::vector<std::string>& sessionIds);
   /// The number-th (from 1) of the listing shown last; NotFound when there is no such.
-  Result<std::string> listed(std::size_t number);
+  [[nodiscard]] Result<std::string> listed(std::size_t number);
 
   /// Entries that match, best first; see docs/search.md for the query. InvalidArgument says what is wrong with it.
   /// Call catchUp with `search` first.
-  Result<std::vector<SearchHit>> search(std::string_view query, const SearchOptions& options = {});
+  [[nodiscard]] Result<std::vector<SearchHit>> search(std::string_view query, const SearchOptions& options = {});
 
-  Result<UsageReport> usage(const UsageOptions& options = {});
+  [[nodiscard]] Result<UsageReport> usage(const UsageOptions& options = {});
 
   /// Sessions whose time is over: not pinned, and not active for as long as their own time to live says, or else the
   /// default: the one given here, or the store's (StoreSettings::timeToLiveMs). The oldest first.
-  struct Expired {
-    SessionSummary session;
-    std::uint64_t expiredMs = 0;  ///< When its time was over.
-  };
-  Result<std::vector<Expired>> expired(std::uint64_t nowMs, std::optional<std::uint64_t> defaultTimeToLiveMs = {});
+  using Expired = ExpiredSession;
+  [[nodiscard]] Result<std::vector<Expired>> expired(std::uint64_t nowMs,
+                                                     std::optional<std::uint64_t> defaultTimeToLiveMs = {});
 
  private:
   struct State;
@@ -205,24 +296,25 @@ class Catalog {
 
 /// Parts of a key: `agent:channel:peer` or `agent:<agentId>:<channel>:<peerKind>:<peerId>`.
 struct SessionKey {
-  std::string agent;
-  std::string channel;
-  std::string peerKind;  ///< Empty in the short form.
-  std::string peer;
+  std::string agent = {};
+  std::string channel = {};
+  std::string peerKind = {};  ///< Empty in the short form.
+  std::string peer = {};
 };
 /// None when the key has neither form. Parts may be anything but empty and hold no colon, but for the last.
 std::optional<SessionKey> parseSessionKey(std::string_view key);
 
 /// The title that a session in the trash had; empty when it had none.
-Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId);
+[[nodiscard]] Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId);
 
 /// Writes what a catalog then shows, as a session_info entry.
 struct SessionInfo {
-  std::optional<std::string> title;
+  std::optional<std::string> title = {};
   TitleSource titleSource = TitleSource::Given;  ///< Given or Generated.
-  std::optional<bool> pinned;
-  std::optional<std::uint64_t> timeToLiveMs;  ///< 0 takes it away.
+  std::optional<bool> pinned = {};
+  std::optional<std::uint64_t> timeToLiveMs = {};  ///< 0 takes it away.
 };
-Result<AppendResult> appendSessionInfo(SessionStore& store, const std::string& sessionId, const SessionInfo& info);
+[[nodiscard]] Result<AppendResult> appendSessionInfo(SessionStore& store, const std::string& sessionId,
+                                                     const SessionInfo& info);
 
-}  // namespace bough
+}  // namespace BOUGH_PUBLIC bough

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bough {
+namespace BOUGH_PUBLIC bough {
 
 struct ContextOptions {
   Dialect dialect = Dialect::Anthropic;       ///< Whose API the context is for.
@@ -205,4 +205,4 @@ struct ProviderMigration {
 Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
                                   const MigrateOptions& options = {});
 
-}  // namespace bough
+}  // namespace BOUGH_PUBLIC bough

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bough {
+namespace BOUGH_PUBLIC bough {
 
 /// Side data of a converted document: JSON text, to be kept beside it, unchanged.
 struct WayBack {
@@ -100,4 +100,4 @@ Result<Conversion> convertHistory(std::string_view document, Dialect from, Diale
 Result<CompatibilityReport> checkCompatibility(std::string_view document, Dialect from, Dialect to,
                                                const WayBack* wayBack = nullptr);
 
-}  // namespace bough
+}  // namespace BOUGH_PUBLIC bough

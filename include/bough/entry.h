@@ -1,6 +1,7 @@
 // An entry is one line of a session's log: never changed once stored, and a child of the entry it names as its parent.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
-namespace bough {
+#include "bough/error.h"
+
+namespace BOUGH_PUBLIC bough {
 
 /// An entry's line in a log is never longer, seal included. Large payloads stand elsewhere, as attachments.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{128} << 20;
@@ -76,24 +79,118 @@ constexpr bool isConversation(EntryKind kind) {
 /// those that were appended; only line breaks between tokens are stored as spaces, and blanks around the text are not.
 struct Entry {
   /// 1 to 128 of [A-Za-z0-9._:-]. Left empty on append: the store makes a time-ordered one.
-  std::string id;
+  std::string id = {};
   /// The parent's id; empty for a root (`null` in the file). Left out on append: the head at that point of the batch.
-  std::optional<std::string> parentId;
-  std::string type;
+  std::optional<std::string> parentId = {};
+  std::string type = {};
   /// RFC 3339. Left empty on append: now, in UTC, with milliseconds.
-  std::string timestamp;
-  std::string runId;      ///< Empty when absent.
-  std::string payload;    ///< A JSON object.
-  std::string meta;       ///< A JSON object, or empty when absent.
-  std::string extra;      ///< Members bough does not know, as `"name":value,…`; empty when there are none.
-  bool redacted = false;  ///< On load: the payload is hidden by a redaction; `payload` says by whom and why.
+  std::string timestamp = {};
+  std::string runId = {};    ///< Empty when absent.
+  std::string payload = {};  ///< A JSON object.
+  std::string meta = {};     ///< A JSON object, or empty when absent.
+  std::string extra = {};    ///< Members bough does not know, as `"name":value,…`; empty when there are none.
+  bool redacted = false;     ///< On load: the payload is hidden by a redaction; `payload` says by whom and why.
 };
+
+// Entries for what is said most often, with correct escaping. Leave id, parent and time to the store, or set them. A
+// raw message that is not a JSON object makes an entry that append refuses with InvalidArgument.
+
+/// What a person said.
+[[nodiscard]] Entry userText(std::string_view text);
+/// What a model said, when no provider's own message is at hand.
+[[nodiscard]] Entry assistantText(std::string_view text);
+/// A system prompt as a message of the conversation.
+[[nodiscard]] Entry systemText(std::string_view text);
+/// A model's message as the provider's API has it, byte for byte. Dialects: anthropic, openai-chat, openai-responses,
+/// gemini, bough.
+[[nodiscard]] Entry assistant(std::string_view dialect, std::string_view rawJson);
+/// Any provider's message: a prompt with an image, a tool result in the provider's own form.
+[[nodiscard]] Entry rawMessage(std::string_view dialect, std::string_view rawJson);
+/// What a tool returned for a call.
+[[nodiscard]] Entry toolResult(std::string_view callId, std::string_view text, bool isError = false);
+/// An entry of a type of one's own; `payloadJson` is a JSON object.
+[[nodiscard]] Entry customEntry(std::string_view type, std::string_view payloadJson);
 
 /// Where a forked session continues from: an entry of another session, whose branch it shares.
 struct ForkOrigin {
-  std::string sessionId;
-  std::string entryId;
+  std::string sessionId = {};
+  std::string entryId = {};
   bool operator==(const ForkOrigin&) const = default;
 };
 
-}  // namespace bough
+// How an entry becomes one line of text and comes back.
+
+/// What stands in place of what an entry leaves out. The caller sees to it that these are good.
+struct EntryDefaults {
+  std::string_view id = {};
+  std::string_view parentId = {};  ///< Empty for a root.
+  std::string_view timestamp = {};
+};
+
+/// Turns entries into text and back. The text is one JSON object on one line that begins with the members
+/// `id`, `parentId` and `type`; what follows is the serializer's own. Implementations are stateless: every call may
+/// come from any thread.
+class EntrySerializer {
+ public:
+  virtual ~EntrySerializer() = default;
+
+  /// The version of the text, which new sessions have as the format in their header. A store appends to no other one:
+  /// older ones are migrated first, and of newer ones it refuses all changes.
+  [[nodiscard]] virtual int schemaVersion() const = 0;
+
+  /// Appends the text of a complete entry to `out`. Fails with InvalidArgument when the entry breaks the format.
+  virtual Result<void> encode(const Entry& entry, std::string& out) const = 0;
+
+  /// The same with `defaults` for what the entry leaves out. Of use to override where a copy of an entry matters.
+  virtual Result<void> encodeWith(const Entry& entry, const EntryDefaults& defaults, std::string& out) const;
+
+  /// Reads back what encode wrote, with or without a seal. Fails with Damaged when the text is no entry.
+  [[nodiscard]] virtual Result<Entry> decode(std::string_view text) const = 0;
+};
+
+/// The format-1 serializer that every store uses unless it is given another. It lives as long as the program.
+const EntrySerializer& jsonEntrySerializer();
+
+// The shape of a session: what kind each entry is and where entries do not simply follow the one before them. It is
+// taken from the index without reading an entry; the tree (tree.h) is built from this.
+
+/// An entry is the child of the one before it unless a jump says otherwise; the first one is a root.
+struct SessionOutline {
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  static constexpr std::uint32_t kElsewhere = 0xFFFFFFFE;
+
+  struct Jump {
+    std::uint32_t sequence = 0;
+    /// The parent's sequence; kNone for a root; kElsewhere when the parent is no earlier entry of these.
+    std::uint32_t parent = kNone;
+  };
+
+  std::vector<EntryKind> kinds = {};  ///< By sequence.
+  std::vector<Jump> jumps = {};       ///< By sequence, ascending.
+  std::uint32_t head = kNone;         ///< As Jump::parent; kNone before the first entry.
+
+  /// Adds an entry behind the others.
+  void add(EntryKind kind, std::uint32_t parent) {
+    const auto sequence = static_cast<std::uint32_t>(kinds.size());
+    if (sequence == 0 ? parent != kNone : parent != sequence - 1) jumps.push_back({sequence, parent});
+    kinds.push_back(kind);
+  }
+
+  /// Calls `use(first, last)` for each stretch of entries that follow one another on the way from an entry up. Returns
+  /// where that ends: kNone at a root, else the parent that is no earlier entry.
+  template <typename Use>
+  [[nodiscard]] std::uint32_t walkUp(std::uint32_t sequence, Use use) const {
+    auto behind = jumps.end();
+    for (;;) {
+      behind = std::ranges::upper_bound(jumps.begin(), behind, sequence, {}, &Jump::sequence);
+      const bool whole = behind == jumps.begin();  // nothing between it and the first entry
+      const std::uint32_t first = whole ? 0 : (behind - 1)->sequence;
+      const std::uint32_t parent = whole ? kNone : (behind - 1)->parent;
+      use(first, sequence);
+      if (parent >= first) return parent;
+      sequence = parent;
+    }
+  }
+};
+
+}  // namespace BOUGH_PUBLIC bough

@@ -7,7 +7,10 @@
 #include <string_view>
 #include <utility>
 
-namespace bough {
+// What the shared library exports: everything that a public header declares, and nothing else.
+#define BOUGH_PUBLIC [[gnu::visibility("default")]]
+
+namespace BOUGH_PUBLIC bough {
 
 /// What the caller can do about a failure; the message says what happened, the hint what to do next.
 enum class ErrorCode : std::uint8_t {
@@ -27,6 +30,9 @@ enum class ErrorCode : std::uint8_t {
   Closed,           ///< The store was closed.
   Unsupported,      ///< This backend cannot do that.
   Io,               ///< The operating system refused; the message holds its words.
+  Unavailable,      ///< The server that keeps the sessions cannot be reached. Nothing was done; retry.
+  Timeout,          ///< The server did not answer in time. Nothing was done; retry.
+  OutcomeUnknown,   ///< The connection was lost before the answer. Repeat the call with the same entry ids.
 };
 
 /// Returns the stable name of a code, as `--json` prints it ("not_found").
@@ -44,13 +50,19 @@ struct Error {
 template <typename T>
 using Result = std::expected<T, Error>;
 
+/// Whether the same call may succeed later, unchanged, whatever the message says.
+constexpr bool isRetryable(ErrorCode code) {
+  return code == ErrorCode::Busy || code == ErrorCode::NoSpace || code == ErrorCode::Unavailable ||
+         code == ErrorCode::Timeout || code == ErrorCode::OutcomeUnknown;
+}
+
 /// Makes the failed side of a Result.
 inline std::unexpected<Error> fail(ErrorCode code, std::string message, std::string hint = {}) {
   return std::unexpected(Error{.code = code,
                                .message = std::move(message),
                                .hint = std::move(hint),
-                               .retryable = code == ErrorCode::Busy || code == ErrorCode::NoSpace,
+                               .retryable = isRetryable(code),
                                .actualTail = {}});
 }
 
-}  // namespace bough
+}  // namespace BOUGH_PUBLIC bough

@@ -1,74 +1,120 @@
-// What a place that keeps sessions must be able to do. It speaks of entries and batches; how they are stored is its own
-// affair. bough ships three: plain files, memory, and (past one machine) PostgreSQL. All run the same golden scripts.
+// The seam to a place that keeps sessions. It speaks of entries and batches; how they are stored is the backend's own
+// affair. bough ships two: plain files and memory. Every backend runs the same golden scripts.
+//
+// Two levels: a StorageBackend holds sessions, a StoredSession is one of them. What a store may lack (trash,
+// attachments, maintenance, a feed of changes, a catalog of its own) is a part of its own: the accessor returns null,
+// and the caller gets Unsupported.
+//
+// Right for a database, too: each call can be answered in one round trip. A load resolves shared history, redactions
+// and attachments itself; an append is data that one statement can judge (append_plan.h makes it so); conditions take
+// the place of callbacks under a lock.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bough/entry.h"
-#include "bough/entry_serializer.h"
 #include "bough/error.h"
-#include "bough/outline.h"
-#include "bough/report.h"
+#include "bough/maintenance.h"
 
-namespace bough {
+namespace BOUGH_PUBLIC bough {
+
+class CatalogSource;  // catalog.h
 
 /// What is known of a session without reading its entries.
 struct SessionState {
-  std::string sessionId;
-  std::uint64_t entryCount = 0;  ///< Own entries, the header among them.
-  std::string tailId;            ///< The last entry in log order.
-  std::string headId;            ///< The entry the next turn continues from; empty before the first.
-  std::optional<ForkOrigin> origin;
+  std::string sessionId = {};
+  std::uint64_t entryCount = 0;  ///< Own entries, including the header.
+  std::string tailId = {};       ///< The last entry in log order.
+  std::string headId = {};       ///< The entry the next turn continues from; empty before the first.
+  std::optional<ForkOrigin> origin = {};
   int format = 0;
   bool archived = false;
   std::uint64_t bytes = 0;
-  std::uint64_t trailingBytes = 0;  ///< Behind the last complete batch: torn, or being written at this moment.
-  std::uint64_t problemCount = 0;   ///< Places that could not be read; verifySession lists them.
+  std::uint64_t trailingBytes = 0;  ///< After the last complete batch: torn, or being written at this moment.
+  std::uint64_t problemCount = 0;   ///< Places that could not be read; verify lists them.
+  /// The session that this one continues, when it is not in the store: what is left is shown, and nothing can be
+  /// appended until SessionMaintenance::detachRest.
+  std::string lostSession = {};
 };
 
-/// The entries that a batch must be checked against beyond the session's own: the shared history of a fork. None when
-/// it holds no such entry.
-using SharedHistory = std::function<Result<std::optional<Entry>>(std::string_view entryId)>;
+/// Which entries of a session to load. A session's order is: its header, what it shares, its own entries. An entry's
+/// sequence is its number in this order, from 0 (the header).
+struct LoadOptions {
+  std::uint64_t fromSequence = 0;  ///< From this sequence on; with `branch`, from this place on it (the root is 0).
+  std::size_t limit = SIZE_MAX;
+  std::size_t limitBytes = SIZE_MAX;       ///< Stop after the entry that brings the payload total to this size.
+  std::optional<std::size_t> last = {};    ///< Only the last n of what the other options leave.
+  std::optional<std::string> branch = {};  ///< Only the branch that ends in this entry, root first.
+  std::string type = {};                   ///< Only entries of this type.
+  std::vector<std::string> types = {};     ///< Only entries of one of these types.
+  bool showRedacted = false;               ///< Return payloads as they were stored, redacted or not: for audits.
+};
+
+/// A place in a session's order that stays right when the session grows, and is noticed when it was rewritten.
+struct SessionPosition {
+  std::string entryId = {};      ///< The last entry that was given; empty at the beginning.
+  std::uint64_t next = 0;        ///< The sequence after it, in `generation`.
+  std::uint64_t generation = 0;  ///< As StoredSession::load returned it; 0: find the entry by its id.
+};
+
+/// What load() looks for. At most one of `after`, `ids` and `sequences` is set; `options` apply to the first only.
+struct LoadQuery {
+  LoadOptions options = {};
+  std::optional<SessionPosition> after = {};  ///< The entries after this position; `options`: limits only.
+  std::vector<std::string> ids = {};          ///< The entries of these ids; those that are not there are left out.
+  std::vector<std::uint64_t> sequences = {};  ///< The entries at these sequences, in this order.
+  bool asStored = false;                      ///< Neither hide redacted payloads nor bring attachments back.
+};
+
+struct LoadResult {
+  std::vector<Entry> entries = {};
+  std::vector<std::uint64_t> sequences = {};  ///< With `ids`: of each entry.
+  SessionPosition end = {};                   ///< With `after`: after the last entry.
+};
+
+/// A name for an entry: a snapshot that costs one line.
+struct SessionLabel {
+  std::string name = {};
+  std::string entryId = {};
+  std::string timestamp = {};  ///< When it was given.
+  std::string sessionId = {};  ///< By which session: a fork also has those that others give to what it shares.
+};
+
+/// A session as a tree sees it, in the session's order.
+struct SessionShape {
+  /// The entries of another session that this one shares, root first.
+  struct SharedPart {
+    std::string sessionId = {};
+    std::vector<std::uint64_t> sequences = {};  ///< In that session's own log, ascending.
+  };
+  SessionOutline outline = {};
+  std::vector<SharedPart> shared = {};  ///< The oldest session first. Their entries are sequences 1 and up.
+  struct NamedEntry {
+    std::string name = {};
+    std::uint32_t sequence = SessionOutline::kElsewhere;
+  };
+  std::vector<NamedEntry> labels = {};
+};
 
 /// One batch, as it reaches a backend. Attachments are stored already.
 struct AppendRequest {
-  std::string sessionId;
-  std::vector<Entry> entries;
-  std::optional<std::string> expectedTail;
-  /// What origin() said, and the history that it leads to; none when the session is no fork.
-  std::optional<ForkOrigin> origin;
-  SharedHistory shared;
+  std::vector<Entry> entries = {};
+  std::optional<std::string> expectedTail = {};
 };
 
 struct AppendResult {
-  std::string sessionId;
-  std::string lastAppendedEntryId;
+  std::string sessionId = {};
+  std::string lastAppendedEntryId = {};
   std::size_t appendedCount = 0;
   std::size_t duplicateCount = 0;
   std::uint64_t tornBytes = 0;     ///< What an interrupted write had left; moved to <session>.torn before this append.
   std::uint64_t problemCount = 0;  ///< Places of the log that cannot be read and are skipped; `verify` lists them.
-};
-
-/// A stretch of a branch, root first.
-struct BranchPart {
-  std::vector<std::uint64_t> sequences;
-  /// The parent of the first one, when it is not an entry of this session; empty at a root.
-  std::string continuesAt;
-};
-
-/// Which entries select() looks for.
-struct Selection {
-  std::uint64_t fromSequence = 0;
-  std::size_t limit = SIZE_MAX;
-  std::string type;          ///< Empty for all.
-  bool newestFirst = false;  ///< Count the limit from the end; the result is in that order.
 };
 
 struct ArchiveSizes {
@@ -78,48 +124,147 @@ struct ArchiveSizes {
 
 /// What may have changed in a store since a token was given out.
 struct ChangeSet {
-  bool all = false;                   ///< Anything may have; the other members say nothing.
-  bool names = false;                 ///< Sessions may have been made or removed.
-  std::vector<std::uint32_t> groups;  ///< Sessions of these groups may have changed; see StorageBackend::changeGroup.
-  std::string token;                  ///< For the next time; bytes that only the backend understands.
+  bool all = false;                        ///< Anything may have; the other members say nothing.
+  bool names = false;                      ///< Sessions may have been made or removed.
+  std::vector<std::uint32_t> groups = {};  ///< Sessions of these groups may have changed; see ChangeFeed::groupOf.
+  std::string token = {};                  ///< For the next time; bytes that only the backend understands.
 
   [[nodiscard]] bool none() const { return !all && !names && groups.empty(); }
 };
 
-/// A session in the trash.
-struct TrashedSession {
-  std::string trashId;  ///< Names it there: a session can lie in it more than once.
-  std::string sessionId;
-  std::uint64_t removedMs = 0;
-  std::uint64_t bytes = 0;
+/// A session to create.
+struct SessionCreation {
+  std::string sessionId = {};
+  std::vector<Entry> entries = {};        ///< Its first batch, the header first; the header names the origin too.
+  std::optional<ForkOrigin> origin = {};  ///< NotFound unless that entry is there; InvalidArgument when a fork
+                                          ///< cannot continue from it. It stays there until the fork exists.
 };
 
-/// Whose history a session shares, as far as that can be seen.
-struct SeenOrigin {
-  std::optional<ForkOrigin> origin;
-  /// False when its header cannot be read: then it may be a fork of any session, whatever is seen of it.
-  bool sure = true;
+/// What a watcher saw.
+struct ChangedSessions {
+  bool all = false;  ///< Any session may have changed; it is not known which.
+  std::vector<std::string> sessionIds = {};
 };
 
-/// Wakes who waits for a session to change.
+/// Wakes who waits for sessions to change.
 class ChangeWatcher {
  public:
   virtual ~ChangeWatcher() = default;
-  /// True when the session may have changed or wake() was called, false when the time is over; -1 waits for ever.
-  virtual Result<bool> wait(int timeoutMs) = 0;
+  /// True when a session may have changed or wake() was called, false when the time is over; -1 waits forever.
+  [[nodiscard]] virtual Result<bool> wait(int timeoutMs) = 0;
+  /// Which sessions may have changed since the last call, or since watching began.
+  [[nodiscard]] virtual ChangedSessions takeChanged() { return {.all = true}; }
   /// Ends a wait, from any thread.
   virtual void wake() = 0;
 };
 
-/// Something that is held until it is destroyed.
+/// A lease: something that is held until it is destroyed, or until its holder is gone.
 class Hold {
  public:
   virtual ~Hold() = default;
 };
 
-/// Keeps sessions. Within a session entries are numbered by their sequence, from 0 (the header) upwards without gaps,
-/// in the order in which they were accepted. Payloads are exactly the bytes that were appended. All calls may come from
-/// any thread; appends to one session are serialized by the backend, across processes too.
+/// One session of a backend. Opened by StorageBackend::open; calls may come from any thread and look up no id. Payloads
+/// are exactly the bytes that were appended. A call fails with NotFound when the session was removed since.
+class StoredSession {
+ public:
+  virtual ~StoredSession() = default;
+
+  [[nodiscard]] virtual const std::string& sessionId() const = 0;
+  [[nodiscard]] virtual Result<SessionState> state() = 0;
+  [[nodiscard]] virtual Result<Entry> header() = 0;
+  /// Appends a batch durably, all or nothing: when this returns success it survives a loss of power. Judges the batch
+  /// against the session and what it shares: the tail, duplicates, parents, what control entries name. Leaves `request`
+  /// as it is, unless it succeeds.
+  [[nodiscard]] virtual Result<AppendResult> append(AppendRequest& request) = 0;
+  /// The entries that a query asks for, with redactions applied and attachments brought back. NotFound when the branch
+  /// or the position names an entry that the session does not have.
+  [[nodiscard]] virtual Result<LoadResult> load(const LoadQuery& query) = 0;
+  /// Own entries from `fromSequence` of the session's own log on (0: the header), at most `limit` of them, redacted or
+  /// not. A payload whose attachment cannot be read is the reference to it.
+  [[nodiscard]] virtual Result<std::vector<Entry>> loadOwn(std::uint64_t fromSequence, std::size_t limit) = 0;
+  /// The session as a tree sees it; no entry is read except labels and entries without a known parent.
+  [[nodiscard]] virtual Result<SessionShape> shape() = 0;
+  /// By name.
+  [[nodiscard]] virtual Result<std::vector<SessionLabel>> labels() = 0;
+  /// The ids that begin with `prefix`, in the session's order, at most `limit`.
+  [[nodiscard]] virtual Result<std::vector<std::string>> findIds(std::string_view prefix, std::size_t limit) = 0;
+  /// Gives the session's stored lines, in order, to `line`, until it returns false.
+  [[nodiscard]] virtual Result<void> exportLines(const std::function<bool(std::string_view)>& line) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<ChangeWatcher>> watch() = 0;
+};
+
+/// Sessions that were thrown away and can be brought back.
+class SessionTrash {
+ public:
+  virtual ~SessionTrash() = default;
+  /// Moves sessions to the trash with all that belongs to them, each by itself; the results are in the order of the
+  /// requests. HasForks when a session that stays shares the history of one that would go; a session and its forks may
+  /// go together. Costs one look at the store's sessions, however many go.
+  [[nodiscard]] virtual std::vector<Result<TrashedSession>> trash(const std::vector<Removal>& removals) = 0;
+  /// Most recent first.
+  [[nodiscard]] virtual Result<std::vector<TrashedSession>> list() = 0;
+  /// As StoredSession::exportLines.
+  [[nodiscard]] virtual Result<void> exportLines(const std::string& trashId,
+                                                 const std::function<bool(std::string_view)>& line) = 0;
+  /// Brings a session back under its id; AlreadyExists when another session has that id now, NotFound when it is a fork
+  /// and what it continues is not in the store.
+  [[nodiscard]] virtual Result<void> restore(const std::string& trashId) = 0;
+  /// Removes sessions from the trash forever; returns how many bytes came back. HasForks when one that stays shares the
+  /// history of one that would go.
+  [[nodiscard]] virtual Result<std::uint64_t> empty(const std::vector<std::string>& trashIds) = 0;
+};
+
+/// Bytes that are stored once, under their SHA-256 (64 hex digits).
+class AttachmentStore {
+ public:
+  virtual ~AttachmentStore() = default;
+  /// Keeps removeUnused away while the result lives: hold it from put() until the append is done.
+  [[nodiscard]] virtual Result<std::unique_ptr<Hold>> hold() = 0;
+  /// Stores bytes durably.
+  [[nodiscard]] virtual Result<void> put(const std::string& sha256, std::string_view bytes) = 0;
+  [[nodiscard]] virtual Result<std::string> get(const std::string& sha256) = 0;
+  /// Those that no entry of any session names, in the trash or not, and the names of what an interrupted put() left. An
+  /// entry names one by holding its 64 hex digits. Damaged when that cannot be known.
+  [[nodiscard]] virtual Result<std::vector<std::string>> unused() = 0;
+  /// Removes those of the given ones that are still unused, while nobody can be adding any; returns how many.
+  [[nodiscard]] virtual Result<std::size_t> removeUnused(const std::vector<std::string>& sha256s) = 0;
+};
+
+/// Upkeep of single sessions. What a backend has no need of returns Unsupported.
+class SessionMaintenance {
+ public:
+  virtual ~SessionMaintenance() = default;
+  [[nodiscard]] virtual Result<VerifyReport> verify(const std::string& sessionId) = 0;
+  /// Gives a fork its own copy of what it shares.
+  [[nodiscard]] virtual Result<void> detach(const std::string& forkId) = 0;
+  /// The same for a fork whose shared history is lost: what is left becomes its own. Entries whose parent is lost begin
+  /// branches of their own.
+  [[nodiscard]] virtual Result<void> detachRest(const std::string& forkId) { return detach(forkId); }
+  [[nodiscard]] virtual Result<RepairReport> repair(const std::string& sessionId);
+  /// Brings a session of an older schema to the present one.
+  [[nodiscard]] virtual Result<MigrationResult> migrate(const std::string& sessionId);
+  /// Compresses a session; it is read as before, and the next append brings it back.
+  [[nodiscard]] virtual Result<ArchiveSizes> archive(const std::string& sessionId);
+};
+
+/// Says what has changed, for a catalog that is kept beside the sessions.
+class ChangeFeed {
+ public:
+  virtual ~ChangeFeed() = default;
+  /// A folder of this machine for what is derived from the sessions; empty when there is none.
+  [[nodiscard]] virtual std::string folder() const = 0;
+  /// What may have changed since `token` was given out; everything when the token is empty or not understood. What was
+  /// acknowledged before the call is never left out, except what other programs wrote past bough.
+  [[nodiscard]] virtual Result<ChangeSet> since(std::string_view token) = 0;
+  /// The group a session belongs to forever: changes are noted group by group.
+  [[nodiscard]] virtual std::uint32_t groupOf(std::string_view sessionId) const = 0;
+  /// A text that differs whenever what is stored of a session does. Reads no entry. NotFound when there is none.
+  [[nodiscard]] virtual Result<std::string> stamp(const std::string& sessionId) = 0;
+};
+
+/// Keeps sessions. Calls may come from any thread; appends to one session are serialized by the backend, across
+/// processes too.
 class StorageBackend {
  public:
   virtual ~StorageBackend() = default;
@@ -132,106 +277,41 @@ class StorageBackend {
   /// parent. A store over any other backend returns Unsupported in the child.
   [[nodiscard]] virtual bool isUsableAfterFork() const { return false; }
   /// Fails when the storage cannot be reached, or is of a newer layout; ReadOnly when it can only be read.
-  virtual Result<void> probe() = 0;
-  virtual Result<std::vector<std::string>> listSessions() = 0;
+  [[nodiscard]] virtual Result<void> probe() = 0;
+  [[nodiscard]] virtual Result<std::vector<std::string>> listSessions() = 0;
+  /// Stores a new session. AlreadyExists when there is one of that id.
+  [[nodiscard]] virtual Result<void> create(const SessionCreation& session) = 0;
+  /// Looks a session up. NotFound when there is none; a backend for which that is another round trip may leave it to
+  /// the session's first call.
+  [[nodiscard]] virtual Result<std::shared_ptr<StoredSession>> open(const std::string& sessionId) = 0;
+  /// The sessions that continue this one's history.
+  [[nodiscard]] virtual Result<std::vector<std::string>> forksOf(const std::string& sessionId) = 0;
+  /// Removes a session forever, under the conditions of SessionTrash::trash. What is in the trash counts as a fork,
+  /// too.
+  [[nodiscard]] virtual Result<void> remove(const Removal& removal) = 0;
 
-  /// What was said about the store as a whole: a small text of the store's, empty when there is none. A backend that
-  /// keeps none need not have these.
-  virtual Result<std::string> settings() { return std::string(); }
-  virtual Result<void> saveSettings(std::string_view text) {
-    (void)text;
-    return fail(ErrorCode::Unsupported, "this kind of store keeps no settings");
-  }
+  /// Watches these sessions; all of the store when there are none, also those that are made later.
+  [[nodiscard]] virtual Result<std::unique_ptr<ChangeWatcher>> watch(const std::vector<std::string>& sessionIds);
 
-  /// A folder of this machine for what is derived from the sessions; empty when there is none.
-  [[nodiscard]] virtual std::string folder() const = 0;
+  /// One batch for each of several sessions; the results are in the order of the requests. The default appends them one
+  /// after the other.
+  struct SessionAppend {
+    StoredSession* session = nullptr;
+    AppendRequest* request = nullptr;
+  };
+  [[nodiscard]] virtual std::vector<Result<AppendResult>> append(const std::vector<SessionAppend>& batches);
 
-  /// What may have changed since `token` was given out; everything when the token is empty or not understood. What was
-  /// acknowledged before the call is never left out, except what other programs wrote past bough.
-  virtual Result<ChangeSet> changesSince(std::string_view token) = 0;
-  /// The group a session belongs to for good: changes are noted group by group.
-  [[nodiscard]] virtual std::uint32_t changeGroup(std::string_view sessionId) const = 0;
-  /// A text that differs whenever what is stored of a session does. Reads no entry. NotFound when there is none.
-  virtual Result<std::string> stamp(const std::string& sessionId) = 0;
+  /// What was said about the store as a whole: a small text of the store's, empty when there is none.
+  [[nodiscard]] virtual Result<std::string> settings() { return std::string(); }
+  [[nodiscard]] virtual Result<void> saveSettings(std::string_view text);
 
-  /// Stores a new session whose first batch is `entries`, the header first. AlreadyExists when there is one.
-  virtual Result<void> createSession(const std::string& sessionId, const std::vector<Entry>& entries) = 0;
-  virtual Result<SessionState> state(const std::string& sessionId) = 0;
-  virtual Result<Entry> header(const std::string& sessionId) = 0;
-  /// Where a fork continues from; none when the session is no fork. Asked before every append, so it should be cheap.
-  virtual Result<std::optional<ForkOrigin>> origin(const std::string& sessionId) = 0;
-  /// The same of any session that is there, however damaged it is.
-  virtual Result<SeenOrigin> seenOrigin(const std::string& sessionId) = 0;
-  /// Appends a batch durably, all or nothing: when this returns success it survives a loss of power. Leaves `request`
-  /// as it is. A retryable Damaged means that the session's origin is another one by now: ask for it again.
-  virtual Result<AppendResult> append(AppendRequest& request) = 0;
-
-  /// A number that is another one when sequences may mean other entries than before: after a rewrite or a repair.
-  virtual Result<std::uint64_t> numbering(const std::string& sessionId) = 0;
-  virtual Result<std::optional<std::uint64_t>> sequenceOf(const std::string& sessionId, std::string_view entryId) = 0;
-  virtual Result<std::vector<std::uint64_t>> select(const std::string& sessionId, const Selection& selection) = 0;
-  /// The sequences of all control entries, ascending.
-  virtual Result<std::vector<std::uint64_t>> controls(const std::string& sessionId) = 0;
-  /// The session's own entries as columns, cheaply: no entry is read. Parents of a shared history are kElsewhere.
-  virtual Result<SessionOutline> outline(const std::string& sessionId) = 0;
-  /// The ids of own entries that begin with `prefix`, in log order, at most `limit`.
-  virtual Result<std::vector<std::string>> findIds(const std::string& sessionId, std::string_view prefix,
-                                                   std::size_t limit) = 0;
-  /// The last `limit` entries of the branch that ends in `leaf`.
-  virtual Result<BranchPart> branch(const std::string& sessionId, std::uint64_t leaf, std::size_t limit) = 0;
-  /// The entries at these sequences, in this order. A retryable Damaged means: ask for the sequences again.
-  virtual Result<std::vector<Entry>> read(const std::string& sessionId, std::span<const std::uint64_t> sequences) = 0;
-  /// Gives the session's stored lines, in order, to `line`, until it returns false.
-  virtual Result<void> exportLines(const std::string& sessionId, const std::function<bool(std::string_view)>& line) = 0;
-  /// Gives what was moved out of any session's log and kept, be that session in the trash, to `use`, in parts: torn
-  /// bytes, files that a migration replaced. What stands across the end of a part stands whole in the next one, up to
-  /// 128 bytes. A backend that keeps none need not have it.
-  virtual Result<void> exportSetAside(const std::function<void(std::string_view)>& use) {
-    (void)use;
-    return {};
-  }
-  virtual Result<std::unique_ptr<ChangeWatcher>> watch(const std::string& sessionId) = 0;
-
-  /// Of each copy of a session that is not read and holds something else: what to say of it.
-  virtual Result<std::vector<std::string>> otherCopies(const std::string& /*sessionId*/) { return {}; }
-  virtual Result<VerifyReport> verify(const std::string& sessionId) = 0;
-  virtual Result<RepairReport> repair(const std::string& sessionId) = 0;
-  virtual Result<MigrationResult> migrate(const std::string& sessionId) = 0;
-  /// Compresses a session; it is read as before, and the next append brings it back.
-  virtual Result<ArchiveSizes> archive(const std::string& sessionId) = 0;
-  /// Replaces all entries of a session at once; used to give a fork its own copy of what it shares. Conflict when the
-  /// tail is not `expectedTail`: what was appended meanwhile would be lost.
-  virtual Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
-                               const std::string& expectedTail) = 0;
-  /// Removes a session, provided that `allowed` says so while nobody can append to it or fork it.
-  virtual Result<void> remove(const std::string& sessionId, const std::function<Result<void>()>& allowed) = 0;
-  /// Moves a session to the trash with all that belongs to it, under the same condition.
-  virtual Result<TrashedSession> trash(const std::string& sessionId, const std::function<Result<void>()>& allowed) = 0;
-  /// The one thrown away last comes first.
-  virtual Result<std::vector<TrashedSession>> listTrash() = 0;
-  /// A second copy that holds something else counts as one more problem.
-  virtual Result<SessionState> trashedState(const std::string& trashId) = 0;
-  virtual Result<SeenOrigin> trashedOrigin(const std::string& trashId) = 0;
-  virtual Result<void> exportTrashedLines(const std::string& trashId,
-                                          const std::function<bool(std::string_view)>& line) = 0;
-  /// Brings it back under its id; AlreadyExists when another session has that now.
-  virtual Result<void> restore(const std::string& trashId) = 0;
-  /// Removes it from the trash for good.
-  virtual Result<void> removeTrashed(const std::string& trashId) = 0;
-  /// Keeps a session from being removed while the result lives, and makes its entry durable: another session is about
-  /// to name it.
-  virtual Result<std::unique_ptr<Hold>> pin(const std::string& sessionId, const std::string& entryId) = 0;
-
-  /// Keeps removeUnusedAttachments away while the result lives: hold it from putAttachment until the append is done.
-  virtual Result<std::unique_ptr<Hold>> holdAttachments() = 0;
-  /// Stores bytes durably under their SHA-256 (64 hex digits).
-  virtual Result<void> putAttachment(const std::string& sha256, std::string_view bytes) = 0;
-  virtual Result<std::string> getAttachment(const std::string& sha256) = 0;
-  /// Their SHA-256s, and the names of what an interrupted writing left.
-  virtual Result<std::vector<std::string>> listAttachments() = 0;
-  /// Removes these attachments while nobody can be adding any. `stillUnused` is asked again for each under the lock.
-  virtual Result<std::size_t> removeAttachments(const std::vector<std::string>& sha256s,
-                                                const std::function<Result<bool>(const std::string&)>& stillUnused) = 0;
+  // The parts that a backend may lack. Each lives as long as the backend.
+  [[nodiscard]] virtual SessionTrash* trash() { return nullptr; }
+  [[nodiscard]] virtual AttachmentStore* attachments() { return nullptr; }
+  [[nodiscard]] virtual SessionMaintenance* maintenance() { return nullptr; }
+  [[nodiscard]] virtual ChangeFeed* changes() { return nullptr; }
+  /// Answers lists, search and usage where the sessions are; without it catalog.db does.
+  [[nodiscard]] virtual CatalogSource* catalog() { return nullptr; }
 };
 
-}  // namespace bough
+}  // namespace BOUGH_PUBLIC bough

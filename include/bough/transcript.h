@@ -27,7 +27,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bough {
+namespace BOUGH_PUBLIC bough {
 
 /// What a transcript says of its session as a whole. Empty where it does not say.
 struct TranscriptFacts {
@@ -184,4 +184,4 @@ Result<TranscriptPlace> placeForTranscript(const TranscriptHome& home, const Tra
 /// agent's lock. Nothing else in the list changes.
 Result<void> announceTranscript(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path);
 
-}  // namespace bough
+}  // namespace BOUGH_PUBLIC bough

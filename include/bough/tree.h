@@ -9,15 +9,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "bough/outline.h"
+#include "bough/entry.h"
+#include "bough/error.h"
+#include "bough/message.h"
 
-namespace bough {
+namespace BOUGH_PUBLIC bough {
+
+class SessionStore;
 
 /// An entry's sequence.
 using TreeNode = std::uint32_t;
@@ -25,7 +30,7 @@ inline constexpr TreeNode kNoNode = SessionOutline::kNone;
 
 /// A name for an entry.
 struct TreeLabel {
-  std::string name;
+  std::string name = {};
   TreeNode node = kNoNode;
 };
 
@@ -130,4 +135,113 @@ class SessionTree {
   std::vector<TreeProblem> problems_;
 };
 
-}  // namespace bough
+// A session's tree as lines for people, or as a graph for Graphviz.
+//
+//   └── [user] Hello, how are you?
+//       └── [assistant] I am doing well, thank you!
+//           ├── [user] Can you help me with a task?
+//           │   └── [assistant] Of course! What do you need?
+//           └── [user] Tell me a joke instead
+//               └── [assistant] Why did the chicken cross the road?   ← head
+//
+// One line an entry; long stretches without anything of note fold into one line. Texts are asked for in parts, only for
+// the entries that are shown. Nothing recurses, and a line stays as short as the width asks for, however deep it lies.
+
+/// What a line is made of, for colours.
+enum class TreePart : std::uint8_t { Lines, Speaker, Text, Mark, Fold };
+
+struct DrawOptions {
+  std::size_t width = 0;  ///< Columns a line may have; 0: as many as an entry's text needs.
+  bool all = false;       ///< Fold nothing.
+  bool ids = false;       ///< Add the id of each entry.
+  /// Colours a part of a line; nothing is coloured when it is empty. A speaker comes with its brackets.
+  std::function<std::string(TreePart part, std::string_view text)> paint = {};
+};
+
+/// Summaries of these entries, in this order.
+using DescribeEntries = std::function<Result<std::vector<EntrySummary>>(const std::vector<TreeNode>& nodes)>;
+
+/// Gives the lines to `line`, until it returns false.
+Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
+                      const std::function<bool(std::string_view)>& line);
+
+/// The same as a graph in the language of Graphviz; of the options `all` and `ids` count.
+Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
+                           const std::function<bool(std::string_view)>& line);
+
+/// What is said about an entry beside its text: that it is the head, its labels, that its parent is missing. Empty for
+/// most. A label on a leaf is the name of its branch.
+std::string treeMarks(const SessionTree& tree, TreeNode node);
+
+// The branches of a session as people list them: how long, how old, and what was said last.
+
+struct BranchListing {
+  std::string leafId = {};      ///< The branch's last entry: what names it, for switch and fork.
+  std::string firstOwnId = {};  ///< The first entry that no other branch has.
+  std::size_t length = 0;       ///< Entries from the root to the leaf.
+  std::size_t ownLength = 0;
+  std::string timestamp = {};           ///< Of the last entry.
+  std::string speaker = {};             ///< Of the last message; empty when the branch has none.
+  std::string lastMessage = {};         ///< At most 50 graphemes, on one line, printable.
+  std::vector<std::string> names = {};  ///< Labels of the leaf.
+  bool isHead = false;
+  bool isOrphan = false;  ///< It begins with an entry whose parent is missing.
+};
+
+inline constexpr std::size_t kLastMessageGraphemes = 50;
+
+/// All branches, in log order of their leaves. Reads two entries of each.
+Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId);
+/// The same for a tree that is there already.
+Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId,
+                                                const SessionTree& tree);
+
+/// What drawTree asks for: summaries of a session's entries of at most so many graphemes. Must not outlive the store.
+DescribeEntries describeEntries(SessionStore& store, const std::string& sessionId, std::size_t graphemes = 72);
+
+// Goes through a branch entry by entry, with the time that passed, and tells where a tool failed: to see what an agent
+// did, and to continue or fork from the place where it went wrong.
+
+struct ReplayStep {
+  Entry entry = {};
+  std::size_t place = 0;           ///< In the branch, from 1.
+  std::uint64_t sinceStartMs = 0;  ///< Time since the branch's first entry; times that cannot be read count as 0.
+  std::uint64_t sincePreviousMs = 0;
+  bool failed = false;  ///< The result of a tool that failed.
+};
+
+struct ReplayOptions {
+  std::string to = {};     ///< The branch that ends in this entry; empty: the head.
+  std::string after = {};  ///< Begin behind this entry of it; empty: at the root.
+};
+
+/// Made by open; must not outlive its store. What is appended meanwhile is not part of it.
+class SessionReplay {
+ public:
+  /// NotFound when the session has no such entry; InvalidArgument when `after` is not on the branch.
+  static Result<SessionReplay> open(SessionStore& store, const std::string& sessionId,
+                                    const ReplayOptions& options = {});
+
+  /// Entries of the branch, those before `after` included.
+  [[nodiscard]] std::size_t size() const { return path_.size(); }
+  /// The next entry; none at the end. Damaged, retryable from the start, when the session was replaced meanwhile.
+  Result<std::optional<ReplayStep>> next();
+  /// All steps up to the first failed tool result, that one included, or to the end.
+  Result<std::vector<ReplayStep>> nextFailure();
+
+ private:
+  SessionReplay(SessionStore& store, std::string sessionId, std::vector<TreeNode> path);
+  Result<void> load();
+
+  SessionStore* store_;
+  std::string sessionId_;
+  std::vector<TreeNode> path_;
+  std::size_t place_ = 0;
+  std::vector<Entry> loaded_;  // from loadedFrom_ on
+  std::size_t loadedFrom_ = 0;
+  std::string previousId_;
+  std::optional<std::uint64_t> startMs_;
+  std::optional<std::uint64_t> previousMs_;
+};
+
+}  // namespace BOUGH_PUBLIC bough

@@ -20,6 +20,9 @@ std::string_view toString(ErrorCode code) {
     case ErrorCode::Closed: return "closed";
     case ErrorCode::Unsupported: return "unsupported";
     case ErrorCode::Io: return "io";
+    case ErrorCode::Unavailable: return "unavailable";
+    case ErrorCode::Timeout: return "timeout";
+    case ErrorCode::OutcomeUnknown: return "outcome_unknown";
   }
   return "io";
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,12 +72,18 @@ enum class OpenMode : std::uint8_t {
   OpenOrCreate,  ///< Read and write.
 };
 
-/// Waits for changes of one name in a folder.
+/// Waits for changes of names in a folder.
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  /// True when the file changed, was replaced, made or removed, or wake() was called; false when the time is over.
+  /// True when a file changed, was replaced, made or removed, or wake() was called; false when the time is over.
   virtual SysResult<bool> wait(int timeoutMs) = 0;
+  struct Changed {
+    bool all = false;  ///< Any name may have; too much happened to tell which.
+    std::set<std::string> names;
+  };
+  /// What changed since the last call, or since watching began.
+  virtual Changed takeChanged() = 0;
   /// Ends a wait, from any thread.
   virtual void wake() = 0;
 };
@@ -114,7 +121,9 @@ class Directory {
   virtual SysResult<void> sync() = 0;
   /// Whether files may be made here.
   virtual SysResult<void> checkWritable() = 0;
-  virtual SysResult<std::unique_ptr<Watcher>> watch(std::string_view name) = 0;
+  /// Begins to watch these names; all of the folder's when there are none. However many watch, a folder needs one
+  /// descriptor and no thread.
+  virtual SysResult<std::unique_ptr<Watcher>> watch(const std::vector<std::string>& names) = 0;
   /// Maps the file of that name, which holds exactly `initial.size()` words; makes it of `initial`, at once whole, when
   /// it is missing and can be made. EINVAL when it is of another size; ENOTSUP where nothing can be shared.
   virtual SysResult<std::unique_ptr<SharedWords>> share(std::string_view name, std::span<const std::uint64_t> initial) {

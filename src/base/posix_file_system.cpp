@@ -2,11 +2,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/file.h>
-#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,12 +14,14 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file_system.h"
+#include "base/posix_watcher.h"
 #include "base/process_state.h"
 
 namespace bough {
@@ -188,101 +187,6 @@ void OpenFiles::disown() {
   if (dead >= 0) ::close(dead);
 }
 
-class PosixWatcher final : public Watcher {
- public:
-  PosixWatcher(std::string folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
-
-  [[nodiscard]] SysResult<void> status() { return watch_->status; }
-
-  SysResult<bool> wait(int timeoutMs) override {
-    using namespace std::chrono;
-    const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
-    Watch& watch = *watch_;
-    if (!watch.status) return std::unexpected(watch.status.error());
-    // In a child of fork: nobody was watching until now.
-    if (std::exchange(watch.isLate, false)) return true;
-    for (;;) {
-      std::array<pollfd, 2> sources{{{.fd = watch.notify.get(), .events = POLLIN, .revents = 0},
-                                     {.fd = watch.wakeup.get(), .events = POLLIN, .revents = 0}}};
-      const int ready = ::poll(sources.data(), sources.size(), leftMs(deadline, timeoutMs));
-      if (ready < 0 && errno == EINTR) continue;
-      if (ready < 0) return lastError();
-      if (ready == 0) return false;
-      if (sources[1].revents != 0) {
-        std::uint64_t count = 0;
-        (void)!::read(watch.wakeup.get(), &count, sizeof count);
-        return true;
-      }
-      if (drain(watch)) return true;
-      // Other names in the folder wake the poll too; however many, they must not stretch the time.
-      if (timeoutMs >= 0 && steady_clock::now() >= deadline) return false;
-    }
-  }
-
-  void wake() override {
-    const std::uint64_t one = 1;
-    (void)!::write(watch_->wakeup.get(), &one, sizeof one);
-  }
-
- private:
-  // A child of fork needs its own: of a shared one, each event reaches only one of the two processes.
-  struct Watch {
-    Descriptor notify;
-    Descriptor wakeup;
-    SysResult<void> status = {};
-    bool isLate = false;
-  };
-
-  std::unique_ptr<Watch> start() {
-    auto watch = std::make_unique<Watch>(Descriptor(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
-                                         Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
-    watch->isLate = forkCount() != forks_;
-    // Names come and go through the folder; writes are watched on the file alone, so other files' do not wake us.
-    const std::uint32_t names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
-    if (watch->notify.get() < 0 || watch->wakeup.get() < 0 ||
-        ::inotify_add_watch(watch->notify.get(), folder_.c_str(), names) < 0) {
-      watch->status = lastError();
-    } else {
-      watchFile(*watch);
-    }
-    return watch;
-  }
-
-  // Milliseconds until the deadline; a negative timeout waits forever.
-  static int leftMs(std::chrono::steady_clock::time_point deadline, int timeoutMs) {
-    using namespace std::chrono;
-    if (timeoutMs < 0) return timeoutMs;
-    return static_cast<int>(std::max(ceil<milliseconds>(deadline - steady_clock::now()), milliseconds(0)).count());
-  }
-
-  void watchFile(Watch& watch) {
-    const std::string path = folder_ + "/" + name_;
-    (void)::inotify_add_watch(watch.notify.get(), path.c_str(), IN_MODIFY | IN_ATTRIB | IN_DONT_FOLLOW);
-  }
-
-  // Reads all waiting events; true when one of them concerns the file.
-  bool drain(Watch& watch) {
-    alignas(inotify_event) std::array<char, 4096> buffer{};
-    const ssize_t got = ::read(watch.notify.get(), buffer.data(), buffer.size());
-    bool ours = false;
-    for (ssize_t at = 0; at < got;) {
-      inotify_event event{};
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      const char* name = event.len > 0 ? buffer.data() + at + sizeof event : nullptr;
-      const bool named = name != nullptr && name_ == name;
-      if (named) watchFile(watch);
-      ours = ours || named || name == nullptr || (event.mask & IN_Q_OVERFLOW) != 0;
-      at += static_cast<ssize_t>(sizeof event + event.len);
-    }
-    return ours;
-  }
-
-  std::string folder_;
-  std::string name_;
-  unsigned forks_ = forkCount();
-  PerProcess<Watch> watch_{[this] { return start(); }};
-};
-
 class PosixSharedWords final : public SharedWords {
  public:
   PosixSharedWords(Descriptor fd, void* memory, std::size_t count, bool writable)
@@ -380,11 +284,16 @@ class PosixDirectory final : public Directory {
   SysResult<void> sync() override { return done(::fsync(fd_.get())); }
   SysResult<void> checkWritable() override { return done(::faccessat(fd_.get(), ".", W_OK | X_OK, AT_EACCESS)); }
 
-  SysResult<std::unique_ptr<Watcher>> watch(std::string_view name) override {
-    // inotify wants a path; this one leads through the open folder, wherever it has moved to.
-    auto watcher = std::make_unique<PosixWatcher>(fmt::format("/proc/self/fd/{}/.", fd_.get()), std::string(name));
-    if (auto started = watcher->status(); !started) return std::unexpected(started.error());
-    return watcher;
+  SysResult<std::unique_ptr<Watcher>> watch(const std::vector<std::string>& names) override {
+    {
+      const std::lock_guard lock(*watching_);
+      // inotify wants a path; this one leads through the open folder, wherever it has moved to.
+      if (!events_) {
+        events_ = std::make_shared<PerProcess<FolderEvents>>(
+            [path = fmt::format("/proc/self/fd/{}/.", fd_.get())] { return std::make_unique<FolderEvents>(path); });
+      }
+    }
+    return watchNames(events_, names);
   }
 
   SysResult<std::unique_ptr<SharedWords>> share(std::string_view name,
@@ -438,6 +347,8 @@ class PosixDirectory final : public Directory {
   }
 
   Descriptor fd_;
+  PerProcess<std::mutex> watching_;
+  std::shared_ptr<PerProcess<FolderEvents>> events_;  // made when somebody watches
   std::string path_;
 };
 

@@ -1,4 +1,4 @@
-#include "bough/report.h"
+#include "bough/maintenance.h"
 
 namespace bough {
 

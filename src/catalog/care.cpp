@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/search_index.h"
 
@@ -51,13 +52,14 @@ Result<std::map<std::string, std::string>> describeAll(Catalog& catalog) {
 // SQLite keeps no checksums, so its own look finds what is wrong with the pages, not a number that was changed within
 // one: for that the rows are made anew beside it.
 Result<std::vector<std::string>> Catalog::check(bool deep) {
+  if (state_->source != nullptr) return std::vector<std::string>();
   std::vector<std::string> found;
   BOUGH_TRY(state_->enter());
   if (deep) {
     if (auto opened = state_->makeWritable(); !opened) return std::unexpected(opened.error());
   }
   catalog::Database& database = *state_->database;
-  if (auto ready = catalog::prepareSearch(database); !ready) return std::unexpected(ready.error());
+  BOUGH_TRY(catalog::prepareSearch(database));
   {
     Query query(database, fmt::format("PRAGMA {}({})", deep ? "integrity_check" : "quick_check", kMaxFindings));
     while (query.next()) {
@@ -73,13 +75,11 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
   auto anew = open(state_->store, {.inMemory = true});
   if (!anew) return std::unexpected(anew.error());
   if (auto taken = (*anew)->catchUp({}); !taken) return std::unexpected(taken.error());
-  auto truth = describeAll(**anew);
-  if (!truth) return std::unexpected(truth.error());
-  auto kept = describeAll(*this);
-  if (!kept) return std::unexpected(kept.error());
-  for (const auto& [sessionId, row] : *truth) {
-    const auto mine = kept->find(sessionId);
-    if (mine != kept->end() && mine->second == row) continue;
+  BOUGH_TRY(auto truth, describeAll(**anew));
+  BOUGH_TRY(auto kept, describeAll(*this));
+  for (const auto& [sessionId, row] : truth) {
+    const auto mine = kept.find(sessionId);
+    if (mine != kept.end() && mine->second == row) continue;
     if (found.size() < kMaxFindings) found.push_back(fmt::format("session {} is not as its log says", sessionId));
   }
   return found;
@@ -91,9 +91,9 @@ Result<void> Catalog::State::wipe() {
   constexpr int kPages = 500;
   constexpr int kSteps = 32;
   std::string phase = meta("wipe");
-  if (auto read = database->take(); !read) return read;
+  BOUGH_TRY(database->take());
   if (phase.empty() || memory || readOnly) return {};
-  if (auto opened = makeWritable(); !opened) return opened;
+  BOUGH_TRY(makeWritable());
   if (phase != "written") {
     Transaction transaction(*database);
     bool done = false;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/environment.h"
+#include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/intake.h"
 
@@ -71,20 +72,17 @@ Result<void> Catalog::State::enter() {
 
 Result<void> Catalog::State::makeWritable() {
   if (!quiet) return {};
-  auto opened = catalog::openCatalog(store.folder(), options, false);
-  if (!opened) return std::unexpected(opened.error());
-  take(std::move(*opened));
+  BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, false));
+  take(std::move(opened));
   return {};
 }
 
 Result<void> Catalog::State::replaceDamaged() {
   database.reset();
-  auto note = catalog::setAside(store.folder());
-  if (!note) return std::unexpected(note.error());
-  auto opened = catalog::openCatalog(store.folder(), options, false);
-  if (!opened) return std::unexpected(opened.error());
-  take(std::move(*opened));
-  notes.push_back(std::move(*note));
+  BOUGH_TRY(auto note, catalog::setAside(store.folder()));
+  BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, false));
+  take(std::move(opened));
+  notes.push_back(std::move(note));
   return {};
 }
 
@@ -102,18 +100,16 @@ namespace {
 // What the store says has changed, as session ids. Those that are gone are among them.
 Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const CatchUpOptions& options,
                       const std::string& token, std::uint64_t lookedAtAllMs, std::uint64_t nowMs) {
-  auto changes = store.changesSince(token);
-  if (!changes) return std::unexpected(changes.error());
-  Plan plan{.sessions = {}, .looksAtAll = false, .due = false, .token = changes->token};
+  BOUGH_TRY(auto changes, store.changesSince(token));
+  Plan plan{.sessions = {}, .looksAtAll = false, .due = false, .token = changes.token};
   bool many = false;
   if (Query beyond(database, "SELECT 1 FROM session LIMIT 1 OFFSET ?", kAlwaysLookedAt); beyond.next()) many = true;
   plan.due = many && (nowMs < lookedAtAllMs || nowMs - lookedAtAllMs > kLookAtAllMs);
-  plan.looksAtAll = changes->all || options.everything || !many || plan.due;
+  plan.looksAtAll = changes.all || options.everything || !many || plan.due;
   std::unordered_set<std::string> chosen;
-  if (plan.looksAtAll || changes->names) {
-    auto listed = store.listSessions();
-    if (!listed) return std::unexpected(listed.error());
-    std::unordered_set<std::string> present(listed->begin(), listed->end());
+  if (plan.looksAtAll || changes.names) {
+    BOUGH_TRY(auto listed, store.listSessions());
+    std::unordered_set<std::string> present(listed.begin(), listed.end());
     Query rows(database, "SELECT sessionId FROM session");
     while (rows.next()) {
       std::string id = rows.text(0);
@@ -124,7 +120,7 @@ Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const Ca
     }
     chosen.merge(present);
   }
-  for (const std::uint32_t group : changes->groups) {
+  for (const std::uint32_t group : changes.groups) {
     if (plan.looksAtAll) break;
     Query rows(database, "SELECT sessionId FROM session WHERE changeGroup = ?", group);
     while (rows.next()) chosen.insert(rows.text(0));
@@ -164,37 +160,34 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   const std::string lookedAtAll = meta("lookedAtAllMs");
   std::uint64_t lookedAtAllMs = 0;
   for (const char c : lookedAtAll) lookedAtAllMs = lookedAtAllMs * 10 + static_cast<std::uint64_t>(c - '0');
-  auto plan = makePlan(store, *database, wanted, token, lookedAtAllMs, nowMs);
-  if (!plan) return std::unexpected(plan.error());
-  if (auto dropped = dropUnchanged(store, *database, wanted.search, plan->sessions); !dropped) {
-    return std::unexpected(dropped.error());
-  }
-  const bool tokenMoved = plan->token != token;
-  const bool worthKeeping = tokenMoved || plan->due;
-  if (quiet && (!plan->sessions.empty() || worthKeeping)) {
+  BOUGH_TRY(auto plan, makePlan(store, *database, wanted, token, lookedAtAllMs, nowMs));
+  BOUGH_TRY(dropUnchanged(store, *database, wanted.search, plan.sessions));
+  const bool tokenMoved = plan.token != token;
+  const bool worthKeeping = tokenMoved || plan.due;
+  if (quiet && (!plan.sessions.empty() || worthKeeping)) {
     if (auto opened = makeWritable(); !opened) return std::unexpected(opened.error());
   }
-  if (readOnly && !plan->sessions.empty()) {
-    if (auto moved = moveToMemory("cannot be written to"); !moved) return std::unexpected(moved.error());
+  if (readOnly && !plan.sessions.empty()) {
+    BOUGH_TRY(moveToMemory("cannot be written to"));
     return catchUp(wanted);
   }
-  CatchUpProgress progress{.totalSessions = plan->sessions.size()};
+  CatchUpProgress progress{.totalSessions = plan.sessions.size()};
   bool complete = true;
   std::size_t at = 0;
-  while (at < plan->sessions.size()) {
+  while (at < plan.sessions.size()) {
     Transaction transaction(*database);
-    if (auto begun = database->take(); !begun) return std::unexpected(begun.error());
+    BOUGH_TRY(database->take());
     std::uint64_t bytes = 0;
-    for (std::uint64_t count = 0; at < plan->sessions.size() && count < kTransactionSessions; ++count, ++at) {
+    for (std::uint64_t count = 0; at < plan.sessions.size() && count < kTransactionSessions; ++count, ++at) {
       if (bytes > kTransactionBytes) break;
       Intake intake(store, *database, wanted.search);
-      auto outcome = intake.run(plan->sessions[at]);
-      if (auto stored = database->take(); !stored) return std::unexpected(stored.error());
+      auto outcome = intake.run(plan.sessions[at]);
+      BOUGH_TRY(database->take());
       if (!outcome) {
         // Others are still taken in; this one is looked at again next time.
         complete = false;
         report.notes.push_back(
-            withNote(outcome.error(), fmt::format("session {} was left out", plan->sessions[at])).message);
+            withNote(outcome.error(), fmt::format("session {} was left out", plan.sessions[at])).message);
         continue;
       }
       if (*outcome == Intake::Outcome::Taken) ++report.sessions;
@@ -205,16 +198,16 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       progress.doneSessions = at + 1;
       if (wanted.progress && !wanted.progress(progress)) {
         complete = false;
-        plan->sessions.resize(at + 1);
+        plan.sessions.resize(at + 1);
       }
     }
     if (auto committed = transaction.commit(); !committed) return std::unexpected(committed.error());
   }
   if (complete && worthKeeping && !readOnly) {
     Transaction transaction(*database);
-    setMeta("token", Blob{plan->token});
+    setMeta("token", Blob{plan.token});
     const std::string now = fmt::format("{}", nowMs);
-    if (plan->looksAtAll) setMeta("lookedAtAllMs", Blob{now});
+    if (plan.looksAtAll) setMeta("lookedAtAllMs", Blob{now});
     if (auto kept = transaction.commit(); !kept) return std::unexpected(kept.error());
   }
   if (auto wiped = wipe(); !wiped && wiped.error().code != ErrorCode::Busy) return std::unexpected(wiped.error());
@@ -229,14 +222,15 @@ const std::vector<std::string>& Catalog::notes() const {
 }
 
 Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const CatalogOptions& options) {
-  auto opened = catalog::openCatalog(store.folder(), options, true);
-  if (!opened) return std::unexpected(opened.error());
-  auto state = std::make_unique<State>(store, options);
-  state->take(std::move(*opened));
+  CatalogSource* source = store.catalog();
+  BOUGH_TRY(auto opened, catalog::openCatalog(source == nullptr ? store.folder() : std::string(), options, true));
+  auto state = std::make_unique<State>(store, options, source);
+  state->take(std::move(opened));
   return std::unique_ptr<Catalog>(new Catalog(std::move(state)));
 }
 
 Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
+  if (state_->source != nullptr) return CatchUpReport();
   auto taken = state_->guarded([&] { return state_->catchUp(options); });
   // All the text would be too much for the memory; a search is answered from what was known.
   if (taken || taken.error().code != ErrorCode::NoSpace || state_->memory || options.search) return taken;
@@ -246,6 +240,10 @@ Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
 
 Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
   State& state = *state_;
+  if (state.source != nullptr) {
+    return fail(ErrorCode::Unsupported,
+                "this store answers lists and searches itself, so there is no catalog to rebuild");
+  }
   BOUGH_TRY(state.enter());
   if (state.readOnly) {
     return fail(ErrorCode::ReadOnly, fmt::format("the catalog in {} cannot be written to", state.store.folder()),
@@ -253,18 +251,17 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
   }
   // It was opened in memory because the file could not be used; only the file is worth making anew.
   if (state.memory && !state.options.inMemory && !state.store.folder().empty()) {
-    auto opened = catalog::openCatalog(state.store.folder(), state.options, false, true);
-    if (!opened) return std::unexpected(opened.error());
-    if (opened->memory || opened->readOnly) {
+    BOUGH_TRY(auto opened, catalog::openCatalog(state.store.folder(), state.options, false, true));
+    if (opened.memory || opened.readOnly) {
       return fail(ErrorCode::ReadOnly,
-                  opened->notes.empty() ? fmt::format("the catalog in {} cannot be written to", state.store.folder())
-                                        : opened->notes.front(),
+                  opened.notes.empty() ? fmt::format("the catalog in {} cannot be written to", state.store.folder())
+                                       : opened.notes.front(),
                   "nothing was made anew; lists and searches work all the same");
     }
     state.notes.clear();
-    state.take(std::move(*opened));
+    state.take(std::move(opened));
   }
-  if (auto opened = state.makeWritable(); !opened) return std::unexpected(opened.error());
+  BOUGH_TRY(state.makeWritable());
   auto emptied = state.guarded([&]() -> Result<void> {
     // Overwriting it all would take as long as making it. What is left in free pages goes with them.
     state.database->execute("PRAGMA secure_delete = OFF");

@@ -18,6 +18,7 @@ namespace bough {
 struct Catalog::State {
   SessionStore& store;
   CatalogOptions options;
+  CatalogSource* source = nullptr;  ///< Of the backend, when that answers; the database then keeps the listing alone.
   std::unique_ptr<catalog::Database> database;
   bool memory = false;
   bool readOnly = false;
@@ -54,11 +55,11 @@ auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
   auto result = operation();
   if (quiet && (!result || catalog::fileStateOf(store.folder()) != quiet)) {
     // Somebody wrote to it meanwhile, or seems to have.
-    if (auto opened = makeWritable(); !opened) return std::unexpected(opened.error());
+    BOUGH_TRY(makeWritable());
     result = operation();
   }
   if (result || result.error().code != ErrorCode::Damaged || memory || readOnly) return result;
-  if (auto replaced = replaceDamaged(); !replaced) return std::unexpected(replaced.error());
+  BOUGH_TRY(replaceDamaged());
   if (auto taken = catchUp({.search = searched}); !taken) return std::unexpected(taken.error());
   return operation();
 }

@@ -128,10 +128,13 @@ sqlite3_stmt* Database::lend(const char* sql, bool kept) {
   return statement;
 }
 
-void Database::giveBack(const char* sql, sqlite3_stmt* statement) {
+// Called by destructors: without memory the statement is not kept.
+void Database::giveBack(const char* sql, sqlite3_stmt* statement) noexcept {
   sqlite3_reset(statement);
   sqlite3_clear_bindings(statement);
-  if (sql == nullptr || !idle_.emplace(sql, statement).second) sqlite3_finalize(statement);
+  const int kept =
+      calledBack([&] { return sql != nullptr && idle_.emplace(sql, statement).second ? SQLITE_OK : SQLITE_MISUSE; });
+  if (kept != SQLITE_OK) sqlite3_finalize(statement);
 }
 
 Query::~Query() {

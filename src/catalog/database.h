@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,7 +52,7 @@ class Database {
   friend class Query;
   Database(sqlite3* handle, std::string path, int busyTimeoutMs, bool locks);
   sqlite3_stmt* lend(const char* sql, bool kept);
-  void giveBack(const char* sql, sqlite3_stmt* statement);
+  void giveBack(const char* sql, sqlite3_stmt* statement) noexcept;
   void note(int code);
 
   sqlite3* handle_;
@@ -117,6 +118,16 @@ class Query {
   sqlite3_stmt* statement_;
   int bound_ = 0;
 };
+
+/// Runs what SQLite calls back: an exception must not pass through its C code.
+template <typename Call>
+int calledBack(Call call) noexcept {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  }
+}
 
 /// A transaction that writes; rolled back unless it is committed.
 class Transaction {

@@ -6,6 +6,7 @@
 
 #include "base/json_scan.h"
 #include "base/timestamp.h"
+#include "base/try.h"
 #include "catalog/search_index.h"
 #include "catalog/title.h"
 
@@ -95,9 +96,8 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
 }
 
 Result<void> Intake::readLog(const SessionState& state) {
-  auto same = isSameLog(state);
-  if (!same) return std::unexpected(same.error());
-  if (!*same) startAnew();
+  BOUGH_TRY(auto same, isSameLog(state));
+  if (!same) startAnew();
   if (row_.id == 0) saveRow(database_, row_, store_.changeGroup(row_.facts.sessionId));
   before_ = row_;
   loadBranches();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json_write.h"
+#include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/session_row.h"
 
@@ -103,18 +104,20 @@ constexpr std::size_t kMaxRows = 1'000'000'000;
 }  // namespace
 
 Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
+  if (state_->source != nullptr) return state_->source->list(options);
   return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
     SessionRows found = readRows(*state_->database, conditionsOf(options.filter), kNewestFirst,
                                  std::min(options.limit, kMaxRows), std::min(options.skip, kMaxRows));
     for (catalog::SessionRow& row : found) {
       if (options.models) row.facts.models = catalog::readModels(*state_->database, row.id, options.prices);
     }
-    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    BOUGH_TRY(state_->database->take());
     return factsOf(std::move(found));
   });
 }
 
 Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
+  if (state_->source != nullptr) return state_->source->count(filter);
   return state_->guarded([&]() -> Result<std::uint64_t> {
     const Conditions conditions = conditionsOf(filter);
     std::uint64_t number = 0;
@@ -123,22 +126,24 @@ Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
       conditions.bindTo(query);
       if (query.next()) number = query.number(0);
     }
-    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    BOUGH_TRY(state_->database->take());
     return number;
   });
 }
 
 Result<SessionSummary> Catalog::session(const std::string& sessionId, const PriceTable* prices) {
+  if (state_->source != nullptr) return state_->source->session(sessionId, prices);
   return state_->guarded([&]() -> Result<SessionSummary> {
     auto row = catalog::findRow(*state_->database, sessionId);
     if (row) row->facts.models = catalog::readModels(*state_->database, row->id, prices);
-    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    BOUGH_TRY(state_->database->take());
     if (row) return std::move(row->facts);
     return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId), "`bough ls` lists the sessions");
   });
 }
 
 Result<std::optional<std::string>> Catalog::currentSession(std::string_view key, std::string_view cwd) {
+  if (state_->source != nullptr) return state_->source->currentSession(key, cwd);
   return state_->guarded([&]() -> Result<std::optional<std::string>> {
     std::optional<std::string> current;
     if (!key.empty()) {
@@ -148,12 +153,13 @@ Result<std::optional<std::string>> Catalog::currentSession(std::string_view key,
                   key, cwd, cwd);
       if (query.next()) current = query.text(0);
     }
-    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    BOUGH_TRY(state_->database->take());
     return current;
   });
 }
 
 Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) {
+  if (state_->source != nullptr) return state_->source->findByName(name, limit);
   NameMatch match;
   if (name.empty()) return match;
   const auto look = [&](NameMatch::Kind kind, std::string_view sql, std::vector<Conditions::Value> values,
@@ -172,7 +178,7 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
     // Ids are ASCII: everything that begins with the name lies between it and it with the greatest letter behind.
     look(NameMatch::Kind::IdPrefix, "sessionId >= ? AND sessionId < ?", {text, text + "\x7F"}, kNewestFirst, limit);
     look(NameMatch::Kind::Title, catalog::kTitleHolds, {catalog::likePattern(name)}, kNewestFirst, limit);
-    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    BOUGH_TRY(state_->database->take());
     return std::move(match);
   });
 }
@@ -195,9 +201,9 @@ Result<void> Catalog::rememberListing(const std::vector<std::string>& sessionIds
     }
   }
   if (state.meta("listing") == lines) return state.database->take();
-  if (auto opened = state.makeWritable(); !opened) return opened;
+  BOUGH_TRY(state.makeWritable());
   state.setMeta("listing", Blob{lines});
-  if (auto stored = state.database->take(); !stored) return stored;
+  BOUGH_TRY(state.database->take());
   if (!kept && !state.store.folder().empty() && !state.options.inMemory) {
     return fail(ErrorCode::ReadOnly, "the catalog cannot be kept, so numbers count the newest sessions");
   }
@@ -210,13 +216,13 @@ Result<std::string> Catalog::listed(std::size_t number) {
   if (number == 0) return missing;
   auto lines = state_->guarded([&]() -> Result<std::string> {
     std::string read = state_->meta("listing");
-    if (auto done = state_->database->take(); !done) return std::unexpected(done.error());
+    BOUGH_TRY(state_->database->take());
     return read;
   });
   if (!lines) return std::unexpected(lines.error());
   if (state_->readOnly || (state_->memory && lines->empty())) {
     // Where no listing can be kept, the numbers are those of the newest sessions.
-    if (auto taken = catchUp(); !taken) return std::unexpected(taken.error());
+    BOUGH_TRY(catchUp());
     auto newest = list({.filter = {}, .limit = 1, .skip = number - 1, .models = false});
     if (!newest) return std::unexpected(newest.error());
     return newest->empty() ? Result<std::string>(missing) : newest->front().sessionId;

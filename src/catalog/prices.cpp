@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "bough/usage.h"
+#include "bough/catalog.h"
 
 namespace bough {
 namespace {

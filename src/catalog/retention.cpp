@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/session_row.h"
 
@@ -12,10 +13,10 @@ namespace bough {
 Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
                                                        std::optional<std::uint64_t> defaultTimeToLiveMs) {
   if (!defaultTimeToLiveMs) {
-    auto settings = state_->store.settings();
-    if (!settings) return std::unexpected(settings.error());
-    defaultTimeToLiveMs = settings->timeToLiveMs;
+    BOUGH_TRY(auto settings, state_->store.settings());
+    defaultTimeToLiveMs = settings.timeToLiveMs;
   }
+  if (state_->source != nullptr) return state_->source->expired(nowMs, defaultTimeToLiveMs);
   return state_->guarded([&]() -> Result<std::vector<Expired>> {
     std::vector<Expired> found;
     {
@@ -34,7 +35,7 @@ Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
         found.push_back({.session = std::move(session), .expiredMs = expiredMs});
       }
     }
-    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    BOUGH_TRY(state_->database->take());
     return found;
   });
 }

@@ -9,6 +9,7 @@
 #include "base/environment.h"
 #include "base/file_io.h"
 #include "base/file_system.h"
+#include "base/try.h"
 #include "catalog/search_index.h"
 
 namespace bough::catalog {
@@ -65,11 +66,10 @@ Result<void> makeTables(Database& database, bool memory) {
 }
 
 Result<OpenedCatalog> inMemory(const CatalogOptions& options, std::string note) {
-  auto database = Database::open("in memory", OpenAs::Memory, options.busyTimeoutMs);
-  if (!database) return std::unexpected(database.error());
-  if (auto ready = prepareSearch(**database); !ready) return std::unexpected(ready.error());
-  if (auto made = makeTables(**database, true); !made) return std::unexpected(made.error());
-  OpenedCatalog opened{.database = std::move(*database), .memory = true, .readOnly = false, .quiet = {}, .notes = {}};
+  BOUGH_TRY(auto database, Database::open("in memory", OpenAs::Memory, options.busyTimeoutMs));
+  BOUGH_TRY(prepareSearch(*database));
+  BOUGH_TRY(makeTables(*database, true));
+  OpenedCatalog opened{.database = std::move(database), .memory = true, .readOnly = false, .quiet = {}, .notes = {}};
   if (!note.empty()) opened.notes.push_back(std::move(note));
   return opened;
 }
@@ -116,22 +116,21 @@ std::optional<OpenedCatalog> openQuietly(const std::string& folder, Directory& r
 }
 
 Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptions& options, bool replaceNewer) {
-  auto database = Database::open(path, OpenAs::ReadWrite, options.busyTimeoutMs);
-  if (!database) return std::unexpected(database.error());
-  if (auto ready = prepareSearch(**database); !ready) return std::unexpected(ready.error());
+  BOUGH_TRY(auto database, Database::open(path, OpenAs::ReadWrite, options.busyTimeoutMs));
+  BOUGH_TRY(prepareSearch(*database));
   // Deleted text is overwritten: it may be deleted because it was redacted.
-  (*database)->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;");
-  const int version = versionOf(**database);
-  if (auto read = (*database)->take(); !read) return std::unexpected(read.error());
+  database->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;");
+  const int version = versionOf(*database);
+  BOUGH_TRY(database->take());
   if (version > kSchemaVersion && !replaceNewer) {
     return inMemory(options, fmt::format("{} was made by a newer bough: it is left alone, and a catalog put together "
                                          "in memory; upgrade bough, or `bough reindex` to replace it",
                                          path));
   }
   if (version != kSchemaVersion) {
-    if (auto made = makeTables(**database, false); !made) return std::unexpected(made.error());
+    if (auto made = makeTables(*database, false); !made) return std::unexpected(made.error());
   }
-  return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = false, .quiet = {}, .notes = {}};
+  return OpenedCatalog{.database = std::move(database), .memory = false, .readOnly = false, .quiet = {}, .notes = {}};
 }
 
 // For some locks SQLite does not wait by itself: those that it takes to begin with its log and to end with it.
@@ -205,13 +204,12 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
                                          path));
   }
   if (opened || opened.error().code != ErrorCode::Damaged) return opened;
-  auto note = setAside(folder);
-  if (!note) return std::unexpected(note.error());
+  BOUGH_TRY(auto note, setAside(folder));
   if (auto again = (*root)->open(kFileName, OpenMode::OpenOrCreate); !again) {
     return std::unexpected(systemError(again.error(), "make", path));
   }
   opened = openPatiently(path, options, replaceNewer);
-  if (opened) opened->notes.push_back(std::move(*note));
+  if (opened) opened->notes.push_back(std::move(note));
   return opened;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/entry_facts.h"
 #include "catalog/search_index.h"
@@ -38,13 +39,12 @@ Result<Conditions> conditionsOf(const std::string& match, const SearchOptions& o
 }  // namespace
 
 Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const SearchOptions& options) {
-  auto match = catalog::makeMatch(query);
-  if (!match) return std::unexpected(match.error());
-  auto conditions = conditionsOf(*match, options);
-  if (!conditions) return std::unexpected(conditions.error());
+  if (state_->source != nullptr) return state_->source->search(query, options);
+  BOUGH_TRY(auto match, catalog::makeMatch(query));
+  BOUGH_TRY(auto conditions, conditionsOf(match, options));
   // The best first, then their excerpts: those take the text, which is only wanted of what is shown.
   // What nothing is asked of is not joined: a common word stands in very many entries.
-  const std::string where = conditions->where();
+  const std::string where = conditions.where();
   const bool asksEntry = where.find("entry.") != std::string::npos;
   const bool asksSession = where.find("session.") != std::string::npos;
   const std::string ranked =
@@ -57,12 +57,12 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
   return state_->guarded([&]() -> Result<std::vector<SearchHit>> {
     catalog::Database& database = *state_->database;
     // A list does without; see openQuietly.
-    if (auto ready = catalog::prepareSearch(database); !ready) return std::unexpected(ready.error());
+    BOUGH_TRY(catalog::prepareSearch(database));
     std::vector<SearchHit> hits;
     std::vector<std::int64_t> rows;
     {
       Query found(database, ranked);
-      conditions->bindTo(found);
+      conditions.bindTo(found);
       while (found.next()) {
         rows.push_back(found.integer(0));
         hits.emplace_back().score = -found.real(1);
@@ -81,11 +81,11 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
       hit.role = catalog::toString(static_cast<catalog::EntryRole>(about.integer(3)));
       hit.timeMs = about.number(4);
       Query excerpt(database, excerpts);
-      excerpt.bind(*match);
+      excerpt.bind(match);
       excerpt.bind(rows[i]);
       if (excerpt.next()) hit.excerpt = excerpt.text(0);
     }
-    if (auto read = database.take(); !read) return std::unexpected(read.error());
+    BOUGH_TRY(database.take());
     return hits;
   });
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "catalog/database.h"
 #include "catalog/excerpt.h"
 #include "catalog/session_row.h"
 #include "catalog/tokenizer.h"
@@ -54,7 +55,12 @@ std::string unpack(std::string_view stored) {
 void textFunction(sqlite3_context* context, int, sqlite3_value** values) {
   const auto* bytes = static_cast<const char*>(sqlite3_value_blob(values[0]));
   const auto size = static_cast<std::size_t>(sqlite3_value_bytes(values[0]));
-  const std::string text = unpack({bytes == nullptr ? "" : bytes, size});
+  std::string text;
+  const int status = calledBack([&] {
+    text = unpack({bytes == nullptr ? "" : bytes, size});
+    return SQLITE_OK;
+  });
+  if (status != SQLITE_OK) return sqlite3_result_error_code(context, status);
   sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 

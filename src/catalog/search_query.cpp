@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/try.h"
 #include "catalog/tokenizer.h"
 
 namespace bough::catalog {
@@ -81,14 +82,13 @@ Result<std::string> makeMatch(std::string_view query) {
   if (query.size() > kMaxQueryBytes) {
     return fail(ErrorCode::InvalidArgument, fmt::format("the query is longer than {} bytes", kMaxQueryBytes), kHint);
   }
-  auto terms = split(query);
-  if (!terms) return std::unexpected(terms.error());
+  BOUGH_TRY(auto terms, split(query));
   // Groups of alternatives, all of which must hold.
   std::string wanted;
   std::string unwanted;
   bool alternative = false;
   bool groupOpen = false;
-  for (const Term& term : *terms) {
+  for (const Term& term : terms) {
     if (term.text == "OR" && !term.quoted && !term.without && !term.prefix) {
       alternative = groupOpen;
       continue;

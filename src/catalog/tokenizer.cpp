@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 #include <vector>
+#include "catalog/database.h"
 
 namespace bough::catalog {
 namespace {
@@ -160,8 +161,10 @@ class Tokenizer {
 };
 
 int create(void*, const char**, int, Fts5Tokenizer** made) {
-  *made = reinterpret_cast<Fts5Tokenizer*>(new (std::nothrow) Tokenizer);
-  return *made == nullptr ? SQLITE_NOMEM : SQLITE_OK;
+  return calledBack([&] {
+    *made = reinterpret_cast<Fts5Tokenizer*>(new Tokenizer);
+    return SQLITE_OK;
+  });
 }
 
 void destroy(Fts5Tokenizer* tokenizer) {
@@ -171,11 +174,13 @@ void destroy(Fts5Tokenizer* tokenizer) {
 int tokenize(Fts5Tokenizer* tokenizer, void* context, int, const char* text, int bytes,
              int (*token)(void*, int, const char*, int, int, int)) {
   if (text == nullptr || bytes <= 0) return SQLITE_OK;
-  return reinterpret_cast<Tokenizer*>(tokenizer)->run(
-      {text, static_cast<std::size_t>(bytes)}, [&](std::string_view word, std::size_t begin, std::size_t end) {
-        return token(context, 0, word.data(), static_cast<int>(word.size()), static_cast<int>(begin),
-                     static_cast<int>(end));
-      });
+  return calledBack([&] {
+    return reinterpret_cast<Tokenizer*>(tokenizer)->run(
+        {text, static_cast<std::size_t>(bytes)}, [&](std::string_view word, std::size_t begin, std::size_t end) {
+          return token(context, 0, word.data(), static_cast<int>(word.size()), static_cast<int>(begin),
+                       static_cast<int>(end));
+        });
+  });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // How Catalog sums up what was used.
 
-#include "bough/usage.h"
+#include "bough/catalog.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "base/try.h"
 #include "catalog/catalog_state.h"
 
 namespace bough {
@@ -176,6 +177,7 @@ void nameRows(catalog::Database& database, const UsageOptions& options, std::vec
 }  // namespace
 
 Result<UsageReport> Catalog::usage(const UsageOptions& options) {
+  if (state_->source != nullptr) return state_->source->usage(options);
   if (options.by == UsageBy::Branch && options.session.empty()) {
     return fail(ErrorCode::InvalidArgument, "branches are those of one session", "name the session as well");
   }
@@ -184,7 +186,7 @@ Result<UsageReport> Catalog::usage(const UsageOptions& options) {
     sumUp(*state_->database, options, sums);
     UsageReport report = sums.report(options.by);
     nameRows(*state_->database, options, report.rows);
-    if (auto read = state_->database->take(); !read) return std::unexpected(read.error());
+    BOUGH_TRY(state_->database->take());
     return report;
   });
 }

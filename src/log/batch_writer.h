@@ -9,7 +9,7 @@
 
 #include "base/environment.h"
 #include "base/thread_annotations.h"
-#include "bough/report.h"
+#include "bough/maintenance.h"
 #include "log/group_commit.h"
 #include "log/log_parts.h"
 #include "log/new_lines.h"

@@ -12,7 +12,7 @@
 #include "base/json_write.h"
 #include "base/put.h"
 #include "base/timestamp.h"
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 
 namespace bough {
 namespace {

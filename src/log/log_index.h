@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/environment.h"
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 #include "bough/error.h"
 #include "log/covered_end.h"
 #include "log/log_file.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "bough/outline.h"
+#include "bough/entry.h"
 #include "log/stored_lines.h"
 
 namespace bough {

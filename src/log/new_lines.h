@@ -13,7 +13,7 @@
 #include "base/check.h"
 #include "base/head.h"
 #include "base/json_scan.h"
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 
 namespace bough {
 

@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "base/crc32c.h"
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 #include "bough/error.h"
-#include "bough/report.h"
+#include "bough/maintenance.h"
 #include "log/byte_source.h"
 #include "log/line.h"
 

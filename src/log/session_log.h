@@ -32,10 +32,9 @@
 
 #include "base/environment.h"
 #include "base/process_state.h"
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 #include "bough/error.h"
-#include "bough/outline.h"
-#include "bough/report.h"
+#include "bough/maintenance.h"
 #include "log/log_files.h"
 #include "log/new_lines.h"
 #include "log/offset_index.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 #include "bough/error.h"
 #include "log/log_index.h"
 #include "log/recent_lines.h"

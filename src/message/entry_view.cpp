@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/json_scan.h"
-#include "bough/entry_summary.h"
+#include "bough/message.h"
 
 namespace bough {
 namespace {

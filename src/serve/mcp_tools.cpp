@@ -9,8 +9,7 @@
 #include "base/json_write.h"
 #include "base/timestamp.h"
 #include "base/try.h"
-#include "bough/branches.h"
-#include "bough/tree_drawing.h"
+#include "bough/tree.h"
 #include "serve/session_text.h"
 
 namespace bough::serve {

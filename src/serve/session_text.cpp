@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/try.h"
-#include "bough/entry_summary.h"
+#include "bough/message.h"
 #include "bough/tree.h"
 
 namespace bough::serve {

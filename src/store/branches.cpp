@@ -1,6 +1,9 @@
-#include "bough/branches.h"
+#include "bough/tree.h"
 
 #include <algorithm>
+
+#include "base/try.h"
+#include "bough/store.h"
 
 namespace bough {
 namespace {
@@ -17,9 +20,8 @@ TreeNode lastMessage(const SessionTree& tree, TreeNode leaf) {
 }  // namespace
 
 Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId) {
-  auto tree = store.loadTree(sessionId);
-  if (!tree) return std::unexpected(tree.error());
-  return listBranches(store, sessionId, *tree);
+  BOUGH_TRY(auto tree, store.loadTree(sessionId));
+  return listBranches(store, sessionId, tree);
 }
 
 Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId,
@@ -36,11 +38,10 @@ Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::
       wanted.insert(wanted.end(),
                     {branches[i].leaf, branches[i].firstOwn, message == kNoNode ? branches[i].leaf : message});
     }
-    auto entries = store.loadEntriesAt(sessionId, wanted);
-    if (!entries) return std::unexpected(entries.error());
+    BOUGH_TRY(auto entries, store.loadEntriesAt(sessionId, wanted));
     for (std::size_t i = from; i < end; ++i) {
       const TreeBranch& branch = branches[i];
-      const Entry* found = &(*entries)[(i - from) * 3];
+      const Entry* found = &entries[(i - from) * 3];
       BranchListing row{.leafId = found[0].id,
                         .firstOwnId = found[1].id,
                         .length = branch.length,
@@ -63,11 +64,10 @@ Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::
 
 DescribeEntries describeEntries(SessionStore& store, const std::string& sessionId, std::size_t graphemes) {
   return [&store, sessionId, graphemes](const std::vector<TreeNode>& nodes) -> Result<std::vector<EntrySummary>> {
-    auto entries = store.loadEntriesAt(sessionId, nodes);
-    if (!entries) return std::unexpected(entries.error());
+    BOUGH_TRY(auto entries, store.loadEntriesAt(sessionId, nodes));
     std::vector<EntrySummary> summaries;
-    summaries.reserve(entries->size());
-    for (const Entry& entry : *entries) summaries.push_back(summarizeEntry(entry, graphemes));
+    summaries.reserve(entries.size());
+    for (const Entry& entry : entries) summaries.push_back(summarizeEntry(entry, graphemes));
     return summaries;
   };
 }

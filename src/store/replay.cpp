@@ -1,4 +1,4 @@
-#include "bough/replay.h"
+#include "bough/tree.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,10 @@
 
 #include "base/file_io.h"
 #include "base/timestamp.h"
-#include "bough/entry_summary.h"
+#include "base/try.h"
+#include "bough/message.h"
+
+#include "bough/store.h"
 
 namespace bough {
 namespace {
@@ -28,9 +31,8 @@ Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string
   if (!tree) return std::unexpected(tree.error());
   TreeNode leaf = tree->head();
   if (!options.to.empty()) {
-    auto named = store.sequenceOf(sessionId, options.to);
-    if (!named) return std::unexpected(named.error());
-    leaf = *named;
+    BOUGH_TRY(auto named, store.sequenceOf(sessionId, options.to));
+    leaf = named;
   }
   const auto notOn = [&](const std::string& entry) {
     return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is not on the branch that is replayed", entry),
@@ -45,15 +47,13 @@ Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string
     replay.previousMs_ = replay.startMs_;
   }
   if (options.after.empty()) return replay;
-  auto after = store.loadEntry(sessionId, options.after);
-  if (!after) return std::unexpected(after.error());
-  auto place = store.sequenceOf(sessionId, options.after);
-  if (!place) return std::unexpected(place.error());
-  const auto found = std::ranges::find(replay.path_, *place);
+  BOUGH_TRY(auto after, store.loadEntry(sessionId, options.after));
+  BOUGH_TRY(auto place, store.sequenceOf(sessionId, options.after));
+  const auto found = std::ranges::find(replay.path_, place);
   if (found == replay.path_.end()) return notOn(options.after);
   replay.place_ = static_cast<std::size_t>(found - replay.path_.begin()) + 1;
-  replay.previousMs_ = parseTimestamp(after->timestamp);
-  replay.previousId_ = after->id;
+  replay.previousMs_ = parseTimestamp(after.timestamp);
+  replay.previousId_ = after.id;
   return replay;
 }
 
@@ -73,7 +73,7 @@ Result<void> SessionReplay::load() {
 
 Result<std::optional<ReplayStep>> SessionReplay::next() {
   if (place_ >= path_.size()) return std::nullopt;
-  if (auto there = load(); !there) return std::unexpected(there.error());
+  BOUGH_TRY(load());
   ReplayStep step{.entry = std::move(loaded_[place_ - loadedFrom_]), .place = place_ + 1};
   const auto now = parseTimestamp(step.entry.timestamp);
   step.sinceStartMs = between(startMs_, now);
@@ -88,10 +88,9 @@ Result<std::optional<ReplayStep>> SessionReplay::next() {
 Result<std::vector<ReplayStep>> SessionReplay::nextFailure() {
   std::vector<ReplayStep> steps;
   for (;;) {
-    auto step = next();
-    if (!step) return std::unexpected(step.error());
-    if (!*step) return steps;
-    steps.push_back(std::move(**step));
+    BOUGH_TRY(auto step, next());
+    if (!step) return steps;
+    steps.push_back(std::move(*step));
     if (steps.back().failed) return steps;
   }
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
+
+#include "base/try.h"
 
 namespace bough {
 namespace {
@@ -24,8 +27,8 @@ Error withCount(Error error, std::size_t entries, const std::string& sessionId) 
 
 }  // namespace
 
-SessionBuffer::SessionBuffer(Write write, std::size_t maxEntries, int maxMs)
-    : write_(std::move(write)), maxEntries_(std::max<std::size_t>(maxEntries, 1)), maxAge_(std::max(maxMs, 1)) {}
+SessionBuffer::SessionBuffer(std::size_t maxEntries, int maxMs)
+    : maxEntries_(std::max<std::size_t>(maxEntries, 1)), maxAge_(std::max(maxMs, 1)) {}
 
 SessionBuffer::~SessionBuffer() {
   stop();
@@ -41,33 +44,38 @@ void SessionBuffer::stop() {
   if (state.thread.joinable()) state.thread.join();
 }
 
-std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::of(const std::string& sessionId, bool make) {
+std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::find(const std::string& sessionId) {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
   const auto found = state.sessions.find(sessionId);
-  if (found != state.sessions.end()) return found->second;
-  if (!make) return nullptr;
-  state.any = true;
-  if (!state.stopping && !state.thread.joinable()) state.thread = std::thread([this, &state] { run(state); });
-  return state.sessions.emplace(sessionId, std::make_shared<Waiting>()).first->second;
+  return found == state.sessions.end() ? nullptr : found->second;
 }
 
-Result<void> SessionBuffer::append(const std::string& sessionId, std::vector<Entry> entries) const {
-  auto written =
-      write_({.sessionId = sessionId, .entries = std::move(entries), .expectedTail = {}, .origin = {}, .shared = {}});
-  if (!written) return std::unexpected(std::move(written.error()));
+std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::make(const std::shared_ptr<StoredSession>& session) {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  const auto found = state.sessions.find(session->sessionId());
+  if (found != state.sessions.end()) return found->second;
+  state.any = true;
+  if (!state.stopping && !state.thread.joinable()) state.thread = std::thread([this, &state] { run(state); });
+  return state.sessions.emplace(session->sessionId(), std::make_shared<Waiting>(session)).first->second;
+}
+
+Result<void> SessionBuffer::append(Waiting& waiting, std::vector<Entry> entries) {
+  AppendRequest request{.entries = std::move(entries)};
+  BOUGH_TRY(waiting.session->append(request));
   return {};
 }
 
 // Needs waiting.mutex. What cannot be written now goes on waiting, as on a full disk; what never can be is dropped. The
 // error says which of the two. False when the last batch was dropped.
-bool SessionBuffer::write(const std::string& sessionId, Waiting& waiting) {
+bool SessionBuffer::write(Waiting& waiting) {
   waiting.delayed.reset();
   if (waiting.entries.empty()) return true;
-  auto written = append(sessionId, waiting.entries);
-  if (!written && !written.error().retryable) return writeApart(sessionId, waiting);
+  auto written = append(waiting, waiting.entries);
+  if (!written && !written.error().retryable) return writeApart(waiting);
   if (!written) {
-    waiting.delayed = withCount(written.error(), waiting.entries.size(), sessionId);
+    waiting.delayed = withCount(written.error(), waiting.entries.size(), waiting.session->sessionId());
     return true;
   }
   waiting.entries.clear();
@@ -76,14 +84,14 @@ bool SessionBuffer::write(const std::string& sessionId, Waiting& waiting) {
 }
 
 // Batch by batch: one that can never be written takes no other with it.
-bool SessionBuffer::writeApart(const std::string& sessionId, Waiting& waiting) {
+bool SessionBuffer::writeApart(Waiting& waiting) {
   std::optional<Error> lost;
   std::size_t lostEntries = 0;
   Result<void> written;
   while (!waiting.batches.empty()) {
     const std::size_t count = waiting.batches.front();
     const auto end = waiting.entries.begin() + static_cast<std::ptrdiff_t>(count);
-    written = append(sessionId, {waiting.entries.begin(), end});
+    written = append(waiting, {waiting.entries.begin(), end});
     if (!written && written.error().retryable) break;
     if (!written) {
       add(lost, written.error());
@@ -92,13 +100,17 @@ bool SessionBuffer::writeApart(const std::string& sessionId, Waiting& waiting) {
     waiting.entries.erase(waiting.entries.begin(), end);
     waiting.batches.erase(waiting.batches.begin());
   }
-  if (lost) add(waiting.lost, withCount(*lost, lostEntries, sessionId));
+  if (lost) {
+    const Error told = withCount(*lost, lostEntries, waiting.session->sessionId());
+    add(waiting.lost, told);
+    add(waiting.lostSoFar, told);
+  }
   if (waiting.batches.empty()) return written.has_value();
-  waiting.delayed = withCount(written.error(), waiting.entries.size(), sessionId);
+  waiting.delayed = withCount(written.error(), waiting.entries.size(), waiting.session->sessionId());
   return true;
 }
 
-// Needs waiting.mutex. Each error is told once.
+// Needs waiting.mutex. Each error is told once to the session's callers.
 std::optional<Error> SessionBuffer::takeError(Waiting& waiting) {
   auto error = std::exchange(waiting.lost, std::nullopt);
   if (waiting.delayed) add(error, *std::exchange(waiting.delayed, std::nullopt));
@@ -106,13 +118,14 @@ std::optional<Error> SessionBuffer::takeError(Waiting& waiting) {
 }
 
 Result<AppendResult> SessionBuffer::accept(
-    const std::string& sessionId, const std::function<Result<AppendResult>(std::vector<Entry>& waiting)>& use) {
-  const auto waiting = of(sessionId, true);
+    const std::shared_ptr<StoredSession>& session,
+    const std::function<Result<AppendResult>(std::vector<Entry>& waiting)>& use) {
+  const auto waiting = make(session);
   const std::lock_guard lock(waiting->mutex);
   if (auto error = takeError(*waiting)) return std::unexpected(std::move(*error));
   // What could not be written before comes first, so that no more waits than may.
   if (waiting->entries.size() >= maxEntries_) {
-    write(sessionId, *waiting);
+    write(*waiting);
     if (auto error = takeError(*waiting)) return std::unexpected(std::move(*error));
   }
   if (waiting->entries.empty()) waiting->since = Clock::now();
@@ -129,7 +142,7 @@ Result<AppendResult> SessionBuffer::accept(
   if (waiting->entries.size() > before) waiting->batches.push_back(waiting->entries.size() - before);
   // A batch that waits with the others is accepted, and so is one that is stored while another is lost: that is told by
   // the next call.
-  if (result && waiting->entries.size() >= maxEntries_ && !write(sessionId, *waiting)) {
+  if (result && waiting->entries.size() >= maxEntries_ && !write(*waiting)) {
     return std::unexpected(*takeError(*waiting));
   }
   state_->wake.notify_one();
@@ -137,24 +150,29 @@ Result<AppendResult> SessionBuffer::accept(
 }
 
 Result<void> SessionBuffer::flush(const std::string& sessionId) {
-  const auto waiting = of(sessionId, false);
+  const auto waiting = find(sessionId);
   if (!waiting) return {};
   const std::lock_guard lock(waiting->mutex);
-  write(sessionId, *waiting);
+  write(*waiting);
   if (auto error = takeError(*waiting)) return std::unexpected(std::move(*error));
   return {};
 }
 
 Result<void> SessionBuffer::flushAll() {
-  std::vector<std::string> ids;
+  std::vector<std::shared_ptr<Waiting>> all;
   {
     State& state = *state_;
     const std::lock_guard lock(state.mutex);
-    for (const auto& [id, waiting] : state.sessions) ids.push_back(id);
+    for (const auto& [id, waiting] : state.sessions) all.push_back(waiting);
   }
   std::optional<Error> errors;
-  for (const std::string& id : ids) {
-    if (auto flushed = flush(id); !flushed) add(errors, std::move(flushed.error()));
+  for (const auto& waiting : all) {
+    const std::lock_guard lock(waiting->mutex);
+    write(*waiting);
+    auto error = std::exchange(waiting->lostSoFar, std::nullopt);
+    waiting->lost.reset();
+    if (waiting->delayed) add(error, *std::exchange(waiting->delayed, std::nullopt));
+    if (error) add(errors, std::move(*error));
   }
   if (errors) return std::unexpected(std::move(*errors));
   return {};
@@ -170,7 +188,7 @@ SessionBuffer::Clock::time_point SessionBuffer::writeDue(
     if (waiting->since + maxAge_ > Clock::now()) {
       due = std::min(due, waiting->since + maxAge_);
     } else {
-      write(id, *waiting);
+      write(*waiting);
     }
   }
   return due;

@@ -1,10 +1,11 @@
 // Buffered appends: accepted at once, made durable together.
 //
 // An accepted batch has its ids, times and parents, and waits in memory. A flush appends all that waits for a session
-// as one batch through the backend, so a crash loses a tail of whole batches; when the backend refuses that for good,
+// as one batch through the backend, so a crash loses a tail of whole batches; when the backend refuses that forever,
 // each batch by itself, so that only those are lost that cannot be stored. A thread flushes what has waited long
-// enough; what goes wrong there is returned by the session's next call. What a full disk or a busy lock keeps from
-// being written goes on waiting and is tried again; until then no more is accepted than may wait.
+// enough; what goes wrong there is returned by the session's next call, and by the next flushAll() even if another call
+// has told it before. What a full disk or a busy lock keeps from being written goes on waiting and is tried again;
+// until then no more is accepted than may wait.
 //
 // What waits belongs to the process that accepted it: a child of fork(2) begins with an empty buffer.
 #pragma once
@@ -29,14 +30,11 @@ namespace bough {
 
 class SessionBuffer {
  public:
-  /// Appends a complete batch durably.
-  using Write = std::function<Result<AppendResult>(AppendRequest)>;
-
-  SessionBuffer(Write write, std::size_t maxEntries, int maxMs);
+  SessionBuffer(std::size_t maxEntries, int maxMs);
   ~SessionBuffer();
 
   /// What waits for a session, oldest first. `use` is called under the session's lock and may add to it.
-  Result<AppendResult> accept(const std::string& sessionId,
+  Result<AppendResult> accept(const std::shared_ptr<StoredSession>& session,
                               const std::function<Result<AppendResult>(std::vector<Entry>& waiting)>& use);
   /// Writes what waits for a session; also returns what went wrong since the last call.
   Result<void> flush(const std::string& sessionId);
@@ -49,19 +47,24 @@ class SessionBuffer {
  private:
   using Clock = std::chrono::steady_clock;
   struct Waiting {
+    explicit Waiting(std::shared_ptr<StoredSession> stored) : session(std::move(stored)) {}
+
+    const std::shared_ptr<StoredSession> session;
     std::mutex mutex;  // held while writing, so that a session's batches keep their order
     std::vector<Entry> entries;
     std::vector<std::size_t> batches;  // how many of the entries each holds, in order
     Clock::time_point since;
-    std::optional<Error> lost;     // what was dropped, until somebody is told
-    std::optional<Error> delayed;  // why the rest still waits, until somebody is told
+    std::optional<Error> lost;       // what was dropped, until the next call of the session is told
+    std::optional<Error> lostSoFar;  // the same, until flushAll has told it
+    std::optional<Error> delayed;    // why the rest still waits, until somebody is told
   };
 
   struct State;
-  std::shared_ptr<Waiting> of(const std::string& sessionId, bool make);
-  Result<void> append(const std::string& sessionId, std::vector<Entry> entries) const;
-  bool write(const std::string& sessionId, Waiting& waiting);
-  bool writeApart(const std::string& sessionId, Waiting& waiting);
+  std::shared_ptr<Waiting> find(const std::string& sessionId);
+  std::shared_ptr<Waiting> make(const std::shared_ptr<StoredSession>& session);
+  static Result<void> append(Waiting& waiting, std::vector<Entry> entries);
+  static bool write(Waiting& waiting);
+  static bool writeApart(Waiting& waiting);
   static std::optional<Error> takeError(Waiting& waiting);
   Clock::time_point writeDue(const std::map<std::string, std::shared_ptr<Waiting>>& sessions);
   void run(State& state);
@@ -75,7 +78,6 @@ class SessionBuffer {
     std::atomic<bool> any = false;
   };
 
-  Write write_;
   std::size_t maxEntries_;
   std::chrono::milliseconds maxAge_;
   PerProcess<State> state_;

@@ -27,7 +27,7 @@ class PosixWatcher : public testing::Test {
 
   TempFolder temp_;
   std::unique_ptr<Directory> root_ = posixFileSystem().openRoot(temp_.path().string(), false).value();
-  std::unique_ptr<Watcher> watcher_ = root_->watch("a").value();
+  std::unique_ptr<Watcher> watcher_ = root_->watch({"a"}).value();
 };
 
 TEST_F(PosixWatcher, SaysFalseWhenNothingHappens) {
@@ -65,7 +65,7 @@ TEST_F(PosixWatcher, FollowsTheNameToAReplacement) {
 
 TEST_F(PosixWatcher, WatchesAFileThatWasThereBefore) {
   append("old");
-  auto watcher = root_->watch("old").value();
+  auto watcher = root_->watch({"old"}).value();
   append("old");
   EXPECT_TRUE(watcher->wait(kForeverMs).value());
 }
@@ -119,9 +119,45 @@ TEST_F(PosixWatcher, KeepsItsTimeoutWhileOtherFilesComeAndGo) {
 TEST_F(PosixWatcher, WorksAfterTheFolderMoved) {
   auto folder = root_->openDirectory("before", true).value();
   std::filesystem::rename(temp_ / "before", temp_ / "after");
-  auto watcher = folder->watch("a").value();
+  auto watcher = folder->watch({"a"}).value();
   ASSERT_TRUE(folder->open("a", OpenMode::CreateNew));
   EXPECT_TRUE(watcher->wait(kForeverMs).value());
+}
+
+TEST_F(PosixWatcher, TellsWhichNamesChanged) {
+  auto both = root_->watch({"a", "b"}).value();
+  auto all = root_->watch({}).value();
+  append("b");
+  append("c");
+  EXPECT_TRUE(both->wait(kForeverMs).value());
+  EXPECT_EQ(both->takeChanged().names, std::set<std::string>{"b"});
+  EXPECT_TRUE(both->takeChanged().names.empty());
+  EXPECT_TRUE(all->wait(kForeverMs).value());
+  EXPECT_EQ(all->takeChanged().names, (std::set<std::string>{"b", "c"}));
+  append("c");
+  EXPECT_TRUE(all->wait(kForeverMs).value());
+  EXPECT_EQ(all->takeChanged().names, std::set<std::string>{"c"});
+  EXPECT_FALSE(both->wait(0).value());
+}
+
+// Each waits in a thread of its own; the events are read by one of them for all.
+TEST_F(PosixWatcher, ManyWatchersShareOneDescriptor) {
+  const auto openDescriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const auto before = openDescriptors();
+  std::vector<std::unique_ptr<Watcher>> watchers;
+  for (int i = 0; i < 300; ++i) watchers.push_back(root_->watch({"f" + std::to_string(i)}).value());
+  EXPECT_EQ(openDescriptors(), before);
+  std::vector<std::thread> waiting;
+  std::atomic<int> woken = 0;
+  for (const int i : {7, 70, 270}) {
+    waiting.emplace_back([&, i] { woken += watchers[static_cast<std::size_t>(i)]->wait(kForeverMs).value() ? 1 : 0; });
+  }
+  for (const int i : {70, 270, 7}) append("f" + std::to_string(i));
+  for (std::thread& thread : waiting) thread.join();
+  EXPECT_EQ(woken, 3);
+  EXPECT_FALSE(watchers[8]->wait(0).value());
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "crash/ledger.h"
-#include "store/file_backend.h"
+#include "store/file/file_backend.h"
 
 namespace bough {
 namespace {
@@ -17,7 +17,7 @@ TEST(Rewrite, IsRefusedWhenTheTailHasMoved) {
   SimEnvironment environment(files, 2);
   auto backend = FileBackend::open(kStore, {}, jsonEntrySerializer(), environment.environment()).value();
   const std::uint64_t sequences[] = {0, 1};
-  const auto read = backend->read("a", sequences).value();
+  const auto read = backend->session("a").value()->ownRead(sequences).value();
 
   ASSERT_TRUE(ledger.append(world, "a", {message("two")}));
   const auto refused = backend->rewrite("a", read, "one");

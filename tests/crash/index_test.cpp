@@ -247,7 +247,7 @@ TEST_F(Index, OfLinesWithoutSealsEndsWhenTheyAreEdited) {
                        i == 0 ? "null" : fmt::format("\"m{}\"", i - 1), std::string(14'000, 'x'));
     log += '\n';
   }
-  World(files_, kOptions)->close();
+  (void)World(files_, kOptions)->close();
   files_.put(kLog, log);
   const Answers answers(40, 13);
   const std::string before = answers.of(files_);

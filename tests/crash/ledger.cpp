@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/json_scan.h"
-#include "store/file_backend.h"
+#include "store/file/file_backend.h"
 
 namespace bough {
 namespace {

@@ -83,15 +83,15 @@ int dump(const std::string& folder, const std::string& session) {
   // The open log must give what the scan found.
   auto backend = makeFileBackend(folder);
   if (!backend) return fail(backend.error().message);
-  const auto sequences = (*backend)->select(session, {});
-  if (!sequences) return fail(sequences.error().message);
-  const auto entries = (*backend)->read(session, *sequences);
+  const auto stored = (*backend)->open(session);
+  if (!stored) return fail(stored.error().message);
+  const auto entries = (*stored)->loadOwn(0, SIZE_MAX);
   if (!entries) return fail(entries.error().message);
   std::vector<std::string> read;
   for (const Entry& entry : *entries) read.push_back(entryText(entry.id, entry.parentId.value_or(""), entry.type));
   if (read != sink.entries) return fail(fmt::format("read back as other entries:\n{}", fmt::join(read, "\n")));
 
-  const auto report = (*backend)->verify(session);
+  const auto report = (*backend)->maintenance()->verify(session);
   if (!report) return fail(report.error().message);
   fmt::print("verify\n");
   for (const Problem& problem : report->problems) {

@@ -4,7 +4,7 @@
 
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 
 namespace bough {
 namespace {

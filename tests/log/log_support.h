@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 #include "log/byte_source.h"
 #include "log/line.h"
 #include "log/scan.h"

@@ -1,4 +1,4 @@
-#include "bough/entry_summary.h"
+#include "bough/message.h"
 
 #include <gtest/gtest.h>
 

@@ -11,14 +11,14 @@
 namespace bough {
 namespace {
 
-struct Role {
+struct ProcessRole {
   std::string store;
   std::string session;
   std::string name;
   unsigned seed;
 };
 
-std::unique_ptr<SessionStore> openStore(const Role& role) {
+std::unique_ptr<SessionStore> openStore(const ProcessRole& role) {
   auto store = SessionStore::open(role.store);
   if (!store) {
     report("bad open: " + store.error().message);
@@ -28,7 +28,7 @@ std::unique_ptr<SessionStore> openStore(const Role& role) {
 }
 
 // Appends batches until it is killed: `<name>-<number>-<place>-of-<count>`, reported as soon as it is acknowledged.
-void write(const Role& role) {
+void write(const ProcessRole& role) {
   auto store = openStore(role);
   std::mt19937 random(role.seed);
   for (int number = 0;; ++number) {
@@ -77,7 +77,7 @@ class BatchOrder {
 };
 
 // Reads all whenever there is more: no error, no half batch, nothing twice, nothing that was there gone.
-void read(const Role& role) {
+void read(const ProcessRole& role) {
   auto store = openStore(role);
   std::string position;
   BatchOrder followed;
@@ -108,7 +108,7 @@ void read(const Role& role) {
 }
 
 // Takes the tail, appends behind it, says who won.
-void race(const Role& role) {
+void race(const ProcessRole& role) {
   auto store = openStore(role);
   for (int won = 0; won < 25;) {
     const auto state = store->sessionState(role.session);
@@ -128,7 +128,7 @@ void race(const Role& role) {
 }
 
 // Archives the session whenever it is not.
-void archive(const Role& role) {
+void archive(const ProcessRole& role) {
   auto store = openStore(role);
   for (;;) {
     const auto result = store->archiveSession(role.session);
@@ -138,7 +138,7 @@ void archive(const Role& role) {
 }
 
 // Appends one entry, once a line arrives that says so.
-void appendOne(const Role& role) {
+void appendOne(const ProcessRole& role) {
   auto store = openStore(role);
   const auto result = store->appendSessionEntries(role.session, {message("x", role.name)});
   report(result ? "ack" : "bad append: " + result.error().message);
@@ -147,10 +147,10 @@ void appendOne(const Role& role) {
 }  // namespace
 
 int runRole(const std::vector<std::string>& arguments) {
-  const Role role{.store = arguments.at(1),
-                  .session = arguments.at(2),
-                  .name = arguments.at(3),
-                  .seed = static_cast<unsigned>(std::stoul(arguments.at(4)))};
+  const ProcessRole role{.store = arguments.at(1),
+                         .session = arguments.at(2),
+                         .name = arguments.at(3),
+                         .seed = static_cast<unsigned>(std::stoul(arguments.at(4)))};
   const std::string& name = arguments.at(0);
   if (name == "write") write(role);
   if (name == "read") read(role);

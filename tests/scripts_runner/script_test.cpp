@@ -22,8 +22,8 @@
 #include <sstream>
 
 #include "base/sha256.h"
-#include "store/file_backend.h"
-#include "store/memory_backend.h"
+#include "store/file/file_backend.h"
+#include "store/memory/memory_backend.h"
 #include "store/session_store_impl.h"
 #include "support/sim_environment.h"
 #include "support/temp_folder.h"

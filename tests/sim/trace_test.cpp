@@ -84,7 +84,7 @@ TEST(SimFileSystemNames, ThatLeaveTheFolderAreRefused) {
     EXPECT_EQ(root->openDirectory(name, true).error(), EINVAL) << name;
   }
   EXPECT_EQ(root->open("", OpenMode::OpenOrCreate).error(), ENOENT);
-  EXPECT_EQ(root->watch("a").error(), ENOTSUP);
+  EXPECT_EQ(root->watch({"a"}).error(), ENOTSUP);
 }
 
 TEST(SimFileSystemThreads, MayUseItTogether) {

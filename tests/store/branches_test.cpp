@@ -1,10 +1,9 @@
 // Branches as people list, compare and replay them.
 
-#include "bough/branches.h"
+#include "bough/tree.h"
 
 #include <gtest/gtest.h>
 
-#include "bough/replay.h"
 #include "store/store_support.h"
 
 namespace bough {

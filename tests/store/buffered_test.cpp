@@ -8,7 +8,7 @@
 #include <semaphore>
 #include <thread>
 
-#include "store/file_backend.h"
+#include "store/file/file_backend.h"
 #include "store/session_buffer.h"
 #include "store/store_support.h"
 #include "support/hooked_serializer.h"
@@ -22,14 +22,46 @@ class Buffered : public StoreTest {
   static constexpr StoreOptions kOptions{.durability = Durability::Buffered, .bufferedMs = 1'000'000};
 };
 
-// The store is closed between the first look of an append and the moment it is taken in.
-TEST_F(Buffered, NothingIsAcceptedOnceClosingHasBegun) {
+// The store is closed while an append is taken in: closing waits for it and writes it.
+TEST_F(Buffered, ClosingLosesNothingThatIsBeingAccepted) {
   HookedSerializer serializer;
   auto backend = makeMemoryBackend(serializer);
   store = must(SessionStore::open({.backend = backend, .options = kOptions}));
   must(store->createSession({.sessionId = "s"}));
-  serializer.beforeDecode([&] { must(store->close()); });
-  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x", "b1")})).code, ErrorCode::Closed);
+  std::future<Result<void>> closed;
+  serializer.beforeDecode([&] {
+    closed = std::async(std::launch::async, [&] { return store->close(); });
+    (void)closed.wait_for(std::chrono::milliseconds(50));
+  });
+  must(store->appendSessionEntries("s", {message("x", "b1")}));
+  must(closed.get());
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x", "b2")})).code, ErrorCode::Closed);
+  EXPECT_EQ(idsOf(*must(SessionStore::open({.backend = backend, .options = {}})), "s"), (Ids{"b1"}));
+}
+
+// Whoever comes first is told of a loss; a flush tells of it all the same.
+TEST_F(Buffered, AFlushTellsOfALossThatAReaderWasToldOf) {
+  auto other = open();
+  store = open(kOptions);
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("m", "x")}));
+  must(other->appendSessionEntries("s", {message("other", "x")}));
+  EXPECT_EQ(refused(store->loadSessionEntries("s")).code, ErrorCode::IdConflict);
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"x"})) << "told once, a reader goes on";
+  EXPECT_EQ(refused(store->flush()).code, ErrorCode::IdConflict);
+  must(store->flush());
+  must(store->close());
+}
+
+TEST_F(Buffered, AClosingTellsOfALossThatAnAppendWasToldOf) {
+  auto other = open();
+  store = open(kOptions);
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("m", "x")}));
+  must(other->appendSessionEntries("s", {message("other", "x")}));
+  EXPECT_EQ(refused(store->loadEntry("s", "x")).code, ErrorCode::IdConflict);
+  must(store->appendSessionEntries("s", {message("m", "y")}));
+  EXPECT_EQ(refused(store->close()).code, ErrorCode::IdConflict);
 }
 
 TEST_F(Buffered, EverySessionThatLosesSomethingIsToldOf) {
@@ -106,29 +138,45 @@ TEST(BufferedSim, AClosedStoreStaysOpenAsLongAsAnythingWaits) {
   EXPECT_EQ(idsOf(*open(), "b"), (Ids{"b1"}));
 }
 
+// A session that only counts what is written to it.
+class WrittenSession final : public StoredSession {
+ public:
+  explicit WrittenSession(std::function<void()> onAppend) : onAppend_(std::move(onAppend)) {}
+  [[nodiscard]] const std::string& sessionId() const override { return id_; }
+  [[nodiscard]] Result<AppendResult> append(AppendRequest&) override {
+    onAppend_();
+    return AppendResult();
+  }
+  [[nodiscard]] Result<SessionState> state() override { return SessionState(); }
+  [[nodiscard]] Result<Entry> header() override { return Entry(); }
+  [[nodiscard]] Result<LoadResult> load(const LoadQuery&) override { return LoadResult(); }
+  [[nodiscard]] Result<std::vector<Entry>> loadOwn(std::uint64_t, std::size_t) override { return std::vector<Entry>(); }
+  [[nodiscard]] Result<SessionShape> shape() override { return SessionShape(); }
+  [[nodiscard]] Result<std::vector<SessionLabel>> labels() override { return std::vector<SessionLabel>(); }
+  [[nodiscard]] Result<std::vector<std::string>> findIds(std::string_view, std::size_t) override { return Ids(); }
+  [[nodiscard]] Result<void> exportLines(const std::function<bool(std::string_view)>&) override { return {}; }
+  [[nodiscard]] Result<std::unique_ptr<ChangeWatcher>> watch() override { return nullptr; }
+
+ private:
+  std::function<void()> onAppend_;
+  std::string id_ = "s";
+};
+
 // By the order of what happens: the clock of a machine under load proves nothing.
 TEST(SessionBufferTest, EachWaitsAsLongAsItIsTold) {
   std::binary_semaphore flushed(0);
   std::atomic<int> slowWrites = 0;
-  SessionBuffer fast(
-      [&](const AppendRequest&) -> Result<AppendResult> {
-        flushed.release();
-        return {};
-      },
-      1000, 1);
-  SessionBuffer slow(
-      [&](const AppendRequest&) -> Result<AppendResult> {
-        ++slowWrites;
-        return {};
-      },
-      1000, 8000);
+  const auto fastSession = std::make_shared<WrittenSession>([&] { flushed.release(); });
+  const auto slowSession = std::make_shared<WrittenSession>([&] { ++slowWrites; });
+  SessionBuffer fast(1000, 1);
+  SessionBuffer slow(1000, 8000);
   const auto add = [](std::vector<Entry>& waiting) -> Result<AppendResult> {
     waiting.push_back(message("x"));
     return {};
   };
-  must(slow.accept("s", add));
+  must(slow.accept(slowSession, add));
   for (int i = 0; i < 20; ++i) {
-    must(fast.accept("s", add));
+    must(fast.accept(fastSession, add));
     flushed.acquire();
   }
   EXPECT_EQ(slowWrites, 0) << "twenty short waits are over before one long one";

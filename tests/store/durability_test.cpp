@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "store/file_backend.h"
+#include "store/file/file_backend.h"
 #include "store/store_support.h"
 #include "support/sim_environment.h"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "log/line.h"
-#include "store/file_backend.h"
+#include "store/file/file_backend.h"
 #include "store/store_support.h"
 #include "support/sim_environment.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "store/file_backend.h"
+#include "store/file/file_backend.h"
 #include "store/store_support.h"
 #include "support/sim_environment.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 TEST_F(StoreTest, AParentStaysWhileItIsForked) {
   fill("p", 1);
-  auto backend = must(makeFileBackend(folder.path().string(), {}, jsonEntrySerializer()));
+  auto backend = must(FileBackend::open(folder.path().string(), {}, jsonEntrySerializer(), systemEnvironment()));
   auto hold = must(backend->pin("p", "e1"));
   const auto hasty = open({.lockTimeoutMs = 1});
   EXPECT_EQ(refused(hasty->trashSession("p")).code, ErrorCode::Busy);
@@ -217,7 +217,9 @@ TEST_F(StoreTest, HostileOriginsLeadNowhere) {
   EXPECT_EQ(refused(store->loadSessionEntries("a")).code, ErrorCode::Damaged);
   EXPECT_EQ(refused(store->loadSessionEntries("b", {.branch = "xb"})).code, ErrorCode::Damaged);
   plant("orphan", "gone", "x");
-  const Error error = refused(store->loadSessionEntries("orphan"));
+  // What is left is shown (lost_parent_test.cpp has more); nothing is appended to it.
+  EXPECT_EQ(idsOf(*store, "orphan"), (Ids{"xorphan"}));
+  const Error error = refused(store->appendSessionEntries("orphan", {message("x")}));
   EXPECT_EQ(error.code, ErrorCode::NotFound);
   EXPECT_TRUE(error.message.contains("gone"));
   EXPECT_TRUE(store->verifySession("orphan"));

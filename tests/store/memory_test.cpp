@@ -1,6 +1,6 @@
 // What only the backend in memory has to be shown to do: the scripts and tests/threads hold it to the files' behaviour.
 
-#include "store/memory_backend.h"
+#include "store/memory/memory_backend.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ class Memory : public testing::Test {
   }
 
   HookedSerializer serializer;
-  std::shared_ptr<StorageBackend> backend = makeMemoryBackend(serializer);
+  std::shared_ptr<MemoryBackend> backend = std::make_shared<MemoryBackend>(serializer, systemEnvironment());
   std::unique_ptr<SessionStore> store = must(SessionStore::open({.backend = backend, .options = {}}));
 };
 
@@ -37,10 +37,10 @@ class Memory : public testing::Test {
 TEST_F(Memory, SequencesThatAreNotThereAreRefused) {
   EXPECT_EQ(refused(store->loadEntriesAt("s", {999'999})).code, ErrorCode::Damaged);
   const std::uint64_t sequences[] = {1, 3};
-  const Error error = refused(backend->read("s", sequences));
+  const Error error = refused(must(backend->session("s"))->ownRead(sequences));
   EXPECT_EQ(error.code, ErrorCode::Damaged);
   EXPECT_TRUE(error.retryable) << "they are asked for again";
-  EXPECT_EQ(refused(backend->branch("s", 3, 10)).code, ErrorCode::Damaged);
+  EXPECT_EQ(refused(must(backend->session("s"))->ownBranch(3, 10)).code, ErrorCode::Damaged);
 }
 
 TEST_F(Memory, ASessionStaysWhileItIsForked) {
@@ -57,12 +57,12 @@ TEST_F(Memory, ASessionThatIsBeingRemovedCannotBeForked) {
     forked = meanwhile([&] { return store->branchFromEntry("s", "b", {.sessionId = "f"}); });
     return {};
   };
-  must(backend->remove("s", fork));
+  must(backend->removeIf("s", fork));
   EXPECT_EQ(refused(forked.get()).code, ErrorCode::NotFound);
 
   must(store->createSession({.sessionId = "s"}));
   must(store->appendSessionEntries("s", {message("x", "b")}));
-  must(backend->trash("s", fork));
+  must(backend->sharedTrash().moveIf("s", fork));
   EXPECT_EQ(refused(forked.get()).code, ErrorCode::NotFound);
 }
 
@@ -71,7 +71,7 @@ TEST_F(Memory, ACursorReadsNothingByThePlacesOfAnotherLog) {
   auto cursor = must(store->openCursor("s"));
   ASSERT_EQ(must(cursor.next(2)).back().id, "a");
   serializer.beforeDecode([&] {
-    must(backend->remove("s", [] { return Result<void>(); }));
+    must(backend->removeIf("s", [] { return Result<void>(); }));
     must(store->createSession({.sessionId = "s"}));
     must(store->appendSessionEntries("s",
                                      {message("x", "n1"), message("x", "n2"), message("x", "a"), message("x", "n3")}));
@@ -82,7 +82,7 @@ TEST_F(Memory, ACursorReadsNothingByThePlacesOfAnotherLog) {
 TEST_F(Memory, AnAttachmentStaysUntilItsEntryNamesIt) {
   const std::string bytes = "kept apart";
   const std::string sha256 = must(store->putAttachment(bytes));
-  auto hold = must(backend->holdAttachments());
+  auto hold = must(backend->attachments()->hold());
   auto removed = meanwhile([&] { return store->removeUnusedAttachments({sha256}); });
   must(store->appendSessionEntries("s", {entryOf("note", R"({"file":")" + sha256 + R"("})")}));
   hold.reset();

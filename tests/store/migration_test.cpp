@@ -264,7 +264,7 @@ class VersionTest : public testing::TestWithParam<bool> {
     header.timestamp = "2026-01-01T00:00:00Z";
     Entry first = message("x", "x", "");
     first.timestamp = header.timestamp;
-    must(backend->createSession(id, {header, first}));
+    must(backend->create({.sessionId = id, .entries = {header, first}}));
   }
   ErrorCode appendTo(const std::string& id, Durability durability = Durability::Sync) {
     return refused(store->appendSessionEntries(id, {message("y")}, {.durability = durability})).code;

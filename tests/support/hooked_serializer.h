@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "bough/entry_serializer.h"
+#include "bough/entry.h"
 
 namespace bough {
 

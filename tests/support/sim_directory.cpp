@@ -187,9 +187,9 @@ SysResult<void> SimDirectory::checkWritable() {
   return {};
 }
 
-SysResult<std::unique_ptr<Watcher>> SimDirectory::watch(std::string_view name) {
+SysResult<std::unique_ptr<Watcher>> SimDirectory::watch(const std::vector<std::string>& names) {
   const std::lock_guard guard(state_->mutex);
-  (void)state_->enter("watch " + labelOf(name), false);
+  (void)state_->enter("watch " + labelOf(names.empty() ? "" : names.front()), false);
   return std::unexpected(ENOTSUP);
 }
 

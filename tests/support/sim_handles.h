@@ -44,7 +44,7 @@ class SimDirectory final : public Directory {
   SysResult<void> remove(std::string_view name) override;
   SysResult<void> sync() override;
   SysResult<void> checkWritable() override;
-  SysResult<std::unique_ptr<Watcher>> watch(std::string_view name) override;
+  SysResult<std::unique_ptr<Watcher>> watch(const std::vector<std::string>& names) override;
   [[nodiscard]] std::string path() const override;
 
  private:

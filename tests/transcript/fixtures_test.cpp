@@ -2,7 +2,7 @@
 //
 // tests/transcript/fixtures/AGENT/NAME is a file of that agent; tests/golden/transcript/AGENT/NAME.txt says what bough
 // reads from it.
-#include <bough/entry_summary.h>
+#include <bough/message.h>
 #include <bough/transcript.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>

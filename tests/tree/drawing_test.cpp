@@ -1,4 +1,4 @@
-#include "bough/tree_drawing.h"
+#include "bough/tree.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "base/try.h"
-#include "bough/entry_summary.h"
+#include "bough/message.h"
 
 namespace bough::cli {
 namespace {

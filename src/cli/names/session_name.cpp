@@ -144,14 +144,29 @@ bool isKnown(SessionStore& store, const std::string& sessionId) {
   return state || (state.error().code != ErrorCode::NotFound && state.error().code != ErrorCode::InvalidArgument);
 }
 
-}  // namespace
-
-Result<std::string> resolveSession(SessionStore& store, const std::string& name) {
+Result<std::string> findSession(SessionStore& store, const std::string& name) {
   if (name.empty()) return fail(ErrorCode::InvalidArgument, "a session needs a name", "`bough ls` lists the sessions");
   if (isKnown(store, name)) return name;
   std::error_code error;
   if (looksLikePath(name) && fs::exists(name, error)) return sessionAt(store, name);
   return findInCatalog(store, name);
+}
+
+// Whatever a command does with such a session, it works on a part of its history.
+void tellOfLostHistory(SessionStore& store, const std::string& sessionId) {
+  const auto state = store.sessionState(sessionId);
+  if (!state || state->lostSession.empty()) return;
+  printMessage(fmt::format("{} continues session {}, which is not in the store: only its own entries are shown",
+                           sessionId, state->lostSession));
+  printMessage(fmt::format("  → bough trash --restore {}, or bough repair --detach {}", state->lostSession, sessionId));
+}
+
+}  // namespace
+
+Result<std::string> resolveSession(SessionStore& store, const std::string& name) {
+  BOUGH_TRY(auto sessionId, findSession(store, name));
+  tellOfLostHistory(store, sessionId);
+  return sessionId;
 }
 
 Result<NamedSession> openSession(const Context& context, const std::string& name) {

@@ -7,7 +7,7 @@
 
 #include "base/json_write.h"
 #include "bough/entry.h"
-#include "bough/entry_summary.h"
+#include "bough/message.h"
 
 namespace bough::cli {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "bough/usage.h"
+#include "bough/catalog.h"
 #include "cli/definition/command.h"
 
 namespace bough::cli {

@@ -1,4 +1,4 @@
-#include "bough/branches.h"
+#include "bough/tree.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

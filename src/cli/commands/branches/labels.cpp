@@ -3,7 +3,7 @@
 #include "base/json_write.h"
 #include "base/timestamp.h"
 #include "base/try.h"
-#include "bough/entry_summary.h"
+#include "bough/message.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"

@@ -1,11 +1,11 @@
-#include "bough/replay.h"
+#include "bough/tree.h"
 
 #include <fmt/format.h>
 
 #include "base/json_write.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "bough/entry_summary.h"
+#include "bough/message.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"

@@ -4,8 +4,7 @@
 
 #include "base/json_write.h"
 #include "base/try.h"
-#include "bough/branches.h"
-#include "bough/tree_drawing.h"
+#include "bough/tree.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"

@@ -89,18 +89,35 @@ struct Outcome {
   ExitCode code = kDone;
 };
 
+// All in one call: one look at the store, and a session goes together with its forks. What was used or pinned since it
+// was listed has another tail by now, and stays.
 Outcome moveAll(SessionStore& store, const std::vector<Catalog::Expired>& expired, bool json) {
   Outcome outcome;
+  std::vector<Removal> removals;
+  const auto refuse = [&](const Error& error, const std::string& sessionId) {
+    if (error.code == ErrorCode::Conflict)
+      return printMessage(fmt::format("{} was used meanwhile: it stays", sessionId));
+    printError(error, json);
+    outcome.code = kProblem;
+  };
   for (const Catalog::Expired& each : expired) {
-    auto moved = store.trashSession(each.session.sessionId);
-    if (!moved) {
-      // Whoever shares its history is not over yet.
-      printError(moved.error(), json);
-      outcome.code = kProblem;
+    const auto state = store.sessionState(each.session.sessionId);
+    if (!state) {
+      refuse(state.error(), each.session.sessionId);
+    } else if (state->entryCount != each.session.entries) {
+      refuse({.code = ErrorCode::Conflict}, each.session.sessionId);
+    } else {
+      removals.push_back({.sessionId = each.session.sessionId, .expectedTail = state->tailId});
+    }
+  }
+  const auto results = store.maintenance().trash(removals);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i]) {
+      refuse(results[i].error(), removals[i].sessionId);
       continue;
     }
     ++outcome.moved;
-    outcome.bytes += moved->bytes;
+    outcome.bytes += results[i]->bytes;
   }
   return outcome;
 }

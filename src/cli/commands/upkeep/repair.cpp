@@ -13,6 +13,7 @@ namespace {
 struct Options {
   std::string session;
   bool removeUnused = false;
+  bool detach = false;
 };
 
 void print(const RepairReport& report, bool json) {
@@ -61,6 +62,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return fail(ErrorCode::InvalidArgument, "which session?", "`bough verify` finds the ones that need it");
   }
   BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  if (options.detach) {
+    BOUGH_TRY(store->maintenance().detachRest(session));
+  }
   BOUGH_TRY(auto report, store->repairSession(session));
   print(report, context.json);
   if (report.refusal) return std::unexpected(*report.refusal);
@@ -81,6 +85,9 @@ Command repairCommand() {
           "  bough repair SESSION\n"
           "  bough repair --unused-attachments",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session},
+                  {.name = "--detach",
+                   .help = "Of a fork whose parent is lost, make what is left a session of its own",
+                   .target = &options->detach},
                   {.name = "--unused-attachments",
                    .help = "Instead: remove attachments that no entry names",
                    .target = &options->removeUnused}},

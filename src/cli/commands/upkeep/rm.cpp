@@ -46,18 +46,21 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                                            : fmt::format("Move {} sessions to the trash?", sessions.size())));
     if (!sure) return kDone;
   }
-  ExitCode code = kDone;
+  std::vector<Removal> removals;
   for (const std::string& session : sessions) {
-    auto moved = store->trashSession(session, {.detachForks = options.detach});
-    if (!moved) {
-      if (moved.error().code == ErrorCode::HasForks) {
-        moved.error().hint = "remove them as well, or add --detach: each then gets its own copy";
-      }
-      printError(moved.error(), context.json);
-      code = kProblem;
+    removals.push_back({.sessionId = session, .detachForks = options.detach});
+  }
+  ExitCode code = kDone;
+  for (auto& moved : store->maintenance().trash(removals)) {
+    if (moved) {
+      printResult(*moved, context.json);
       continue;
     }
-    printResult(*moved, context.json);
+    if (moved.error().code == ErrorCode::HasForks) {
+      moved.error().hint = "remove them as well, or add --detach: each then gets its own copy";
+    }
+    printError(moved.error(), context.json);
+    code = kProblem;
   }
   return code;
 }

@@ -1,0 +1,162 @@
+// StoreMaintenance: the upkeep of a store. Verify, repair, migrate, archive; the trash; attachments.
+//
+// Made by SessionStore::maintenance; a handle as Session is, and as safe to use from any thread. A backend may lack
+// some of this: such calls return Unsupported and say what is missing. What is buffered for a session is flushed first.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/error.h"
+
+namespace BOUGH_PUBLIC bough {
+
+enum class ProblemKind : std::uint8_t {
+  // Notes: readable all the same.
+  Unsealed,    ///< A line without a seal, or with members in another order: made by hand or by another tool.
+  LineEnding,  ///< A byte order mark, CRLF, or a blank line.
+  Leftover,    ///< A compressed copy beside the log that holds nothing more; `repair` removes it.
+  // Problems: something cannot be read, or says what cannot be.
+  Torn,           ///< Bytes behind the last complete batch; the next append or `repair` moves them aside.
+  Damage,         ///< A line that is not what was written. It is skipped; its bytes stay.
+  BrokenBatch,    ///< A batch in the middle of the file of which lines are missing.
+  DuplicateId,    ///< A second entry of the same id; the first one counts.
+  UnknownParent,  ///< The parent is not an earlier entry; the entry begins a branch without a known root.
+  Header,         ///< The header is missing, repeated, or of a newer format.
+  Attachment,     ///< An attachment is missing or not what its name says.
+  OtherCopy,      ///< A compressed copy beside the log that holds something else; it is not read.
+};
+
+/// The stable name of a kind, as `--json` prints it ("unknown_parent").
+std::string_view toString(ProblemKind kind);
+
+/// What to do about it, or what it means when nothing can be done.
+std::string_view remedyFor(ProblemKind kind);
+
+/// Whether reading loses nothing by it.
+constexpr bool isNote(ProblemKind kind) {
+  return kind <= ProblemKind::Leftover;
+}
+
+/// One thing that is not as it should be, and where.
+struct Problem {
+  ProblemKind kind = ProblemKind::Damage;
+  std::uint64_t offset = 0;  ///< In the session file (in its unpacked bytes when it is compressed).
+  std::uint64_t bytes = 0;
+  std::string message = {};
+};
+
+struct VerifyReport {
+  std::string sessionId = {};
+  std::string file = {};      ///< Where it lies; empty when it is in no file.
+  std::uint64_t entries = 0;  ///< That can be read.
+  std::uint64_t bytes = 0;
+  std::vector<Problem> problems = {};  ///< In file order; at most kMaxListed of them.
+  std::uint64_t problemCount = 0;      ///< Without notes, listed or not.
+  std::uint64_t noteCount = 0;
+
+  static constexpr std::size_t kMaxListed = 1000;
+};
+
+struct RepairReport {
+  std::string sessionId = {};
+  std::uint64_t tornBytes = 0;     ///< Moved to <session>.torn.
+  std::uint64_t damagedLines = 0;  ///< In the middle of the file: they stay where they are and are skipped.
+  bool indexRebuilt = false;
+  std::vector<std::string> removedFiles = {};  ///< Left behind by an interrupted operation, and needed by none.
+  std::vector<std::string> otherCopies = {};   ///< Compressed files beside the log that hold something else; they stay.
+  std::string path = {};                       ///< Of the log that is read, when otherCopies are beside it.
+  /// Why the session still cannot be appended to: its format is not the present one, or an archive cannot be unpacked
+  /// (then it is left as it is); or the session that it continues is not there.
+  std::optional<Error> refusal = {};
+};
+
+struct MigrationResult {
+  std::string sessionId = {};
+  int fromFormat = 0;
+  int toFormat = 0;
+  std::uint64_t entries = 0;
+  std::string keptAs = {};             ///< Where the old file is; empty when there was nothing to do.
+  std::vector<Problem> problems = {};  ///< Lines of the old file that could not be read; they are in `keptAs`.
+};
+
+/// A session in the trash.
+struct TrashedSession {
+  std::string trashId = {};  ///< Names it there: a session can be in the trash more than once.
+  std::string sessionId = {};
+  std::uint64_t removedMs = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// A session to remove, and what must hold at that moment, while nobody can append to it or fork it.
+struct Removal {
+  std::string sessionId = {};
+  std::optional<std::string> expectedTail = {};  ///< Conflict when the session was appended to since.
+  bool detachForks = false;                      ///< First give each fork its own copy of what it shares.
+};
+
+struct ArchiveResult {
+  std::string sessionId = {};
+  std::uint64_t bytesBefore = 0;
+  std::uint64_t bytesAfter = 0;
+};
+
+class StoreMaintenance {
+ public:
+  /// Looks at every byte of a session. Changes nothing. Costs one read of the whole log, and of the attachments it
+  /// names.
+  [[nodiscard]] Result<VerifyReport> verify(const std::string& sessionId) const;
+  /// What opening for append would do: moves torn bytes aside, rebuilds the index, removes leftovers.
+  [[nodiscard]] Result<RepairReport> repair(const std::string& sessionId) const;
+  /// Brings a session of an older format to the present one; the old file is kept beside it.
+  [[nodiscard]] Result<MigrationResult> migrate(const std::string& sessionId) const;
+  /// Compresses a session; it is read as before, and the next append brings it back.
+  [[nodiscard]] Result<ArchiveResult> archive(const std::string& sessionId) const;
+  /// Gives a fork its own copy of what it shares. Costs one write of all that it shares.
+  [[nodiscard]] Result<void> detach(const std::string& forkId) const;
+  /// The same when the session that a fork continues is lost (SessionState::lostSession): what is left becomes its own.
+  [[nodiscard]] Result<void> detachRest(const std::string& forkId) const;
+
+  /// The sessions that continue this one's history. Costs one look at the header of every session.
+  [[nodiscard]] Result<std::vector<std::string>> forksOf(const std::string& sessionId) const;
+  /// Removes a session forever. HasForks, with their names, when others share its history; Damaged when that cannot be
+  /// known of one; Conflict when Removal::expectedTail is not its tail any more.
+  [[nodiscard]] Result<void> remove(const Removal& removal) const;
+  /// Moves sessions to the trash, each by itself, with one look at the store for all of them. A session and its forks
+  /// may go together. The results are in the order of the requests; refused as with remove().
+  [[nodiscard]] std::vector<Result<TrashedSession>> trash(const std::vector<Removal>& removals) const;
+  /// Most recent first.
+  [[nodiscard]] Result<std::vector<TrashedSession>> listTrash() const;
+  /// As Session::exportLines, of a session in the trash.
+  [[nodiscard]] Result<void> exportTrashed(const std::string& trashId,
+                                           const std::function<bool(std::string_view)>& line) const;
+  /// Brings a session back from the trash. AlreadyExists when its id is taken again; NotFound when it is a fork and the
+  /// session it continues is not in the store.
+  [[nodiscard]] Result<void> restore(const std::string& trashId) const;
+  /// Removes sessions from the trash forever; returns how many bytes came back. HasForks when one that stays shares the
+  /// history of one that would go.
+  [[nodiscard]] Result<std::uint64_t> emptyTrash(const std::vector<std::string>& trashIds) const;
+
+  /// Stores bytes once, by content; returns their SHA-256.
+  [[nodiscard]] Result<std::string> putAttachment(std::string_view bytes) const;
+  [[nodiscard]] Result<std::string> readAttachment(const std::string& sha256) const;
+  /// Attachments that no entry of any session names, and what an interrupted writing left: its digits, and `.….tmp`. An
+  /// entry names one by holding its 64 hex digits. Reads every session.
+  [[nodiscard]] Result<std::vector<std::string>> findUnusedAttachments() const;
+  /// Removes those of the given ones that are still unused; returns how many.
+  [[nodiscard]] Result<std::size_t> removeUnusedAttachments(const std::vector<std::string>& sha256s) const;
+
+  struct Store;  ///< Not part of the interface.
+
+ private:
+  friend class SessionStore;
+  explicit StoreMaintenance(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+  std::shared_ptr<Store> store_;
+};
+
+}  // namespace BOUGH_PUBLIC bough

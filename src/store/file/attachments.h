@@ -1,0 +1,43 @@
+// Attachments of a file store: bytes kept once, under their SHA-256.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/file_system.h"
+#include "bough/error.h"
+#include "bough/storage_backend.h"
+
+namespace bough {
+
+/// `attachments/sha256/ab/cdef…` below the store. All calls may come from any thread.
+class AttachmentFolder {
+ public:
+  AttachmentFolder(std::shared_ptr<Directory> store, Environment& environment, int lockTimeoutMs);
+
+  Result<std::unique_ptr<Hold>> hold();
+  Result<void> put(const std::string& sha256, std::string_view bytes);
+  Result<std::string> get(const std::string& sha256);
+  /// Their hashes, and the names of those that a process died over: no entry names them, so they are unused.
+  Result<std::vector<std::string>> list();
+  Result<std::size_t> remove(const std::vector<std::string>& sha256s,
+                             const std::function<Result<bool>(const std::string&)>& stillUnused);
+
+ private:
+  Result<std::unique_ptr<Directory>> root(bool create);
+  Result<std::unique_ptr<Directory>> bucket(const std::string& sha256, bool create);
+  Result<std::unique_ptr<File>> lockFile(LockKind kind);
+
+  std::shared_ptr<Directory> store_;
+  Environment& environment_;
+  int lockTimeoutMs_;
+  std::atomic<bool> rootSynced_ = false;  // the name of sha256 is on the disk
+};
+
+}  // namespace bough

@@ -1,0 +1,246 @@
+#include "store/file/file_session.h"
+
+#include <algorithm>
+
+#include "base/file_io.h"
+#include "base/try.h"
+#include "store/file/open_logs.h"
+#include "store/file/rules_work.h"
+#include "store/file/session_watcher.h"
+#include "store/rules/header.h"
+
+namespace bough {
+namespace {
+
+std::size_t weightOf(const std::vector<Entry>& entries) {
+  std::size_t bytes = 0;
+  for (const Entry& entry : entries) bytes += entry.payload.size() + entry.meta.size() + entry.extra.size() + 256;
+  return bytes;
+}
+
+}  // namespace
+
+Result<SessionState> stateOfLog(SessionLog& log, const EntrySerializer& serializer) {
+  BOUGH_TRY(const auto line, log.header());
+  BOUGH_TRY(const Entry first, serializer.decode(line.text));
+  BOUGH_TRY(auto summary, log.summary());
+  HeaderInfo info = readHeader(first);
+  return SessionState{.sessionId = log.sessionId(),
+                      .entryCount = summary.count,
+                      .tailId = std::move(summary.tailId),
+                      .headId = std::move(summary.headId),
+                      .origin = std::move(info.origin),
+                      .format = info.format,
+                      .archived = summary.form != LogForm::Plain,
+                      .bytes = summary.bytes,
+                      .trailingBytes = summary.trailingBytes,
+                      .problemCount = summary.problemCount};
+}
+
+Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log, const EntrySerializer& serializer) {
+  const auto isDamage = [](const Error& error) { return error.code == ErrorCode::Damaged && !error.retryable; };
+  if (!log && isDamage(log.error())) return SeenOrigin{.sure = false};
+  if (!log) return std::unexpected(log.error());
+  const auto first = (*log)->header();
+  if (!first && !isDamage(first.error())) return std::unexpected(first.error());
+  const auto entry = first ? serializer.decode(first->text) : std::unexpected(first.error());
+  if (entry && entry->type == entry_type::kSessionHeader) return SeenOrigin{.origin = readHeader(*entry).origin};
+  // Either there never was a header, or it is among what cannot be read.
+  BOUGH_TRY(const auto unread, (*log)->unreadBeginning());
+  if (unread.find_first_not_of(" \t\r\n") == std::string::npos) return SeenOrigin{.sure = entry || !first};
+  return SeenOrigin{.origin = originNamedIn(unread), .sure = false};
+}
+
+FileSession::FileSession(SharingSessions& sessions, FileStore& store, OpenLogs& openLogs, std::string sessionId,
+                         const std::optional<SessionLog::Trace>& trace)
+    : SharingSession(sessions, std::move(sessionId)),
+      store_(store),
+      openLogs_(openLogs),
+      changeGroup_(ChangeMap::groupOf(this->sessionId())) {
+  opened_->trace = trace;
+}
+
+Result<std::shared_ptr<SessionLog>> FileSession::log() {
+  Opened& here = *opened_;
+  std::optional<SessionLog::Trace> before;
+  lastUsed_ = openLogs_.tick();
+  {
+    const std::lock_guard lock(here.mutex);
+    if (here.log) return here.log;
+    before = here.trace;
+  }
+  openLogs_.makeRoomFor(*this);
+  BOUGH_TRY(auto opened,
+            SessionLog::open(store_.folders, sessionId(), store_.serializer, store_.environment,
+                             {.lockTimeoutMs = store_.options.lockTimeoutMs,
+                              .writeIndex = store_.writeIndex,
+                              .mayAppend = [&store = store_, id = sessionId()](const FirstLine& line) -> Result<void> {
+                                BOUGH_TRY(const Entry first, store.serializer.decode(line.text));
+                                return checkFormat(first, id, line.path, line.offset, store.serializer.schemaVersion());
+                              },
+                              .before = before}));
+  const std::lock_guard lock(here.mutex);
+  if (!here.log) here.log = std::move(opened);
+  return here.log;
+}
+
+std::shared_ptr<SessionLog> FileSession::takeIdleLog() {
+  Opened& here = *opened_;
+  const std::lock_guard lock(here.mutex);
+  if (here.log.use_count() > 1) return nullptr;
+  here.originGeneration = 0;
+  return std::move(here.log);
+}
+
+void FileSession::forgetLog() {
+  Opened& here = *opened_;
+  const std::lock_guard lock(here.mutex);
+  here.log = nullptr;
+  here.trace.reset();
+  here.originGeneration = 0;
+}
+
+void FileSession::keepTrace(const std::optional<SessionLog::Trace>& trace) {
+  Opened& here = *opened_;
+  const std::lock_guard lock(here.mutex);
+  if (!here.log) here.trace = trace;
+}
+
+Result<SessionState> FileSession::state() {
+  BOUGH_TRY(const auto open, log());
+  BOUGH_TRY(auto found, stateOfLog(*open, store_.serializer));
+  found.lostSession = lostSession(found.origin);
+  return found;
+}
+
+Result<Entry> FileSession::header() {
+  BOUGH_TRY(const auto open, log());
+  BOUGH_TRY(const auto first, open->header());
+  return store_.serializer.decode(first.text);
+}
+
+// Without a look at the file when nothing hints that it is another one: an append finds out under its lock.
+Result<FileSession::Target> FileSession::target() {
+  Opened& here = *opened_;
+  {
+    const std::lock_guard lock(here.mutex);
+    if (here.log && here.originGeneration != 0 && here.originGeneration == here.log->generation()) {
+      lastUsed_ = openLogs_.tick();
+      return Target{.log = here.log, .generation = here.originGeneration, .origin = here.origin};
+    }
+  }
+  BOUGH_TRY(auto open, log());
+  BOUGH_TRY(const auto first, open->header());
+  BOUGH_TRY(const Entry entry, store_.serializer.decode(first.text));
+  Target found{.log = std::move(open), .generation = first.generation, .origin = readHeader(entry).origin};
+  const std::lock_guard lock(here.mutex);
+  if (here.log == found.log) {
+    here.originGeneration = found.generation;
+    here.origin = found.origin;
+  }
+  return found;
+}
+
+Result<std::optional<ForkOrigin>> FileSession::origin() {
+  BOUGH_TRY(auto found, target());
+  return std::move(found.origin);
+}
+
+Result<AppendResult> FileSession::append(AppendRequest& request) {
+  BOUGH_TRY(store_.mayWrite(sessionId()));
+  return retryWhenChanged([&]() -> Result<AppendResult> {
+    BOUGH_TRY(Target to, target());
+    std::shared_ptr<const ForkHistory> shared;
+    if (to.origin) {
+      auto history = historyOf(to.origin);
+      if (!history) {
+        // The origin may have been read from a file that was replaced since: the session is detached by now.
+        BOUGH_TRY(generation());
+        BOUGH_TRY(Target now, target());
+        if (now.origin == to.origin) return std::unexpected(history.error());
+        to = std::move(now);
+        history = historyOf(to.origin);
+        if (!history) return std::unexpected(history.error());
+      }
+      shared = std::move(*history);
+    }
+    BOUGH_TRY(store_.syncFolders());
+    ChangeMark mark(store_.changes, changeGroup_);
+    RulesWork work({.sessionId = sessionId(), .request = request, .shared = shared.get()}, to.generation, mark, store_);
+    to.log->append(work, weightOf(request.entries));
+    return work.take();
+  });
+}
+
+Result<void> FileSession::exportLines(const std::function<bool(std::string_view)>& line) {
+  BOUGH_TRY(const auto open, log());
+  return open->readAll([&](Ordinal, const std::string& text) { return line(text); });
+}
+
+Result<std::unique_ptr<ChangeWatcher>> FileSession::watch() {
+  return watchSessions(*store_.folders.sessions, {sessionId()});
+}
+
+Result<std::uint64_t> FileSession::generation() {
+  BOUGH_TRY(const auto open, log());
+  return open->freshGeneration();
+}
+
+Result<std::optional<std::uint64_t>> FileSession::ownSequenceOf(std::string_view entryId) {
+  BOUGH_TRY(const auto open, log());
+  BOUGH_TRY(const auto found, open->find(entryId));
+  if (!found) return std::nullopt;
+  return std::uint64_t{*found};
+}
+
+Result<std::vector<std::uint64_t>> FileSession::ownSelect(const Selection& selection) {
+  BOUGH_TRY(const auto open, log());
+  const auto from = static_cast<Ordinal>(std::min<std::uint64_t>(selection.fromSequence, kElsewhere));
+  const bool unknownType = !selection.type.empty() && entryKind(selection.type) == EntryKind::Other;
+  std::optional<EntryKind> kind;
+  if (!selection.type.empty()) kind = entryKind(selection.type);
+  BOUGH_TRY(const auto found,
+            open->select(from, unknownType ? SIZE_MAX : selection.limit, kind, selection.newestFirst));
+  std::vector<std::uint64_t> sequences(found.begin(), found.end());
+  if (!unknownType) return sequences;
+  // The index does not tell types apart that bough does not know; their lines do.
+  BOUGH_TRY(const auto entries, ownRead(sequences));
+  std::vector<std::uint64_t> matching;
+  for (std::size_t i = 0; i < entries.size() && matching.size() < selection.limit; ++i) {
+    if (entries[i].type == selection.type) matching.push_back(sequences[i]);
+  }
+  return matching;
+}
+
+Result<std::vector<std::uint64_t>> FileSession::ownControls() {
+  BOUGH_TRY(const auto open, log());
+  BOUGH_TRY(const auto found, open->controls());
+  return std::vector<std::uint64_t>(found.begin(), found.end());
+}
+
+Result<SessionOutline> FileSession::ownOutline() {
+  BOUGH_TRY(const auto open, log());
+  return open->outline();
+}
+
+Result<std::vector<std::string>> FileSession::ownIds(std::string_view prefix, std::size_t limit) {
+  BOUGH_TRY(const auto open, log());
+  return open->findIds(prefix, limit);
+}
+
+Result<BranchPart> FileSession::ownBranch(std::uint64_t leaf, std::size_t limit) {
+  BOUGH_TRY(const auto open, log());
+  BOUGH_TRY(auto path, open->branch(static_cast<Ordinal>(leaf), limit));
+  return BranchPart{.sequences = {path.ordinals.begin(), path.ordinals.end()},
+                    .continuesAt = std::move(path.continuesAt)};
+}
+
+Result<std::vector<Entry>> FileSession::ownRead(std::span<const std::uint64_t> sequences) {
+  BOUGH_TRY(const auto open, log());
+  std::vector<Ordinal> ordinals;
+  ordinals.reserve(sequences.size());
+  for (const std::uint64_t sequence : sequences) ordinals.push_back(static_cast<Ordinal>(sequence));
+  return open->readEntries(ordinals);
+}
+
+}  // namespace bough

@@ -1,0 +1,241 @@
+// How a file backend moves sessions to the trash and brings them back.
+//
+// The trash is the folder `trash`. A session's files go there under the name <id>~<when>, an id that no session can
+// have: `trash/a~1763164800000.jsonl` was `sessions/a.jsonl`. A file gets its new name before it loses the old one, so
+// that it has one at every moment.
+
+#include "store/file/file_trash.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "base/file_io.h"
+#include "base/try.h"
+#include "log/archive.h"
+#include "log/line_reader.h"
+#include "log/new_file.h"
+
+namespace bough {
+namespace {
+
+struct TrashName {
+  std::string sessionId;
+  std::uint64_t removedMs = 0;
+};
+
+std::optional<TrashName> parseTrashId(std::string_view trashId) {
+  const std::size_t mark = trashId.rfind('~');
+  if (mark == std::string_view::npos || !isSessionId(trashId.substr(0, mark))) return std::nullopt;
+  TrashName name{.sessionId = std::string(trashId.substr(0, mark))};
+  const char* end = trashId.data() + trashId.size();
+  const auto read = std::from_chars(trashId.data() + mark + 1, end, name.removedMs);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return name;
+}
+
+Error noSuchTrash(const std::string& trashId) {
+  return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", trashId.substr(0, 130)),
+              "`bough trash` lists what is")
+      .error();
+}
+
+bool isSameFile(Directory& one, const std::string& name, Directory& other, const std::string& otherName) {
+  const auto first = one.info(name);
+  const auto second = other.info(otherName);
+  return first && second && first->identity == second->identity;
+}
+
+// What an interrupted run has done already counts.
+Result<void> linkOver(Directory& from, const std::string& name, Directory& to, const std::string& newName) {
+  const std::string path = fmt::format("{}/{}", from.path(), name);
+  if (const auto info = from.info(name); info && !info->isRegular) {
+    // Opening it tells what it is instead.
+    const auto opened = from.open(name, OpenMode::Read);
+    return std::unexpected(systemError(opened ? EISDIR : opened.error(), "move", path));
+  }
+  auto linked = from.linkTo(name, to, newName);
+  if (!linked && linked.error() == EEXIST) {
+    if (isSameFile(from, name, to, newName)) return {};
+    return fail(ErrorCode::AlreadyExists, fmt::format("{}/{} stands in the way of {}", to.path(), newName, path),
+                "move it out of the store, then try again");
+  }
+  return orError(std::move(linked), "move", path);
+}
+
+Result<void> syncAll(std::initializer_list<Directory*> folders) {
+  for (Directory* folder : folders) {
+    if (folder == nullptr) continue;
+    BOUGH_TRY(orError(folder->sync(), "sync", folder->path()));
+  }
+  return {};
+}
+
+}  // namespace
+
+// The logs first, the one that counts last among all; then what lies beside it.
+std::vector<FileTrash::FilePlace> FileTrash::placesOf(const std::string& sessionId, const std::string& trashId) const {
+  Directory* sessions = store_.folders.sessions.get();
+  Directory* archive = store_.folders.archive.get();
+  std::vector<FilePlace> places = {{sessions, gzipName(sessionId), gzipName(trashId), true},
+                                   {archive, gzipName(sessionId), gzipName(trashId), true},
+                                   {archive, zstdName(sessionId), zstdName(trashId), true},
+                                   {sessions, logName(sessionId), logName(trashId), true},
+                                   {sessions, tornName(sessionId), tornName(trashId), false},
+                                   {sessions, formatZeroName(sessionId), formatZeroName(trashId), false}};
+  std::erase_if(places, [](const FilePlace& place) { return place.folder == nullptr; });
+  return places;
+}
+
+Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const Allowed& allowed) {
+  BOUGH_TRY(store_.mayWrite(sessionId));
+  const LogFolders& folders = store_.folders;
+  BOUGH_TRY(const auto locked, openLocked(folders, sessionId, LockKind::Exclusive, store_.options.lockTimeoutMs));
+  BOUGH_TRY(allowed());
+  // Both would have one name in the trash. Only somebody else's hand makes two.
+  if (folders.archive && folders.archive->info(gzipName(sessionId)) && folders.sessions->info(gzipName(sessionId))) {
+    return fail(ErrorCode::AlreadyExists,
+                fmt::format("{0} and {1} both hold a {2}", folders.sessions->path(), folders.archive->path(),
+                            gzipName(sessionId)),
+                "move one of them out of the store first");
+  }
+  BOUGH_TRY(const auto trash, store_.trashFolder(true));
+  TrashedSession moved{.sessionId = sessionId, .removedMs = store_.environment.clock.nowMs()};
+  const auto taken = [&](const std::string& name) { return trash->info(name).has_value(); };
+  do {
+    moved.trashId = fmt::format("{}~{}", sessionId, moved.removedMs++);
+  } while (taken(logName(moved.trashId)) || taken(zstdName(moved.trashId)) || taken(gzipName(moved.trashId)));
+  --moved.removedMs;
+  const ChangeMark mark(store_.changes, sessionId, ChangeKind::Names);
+  for (const FilePlace& place : placesOf(sessionId, moved.trashId)) {
+    const auto info = place.folder->info(place.name);
+    if (!info && info.error() == ENOENT) continue;
+    if (!info) return std::unexpected(systemError(info.error(), "look at", place.folder->path() + "/" + place.name));
+    BOUGH_TRY(linkOver(*place.folder, place.name, *trash, place.trashName));
+    moved.bytes += info->sizeBytes;
+  }
+  BOUGH_TRY(syncAll({trash.get()}));
+  // In the same order: while the log that counts has its name, the session is there.
+  for (const FilePlace& place : placesOf(sessionId, moved.trashId)) {
+    if (auto gone = place.folder->remove(place.name); !gone && gone.error() != ENOENT) {
+      return std::unexpected(systemError(gone.error(), "remove", place.folder->path() + "/" + place.name));
+    }
+  }
+  (void)folders.sessions->remove(indexName(sessionId));
+  logs_.forget(sessionId);
+  BOUGH_TRY(syncAll({folders.sessions.get(), folders.archive.get()}));
+  return moved;
+}
+
+Result<std::vector<TrashedSession>> FileTrash::list() {
+  std::vector<TrashedSession> found;
+  auto trash = store_.trashFolder(false);
+  if (!trash && trash.error().code == ErrorCode::NotFound) return found;
+  if (!trash) return std::unexpected(trash.error());
+  auto names = (*trash)->list();
+  if (!names) return std::unexpected(systemError(names.error(), "list", (*trash)->path()));
+  std::ranges::sort(*names);
+  for (const std::string& name : *names) {
+    const std::size_t dot = name.find('.', name.rfind('~') == std::string::npos ? name.size() : name.rfind('~'));
+    const std::string trashId = name.substr(0, dot);
+    const auto parsed = parseTrashId(trashId);
+    if (!parsed || dot == std::string::npos) continue;
+    const bool isLog = name == logName(trashId) || name == zstdName(trashId) || name == gzipName(trashId);
+    const auto info = (*trash)->info(name);
+    if (!info) continue;
+    // Sorted by name, the files of one are together, the log first.
+    if (!found.empty() && found.back().trashId == trashId) {
+      found.back().bytes += info->sizeBytes;
+    } else if (isLog) {
+      found.push_back({trashId, parsed->sessionId, parsed->removedMs, info->sizeBytes});
+    }
+  }
+  std::ranges::stable_sort(found, std::greater<>(), &TrashedSession::removedMs);
+  return found;
+}
+
+Result<std::shared_ptr<SessionLog>> FileTrash::trashedLog(const std::string& trashId) {
+  if (!parseTrashId(trashId)) return std::unexpected(noSuchTrash(trashId));
+  auto trash = store_.trashFolder(false);
+  if (!trash && trash.error().code == ErrorCode::NotFound) return std::unexpected(noSuchTrash(trashId));
+  if (!trash) return std::unexpected(trash.error());
+  auto log = SessionLog::open({.sessions = *trash, .archive = *trash}, trashId, store_.serializer, store_.environment,
+                              {.lockTimeoutMs = store_.options.lockTimeoutMs, .writeIndex = false});
+  if (!log && log.error().code == ErrorCode::NotFound) return std::unexpected(noSuchTrash(trashId));
+  return log;
+}
+
+Result<SessionState> FileTrash::stateOf(const std::string& trashId) {
+  BOUGH_TRY(const auto log, trashedLog(trashId));
+  BOUGH_TRY(auto state, stateOfLog(*log, store_.serializer));
+  BOUGH_TRY(const auto trash, store_.trashFolder(false));
+  const LogFolders folders{.sessions = trash, .archive = trash};
+  BOUGH_TRY(auto counting, openLog(folders, trashId));
+  BOUGH_TRY(const auto copies, copiesBeside(folders, trashId, counting));
+  state.problemCount += static_cast<std::uint64_t>(std::ranges::count(copies, false, &PackedCopy::covered));
+  return state;
+}
+
+Result<SeenOrigin> FileTrash::originOf(const std::string& trashId) {
+  return originSeenIn(trashedLog(trashId), store_.serializer);
+}
+
+Result<void> FileTrash::exportLines(const std::string& trashId, const std::function<bool(std::string_view)>& line) {
+  BOUGH_TRY(const auto log, trashedLog(trashId));
+  return log->readAll([&](Ordinal, const std::string& text) { return line(text); });
+}
+
+Result<void> FileTrash::bringBack(const std::string& trashId) {
+  const auto name = parseTrashId(trashId);
+  if (!name) return std::unexpected(noSuchTrash(trashId));
+  auto trash = store_.trashFolder(false);
+  if (!trash) return std::unexpected(noSuchTrash(trashId));
+  std::vector<FilePlace> places = placesOf(name->sessionId, trashId);
+  std::ranges::reverse(places);
+  // The very same one is there when throwing it away or bringing it back was interrupted: that is finished here.
+  const bool begun = std::ranges::any_of(places, [&](const FilePlace& place) {
+    return place.isLog && isSameFile(*place.folder, place.name, **trash, place.trashName);
+  });
+  const auto there = openLog(store_.folders, name->sessionId);
+  if (!begun && (there || there.error().code != ErrorCode::NotFound)) {
+    return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", name->sessionId),
+                "move that one to the trash first; both are kept there");
+  }
+  const ChangeMark mark(store_.changes, name->sessionId, ChangeKind::Names);
+  // What lies beside the log first: when the log has its name again, the session is back, whole.
+  std::ranges::stable_partition(places, [](const FilePlace& place) { return !place.isLog; });
+  bool any = false;
+  for (const FilePlace& place : places) {
+    if (!(*trash)->info(place.trashName)) continue;
+    if (place.folder == store_.folders.sessions.get() && place.name.ends_with(".gz") && store_.folders.archive)
+      continue;
+    BOUGH_TRY(linkOver(**trash, place.trashName, *place.folder, place.name));
+    any = any || place.isLog;
+  }
+  if (!any) return std::unexpected(noSuchTrash(trashId));
+  BOUGH_TRY(syncAll({store_.folders.sessions.get(), store_.folders.archive.get()}));
+  return removeOne(trashId);
+}
+
+Result<void> FileTrash::removeOne(const std::string& trashId) {
+  const auto name = parseTrashId(trashId);
+  auto trash = store_.trashFolder(false);
+  if (!name || !trash) return std::unexpected(noSuchTrash(trashId));
+  bool any = false;
+  std::vector<FilePlace> places = placesOf(name->sessionId, trashId);
+  // The logs last: while one is there, it is listed, and who is interrupted can go on.
+  std::ranges::reverse(places);
+  for (const FilePlace& place : places) {
+    auto gone = (*trash)->remove(place.trashName);
+    if (!gone && gone.error() != ENOENT) {
+      return orError(std::move(gone), "remove", (*trash)->path() + "/" + place.trashName);
+    }
+    any = any || gone.has_value();
+  }
+  if (!any) return std::unexpected(noSuchTrash(trashId));
+  return syncAll({trash->get()});
+}
+
+}  // namespace bough

@@ -1,0 +1,43 @@
+// The trash of a file backend: the folder `trash`.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/file/file_store.h"
+#include "store/file/open_logs.h"
+#include "store/sharing/sharing_backend.h"
+
+namespace bough {
+
+class FileTrash final : public SharingTrash {
+ public:
+  FileTrash(SharingBackend& backend, FileStore& store, OpenLogs& logs)
+      : SharingTrash(backend), store_(store), logs_(logs) {}
+
+  [[nodiscard]] Result<std::vector<TrashedSession>> list() override;
+  [[nodiscard]] Result<void> exportLines(const std::string& trashId,
+                                         const std::function<bool(std::string_view)>& line) override;
+  Result<TrashedSession> moveIf(const std::string& sessionId, const Allowed& allowed) override;
+  Result<SessionState> stateOf(const std::string& trashId) override;
+  Result<SeenOrigin> originOf(const std::string& trashId) override;
+  Result<void> bringBack(const std::string& trashId) override;
+  Result<void> removeOne(const std::string& trashId) override;
+
+ private:
+  /// A file of a session, and what it is called in the trash.
+  struct FilePlace {
+    Directory* folder = nullptr;
+    std::string name;
+    std::string trashName;
+    bool isLog = false;
+  };
+  [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
+  Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);
+
+  FileStore& store_;
+  OpenLogs& logs_;
+};
+
+}  // namespace bough

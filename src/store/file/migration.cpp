@@ -1,0 +1,422 @@
+#include "store/file/migration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <unordered_set>
+
+#include "base/file_io.h"
+#include "base/ids.h"
+#include "base/json_write.h"
+#include "base/sha256.h"
+#include "base/timestamp.h"
+#include "log/archive.h"
+#include "log/new_file.h"
+#include "log/scan.h"
+#include "store/rules/append_rules.h"
+#include "store/rules/attachment_reference.h"
+#include "store/rules/entry_rules.h"
+#include "store/rules/header.h"
+
+namespace bough {
+namespace {
+
+// Collects where a log's entries stand, and what could not be read.
+class PlacesSink final : public ScanSink {
+ public:
+  struct Place {
+    std::uint64_t offset;
+    std::uint32_t length;
+  };
+
+  void onLine(const ScannedLine& line) override {
+    if (places.empty()) headed = line.keys.type == entry_type::kSessionHeader;
+    places.push_back({.offset = line.offset, .length = line.length});
+    sealed = sealed || line.chained;
+    if (line.keys.parentId && !ids.contains(std::string(*line.keys.parentId))) missing.emplace(*line.keys.parentId);
+    if (ids.emplace(line.keys.id).second || repeated) return;
+    repeated = {.kind = ProblemKind::DuplicateId,
+                .offset = line.offset,
+                .bytes = line.length,
+                .message = fmt::format("a second entry {}", line.keys.id)};
+  }
+  void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) override {
+    if (isNote(kind)) return;
+    problems.push_back({.kind = kind, .offset = offset, .bytes = bytes, .message = std::string(message)});
+  }
+
+  std::vector<Place> places;
+  std::vector<Problem> problems;
+  std::unordered_set<std::string> ids;
+  std::optional<Problem> repeated;          // the first second line of an id
+  bool headed = false;                      // the first line is a header
+  bool sealed = false;                      // a line has a seal, as no draft has
+  std::unordered_set<std::string> missing;  // parents that are no earlier entry: a fork's first one, or behind damage
+};
+
+// Reads a log's entries one after the other.
+class EntryReader {
+ public:
+  EntryReader(OpenLog& log, const EntrySerializer& serializer) : log_(log), serializer_(serializer) {}
+
+  Result<void> open() {
+    ScanState state;
+    const auto trailing = scanLog(*log_.source, serializer_, state, places_);
+    if (!trailing) return std::unexpected(readError(log_, trailing.error(), "read"));
+    if (*trailing > 0) {
+      places_.problems.push_back({.kind = ProblemKind::Torn,
+                                  .offset = state.offset,
+                                  .bytes = *trailing,
+                                  .message = "bytes behind the last complete batch"});
+    }
+    return findLostParents();
+  }
+
+  [[nodiscard]] std::size_t size() const { return places_.places.size(); }
+  // There seems to be a header that cannot be read.
+  [[nodiscard]] bool hasLostHeader() const {
+    if (places_.headed || places_.problems.empty()) return false;
+    return places_.places.empty() || places_.problems.front().offset < places_.places.front().offset;
+  }
+  // What stands before the first entry, at most 64 KiB of it.
+  Result<std::string> unreadBeginning() {
+    std::string beginning(std::min<std::uint64_t>(places_.places.front().offset, std::uint64_t{64} << 10), '\0');
+    const auto got = readFully(*log_.source, 0, beginning);
+    if (!got) return std::unexpected(readError(log_, got.error(), "read"));
+    beginning.resize(*got);
+    return beginning;
+  }
+  // Format 0: what its header says, or that none of its lines has a seal.
+  [[nodiscard]] bool isDraft() const { return !places_.sealed; }
+  [[nodiscard]] bool leadsElsewhere() const { return !places_.missing.empty(); }
+  std::vector<Problem> takeProblems() { return std::move(places_.problems); }
+  // The first thing that reading the entries leaves out.
+  [[nodiscard]] std::optional<Problem> firstLoss() const {
+    return places_.problems.empty() ? places_.repeated : places_.problems.front();
+  }
+
+  Result<Entry> at(std::size_t index) {
+    const auto [offset, length] = places_.places[index];
+    line_.resize(length);
+    const auto got = readFully(*log_.source, offset, line_);
+    if (!got) return std::unexpected(readError(log_, got.error(), "read"));
+    std::string_view text = line_;
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    return serializer_.decode(text);
+  }
+
+ private:
+  // A line that cannot be read may still begin with its id: who names it as its parent leads nowhere else.
+  Result<void> findLostParents() {
+    constexpr std::size_t kBeginningBytes = 256;
+    std::string beginning;
+    for (const Problem& problem : places_.problems) {
+      if (places_.missing.empty()) break;
+      beginning.resize(static_cast<std::size_t>(std::min<std::uint64_t>(problem.bytes, kBeginningBytes)));
+      const auto got = readFully(*log_.source, problem.offset, beginning);
+      if (!got) return std::unexpected(readError(log_, got.error(), "read"));
+      places_.missing.erase(std::string(peekId(std::string_view(beginning).substr(0, *got))));
+    }
+    return {};
+  }
+
+  OpenLog& log_;
+  const EntrySerializer& serializer_;
+  PlacesSink places_;
+  std::string line_;
+};
+
+// Turns entries of an older format into entries of this one, in order.
+class Upgrade {
+ public:
+  Upgrade(std::string_view sessionId, std::optional<ForkOrigin> origin, int format, Environment& environment)
+      : sessionId_(sessionId),
+        origin_(std::move(origin)),
+        format_(format),
+        now_(formatTimestamp(environment.clock.nowMs())),
+        ids_(environment.clock, environment.random) {}
+
+  // The header for a log whose first entry is none.
+  Entry missingHeader(const Entry& first) {
+    Entry header;
+    header.id = ids_.next();
+    header.type = entry_type::kSessionHeader;
+    header.timestamp = parseTimestamp(first.timestamp) ? first.timestamp : now_;
+    header.payload = makeHeaderPayload({.sessionId = sessionId_}, origin_, format_);
+    return header;
+  }
+
+  Entry entry(Entry old, bool first) {
+    if (first && old.type == entry_type::kSessionHeader) {
+      old.payload = upgradeHeaderPayload(old.payload, sessionId_, format_);
+    }
+    if (!parseTimestamp(old.timestamp)) {
+      // A time that cannot be read is kept beside the nearest one before it.
+      if (!old.timestamp.empty()) {
+        if (!old.extra.empty()) old.extra += ',';
+        old.extra += "\"originalTimestamp\":" + json::quoted(old.timestamp);
+      }
+      old.timestamp = last_.empty() ? now_ : last_;
+    }
+    last_ = old.timestamp;
+    return old;
+  }
+
+ private:
+  std::string sessionId_;
+  std::optional<ForkOrigin> origin_;  // of the header that is missing
+  int format_;
+  std::string now_;
+  std::string last_;
+  IdGenerator ids_;
+};
+
+std::string referenceTo(std::string_view payload) {
+  return makeAttachmentReference(Sha256::of(payload), payload.size());
+}
+
+// Keeps payloads as attachments that look like the name of one and are not.
+class LookAlikes {
+ public:
+  explicit LookAlikes(AttachmentFolder& attachments) : attachments_(attachments) {}
+
+  Result<void> keep(Entry& entry) {
+    if (!looksLikeAttachmentReference(entry.payload)) return {};
+    if (const auto named = readAttachmentReference(entry.payload)) {
+      const auto there = attachments_.get(*named);
+      if (there || there.error().code == ErrorCode::Damaged) return {};
+      if (there.error().code != ErrorCode::NotFound) return std::unexpected(there.error());
+    }
+    if (!hold_) {
+      auto held = attachments_.hold();
+      if (!held) return std::unexpected(held.error());
+      hold_ = std::move(*held);
+    }
+    if (auto put = attachments_.put(Sha256::of(entry.payload), entry.payload); !put) return put;
+    entry.payload = referenceTo(entry.payload);
+    return {};
+  }
+
+ private:
+  AttachmentFolder& attachments_;
+  std::unique_ptr<Hold> hold_;  // until the log that names them is there
+};
+
+Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerializer& serializer, Upgrade& upgrade,
+                           LookAlikes& lookAlikes) {
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    auto entry = old.at(i);
+    if (!entry) return std::unexpected(entry.error());
+    std::string text;
+    if (i == 0 && entry->type != entry_type::kSessionHeader) {
+      if (auto done = serializer.encode(upgrade.missingHeader(*entry), text); !done) return done;
+      if (auto added = file.addEntry(text); !added) return added;
+      text.clear();
+    }
+    Entry fresh = upgrade.entry(std::move(*entry), i == 0);
+    // In a draft only: everything else means what it says.
+    if (old.isDraft()) {
+      if (auto kept = lookAlikes.keep(fresh); !kept) return kept;
+    }
+    if (auto done = serializer.encode(fresh, text); !done) return done;
+    if (auto added = file.addEntry(text); !added) return added;
+  }
+  return file.sync();
+}
+
+// Whether the new entry says everything that the old one does. Times and the header may have been completed.
+bool carriesOver(const Entry& old, const Entry& fresh, bool first) {
+  if (old.id != fresh.id || old.parentId != fresh.parentId || old.type != fresh.type || old.runId != fresh.runId ||
+      old.meta != fresh.meta || !fresh.extra.starts_with(old.extra)) {
+    return false;
+  }
+  if (first && old.type == entry_type::kSessionHeader) return true;
+  const bool samePayload = old.payload == fresh.payload ||
+                           (looksLikeAttachmentReference(old.payload) && fresh.payload == referenceTo(old.payload));
+  return samePayload && (old.timestamp == fresh.timestamp || !parseTimestamp(old.timestamp));
+}
+
+Result<void> compareEntries(EntryReader& old, const OpenLog& oldLog, NewFile& file, const EntrySerializer& serializer) {
+  OpenLog written{.form = LogForm::Plain,
+                  .file = file.file(),
+                  .source = plainSource(file.file()),
+                  .folder = oldLog.folder,
+                  .name = oldLog.name,
+                  .info = {}};
+  EntryReader fresh(written, serializer);
+  if (auto opened = fresh.open(); !opened) return opened;
+  const std::size_t added = fresh.size() - std::min(fresh.size(), old.size());
+  bool same = added <= 1 && fresh.size() == old.size() + added && fresh.takeProblems().empty();
+  for (std::size_t i = 0; same && i < old.size(); ++i) {
+    auto before = old.at(i);
+    auto after = fresh.at(i + added);
+    same = before && after && carriesOver(*before, *after, i == 0);
+  }
+  if (same) return {};
+  return fail(ErrorCode::Io, fmt::format("{} did not read back as it was written", file.path()),
+              "check the disk; the session stays as it was");
+}
+
+Result<void> keepOldAs(Directory& folder, const OpenLog& old, const std::string& keptName) {
+  auto linked = folder.link(old.name, keptName);
+  if (!linked && linked.error() == EEXIST) {
+    const auto there = folder.info(keptName);
+    const bool ours = there && there->identity == old.info.identity;  // an interrupted run came this far
+    if (ours) return orError(folder.sync(), "sync", folder.path());
+    return fail(ErrorCode::AlreadyExists, fmt::format("{}/{} is there already", folder.path(), keptName),
+                "move it elsewhere, then migrate again");
+  }
+  if (!linked) return std::unexpected(systemError(linked.error(), "keep the old file as", keptName));
+  return orError(folder.sync(), "sync", folder.path());
+}
+
+// From which format to which; NewerFormat when there is no way.
+Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std::string_view sessionId,
+                                      const EntrySerializer& serializer) {
+  if (old.size() == 0) {
+    if (log.source->damagedAt()) return std::unexpected(unpackError(log));
+    return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", log.path()),
+                "see `bough verify`");
+  }
+  auto first = old.at(0);
+  if (!first) return std::unexpected(first.error());
+  MigrationResult plan{.sessionId = std::string(sessionId),
+                       .fromFormat = readHeader(*first).format,
+                       .toFormat = serializer.schemaVersion(),
+                       .entries = old.size(),
+                       .keptAs = {},
+                       .problems = {}};
+  if (old.hasLostHeader() && !old.isDraft()) {
+    auto beginning = old.unreadBeginning();
+    if (!beginning) return std::unexpected(beginning.error());
+    plan.fromFormat = formatNamedIn(*beginning).value_or(plan.fromFormat);
+  }
+  if (plan.fromFormat <= plan.toFormat) return plan;
+  return std::unexpected(newerFormatError(plan.fromFormat, sessionId, log.path()));
+}
+
+// A new header that says nothing of what a fork continues would cut it off, and leave what it shares to be removed.
+Result<void> refuseLostOrigin(const EntryReader& old, const OpenLog& log, std::string_view sessionId) {
+  if (!old.hasLostHeader() || !old.leadsElsewhere()) return {};
+  return fail(ErrorCode::Damaged,
+              fmt::format("the header of session {} cannot be read ({}, byte 0), and it may be a fork: entries have "
+                          "parents that are not in it",
+                          sessionId, log.path()),
+              "bring the first line back from a copy, or write one in its place, with the parentSession of a fork "
+              "(docs/format.md, Forks); then migrate again if need be");
+}
+
+// `<prefix><16 hex digits>.tmp`. Nothing looser: other sessions may have names that begin like this one's.
+bool isNumbered(std::string_view name, std::string_view prefix) {
+  constexpr std::string_view kEnding = ".tmp";
+  if (name.size() != prefix.size() + 16 + kEnding.size()) return false;
+  const std::string_view number = name.substr(prefix.size(), 16);
+  return name.starts_with(prefix) && name.ends_with(kEnding) &&
+         number.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& attachments, std::string_view sessionId,
+                                   const std::optional<ForkOrigin>& origin, const EntrySerializer& serializer,
+                                   Environment& environment, int lockTimeoutMs) {
+  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
+  if (!log) return std::unexpected(log.error());
+  EntryReader old(*log, serializer);
+  if (auto opened = old.open(); !opened) return std::unexpected(opened.error());
+  auto planned = planMigration(old, *log, sessionId, serializer);
+  if (!planned || (planned->fromFormat == planned->toFormat && !old.hasLostHeader())) return planned;
+  if (!origin) {
+    if (auto may = refuseLostOrigin(old, *log, sessionId); !may) return std::unexpected(may.error());
+  }
+  if (log->form != LogForm::Plain) {
+    // Only now that it is to be written anew.
+    (void)log->file->unlock();
+    if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return std::unexpected(plain.error());
+    return migrateLog(folders, attachments, sessionId, origin, serializer, environment, lockTimeoutMs);
+  }
+  if (auto dropped = dropCopies(folders, sessionId, *log); !dropped) return std::unexpected(dropped.error());
+  MigrationResult result = std::move(*planned);
+  if (old.hasLostHeader() && !old.isDraft()) result.fromFormat = result.toFormat;  // only the header is new
+  NewFile file(*folders.sessions, logName(sessionId));
+  LookAlikes lookAlikes(attachments);
+  auto done = file.create();
+  Upgrade upgrade(sessionId, origin, result.toFormat, environment);
+  if (done) done = writeUpgraded(old, file, serializer, upgrade, lookAlikes);
+  if (done) done = compareEntries(old, *log, file, serializer);
+  const std::string kept = formatZeroName(sessionId);
+  if (done) done = keepOldAs(*folders.sessions, *log, kept);
+  if (done) done = file.place();
+  if (!done) return std::unexpected(done.error());
+  (void)folders.sessions->remove(indexName(sessionId));
+  result.keptAs = fmt::format("{}/{}", folders.sessions->path(), kept);
+  result.problems = old.takeProblems();
+  return result;
+}
+
+Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, const std::vector<Entry>& entries,
+                        std::string_view expectedTail, const EntrySerializer& serializer, int lockTimeoutMs) {
+  if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return plain;
+  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
+  if (!log) return std::unexpected(log.error());
+  EntryReader old(*log, serializer);
+  if (auto opened = old.open(); !opened) return opened;
+  if (const auto loss = old.firstLoss()) {
+    const bool repeated = loss->kind == ProblemKind::DuplicateId;
+    return fail(ErrorCode::Damaged,
+                fmt::format("{} holds {} at byte {}, which would be lost", log->path(),
+                            repeated ? loss->message : "what cannot be read", loss->offset),
+                repeated ? "copy that line elsewhere and take it out of the file, or leave the session as it is"
+                         : "see `bough verify`; `bough repair` moves torn bytes aside");
+  }
+  auto last = old.size() > 0 ? old.at(old.size() - 1) : Result<Entry>(Entry());
+  if (!last) return std::unexpected(last.error());
+  if (last->id != expectedTail) return std::unexpected(tailConflict(sessionId, expectedTail, last->id));
+  NewFile file(*folders.sessions, logName(sessionId));
+  if (auto created = file.create(); !created) return created;
+  for (const Entry& entry : entries) {
+    std::string text;
+    if (auto encoded = serializer.encode(entry, text); !encoded) return encoded;
+    if (auto added = file.addEntry(text); !added) return added;
+  }
+  if (auto synced = file.sync(); !synced) return synced;
+  if (auto placed = file.place(); !placed) return placed;
+  (void)folders.sessions->remove(indexName(sessionId));
+  return {};
+}
+
+Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
+  // Under the session's lock nobody is making such a file.
+  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
+  if (!log) return std::unexpected(log.error());
+  Leftovers left;
+  const std::string logPrefix = logName(sessionId) + ".";
+  const std::string indexPrefix = indexName(sessionId) + ".";
+  for (const auto& folder : {folders.sessions, folders.archive}) {
+    if (!folder) continue;
+    auto names = folder->list();
+    if (!names) return std::unexpected(systemError(names.error(), "list", folder->path()));
+    for (const std::string& name : *names) {
+      const bool ours = name == logName(sessionId) + ".tmp" || name == zstdName(sessionId) + ".tmp" ||
+                        isNumbered(name, logPrefix) || isNumbered(name, indexPrefix);
+      if (!ours) continue;
+      const auto gone = folder->remove(name);
+      if (gone) left.removed.push_back(name);
+      if (!gone && gone.error() != ENOENT) {
+        return std::unexpected(systemError(gone.error(), "remove", folder->path() + "/" + name));
+      }
+    }
+  }
+  // Beside the log that counts a compressed one: archiving or restoring was cut off.
+  auto copies = dropCopies(folders, sessionId, *log);
+  if (!copies) return std::unexpected(copies.error());
+  for (const PackedCopy& copy : *copies) {
+    if (copy.covered) left.removed.push_back(copy.name);
+    if (!copy.covered) left.otherCopies.push_back(copy.path());
+  }
+  return left;
+}
+
+}  // namespace bough

@@ -1,0 +1,48 @@
+// A batch on its way through a session's group commit: it checks itself by the rules of an append when its turn comes.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/file_io.h"
+#include "base/try.h"
+#include "log/session_log.h"
+#include "store/file/change_map.h"
+#include "store/file/file_store.h"
+#include "store/rules/append_rules.h"
+
+namespace bough {
+
+class RulesWork final : public AppendWork {
+ public:
+  /// `generation`: of the log, when the session's origin was read from it.
+  RulesWork(SessionBatch batch, std::uint64_t generation, ChangeMark& mark, FileStore& store)
+      : batch_(batch), generation_(generation), mark_(mark), store_(store) {}
+
+  Result<void> prepare(LogView& log, NewLines& lines) override {
+    if (log.generation() != generation_) return changedWhileRead("session " + batch_.sessionId);
+    BOUGH_TRY(result_, prepareBatch(log, batch_, store_.serializer, store_.ids, store_.environment.clock, lines));
+    const LogCondition condition = log.condition();
+    result_->tornBytes = condition.tornBytes;
+    result_->problemCount = condition.problemCount;
+    return {};
+  }
+  void release() override {
+    batch_.request.entries.clear();
+    mark_.confirm();
+  }
+  void finish(Result<void> outcome) override {
+    if (!outcome) result_ = std::unexpected(outcome.error());
+  }
+  Result<AppendResult> take() { return std::move(result_); }
+
+ private:
+  SessionBatch batch_;
+  std::uint64_t generation_;
+  ChangeMark& mark_;
+  FileStore& store_;
+  Result<AppendResult> result_;
+};
+
+}  // namespace bough

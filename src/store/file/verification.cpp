@@ -1,0 +1,166 @@
+#include "store/file/verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <unordered_set>
+
+#include "base/json_scan.h"
+#include "store/rules/attachment_reference.h"
+#include "store/rules/header.h"
+#include "store/sharing/fork_history.h"
+
+namespace bough {
+namespace {
+
+// Gathers what the scan says and what only all entries together show: ids, parents, the header.
+class VerifySink final : public ScanSink {
+ public:
+  using IsShared = std::function<bool(std::string_view id)>;
+  // `isShared` tells the ids that a fork finds in the history it shares.
+  VerifySink(VerifyReport& report, IsShared isShared) : report_(report), isShared_(std::move(isShared)) {}
+
+  void onLine(const ScannedLine& line) override {
+    const bool header = line.keys.type == entry_type::kSessionHeader;
+    if (report_.entries == 0 && !header)
+      add(ProblemKind::Header, line.offset, 0, "the log does not begin with a header");
+    if (report_.entries > 0 && header) add(ProblemKind::Header, line.offset, line.length, "a second header");
+    if (!ids_.insert(std::string(line.keys.id)).second) {
+      add(ProblemKind::DuplicateId, line.offset, line.length,
+          fmt::format("entry {} is there already; this one is not read", line.keys.id));
+      return;
+    }
+    if (isShared_(line.keys.id)) {
+      add(ProblemKind::DuplicateId, line.offset, line.length,
+          fmt::format("entry {} is in the history that the session shares already", line.keys.id));
+    }
+    ++report_.entries;
+    if (!line.keys.parentId || ids_.contains(std::string(*line.keys.parentId))) {
+      if (line.keys.parentId == line.keys.id) {
+        add(ProblemKind::UnknownParent, line.offset, line.length,
+            fmt::format("entry {} is its own parent", line.keys.id));
+      }
+      return;
+    }
+    elsewhere_.push_back({.offset = line.offset,
+                          .bytes = line.length,
+                          .id = std::string(line.keys.id),
+                          .parentId = std::string(*line.keys.parentId)});
+  }
+
+  void onTorn(std::string_view reason) override { tornReason_ = reason; }
+  [[nodiscard]] const std::string& tornReason() const { return tornReason_; }
+
+  void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) override {
+    add(kind, offset, bytes, std::string(message));
+  }
+
+  void add(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string message) {
+    ++(isNote(kind) ? report_.noteCount : report_.problemCount);
+    if (report_.problems.size() >= VerifyReport::kMaxListed) return;
+    report_.problems.push_back({.kind = kind, .offset = offset, .bytes = bytes, .message = std::move(message)});
+  }
+
+  struct Elsewhere {
+    std::uint64_t offset;
+    std::uint64_t bytes;
+    std::string id;
+    std::string parentId;
+  };
+  [[nodiscard]] const std::vector<Elsewhere>& elsewhere() const { return elsewhere_; }
+
+ private:
+  VerifyReport& report_;
+  IsShared isShared_;
+  std::unordered_set<std::string> ids_;
+  std::vector<Elsewhere> elsewhere_;
+  std::string tornReason_;
+};
+
+bool isIn(const Result<ForkHistory>& shared, std::string_view id) {
+  if (!shared || shared->size() == 0) return false;
+  const auto found = shared->find(id);
+  return found && *found;
+}
+
+// What a fork continues must be there.
+void checkOrigin(VerifySink& sink, const Result<ForkHistory>& shared, const std::optional<ForkOrigin>& origin) {
+  if (!origin) return;
+  if (!shared) {
+    sink.add(ProblemKind::UnknownParent, 0, 0, fmt::format("{}; {}", shared.error().message, shared.error().hint));
+  }
+  if (shared && shared->size() == 0 && !shared->missing().empty()) {
+    sink.add(ProblemKind::UnknownParent, 0, 0,
+             fmt::format("it continues entry {} of session {}, which has no such entry", origin->entryId,
+                         origin->sessionId));
+  }
+}
+
+// Parents that are not in the log must be in the history a fork shares.
+void checkParents(VerifySink& sink, const Result<ForkHistory>& shared) {
+  for (const auto& entry : sink.elsewhere()) {
+    if (isIn(shared, entry.parentId)) continue;
+    sink.add(ProblemKind::UnknownParent, entry.offset, entry.bytes,
+             fmt::format("the parent {} of entry {} is not an earlier entry", entry.parentId, entry.id));
+  }
+}
+
+// A line that its seal covers: it decodes, and its attachment is there and right.
+void checkEntry(const std::string& line, std::uint64_t offset, const EntrySerializer& serializer,
+                SharingSessions& sessions, VerifySink& sink) {
+  if (const auto whole = json::check(line); !whole) {
+    return sink.add(ProblemKind::Damage, offset, line.size(),
+                    fmt::format("a sealed line is not JSON: {}", whole.error().reason));
+  }
+  const auto entry = serializer.decode(line);
+  if (!entry) return sink.add(ProblemKind::Damage, offset, line.size(), entry.error().message);
+  const auto reference = readAttachmentReference(entry->payload);
+  if (!reference) return;
+  if (auto bytes = sessions.attachment(*reference); !bytes) {
+    sink.add(ProblemKind::Attachment, offset, line.size(),
+             fmt::format("entry {}: {}", entry->id, bytes.error().message));
+  }
+}
+
+}  // namespace
+
+Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const EntrySerializer& serializer) {
+  VerifyReport report{.sessionId = log.sessionId(), .file = log.path()};
+  auto summary = log.summary();
+  if (!summary) return std::unexpected(summary.error());
+  report.bytes = summary->bytes;
+  const auto header = session.header();
+  const auto origin = header ? readHeader(*header).origin : std::nullopt;
+  const auto shared = ForkHistory::ofFork(session.sessions(), log.sessionId(), origin);
+  const bool isLost = !shared && (shared.error().code == ErrorCode::NotFound ||
+                                  (shared.error().code == ErrorCode::Damaged && !shared.error().retryable));
+  if (!shared && !isLost) return std::unexpected(shared.error());
+  VerifySink sink(report, [&](std::string_view id) { return isIn(shared, id); });
+  auto trailing = log.scanWhole(sink);
+  if (!trailing) return std::unexpected(trailing.error());
+  if (*trailing > 0) {
+    sink.add(ProblemKind::Torn, summary->bytes - std::min(summary->bytes, *trailing), *trailing,
+             fmt::format("bytes behind the last complete batch: left by a crash, or being written now ({})",
+                         sink.tornReason()));
+  }
+  if (report.entries == 0) {
+    sink.add(ProblemKind::Header, 0, summary->bytes,
+             summary->bytes == 0 ? "the file is empty" : "no entry can be read");
+    return report;
+  }
+  if (header && readHeader(*header).format > serializer.schemaVersion()) {
+    sink.add(ProblemKind::Header, 0, 0, unknownFormat(readHeader(*header).format));
+  }
+  checkOrigin(sink, shared, origin);
+  checkParents(sink, shared);
+  auto checked = log.readAll([&](Ordinal ordinal, const std::string& line) {
+    checkEntry(line, log.offsetOf(ordinal), serializer, session.sessions(), sink);
+    return true;
+  });
+  if (!checked) return std::unexpected(checked.error());
+  std::ranges::stable_sort(report.problems, {}, &Problem::offset);
+  return report;
+}
+
+}  // namespace bough

@@ -1,0 +1,104 @@
+// One session in memory.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "log/new_lines.h"
+#include "store/sharing/sharing_backend.h"
+
+namespace bough {
+
+struct MemoryStore;
+
+/// What is stored of a session, whether it is in the store or in the trash.
+struct MemoryLog {
+  struct Line {
+    std::string text;
+    std::string id;
+    std::string parentId;
+    std::string type;  // as it stands in the text
+  };
+  std::mutex mutex;  // guards all below
+  std::vector<Line> lines;
+  std::unordered_map<std::string, std::uint64_t> sequences;
+  std::string headId;
+  std::uint64_t generation = nextGeneration();
+
+  // Never the same twice: a session may be removed and made again.
+  static std::uint64_t nextGeneration();
+  void add(const NewLines& fresh);
+  [[nodiscard]] Result<SessionState> state(const std::string& sessionId, const EntrySerializer& serializer) const;
+  /// Sealed as a file would be, each entry a batch of its own.
+  void exportTo(const std::function<bool(std::string_view)>& line) const;
+};
+
+class MemorySession final : public SharingSession {
+ public:
+  MemorySession(SharingSessions& sessions, std::shared_ptr<MemoryStore> store, std::string sessionId)
+      : SharingSession(sessions, std::move(sessionId)), store_(std::move(store)) {}
+
+  [[nodiscard]] Result<SessionState> state() override;
+  [[nodiscard]] Result<Entry> header() override;
+  [[nodiscard]] Result<AppendResult> append(AppendRequest& request) override;
+  [[nodiscard]] Result<void> exportLines(const std::function<bool(std::string_view)>& line) override;
+  [[nodiscard]] Result<std::unique_ptr<ChangeWatcher>> watch() override;
+
+  Result<std::uint64_t> generation() override;
+  Result<std::optional<ForkOrigin>> origin() override;
+  Result<std::optional<std::uint64_t>> ownSequenceOf(std::string_view entryId) override;
+  Result<std::vector<std::uint64_t>> ownSelect(const Selection& selection) override;
+  Result<std::vector<std::uint64_t>> ownControls() override;
+  Result<SessionOutline> ownOutline() override;
+  Result<std::vector<std::string>> ownIds(std::string_view prefix, std::size_t limit) override;
+  Result<BranchPart> ownBranch(std::uint64_t leaf, std::size_t limit) override;
+  Result<std::vector<Entry>> ownRead(std::span<const std::uint64_t> sequences) override;
+
+  Result<void> rewrite(const NewLines& lines, const std::string& expectedTail);
+  Result<MigrationResult> migrate();
+
+  /// Null while the session is not in the store: calls fail with NotFound then.
+  std::shared_ptr<MemoryLog> log();
+  /// Puts a log in its place; returns the one that was there.
+  std::shared_ptr<MemoryLog> replaceLog(std::shared_ptr<MemoryLog> log);
+  /// Shared by those who need it to stay, exclusive for who removes it.
+  [[nodiscard]] std::shared_mutex& staying() { return staying_; }
+
+ private:
+  class View;
+  template <typename Use>
+  auto with(Use use) -> decltype(use(std::declval<MemoryLog&>()));
+
+  std::shared_ptr<MemoryStore> store_;
+  std::shared_mutex staying_;
+  std::mutex mutex_;  // guards log_, not what it holds
+  std::shared_ptr<MemoryLog> log_;
+};
+
+/// What a session in memory needs of its store. It outlives the backend while a session or a watcher is left.
+struct MemoryStore {
+  MemoryStore(const EntrySerializer& entrySerializer, Environment& env)
+      : serializer(entrySerializer), environment(env), ids(env.clock, env.random) {}
+
+  const EntrySerializer& serializer;
+  Environment& environment;
+  IdGenerator ids;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t changes = 0;
+  std::unordered_map<std::string, std::uint64_t> versions;  ///< By session: the count of changes at its last.
+
+  void noteChange(const std::string& sessionId);
+};
+
+/// Watches these sessions; all when there are none.
+std::unique_ptr<ChangeWatcher> watchMemory(std::shared_ptr<MemoryStore> store,
+                                           const std::vector<std::string>& sessionIds);
+
+}  // namespace bough

@@ -1,0 +1,246 @@
+#include "store/rules/append_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/head.h"
+#include "base/timestamp.h"
+#include "store/rules/entry_rules.h"
+
+namespace bough {
+namespace {
+
+constexpr std::string_view kNoId = "entry (no id yet)";
+constexpr std::size_t kEnvelopeBytes = 256;  // about what a line holds besides its payload
+
+class BatchRules {
+ public:
+  BatchRules(LogView& log, const SessionBatch& batch, const EntrySerializer& serializer, IdGenerator& ids, Clock& clock,
+             NewLines& lines)
+      : log_(log),
+        sessionId_(batch.sessionId),
+        request_(batch.request),
+        shared_(batch.shared),
+        serializer_(serializer),
+        ids_(ids, batch.request.entries.size()),
+        clock_(clock),
+        lines_(lines) {
+    head_ = log.headId();
+    headIsGood_ = isHead(head_);
+    now_.clear();
+    if (request_.expectedTail && *request_.expectedTail != log.tailId()) otherTail_ = log.tailId();
+    std::size_t bytes = 0;
+    for (const Entry& entry : request_.entries) bytes += entry.payload.size() + entry.meta.size() + entry.extra.size();
+    lines_.reserve(request_.entries.size(), bytes + request_.entries.size() * kEnvelopeBytes);
+  }
+
+  Result<AppendResult> run() {
+    if (request_.entries.empty())
+      return fail(ErrorCode::InvalidArgument, "a batch without entries", "give at least one");
+    AppendResult result{.sessionId = sessionId_, .lastAppendedEntryId = {}};
+    for (const Entry& entry : request_.entries) {
+      std::optional<Entry> known;
+      if (!entry.id.empty()) {
+        auto found = stored(entry.id);
+        if (!found) return std::unexpected(withPlace(found.error(), entry));
+        known = std::move(*found);
+      }
+      const auto accepted = known ? duplicate(entry, *known) : fresh(entry);
+      if (!accepted) return std::unexpected(withPlace(accepted.error(), entry));
+      ++(known ? result.duplicateCount : result.appendedCount);
+    }
+    const Entry& last = request_.entries.back();
+    result.lastAppendedEntryId = last.id.empty() ? lines_.back().id() : std::string_view(last.id);
+    // A repeated batch is recognized even though its first delivery moved the tail.
+    if (result.appendedCount > 0 && otherTail_) {
+      return std::unexpected(tailConflict(sessionId_, *request_.expectedTail, *otherTail_));
+    }
+    return result;
+  }
+
+ private:
+  // An entry without an id is told by its place in the batch.
+  [[nodiscard]] Error withPlace(Error error, const Entry& entry) const {
+    error.batchPlace = static_cast<std::uint64_t>(&entry - request_.entries.data()) + 1;
+    if (error.message.starts_with(kNoId)) {
+      error.message.replace(0, kNoId.size(), fmt::format("entry {} of the batch", error.batchPlace));
+    }
+    return error;
+  }
+
+  // The entry of that id, wherever the session has it.
+  Result<std::optional<Entry>> stored(const std::string& id) {
+    if (const auto pending = lines_.find(id)) return decoded(lines_[*pending].text());
+    auto here = log_.entryOf(id);
+    if (!here || *here) return here;
+    return shared_ != nullptr ? shared_->entryOf(id) : Result<std::optional<Entry>>(std::nullopt);
+  }
+
+  Result<std::optional<Entry>> decoded(std::string_view text) {
+    auto entry = serializer_.decode(text);
+    if (!entry) return std::unexpected(entry.error());
+    return std::move(*entry);
+  }
+
+  Result<bool> exists(const std::string& id) {
+    if (lines_.find(id)) return true;
+    auto here = log_.contains(id);
+    if (!here || *here || shared_ == nullptr) return here;
+    return shared_->contains(id);
+  }
+
+  // Whether its id stands before it in the batch.
+  [[nodiscard]] bool isRepeated(const Entry& entry) const {
+    const auto before = std::span(request_.entries).first(static_cast<std::size_t>(&entry - request_.entries.data()));
+    return std::ranges::find(before, entry.id, &Entry::id) != before.end();
+  }
+
+  // The text of an entry that was written and read again: without the blanks that reading leaves out.
+  Result<std::string> storedForm(const Entry& entry) {
+    std::string written;
+    if (auto encoded = serializer_.encode(entry, written); !encoded) return std::unexpected(encoded.error());
+    auto read = serializer_.decode(written);
+    if (!read) return std::unexpected(read.error());
+    written.clear();
+    if (auto encoded = serializer_.encode(*read, written); !encoded) return std::unexpected(encoded.error());
+    return written;
+  }
+
+  // An entry of this id is stored: the same in everything the caller has said, or a conflict.
+  Result<void> duplicate(const Entry& entry, const Entry& known) {
+    Entry claimed = entry;
+    if (!claimed.parentId) claimed.parentId = known.parentId;
+    if (claimed.timestamp.empty()) claimed.timestamp = known.timestamp;
+    if (isSamePayload(claimed.payload, known.payload)) claimed.payload = known.payload;
+    auto mine = storedForm(claimed);
+    if (!mine) return std::unexpected(mine.error());
+    std::string theirs;
+    if (auto encoded = serializer_.encode(known, theirs); !encoded) return std::unexpected(encoded.error());
+    if (*mine != theirs) {
+      return fail(ErrorCode::IdConflict,
+                  fmt::format("{} has an entry {} with other content; nothing was appended",
+                              isRepeated(entry) ? "the batch itself" : "session " + sessionId_, entry.id),
+                  "entries are never changed: append under another id, or leave the id out");
+    }
+    advanceHead(known, entryKind(known.type), known.id);
+    return {};
+  }
+
+  // The entries of a batch are made at one time.
+  std::uint64_t nowMs() {
+    if (nowMs_ == 0) nowMs_ = clock_.nowMs();
+    return nowMs_;
+  }
+  const std::string& now() {
+    if (now_.empty()) formatTimestamp(nowMs(), now_);
+    return now_;
+  }
+
+  // Strings that need no new memory for each batch.
+  struct Kept {
+    std::string id;
+    std::string head;
+    std::string now;
+
+    static Kept& ofThread() {
+      thread_local Kept strings;
+      return strings;
+    }
+  };
+
+  Result<void> fresh(const Entry& entry) {
+    const EntryKind kind = entryKind(entry.type);
+    if (auto shaped = checkType(entry, kind); !shaped) return shaped;
+    if (auto known = checkParent(entry); !known) return known;
+    if (!entry.parentId && !headIsGood_ && isConversation(kind)) {
+      return invalidEntry(entry, "the session's head is no entry's id",
+                          "name its parent, or `bough switch` to an entry");
+    }
+    EntryDefaults defaults{.id = {}, .parentId = headIsGood_ ? std::string_view(head_) : "", .timestamp = {}};
+    if (entry.id.empty()) {
+      ids_.next(kept_.id, nowMs());
+      defaults.id = kept_.id;
+    }
+    if (entry.timestamp.empty()) defaults.timestamp = now();
+    if (auto added = lines_.add(entry, serializer_, defaults); !added) return added;
+    if (auto fits = checkSize(entry, lines_.back().text().size()); !fits) return fits;
+    if (auto shaped = checkPayload(entry, kind); !shaped) return shaped;
+    if (auto known = checkTarget(entry, kind); !known) return known;
+    advanceHead(entry, kind, lines_.back().id());
+    return {};
+  }
+
+  Result<void> checkParent(const Entry& entry) {
+    if (!entry.parentId) return {};
+    const std::string& parent = *entry.parentId;
+    if (parent.empty() || parent == head_) return {};
+    if (parent == entry.id) return invalidEntry(entry, "the entry names itself as its parent", kParentHint);
+    auto known = exists(parent);
+    if (!known) return std::unexpected(known.error());
+    if (*known) return {};
+    for (const Entry& other : request_.entries) {
+      if (other.id == parent) return invalidEntry(entry, "its parent stands later in the batch", "put parents first");
+    }
+    return invalidEntry(entry, fmt::format("its parent {} is not an entry of session {}", parent, sessionId_),
+                        kParentHint);
+  }
+
+  // The entry that a control entry names must be there, and of a kind of which that can be said.
+  Result<void> checkTarget(const Entry& entry, EntryKind kind) {
+    const auto target = targetOf(entry, kind);
+    if (!target) return {};
+    const std::string& id = target->entryId;
+    auto known = id == lines_.back().id() ? Result<std::optional<Entry>>(std::nullopt) : stored(id);
+    if (!known) return std::unexpected(known.error());
+    return judgeTarget(sessionId_, *target, *known ? std::optional((*known)->type) : std::nullopt);
+  }
+
+  void advanceHead(const Entry& entry, EntryKind kind, std::string_view id) {
+    std::string moved;
+    if (const auto head = headAfter(kind, id, entry.payload, moved)) {
+      head_ = *head;
+      headIsGood_ = kind != EntryKind::Head || isHead(head_);
+    }
+  }
+
+  // Other writers' head entries may name anything.
+  static bool isHead(std::string_view id) { return id.empty() || isEntryId(id); }
+
+  LogView& log_;
+  const std::string& sessionId_;
+  const AppendRequest& request_;
+  const SharedEntries* shared_;
+  const EntrySerializer& serializer_;
+  IdGenerator::Batch ids_;
+  Clock& clock_;
+  NewLines& lines_;
+  Kept& kept_ = Kept::ofThread();
+  std::string& head_ = kept_.head;
+  bool headIsGood_ = true;
+  std::string& now_ = kept_.now;
+  std::uint64_t nowMs_ = 0;               // 0: not asked for yet
+  std::optional<std::string> otherTail_;  // when it is not the expected one
+};
+
+}  // namespace
+
+Result<AppendResult> prepareBatch(LogView& log, const SessionBatch& batch, const EntrySerializer& serializer,
+                                  IdGenerator& ids, Clock& clock, NewLines& lines) {
+  return BatchRules(log, batch, serializer, ids, clock, lines).run();
+}
+
+Result<NewLines> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer) {
+  if (entries.empty() || entries.front().type != entry_type::kSessionHeader) {
+    return fail(ErrorCode::InvalidArgument, "a session begins with its header");
+  }
+  NewLines lines;
+  for (const Entry& entry : entries) {
+    if (auto added = lines.add(entry, serializer); !added) return std::unexpected(added.error());
+    if (auto fits = checkSize(entry, lines.back().text().size()); !fits) return std::unexpected(fits.error());
+  }
+  return lines;
+}
+
+}  // namespace bough

@@ -1,0 +1,35 @@
+#include "store/rules/attachment_reference.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/json_scan.h"
+
+namespace bough {
+
+bool isSha256(std::string_view text) {
+  const auto isHex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  return text.size() == 64 && std::ranges::all_of(text, isHex);
+}
+namespace {
+constexpr std::string_view kBegin = R"({"$attachment":)";
+}
+
+bool looksLikeAttachmentReference(std::string_view payload) {
+  return payload.starts_with(kBegin);
+}
+
+std::string makeAttachmentReference(std::string_view sha256, std::size_t bytes) {
+  return fmt::format(R"({{"$attachment":{{"sha256":"{}","bytes":{}}}}})", sha256, bytes);
+}
+
+std::optional<std::string> readAttachmentReference(std::string_view payload) {
+  if (!payload.starts_with(kBegin)) return std::nullopt;
+  const auto reference = json::findMember(payload, "$attachment");
+  auto sha256 = reference ? json::findString(*reference, "sha256") : std::nullopt;
+  if (!sha256 || !isSha256(*sha256)) return std::nullopt;
+  return sha256;
+}
+
+}  // namespace bough

@@ -1,0 +1,139 @@
+#include "store/rules/header.h"
+
+#include <fmt/format.h>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+
+namespace bough {
+namespace {
+
+// Copies the members of an object, without the braces, but for those that `skip` names.
+void copyMembers(json::Writer& writer, std::string_view object, std::initializer_list<std::string_view> skip) {
+  json::ObjectReader members(object);
+  while (const auto member = members.next()) {
+    bool skipped = false;
+    for (const std::string_view name : skip) skipped = skipped || member->keyIs(name);
+    const std::string_view quotedKey(member->key.data() - 1, member->key.size() + 2);
+    if (!skipped) writer.key(json::decodeString(quotedKey).value_or("")).raw(member->value);
+  }
+}
+
+int readFormat(std::string_view payload) {
+  if (!json::findMember(payload, "format")) return 0;
+  const auto number = json::findUnsigned(payload, "format");
+  return number && *number < kUnknownFormat ? static_cast<int>(*number) : kUnknownFormat;
+}
+
+}  // namespace
+
+HeaderInfo readHeader(const Entry& first) {
+  HeaderInfo info;
+  if (first.type != entry_type::kSessionHeader) return info;
+  info.format = readFormat(first.payload);
+  info.key = json::findString(first.payload, "key").value_or("");
+  info.cwd = json::findString(first.payload, "cwd").value_or("");
+  if (const auto parent = json::findMember(first.payload, "parentSession")) {
+    auto session = json::findString(*parent, "sessionId");
+    auto entry = json::findString(*parent, "entryId");
+    if (session && entry) info.origin = ForkOrigin{.sessionId = std::move(*session), .entryId = std::move(*entry)};
+  }
+  return info;
+}
+
+std::string unknownFormat(int format) {
+  if (format == kUnknownFormat) return "the header names a format that this version of bough does not know";
+  return fmt::format("format {} is newer than this version of bough knows", format);
+}
+
+Error newerFormatError(int format, std::string_view sessionId, std::string_view path) {
+  return {.code = ErrorCode::NewerFormat,
+          .message = fmt::format("session {}: {} ({}, byte 0)", sessionId, unknownFormat(format), path),
+          .hint = "upgrade bough; until then it can be read, not written"};
+}
+
+Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::string_view path, std::uint64_t offset,
+                         int known) {
+  const int format = readHeader(first).format;
+  if (format == known) return {};
+  if (format > known) return std::unexpected(newerFormatError(format, sessionId, path));
+  if (first.type == entry_type::kSessionHeader) {
+    return fail(ErrorCode::MigrationNeeded,
+                fmt::format("session {} is in format {}: it can be read, not written", sessionId, format),
+                fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
+  }
+  if (offset > 0) {
+    return fail(
+        ErrorCode::MigrationNeeded,
+        fmt::format("the header of session {} cannot be read ({}, byte 0): it can be read, not written", sessionId,
+                    path),
+        fmt::format("bring the first line back from a copy; or run `bough migrate {}`, which makes a new header "
+                    "and keeps the old file",
+                    sessionId));
+  }
+  return fail(ErrorCode::MigrationNeeded,
+              fmt::format("session {} has no header ({}, byte 0): it can be read, not written", sessionId, path),
+              fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
+}
+
+std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin, int format) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("format", static_cast<std::uint64_t>(format)).member("sessionId", session.sessionId);
+  if (!session.key.empty()) writer.member("key", session.key);
+  if (!session.cwd.empty()) writer.member("cwd", session.cwd);
+  if (origin) {
+    writer.key("parentSession").beginObject();
+    writer.member("sessionId", origin->sessionId).member("entryId", origin->entryId).endObject();
+  }
+  writer.endObject();
+  return payload;
+}
+
+std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId, int format) {
+  std::string upgraded;
+  json::Writer writer(upgraded);
+  writer.beginObject().member("format", static_cast<std::uint64_t>(format)).member("sessionId", sessionId);
+  copyMembers(writer, payload, {"format", "sessionId"});
+  writer.endObject();
+  return upgraded;
+}
+
+std::optional<ForkOrigin> originNamedIn(std::string_view damaged) {
+  constexpr std::string_view kKey = R"("parentSession":)";
+  const std::size_t at = damaged.find(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view object = damaged.substr(at + kKey.size());
+  auto session = json::findString(object, "sessionId");
+  if (!session) return std::nullopt;
+  return ForkOrigin{.sessionId = std::move(*session), .entryId = json::findString(object, "entryId").value_or("")};
+}
+
+std::optional<int> formatNamedIn(std::string_view damaged) {
+  const std::size_t at = damaged.find(R"("format":)");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = damaged.substr(at);
+  const std::string member = "{" + std::string(rest.substr(0, rest.find_first_of(",}"))) + "}";
+  return readFormat(member);
+}
+
+std::string detachHeaderPayload(std::string_view payload) {
+  std::string detached;
+  json::Writer writer(detached);
+  writer.beginObject();
+  copyMembers(writer, payload, {"parentSession"});
+  if (const auto parent = json::findMember(payload, "parentSession")) writer.key("detachedFrom").raw(*parent);
+  writer.endObject();
+  return detached;
+}
+
+std::string labelPayload(std::string_view name, std::optional<std::string_view> entryId) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().key("entryId");
+  entryId ? writer.string(*entryId) : writer.null();
+  writer.member("name", name).endObject();
+  return payload;
+}
+
+}  // namespace bough

@@ -1,0 +1,53 @@
+// The header of a session: what its payload says.
+#pragma once
+
+#include <climits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bough/entry.h"
+#include "bough/error.h"
+#include "bough/store.h"
+
+namespace bough {
+
+/// What a header says that is no small whole number: of a version to come, so newer than all.
+inline constexpr int kUnknownFormat = INT_MAX;
+
+struct HeaderInfo {
+  int format = 0;  ///< 0 when the header is a draft's, or missing.
+  std::optional<ForkOrigin> origin;
+  std::string key;
+  std::string cwd;
+};
+
+/// Reads a session's first entry, which need not be a header.
+HeaderInfo readHeader(const Entry& first);
+
+/// Refuses to write to a session that is not in the format `known`. `first` is its first entry, at `offset` of `path`.
+Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::string_view path, std::uint64_t offset,
+                         int known);
+Error newerFormatError(int format, std::string_view sessionId, std::string_view path);
+/// What is wrong with a format that is newer, or no number at all.
+std::string unknownFormat(int format);
+
+/// The payload of a new session's header.
+std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin, int format);
+
+/// The payload of a header that is brought to a newer format: all its members, and the ones it lacks.
+std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId, int format);
+
+/// What is left of a damaged header may still say where a fork continues from; the entry is empty when only the session
+/// can be seen.
+std::optional<ForkOrigin> originNamedIn(std::string_view damaged);
+/// The same of the format.
+std::optional<int> formatNamedIn(std::string_view damaged);
+
+/// The payload of a label; without an entry the label is taken away.
+std::string labelPayload(std::string_view name, std::optional<std::string_view> entryId);
+
+/// The payload of a fork's header once it has its own copy of what it shared.
+std::string detachHeaderPayload(std::string_view payload);
+
+}  // namespace bough

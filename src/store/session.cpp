@@ -1,0 +1,202 @@
+#include "bough/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/head.h"
+#include "base/json_grammar.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "store/rules/header.h"
+#include "store/session_store_impl.h"
+
+namespace bough {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+// What a line does not keep of a JSON text: the blanks around it. Gone at once, it is the same before and after a line.
+void trimBlanks(std::string& text) {
+  if (text.empty() || (!json::isBlank(text.front()) && !json::isBlank(text.back()))) return;
+  text.erase(text.find_last_not_of(kBlanks) + 1);
+  text.erase(0, text.find_first_not_of(kBlanks));
+}
+
+std::unexpected<Error> noSuchEntry(const std::string& sessionId, const std::string& entryId) {
+  return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
+              "`bough tree` shows the entries of a session");
+}
+
+Result<SessionLabel> findLabel(const Session& session, const std::string& name) {
+  BOUGH_TRY(auto known, session.labels());
+  const auto found = std::ranges::find(known, name, &SessionLabel::name);
+  if (found != known.end()) return std::move(*found);
+  return fail(ErrorCode::NotFound, fmt::format("session {} has no label \"{}\"", session.id(), text::excerpt(name, 40)),
+              "`bough labels` lists the labels of a session");
+}
+
+}  // namespace
+
+Session::Session(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+Result<AppendResult> Session::State::append(std::string_view type, std::string payload,
+                                            std::optional<Durability> durability) const {
+  AppendRequest request;
+  Entry& entry = request.entries.emplace_back();
+  entry.type = type;
+  entry.payload = std::move(payload);
+  return store->append(stored, std::move(request), durability.value_or(store->options.durability));
+}
+
+const std::string& Session::id() const {
+  return state_->stored->sessionId();
+}
+
+Result<SessionState> Session::state() const {
+  BOUGH_TRY(state_->ready());
+  return state_->stored->state();
+}
+
+Result<AppendResult> Session::append(std::vector<Entry> entries, const AppendOptions& options) const {
+  for (Entry& entry : entries) {
+    for (std::string* text : {&entry.payload, &entry.meta, &entry.extra}) trimBlanks(*text);
+  }
+  return state_->store->append(state_->stored, {.entries = std::move(entries), .expectedTail = options.expectedTail},
+                               options.durability.value_or(state_->store->options.durability));
+}
+
+Result<std::vector<Entry>> Session::load(const LoadOptions& options) const {
+  BOUGH_TRY(state_->ready());
+  BOUGH_TRY(auto found, state_->stored->load({.options = options}));
+  return std::move(found.entries);
+}
+
+Result<Entry> Session::entry(const std::string& entryId) const {
+  BOUGH_TRY(state_->ready());
+  BOUGH_TRY(auto found, state_->stored->load({.ids = {entryId}}));
+  if (found.entries.empty()) {
+    return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", id(), entryId),
+                "`bough cat` prints all entries of a session");
+  }
+  return std::move(found.entries.front());
+}
+
+Result<std::vector<Entry>> Session::entriesAt(const std::vector<TreeNode>& sequences) const {
+  BOUGH_TRY(state_->ready());
+  if (sequences.empty()) return std::vector<Entry>();
+  BOUGH_TRY(auto found, state_->stored->load({.sequences = {sequences.begin(), sequences.end()}}));
+  return std::move(found.entries);
+}
+
+Result<TreeNode> Session::sequenceOf(const std::string& entryId) const {
+  BOUGH_TRY(state_->ready());
+  BOUGH_TRY(const auto found, state_->stored->load({.ids = {entryId}, .asStored = true}));
+  if (found.sequences.empty()) return noSuchEntry(id(), entryId);
+  return static_cast<TreeNode>(found.sequences.front());
+}
+
+Result<std::vector<std::string>> Session::findEntryIds(const std::string& prefix, std::size_t limit) const {
+  BOUGH_TRY(state_->ready());
+  return state_->stored->findIds(prefix, limit);
+}
+
+Result<std::vector<Entry>> Session::conversation(const std::string& entryId) const {
+  std::string leaf = entryId;
+  if (leaf.empty()) {
+    BOUGH_TRY(leaf, head());
+  }
+  if (leaf.empty()) return std::vector<Entry>();
+  BOUGH_TRY(auto entries, load({.branch = leaf}));
+  std::erase_if(entries, [](const Entry& entry) { return !isConversation(entryKind(entry.type)); });
+  return entries;
+}
+
+Result<void> Session::readOwn(std::uint64_t fromSequence, std::uint64_t limit,
+                              const std::function<void(std::uint64_t, Entry&)>& use) const {
+  constexpr std::uint64_t kPart = 128;
+  BOUGH_TRY(state_->ready());
+  const std::uint64_t end = limit < UINT64_MAX - fromSequence ? fromSequence + limit : UINT64_MAX;
+  for (std::uint64_t next = fromSequence; next < end;) {
+    const auto count = static_cast<std::size_t>(std::min(kPart, end - next));
+    BOUGH_TRY(auto part, state_->stored->loadOwn(next, count));
+    for (Entry& entry : part) use(next++, entry);
+    if (part.size() < count) break;
+  }
+  return {};
+}
+
+Result<void> Session::exportLines(const std::function<bool(std::string_view)>& line) const {
+  BOUGH_TRY(state_->ready());
+  return state_->stored->exportLines(line);
+}
+
+Result<SessionTree> Session::tree() const {
+  BOUGH_TRY(state_->ready());
+  BOUGH_TRY(auto shape, state_->stored->shape());
+  std::vector<TreeLabel> labels;
+  for (auto& label : shape.labels) labels.push_back({.name = std::move(label.name), .node = label.sequence});
+  return SessionTree(std::move(shape.outline), std::move(labels));
+}
+
+Result<std::string> Session::head() const {
+  BOUGH_TRY(auto known, state());
+  return std::move(known.headId);
+}
+
+// What may be the head, labelled or redacted is for the rules of an append to say (append_rules.h).
+Result<AppendResult> Session::moveHead(const std::string& entryId) const {
+  return state_->append(entry_type::kHead, headPayload(entryId));
+}
+
+Result<Session> Session::fork(const std::string& entryId, const NewSession& session) const {
+  BOUGH_TRY(state_->ready());
+  BOUGH_TRY(const auto forkId, state_->store->create(session, ForkOrigin{.sessionId = id(), .entryId = entryId}));
+  BOUGH_TRY(auto stored, state_->store->backend->open(forkId));
+  return Session(std::make_shared<State>(state_->store, std::move(stored)));
+}
+
+Result<AppendResult> Session::label(const std::string& entryId, const std::string& name) const {
+  return state_->append(entry_type::kLabel, labelPayload(name, entryId), Durability::Sync);
+}
+
+Result<std::vector<SessionLabel>> Session::labels() const {
+  BOUGH_TRY(state_->ready());
+  return state_->stored->labels();
+}
+
+Result<AppendResult> Session::removeLabel(const std::string& name) const {
+  BOUGH_TRY(findLabel(*this, name));
+  return state_->append(entry_type::kLabel, labelPayload(name, std::nullopt), Durability::Sync);
+}
+
+Result<AppendResult> Session::moveHeadToLabel(const std::string& name) const {
+  BOUGH_TRY(const auto label, findLabel(*this, name));
+  return moveHead(label.entryId);
+}
+
+Result<AppendResult> Session::setTitle(const std::string& title) const {
+  std::string payload;
+  json::Writer(payload).beginObject().member("title", title).endObject();
+  return state_->append(entry_type::kSessionInfo, std::move(payload), Durability::Sync);
+}
+
+Result<AppendResult> Session::appendBranchSummary(const BranchSummary& summary) const {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("sourceSessionId", summary.sourceSessionId);
+  writer.member("sourceEntryId", summary.sourceEntryId).member("summary", summary.summary).endObject();
+  return state_->append(entry_type::kBranchSummary, std::move(payload));
+}
+
+Result<AppendResult> Session::redact(const std::string& entryId, const std::string& by,
+                                     const std::string& reason) const {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("entryId", entryId).member("by", by).member("reason", reason).endObject();
+  return state_->append(entry_type::kRedaction, std::move(payload));
+}
+
+}  // namespace bough

@@ -1,0 +1,110 @@
+#include "store/sharing/fork_census.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/try.h"
+
+namespace bough {
+namespace {
+
+// What a damaged header says is believed when it names an entry that is there: the name may be what was damaged.
+bool leadsElsewhere(SharingBackend& backend, const SeenOrigin& from) {
+  if (!from.origin) return false;
+  const auto session = backend.session(from.origin->sessionId);
+  if (!session) return false;
+  const auto entry = (*session)->ownSequenceOf(from.origin->entryId);
+  return entry && *entry;
+}
+
+Result<void> refuseForks(const std::string& sessionId, const std::vector<std::string>& forks) {
+  if (forks.empty()) return {};
+  return fail(ErrorCode::HasForks,
+              fmt::format("{} {} the history of session {}: {}", forks.size(),
+                          forks.size() == 1 ? "session shares" : "sessions share", sessionId, fmt::join(forks, ", ")),
+              "delete the forks first, or detach them: each then gets its own copy");
+}
+
+}  // namespace
+
+// Not when it is gone meanwhile. Any other failure hides what might be a fork.
+Result<void> ForkCensus::note(const std::string& name, Result<SeenOrigin> seen) {
+  if (!seen) {
+    if (seen.error().code == ErrorCode::NotFound) return {};
+    return std::unexpected(seen.error());
+  }
+  if (seen->origin) byOrigin_[seen->origin->sessionId].push_back(name);
+  if (!seen->sure) unsure_.push_back(name);
+  seen_.emplace(name, std::move(*seen));
+  return {};
+}
+
+Result<void> ForkCensus::lookAtSessions() {
+  const auto before = backend_.nameChanges();
+  if (nameChanges_ && before == nameChanges_) return {};
+  BOUGH_TRY(const auto sessions, backend_.listSessions());
+  for (const std::string& session : sessions) {
+    if (seen_.contains(session)) continue;
+    BOUGH_TRY(note(session, backend_.seenOrigin(session)));
+  }
+  nameChanges_ = before;
+  return {};
+}
+
+Result<void> ForkCensus::lookAtTrash() {
+  BOUGH_TRY(const auto trash, backend_.sharedTrash().list());
+  for (const TrashedSession& each : trash) {
+    BOUGH_TRY(note(each.trashId, backend_.sharedTrash().originOf(each.trashId)));
+  }
+  return {};
+}
+
+void ForkCensus::leaveOut(const std::string& name) {
+  const auto found = seen_.find(name);
+  if (found == seen_.end()) return;
+  if (found->second.origin) std::erase(byOrigin_[found->second.origin->sessionId], name);
+  std::erase(unsure_, name);
+  seen_.erase(found);
+}
+
+void ForkCensus::countOwnRemoval() {
+  if (nameChanges_) ++*nameChanges_;
+}
+
+const SeenOrigin* ForkCensus::find(const std::string& name) const {
+  const auto found = seen_.find(name);
+  return found == seen_.end() ? nullptr : &found->second;
+}
+
+Sharers ForkCensus::sharersOf(const std::string& sessionId) const {
+  Sharers sharers;
+  if (const auto forks = byOrigin_.find(sessionId); forks != byOrigin_.end()) sharers.forks = forks->second;
+  std::erase(sharers.forks, sessionId);
+  std::ranges::sort(sharers.forks);
+  for (const std::string& name : unsure_) {
+    const SeenOrigin& from = seen_.at(name);
+    const bool isFork = from.origin && from.origin->sessionId == sessionId;
+    if (name != sessionId && !isFork && !leadsElsewhere(backend_, from)) sharers.unknown.push_back(name);
+  }
+  std::ranges::sort(sharers.unknown);
+  return sharers;
+}
+
+Result<void> refuseUnknown(const std::string& sessionId, const std::vector<std::string>& unknown) {
+  if (unknown.empty()) return {};
+  const bool one = unknown.size() == 1;
+  return fail(ErrorCode::Damaged,
+              fmt::format("{} may share the history of session {}, for {} header cannot be read: {}",
+                          one ? "a session" : fmt::format("{} sessions", unknown.size()), sessionId,
+                          one ? "its" : "their", fmt::join(unknown, ", ")),
+              "put a good copy in its place, or remove it first; `bough verify` says what is wrong with it");
+}
+
+Result<void> refuseSharers(const std::string& sessionId, const Sharers& sharers) {
+  BOUGH_TRY(refuseForks(sessionId, sharers.forks));
+  return refuseUnknown(sessionId, sharers.unknown);
+}
+
+}  // namespace bough

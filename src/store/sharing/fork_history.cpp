@@ -1,0 +1,180 @@
+#include "store/sharing/fork_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/try.h"
+#include "store/rules/header.h"
+#include "store/sharing/sharing_session.h"
+
+namespace bough {
+
+Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string session, std::string leaf,
+                                      std::size_t limit, Lost lost) {
+  ForkHistory history;
+  std::unordered_set<std::string> visited;
+  while (history.size_ < limit) {
+    if (!visited.insert(session).second) {
+      return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", session),
+                  "correct parentSession in its header");
+    }
+    auto opened = sessions.session(session);
+    if (!opened && opened.error().code == ErrorCode::NotFound && lost == Lost::EndThere) {
+      history.missing_ = leaf;
+      break;
+    }
+    BOUGH_TRY(auto found, std::move(opened));
+    BOUGH_TRY(const std::uint64_t generation, found->generation());
+    BOUGH_TRY(const auto sequence, found->ownSequenceOf(leaf));
+    // A session on the way without an entry of the branch still has its say on it: its redactions hold.
+    Part& part = history.parts_.emplace_back(Part{.session = found, .generation = generation, .sequences = {}});
+    if (sequence) {
+      BOUGH_TRY(BranchPart own, found->ownBranch(*sequence, limit - history.size_));
+      if (!own.sequences.empty() && own.sequences.front() == 0) own.sequences.erase(own.sequences.begin());
+      history.size_ += own.sequences.size();
+      part.sequences = std::move(own.sequences);
+      leaf = std::move(own.continuesAt);
+      if (leaf.empty()) break;
+    }
+    BOUGH_TRY(const Entry header, found->header());
+    const auto origin = readHeader(header).origin;
+    if (!origin) {
+      history.missing_ = leaf;
+      break;
+    }
+    session = origin->sessionId;
+  }
+  std::ranges::reverse(history.parts_);
+  return history;
+}
+
+Result<ForkHistory> ForkHistory::ofBranch(SharingSession& session, const std::string& leafId, std::size_t limit) {
+  auto history = walk(session.sessions(), session.sessionId(), leafId, limit, Lost::EndThere);
+  if (!history || history->size_ > 0 || history->missing_ != leafId) return history;
+  return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", session.sessionId(), leafId),
+              "`bough cat` prints all entries of a session");
+}
+
+Result<void> ForkHistory::keepTypes(const std::vector<std::string>& types) {
+  size_ = 0;
+  for (Part& part : parts_) {
+    std::vector<std::uint64_t> wanted;
+    for (const std::string& type : types) {
+      BOUGH_TRY(const auto found, part.session->ownSelect({.type = type}));
+      wanted.insert(wanted.end(), found.begin(), found.end());
+    }
+    std::ranges::sort(wanted);
+    std::vector<std::uint64_t> kept;
+    std::ranges::set_intersection(part.sequences, wanted, std::back_inserter(kept));
+    part.sequences = std::move(kept);
+    size_ += part.sequences.size();
+  }
+  return {};
+}
+
+Result<ForkHistory> ForkHistory::ofFork(SharingSessions& sessions, const std::string& sessionId,
+                                        const std::optional<ForkOrigin>& origin, Lost lost) {
+  if (!origin) return ForkHistory();
+  auto history = walk(sessions, origin->sessionId, origin->entryId, SIZE_MAX, lost);
+  const auto isSelf = [&](const Part& part) { return part.session->sessionId() == sessionId; };
+  if (history && std::ranges::any_of(history->parts_, isSelf)) {
+    return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", sessionId),
+                "correct parentSession in its header");
+  }
+  if (!history && history.error().code == ErrorCode::NotFound) {
+    history.error().message = fmt::format("session {} is a fork of session {}, whose history is not in the store: {}",
+                                          sessionId, origin->sessionId, history.error().message);
+    history.error().hint =
+        "bring that session back (`bough trash --restore`, or a copy of its file), or make what is left "
+        "a session of its own: `bough repair --detach`";
+  }
+  return history;
+}
+
+Result<std::vector<Entry>> ForkHistory::read(std::size_t from, std::size_t limit) const {
+  std::vector<Entry> entries;
+  for (const Part& part : parts_) {
+    if (from >= part.sequences.size()) {
+      from -= part.sequences.size();
+      continue;
+    }
+    const std::size_t count = std::min(part.sequences.size() - from, limit - entries.size());
+    auto read = part.session->ownRead(std::span(part.sequences).subspan(from, count));
+    if (!read) return std::unexpected(read.error());
+    if (entries.empty()) {
+      entries = std::move(*read);
+    } else {
+      std::ranges::move(*read, std::back_inserter(entries));
+    }
+    from = 0;
+    if (entries.size() == limit) break;
+  }
+  return entries;
+}
+
+Result<std::vector<Entry>> ForkHistory::readAt(std::span<const std::size_t> places) const {
+  std::vector<Entry> entries(places.size());
+  std::size_t before = 0;
+  for (const Part& part : parts_) {
+    std::vector<std::uint64_t> wanted;
+    std::vector<std::size_t> into;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i] < before || places[i] - before >= part.sequences.size()) continue;
+      wanted.push_back(part.sequences[places[i] - before]);
+      into.push_back(i);
+    }
+    before += part.sequences.size();
+    if (wanted.empty()) continue;
+    auto read = part.session->ownRead(wanted);
+    if (!read) return std::unexpected(read.error());
+    for (std::size_t i = 0; i < into.size(); ++i) entries[into[i]] = std::move((*read)[i]);
+  }
+  return entries;
+}
+
+Result<std::optional<std::size_t>> ForkHistory::find(std::string_view entryId) const {
+  std::size_t before = 0;
+  for (const Part& part : parts_) {
+    BOUGH_TRY(const auto sequence, part.session->ownSequenceOf(entryId));
+    if (sequence) {
+      const auto at = std::ranges::lower_bound(part.sequences, *sequence);
+      if (at != part.sequences.end() && *at == *sequence) {
+        return before + static_cast<std::size_t>(at - part.sequences.begin());
+      }
+    }
+    before += part.sequences.size();
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<Entry>> ForkHistory::entryOf(std::string_view entryId) const {
+  return retryWhenChanged([&]() -> Result<std::optional<Entry>> {
+    BOUGH_TRY(const auto place, find(entryId));
+    if (!place) return std::nullopt;
+    BOUGH_TRY(auto entries, read(*place, 1));
+    return std::move(entries.front());
+  });
+}
+
+Result<bool> ForkHistory::contains(std::string_view entryId) const {
+  BOUGH_TRY(const auto place, retryWhenChanged([&] { return find(entryId); }));
+  return place.has_value();
+}
+
+bool ForkHistory::isCurrent() const {
+  if (!missing_.empty()) return false;  // it may be back
+  return std::ranges::all_of(parts_, [&](const Part& part) {
+    const auto generation = part.session->generation();
+    return generation && *generation == part.generation;
+  });
+}
+
+std::vector<std::string> ForkHistory::sessions() const {
+  std::vector<std::string> names;
+  for (const Part& part : parts_) names.push_back(part.session->sessionId());
+  return names;
+}
+
+}  // namespace bough

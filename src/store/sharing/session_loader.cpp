@@ -1,0 +1,318 @@
+#include "store/sharing/session_loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file_io.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/kind_set.h"
+#include "base/try.h"
+#include "store/rules/append_rules.h"
+#include "store/rules/attachment_reference.h"
+#include "store/rules/entry_rules.h"
+
+namespace bough {
+namespace {
+
+// What takes the place of a redacted payload.
+std::string redactedPayload(const Entry& redaction) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().key("redacted").beginObject().member("redactionId", redaction.id);
+  for (const std::string_view name : {"by", "reason"}) {
+    if (const auto value = json::findMember(redaction.payload, name)) writer.key(name).raw(*value);
+  }
+  writer.endObject().endObject();
+  return payload;
+}
+
+// The redaction that hides an entry: its own, or that of one it was converted from, which its meta then names.
+const Entry* redactionOf(const Entry& entry, const std::map<std::string, Entry>& hidden) {
+  const auto own = hidden.find(entry.id);
+  if (own != hidden.end()) return &own->second;
+  const auto migration = entry.meta.empty() ? std::nullopt : json::findMember(entry.meta, "migration");
+  if (!migration || hidden.empty()) return nullptr;
+  for (const auto& [id, redaction] : hidden) {
+    if (migration->contains('"' + id + '"')) return &redaction;
+  }
+  return nullptr;
+}
+
+// The entries of these types on the branch that ends in `leafId`, root first, from the index alone; a header is on no
+// branch. None when the branch leaves the session, or when the index does not know the types apart.
+Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(SharingSession& session, const std::string& leafId,
+                                                                   const std::vector<std::string>& types) {
+  KindSet wanted;
+  for (const std::string& type : types) wanted.add(entryKind(type));
+  BOUGH_TRY(const auto leaf, session.ownSequenceOf(leafId));
+  if (!leaf || wanted.contains(EntryKind::Other)) return std::nullopt;
+  BOUGH_TRY(const SessionOutline outline, session.ownOutline());
+  std::vector<std::uint64_t> found;
+  if (*leaf >= outline.kinds.size()) return std::nullopt;
+  const auto look = [&](std::uint32_t first, std::uint32_t last) {
+    const std::span stretch = std::span<const EntryKind>(outline.kinds).first(last + std::size_t{1});
+    const std::size_t before = found.size();
+    for (std::size_t at = wanted.find(stretch, std::max<std::size_t>(first, 1)); at < stretch.size();
+         at = wanted.find(stretch, at + 1)) {
+      found.push_back(at);
+    }
+    std::reverse(found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
+  };
+  const std::uint32_t end = outline.walkUp(static_cast<std::uint32_t>(*leaf), look);
+  if (end != SessionOutline::kNone) return std::nullopt;
+  std::ranges::reverse(found);
+  return found;
+}
+
+// The conditions that a selection has not met yet.
+void keepWanted(std::vector<Entry>& entries, const LoadOptions& wanted) {
+  if (!wanted.type.empty()) std::erase_if(entries, [&](const Entry& entry) { return entry.type != wanted.type; });
+  if (!wanted.types.empty()) {
+    std::erase_if(
+        entries, [&](const Entry& entry) { return std::ranges::find(wanted.types, entry.type) == wanted.types.end(); });
+  }
+  if (entries.size() > wanted.limit) entries.resize(wanted.limit);
+  if (wanted.last && entries.size() > *wanted.last) {
+    entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(*wanted.last));
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ForkHistory>> SessionLoader::history() {
+  if (!history_) {
+    BOUGH_TRY(history_, session_.history());
+  }
+  return history_;
+}
+
+Result<LoadResult> SessionLoader::load(const LoadQuery& query) {
+  LoadResult result;
+  if (query.after) {
+    BOUGH_TRY(result, after(*query.after, query.options.limit));
+  } else if (!query.ids.empty()) {
+    BOUGH_TRY(result, byId(query.ids));
+  } else if (!query.sequences.empty()) {
+    BOUGH_TRY(result.entries, entriesAt(query.sequences));
+  } else {
+    BOUGH_TRY(result.entries, select(query.options));
+    keepWanted(result.entries, query.options);
+  }
+  if (!query.asStored) {
+    const std::size_t before = result.entries.size();
+    BOUGH_TRY(showPayloads(result.entries, query.options.showRedacted, query.options.limitBytes));
+    result.end.next -= std::min<std::uint64_t>(result.end.next, before - result.entries.size());
+  }
+  if (query.after && !result.entries.empty()) result.end.entryId = result.entries.back().id;
+  return result;
+}
+
+Result<std::map<std::string, Entry>> SessionLoader::redactions() {
+  std::map<std::string, Entry> found;
+  const auto take = [&](SharingSession& session) -> Result<void> {
+    BOUGH_TRY(const auto sequences, session.ownControls());
+    BOUGH_TRY(auto entries, session.ownRead(sequences));
+    for (Entry& entry : entries) {
+      if (entry.type != entry_type::kRedaction) continue;
+      if (auto target = json::findString(entry.payload, "entryId")) found.emplace(*target, std::move(entry));
+    }
+    return {};
+  };
+  BOUGH_TRY(const auto shared, history());
+  for (const ForkHistory::Part& part : shared->parts()) BOUGH_TRY(take(*part.session));
+  BOUGH_TRY(take(session_));
+  return found;
+}
+
+// Brings back payloads that are stored apart, and hides redacted ones.
+Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showRedacted, std::size_t limitBytes) {
+  std::map<std::string, Entry> hidden;
+  if (!showRedacted) {
+    BOUGH_TRY(hidden, redactions());
+  }
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < entries.size(); bytes += entries[i++].payload.size()) {
+    if (bytes >= limitBytes) {
+      entries.resize(i);
+      break;
+    }
+    Entry& entry = entries[i];
+    const Entry* redaction = redactionOf(entry, hidden);
+    if (redaction != nullptr && canBeRedacted(entryKind(entry.type))) {
+      entry.payload = redactedPayload(*redaction);
+      entry.redacted = true;
+      continue;
+    }
+    const auto reference = readAttachmentReference(entry.payload);
+    if (!reference) continue;
+    auto payload = session_.sessions().attachment(*reference);
+    if (!payload) {
+      payload.error().message =
+          fmt::format("entry {} of session {}: {}", entry.id, session_.sessionId(), payload.error().message);
+      return std::unexpected(payload.error());
+    }
+    entry.payload = std::move(*payload);
+  }
+  return {};
+}
+
+Result<std::vector<Entry>> SessionLoader::entriesFrom(std::uint64_t from, std::size_t limit) {
+  BOUGH_TRY(const auto shared, history());
+  std::vector<Entry> entries;
+  const auto add = [&](std::vector<Entry> part) { std::ranges::move(part, std::back_inserter(entries)); };
+  const auto own = [&](std::uint64_t first, std::size_t count) -> Result<std::vector<Entry>> {
+    BOUGH_TRY(const auto sequences, session_.ownSelect({.fromSequence = first, .limit = count}));
+    return session_.ownRead(sequences);
+  };
+  if (from == 0 && limit > 0) {
+    BOUGH_TRY(auto header, own(0, 1));
+    add(std::move(header));
+  }
+  if (from <= shared->size() && entries.size() < limit && shared->size() > 0) {
+    const std::size_t skip = from == 0 ? 0 : static_cast<std::size_t>(from - 1);
+    BOUGH_TRY(auto others, shared->read(skip, limit - entries.size()));
+    add(std::move(others));
+  }
+  if (entries.size() < limit) {
+    const std::uint64_t first = from > shared->size() ? from - shared->size() : 1;
+    BOUGH_TRY(auto rest, own(std::max<std::uint64_t>(first, 1), limit - entries.size()));
+    add(std::move(rest));
+  }
+  return entries;
+}
+
+Result<std::optional<std::uint64_t>> SessionLoader::sequenceOf(const std::string& entryId) {
+  BOUGH_TRY(const auto shared, history());
+  BOUGH_TRY(const auto own, session_.ownSequenceOf(entryId));
+  if (own) return inWholeOrder(*own, shared->size());
+  BOUGH_TRY(const auto place, shared->find(entryId));
+  if (place) return *place + 1;
+  return std::nullopt;
+}
+
+Result<std::uint64_t> SessionLoader::sequenceAfter(const std::string& position) {
+  if (position.empty()) return 0;
+  BOUGH_TRY(const auto sequence, sequenceOf(position));
+  if (sequence) return *sequence + 1;
+  return fail(ErrorCode::NotFound,
+              fmt::format("session {} has no entry {} to continue from", session_.sessionId(), position),
+              "start from the beginning with an empty position");
+}
+
+// A sequence is a number in the session as it was. Where that was cut or replaced, only the entry's id says where we
+// are.
+Result<LoadResult> SessionLoader::after(const SessionPosition& position, std::size_t limit) {
+  LoadResult result{.end = position};
+  BOUGH_TRY(result.end.generation, session_.generation());
+  if (result.end.generation != position.generation) {
+    BOUGH_TRY(result.end.next, sequenceAfter(position.entryId));
+  }
+  if (limit == 0) return result;
+  BOUGH_TRY(result.entries, entriesFrom(result.end.next, limit));
+  BOUGH_TRY(const std::uint64_t now, session_.generation());
+  if (now != result.end.generation) return changedWhileRead("session " + session_.sessionId());
+  result.end.next += result.entries.size();
+  return result;
+}
+
+Result<LoadResult> SessionLoader::byId(const std::vector<std::string>& ids) {
+  LoadResult result;
+  for (const std::string& id : ids) {
+    // Without a walk through what is shared when the session has the entry itself.
+    BOUGH_TRY(const auto own, session_.ownSequenceOf(id));
+    std::optional<std::size_t> place;
+    BOUGH_TRY(const auto shared, history());
+    if (!own) {
+      BOUGH_TRY(place, shared->find(id));
+    }
+    if (!own && !place) continue;
+    BOUGH_TRY(auto entries, own ? session_.ownRead(std::span(&*own, 1)) : shared->read(*place, 1));
+    result.entries.push_back(std::move(entries.front()));
+    result.sequences.push_back(own ? inWholeOrder(*own, shared->size()) : *place + 1);
+  }
+  return result;
+}
+
+Result<std::vector<Entry>> SessionLoader::entriesAt(std::span<const std::uint64_t> sequences) {
+  BOUGH_TRY(const auto past, history());
+  const std::size_t shared = past->size();
+  std::vector<std::uint64_t> own;
+  std::vector<std::size_t> others;
+  const auto isOwn = [&](std::uint64_t sequence) { return sequence == 0 || sequence > shared; };
+  for (const std::uint64_t sequence : sequences) {
+    if (isOwn(sequence)) own.push_back(sequence == 0 ? 0 : sequence - shared);
+    if (!isOwn(sequence)) others.push_back(static_cast<std::size_t>(sequence - 1));
+  }
+  BOUGH_TRY(auto mine, session_.ownRead(own));
+  if (others.empty()) return mine;
+  BOUGH_TRY(auto theirs, past->readAt(others));
+  std::vector<Entry> entries;
+  entries.reserve(sequences.size());
+  auto nextOwn = mine.begin();
+  auto nextShared = theirs.begin();
+  for (const std::uint64_t sequence : sequences) {
+    entries.push_back(std::move(isOwn(sequence) ? *nextOwn++ : *nextShared++));
+  }
+  return entries;
+}
+
+Result<std::vector<Entry>> SessionLoader::select(const LoadOptions& wanted) {
+  // After a look at the session, its origin is not one that was read from a file that is gone.
+  BOUGH_TRY(session_.generation());
+  BOUGH_TRY(const auto origin, session_.origin());
+  if (wanted.branch) {
+    // A fork has the branch that it shares, not all of the other session.
+    if (origin) {
+      BOUGH_TRY(const auto known, sequenceOf(*wanted.branch));
+      if (!known) {
+        return fail(ErrorCode::NotFound,
+                    fmt::format("session {} has no entry {}", session_.sessionId(), *wanted.branch),
+                    "`bough cat` prints all entries of a session");
+      }
+    }
+    return selectBranch(wanted);
+  }
+  if (!origin) return selectOwn(wanted);
+  return entriesFrom(wanted.fromSequence, wanted.type.empty() && wanted.types.empty() ? wanted.limit : SIZE_MAX);
+}
+
+Result<std::vector<Entry>> SessionLoader::selectBranch(const LoadOptions& wanted) {
+  if (!wanted.types.empty() && wanted.fromSequence == 0) {
+    BOUGH_TRY(auto found, sequencesOfTypes(session_, *wanted.branch, wanted.types));
+    if (found) {
+      if (wanted.last && wanted.type.empty() && wanted.limit == SIZE_MAX && found->size() > *wanted.last) {
+        found->erase(found->begin(), found->end() - static_cast<std::ptrdiff_t>(*wanted.last));
+      }
+      return session_.ownRead(*found);
+    }
+  }
+  // Without further conditions only as much of the branch is walked as is wanted.
+  const bool plain =
+      wanted.type.empty() && wanted.types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
+  const std::size_t length = plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX;
+  // One at least, so that a branch that is not there is noticed.
+  BOUGH_TRY(auto branch, ForkHistory::ofBranch(session_, *wanted.branch, std::max<std::size_t>(length, 1)));
+  // With fromSequence the others count, too.
+  if (!wanted.types.empty() && wanted.fromSequence == 0) {
+    BOUGH_TRY(branch.keepTypes(wanted.types));
+  }
+  return branch.read(static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, SIZE_MAX)),
+                     wanted.type.empty() && wanted.types.empty() ? wanted.limit : SIZE_MAX);
+}
+
+Result<std::vector<Entry>> SessionLoader::selectOwn(const LoadOptions& wanted) {
+  const bool all = !wanted.types.empty();
+  const bool fromEnd = wanted.last && wanted.limit == SIZE_MAX && !all;
+  BOUGH_TRY(auto sequences, session_.ownSelect({.fromSequence = wanted.fromSequence,
+                                                .limit = all       ? SIZE_MAX
+                                                         : fromEnd ? *wanted.last
+                                                                   : wanted.limit,
+                                                .type = wanted.type,
+                                                .newestFirst = fromEnd}));
+  if (fromEnd) std::ranges::reverse(sequences);
+  return session_.ownRead(sequences);
+}
+
+}  // namespace bough

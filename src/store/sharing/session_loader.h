@@ -1,0 +1,49 @@
+// How a session that shares history is read: whole, in part, by branch, by id; with redacted payloads hidden and
+// attachments brought back.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/sharing/sharing_session.h"
+
+namespace bough {
+
+/// Lives for one call. A retryable Damaged means that the session changed meanwhile: make another one.
+class SessionLoader {
+ public:
+  explicit SessionLoader(SharingSession& session) : session_(session) {}
+
+  Result<LoadResult> load(const LoadQuery& query);
+  /// The entries from a sequence on, in the session's order, as they are stored.
+  Result<std::vector<Entry>> entriesFrom(std::uint64_t from, std::size_t limit);
+  /// By the id of what each hides: those of the session and of every one whose history it shares.
+  Result<std::map<std::string, Entry>> redactions();
+  /// The sequence of an entry; none when the session has none of that id.
+  Result<std::optional<std::uint64_t>> sequenceOf(const std::string& entryId);
+
+ private:
+  Result<std::vector<Entry>> select(const LoadOptions& wanted);
+  Result<std::vector<Entry>> selectBranch(const LoadOptions& wanted);
+  Result<std::vector<Entry>> selectOwn(const LoadOptions& wanted);
+  Result<LoadResult> after(const SessionPosition& position, std::size_t limit);
+  Result<LoadResult> byId(const std::vector<std::string>& ids);
+  Result<std::vector<Entry>> entriesAt(std::span<const std::uint64_t> sequences);
+  Result<std::uint64_t> sequenceAfter(const std::string& position);
+  Result<void> showPayloads(std::vector<Entry>& entries, bool showRedacted, std::size_t limitBytes);
+  Result<std::shared_ptr<const ForkHistory>> history();
+
+  SharingSession& session_;
+  std::shared_ptr<const ForkHistory> history_;
+};
+
+/// Where an own entry is in the order of a session that shares `shared` entries.
+constexpr std::uint64_t inWholeOrder(std::uint64_t ownSequence, std::size_t shared) {
+  return ownSequence == 0 ? 0 : ownSequence + shared;
+}
+
+}  // namespace bough

@@ -1,0 +1,75 @@
+#include "store/sharing/sharing_session.h"
+
+#include <fmt/format.h>
+
+#include "base/try.h"
+#include "store/rules/attachment_reference.h"
+#include "store/sharing/session_loader.h"
+
+namespace bough {
+
+Result<std::shared_ptr<const ForkHistory>> SharingSession::historyOf(const std::optional<ForkOrigin>& origin) {
+  if (!origin) return std::make_shared<const ForkHistory>();
+  KnownHistory& here = *known_;
+  std::shared_ptr<const ForkHistory> known;
+  {
+    const std::lock_guard lock(here.mutex);
+    if (here.origin == origin) known = here.history;
+  }
+  if (known && known->isCurrent()) return known;
+  BOUGH_TRY(ForkHistory made, ForkHistory::ofFork(sessions_, sessionId_, origin));
+  auto history = std::make_shared<const ForkHistory>(std::move(made));
+  const std::lock_guard lock(here.mutex);
+  here.origin = origin;
+  here.history = history;
+  return history;
+}
+
+Result<std::shared_ptr<const ForkHistory>> SharingSession::history() {
+  // After a look at the session, its origin is not one that was read from a file that is gone.
+  BOUGH_TRY(generation());
+  BOUGH_TRY(const auto from, origin());
+  auto whole = historyOf(from);
+  if (whole || whole.error().code != ErrorCode::NotFound) return whole;
+  BOUGH_TRY(auto rest, ForkHistory::ofFork(sessions_, sessionId_, from, ForkHistory::Lost::EndThere));
+  return std::make_shared<const ForkHistory>(std::move(rest));
+}
+
+std::string SharingSession::lostSession(const std::optional<ForkOrigin>& origin) {
+  return origin && !sessions_.has(origin->sessionId) ? origin->sessionId : std::string();
+}
+
+Result<LoadResult> SharingSession::load(const LoadQuery& query) {
+  return retryWhenChanged([&] { return SessionLoader(*this).load(query); });
+}
+
+Result<std::vector<Entry>> SharingSession::loadOwn(std::uint64_t fromSequence, std::size_t limit) {
+  return retryWhenChanged([&]() -> Result<std::vector<Entry>> {
+    BOUGH_TRY(const auto sequences, ownSelect({.fromSequence = fromSequence, .limit = limit}));
+    BOUGH_TRY(auto entries, ownRead(sequences));
+    for (Entry& entry : entries) {
+      const auto reference = readAttachmentReference(entry.payload);
+      if (!reference) continue;
+      if (auto payload = sessions_.attachment(*reference)) entry.payload = std::move(*payload);
+    }
+    return entries;
+  });
+}
+
+Result<std::vector<std::string>> SharingSession::findIds(std::string_view prefix, std::size_t limit) {
+  BOUGH_TRY(const auto shared, history());
+  std::vector<std::string> found;
+  // Other sessions may have more ids with that beginning than the branch that is shared.
+  for (const ForkHistory::Part& part : shared->parts()) {
+    BOUGH_TRY(auto ids, part.session->ownIds(prefix, SIZE_MAX));
+    for (std::string& id : ids) {
+      BOUGH_TRY(const auto place, shared->find(id));
+      if (place && found.size() < limit) found.push_back(std::move(id));
+    }
+  }
+  BOUGH_TRY(auto own, ownIds(prefix, limit - found.size()));
+  std::ranges::move(own, std::back_inserter(found));
+  return found;
+}
+
+}  // namespace bough

@@ -1,0 +1,157 @@
+// What may go to the trash, come back from it, and leave it forever.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_set>
+
+#include "base/try.h"
+#include "store/sharing/fork_census.h"
+#include "store/sharing/fork_history.h"
+#include "store/sharing/sharing_backend.h"
+#include "store/sharing/trashed_copy.h"
+
+namespace bough {
+namespace {
+
+// Those that share what a session in the trash holds. One that has its id now may hold the same: then they miss
+// nothing.
+Result<Sharers> sharersOfTrashed(SharingBackend& backend, const TrashedSession& trashed, const ForkCensus& all) {
+  Sharers sharers = all.sharersOf(trashed.sessionId);
+  const bool shared = !sharers.forks.empty() || !sharers.unknown.empty();
+  const auto live = shared ? backend.session(trashed.sessionId) : nullptr;
+  if (!shared || !live || !(*live)->header()) return sharers;
+  BOUGH_TRY(const auto copy, TrashedCopy::read(backend, trashed));
+  for (auto* names : {&sharers.forks, &sharers.unknown}) {
+    std::erase_if(*names, [&](const std::string& name) { return !copy.isNeededBy(backend, *all.find(name)); });
+  }
+  return sharers;
+}
+
+Result<void> refuseToEmpty(const TrashedSession& trashed, const Sharers& sharers) {
+  auto refusal = refuseSharers(trashed.sessionId, sharers);
+  if (!refusal && refusal.error().code == ErrorCode::HasForks) {
+    refusal.error().hint = fmt::format(
+        "remove them for good as well, or bring what they share back: `bough trash --restore {}`", trashed.trashId);
+  }
+  return refusal;
+}
+
+// How to get the session back that a fork continues from, when another one has its id.
+Result<std::string> wayBackTo(SharingBackend& backend, const ForkOrigin& origin) {
+  BOUGH_TRY(const auto trash, backend.sharedTrash().list());
+  for (const TrashedSession& each : trash) {
+    if (each.sessionId != origin.sessionId) continue;
+    BOUGH_TRY(const auto copy, TrashedCopy::read(backend, each));
+    if (!copy.holds(origin.entryId)) continue;
+    return fmt::format("bring the right one back first: `bough rm {}`, then `bough trash --restore {}`",
+                       origin.sessionId, each.trashId);
+  }
+  return "another session has that id; put a copy of the right one in its place first";
+}
+
+// What comes back must continue the session that it did, not another one that has its id by now.
+Result<void> checkContinues(SharingBackend& backend, const std::string& trashId, const ForkOrigin& origin) {
+  BOUGH_TRY(const auto history, ForkHistory::ofFork(backend, trashId, origin));
+  if (history.size() > 0 || history.missing().empty()) return {};
+  for (const ForkHistory::Part& part : history.parts()) {
+    BOUGH_TRY(const auto state, part.session->state());
+    if (state.problemCount > 0 || state.trailingBytes > 0) return {};  // it may be among what cannot be read
+  }
+  BOUGH_TRY(auto way, wayBackTo(backend, origin));
+  return fail(ErrorCode::NotFound,
+              fmt::format("{} continues entry {} of session {}, which has no such entry", trashId, origin.entryId,
+                          origin.sessionId),
+              std::move(way));
+}
+
+// The order in which sessions go: a fork before what it continues, so that a parent never goes alone.
+std::vector<std::size_t> forksFirst(const std::vector<Removal>& removals, const ForkCensus& census) {
+  std::unordered_map<std::string, std::size_t> depths;
+  for (const Removal& removal : removals) depths.emplace(removal.sessionId, 0);
+  for (auto& [id, depth] : depths) {
+    const SeenOrigin* at = census.find(id);
+    while (at != nullptr && at->origin && depth < removals.size()) {
+      ++depth;
+      at = census.find(at->origin->sessionId);
+    }
+  }
+  std::vector<std::size_t> order(removals.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return depths.at(removals[i].sessionId); });
+  return order;
+}
+
+}  // namespace
+
+std::vector<Result<TrashedSession>> SharingTrash::trash(const std::vector<Removal>& removals) {
+  std::vector<Result<TrashedSession>> results(removals.size(), std::unexpected(Error{}));
+  ForkCensus census(backend_);
+  Result<void> ready;
+  for (const Removal& removal : removals) {
+    if (ready && removal.detachForks) ready = backend_.detachForks(removal.sessionId);
+  }
+  if (ready) ready = census.lookAtSessions();
+  if (!ready) {
+    std::ranges::fill(results, std::unexpected(ready.error()));
+    return results;
+  }
+  for (const std::size_t i : forksFirst(removals, census)) {
+    const Removal& removal = removals[i];
+    results[i] = moveIf(removal.sessionId, [&]() -> Result<void> {
+      BOUGH_TRY(backend_.checkTail(removal));
+      BOUGH_TRY(census.lookAtSessions());
+      Sharers sharers = census.sharersOf(removal.sessionId);
+      // Of several that cannot be read, each would keep the others here. The trash loses nothing.
+      const SeenOrigin* self = census.find(removal.sessionId);
+      if (self != nullptr && !self->sure) sharers.unknown.clear();
+      return refuseSharers(removal.sessionId, sharers);
+    });
+    if (!results[i]) continue;
+    census.leaveOut(removal.sessionId);
+    census.countOwnRemoval();
+  }
+  return results;
+}
+
+Result<void> SharingTrash::restore(const std::string& trashId) {
+  BOUGH_TRY(const SeenOrigin seen, originOf(trashId));
+  const auto origin = seen.sure ? seen.origin : std::nullopt;
+  std::unique_ptr<Hold> hold;
+  if (origin) {
+    auto held = backend_.pin(origin->sessionId, origin->entryId);
+    if (!held && held.error().code == ErrorCode::NotFound) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("{} continues session {}, which is not in the store", trashId, origin->sessionId),
+                  fmt::format("bring that one back first: `bough trash --restore {}`", origin->sessionId));
+    }
+    if (!held) return std::unexpected(held.error());
+    hold = std::move(*held);
+    BOUGH_TRY(checkContinues(backend_, trashId, *origin));
+  }
+  return bringBack(trashId);
+}
+
+Result<std::uint64_t> SharingTrash::empty(const std::vector<std::string>& trashIds) {
+  BOUGH_TRY(const auto trash, list());
+  const std::unordered_set<std::string> going(trashIds.begin(), trashIds.end());
+  ForkCensus staying(backend_);
+  BOUGH_TRY(staying.lookAtTrash());
+  for (const std::string& trashId : trashIds) staying.leaveOut(trashId);
+  BOUGH_TRY(staying.lookAtSessions());
+  for (const TrashedSession& each : trash) {
+    if (!going.contains(each.trashId)) continue;
+    BOUGH_TRY(const Sharers sharers, sharersOfTrashed(backend_, each, staying));
+    BOUGH_TRY(refuseToEmpty(each, sharers));
+  }
+  std::uint64_t bytes = 0;
+  for (const TrashedSession& each : trash) {
+    if (!going.contains(each.trashId)) continue;
+    BOUGH_TRY(removeOne(each.trashId));
+    bytes += each.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace bough
