@@ -127,6 +127,19 @@ std::optional<EntryRole> parseRole(std::string_view name) {
   return std::nullopt;
 }
 
+EntryFacts usageFacts(std::string_view usage) {
+  const auto count = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
+  EntryFacts facts;
+  facts.messageId = json::findString(usage, "id").value_or("");
+  facts.model = json::findString(usage, "model").value_or("");
+  facts.usage = Usage{.inputTokens = count("inputTokens"),
+                      .outputTokens = count("outputTokens"),
+                      .cacheReadTokens = count("cacheReadTokens"),
+                      .cacheWriteTokens = count("cacheWriteTokens"),
+                      .reasoningTokens = count("reasoningTokens")};
+  return facts;
+}
+
 EntryFacts readFacts(const Entry& entry, bool wantText) {
   EntryFacts facts;
   if (entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kBranchSummary) {

@@ -34,6 +34,10 @@ struct EntryFacts {
 /// At most so much text of one entry can be searched.
 inline constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
 
+/// Reads the `usage` of a session_info entry: what a request cost, where an agent writes that apart from the answer.
+/// Its members are those of Usage, and `id` and `model`.
+EntryFacts usageFacts(std::string_view usage);
+
 /// Reads an entry. `wantText` fills in `text`.
 EntryFacts readFacts(const Entry& entry, bool wantText);
 

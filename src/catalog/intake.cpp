@@ -159,7 +159,7 @@ void Intake::apply(std::uint64_t sequence, Entry& entry) {
     if (sequence == 0) applyHeader(entry);
   }
   if (entry.type == entry_type::kSessionInfo) {
-    if (fresh) applyInfo(entry);
+    if (fresh) applyInfo(entry, timeMs);
   } else if (entry.type == entry_type::kRedaction) {
     if (fresh) applyRedaction(entry);
   } else if (!isControlType(entry.type) && entry.type != entry_type::kSessionHeader) {
@@ -181,8 +181,10 @@ void Intake::applyHeader(const Entry& entry) {
   if (const auto key = parseSessionKey(facts.key)) facts.agent = key->agent;
 }
 
-void Intake::applyInfo(const Entry& entry) {
+void Intake::applyInfo(const Entry& entry, std::uint64_t timeMs) {
   SessionSummary& facts = row_.facts;
+  if (const auto usage = json::findMember(entry.payload, "usage"))
+    applyUsage(usageFacts(*usage), branches_.empty() ? 1 : branches_.back().number, timeMs);
   if (const auto title = titleIn(entry)) {
     const TitleSource source = titleSourceOf(entry);
     if (title->empty()) {

@@ -55,7 +55,7 @@ class Intake {
   Result<Outcome> saveDamaged(const Error& error);
   void apply(std::uint64_t sequence, Entry& entry);
   void applyHeader(const Entry& entry);
-  void applyInfo(const Entry& entry);
+  void applyInfo(const Entry& entry, std::uint64_t timeMs);
   void applyRedaction(const Entry& entry);
   void applyConversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs);
   void applyUsage(const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs);

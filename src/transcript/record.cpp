@@ -13,6 +13,7 @@
 #include "base/json_scan.h"
 #include "base/utf8.h"
 #include "message/json/json_tree.h"
+#include "transcript/unpacked.h"
 
 namespace bough::transcript {
 namespace {
@@ -85,7 +86,7 @@ Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
   if (!S_ISREG(info.st_mode)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", path), "give a transcript's file");
   }
-  return file;
+  return unpacked(std::move(file), path);
 }
 
 std::unique_ptr<ByteSource> fromMemory(std::string_view bytes) {

@@ -11,6 +11,7 @@
 #include <deque>
 
 #include "base/json_write.h"
+#include "base/sha256.h"
 #include "transcript/agents/codex/lineage.h"
 #include "transcript/ids.h"
 #include "transcript/json_line.h"
@@ -67,8 +68,9 @@ class CodexReader : public Reader {
 
   // The first one is the file's own; a fork of an older version copies those of its parents after it.
   void takeMeta(const Record& record, std::string_view payload, Builder& out) {
-    if (!thread_.empty()) return;  // also when it is not the first line
     const Members meta(payload);
+    if (!sawItem_) rootThread_ = meta.text("id");
+    if (!thread_.empty()) return;  // also when it is not the first line
     thread_ = meta.text("id");
     TranscriptFacts& facts = out.facts;
     facts.sessionId = thread_;
@@ -110,6 +112,7 @@ class CodexReader : public Reader {
   }
 
   void takeItem(const Record& record, std::string_view item, Builder& out) {
+    sawItem_ = true;
     const Members parts(item);
     const std::string type = parts.text("type");
     if (type == "message") {
@@ -231,7 +234,49 @@ class CodexReader : public Reader {
       out.facts.title = event.text("thread_name");
       info = "\"title\":" + json::quoted(out.facts.title);
     }
+    if (type == "token_usage_record") info = usageRecord(event, out.facts.model);
+    if (type == "event_msg" && name == "token_count") info = usageCount(event, out.facts.model);
     keep(record, name.empty() ? std::string(type) : fmt::format("{}/{}", type, name), out, info);
+  }
+
+  // What one request cost. Newer versions write a record of it; older ones only count on.
+  std::string usageRecord(const Members& record, const std::string& model) {
+    hasRecords_ = true;
+    return usageInfo(record.raw("usage"), {}, record.text("response_id"), model);
+  }
+
+  // A count without an increase is the same one again. A file that was forked repeats those of its parent: the thread
+  // that they began in and the count name them.
+  std::string usageCount(const Members& event, const std::string& model) {
+    const std::string_view info = event.raw("info");
+    const auto total = json::findMember(info, "total_token_usage");
+    const auto last = json::findMember(info, "last_token_usage");
+    if (hasRecords_ || (!total && !last) || (total && *total == lastTotal_)) return {};
+    const std::string before = lastTotal_;
+    lastTotal_ = total.value_or("");
+    constexpr std::size_t kShort = 24;
+    const std::string id = total ? "codex-" + Sha256::of(rootThread_ + lastTotal_).substr(0, kShort) : std::string();
+    return total ? usageInfo(*total, before, id, model) : usageInfo(*last, {}, id, model);
+  }
+
+  // `before`: what is to be taken off, of a count that goes on.
+  static std::string usageInfo(std::string_view usage, std::string_view before, const std::string& id,
+                               const std::string& model) {
+    const auto count = [&](std::string_view name) {
+      const std::uint64_t now = json::findUnsigned(usage, name).value_or(0);
+      const std::uint64_t was = json::findUnsigned(before, name).value_or(0);
+      return now > was ? now - was : 0;
+    };
+    const std::uint64_t cached = count("cached_input_tokens") + count("cache_write_input_tokens");
+    const std::uint64_t input = count("input_tokens");
+    std::string info = "\"usage\":";
+    json::Writer writer(info);
+    writer.beginObject().member("inputTokens", input > cached ? input - cached : 0);
+    writer.member("outputTokens", count("output_tokens")).member("cacheReadTokens", count("cached_input_tokens"));
+    writer.member("cacheWriteTokens", count("cache_write_input_tokens"));
+    writer.member("reasoningTokens", count("reasoning_output_tokens")).member("id", id).member("model", model);
+    writer.endObject();
+    return info;
   }
 
   // The last turns are left out of what follows; they stay as a branch.
@@ -244,6 +289,10 @@ class CodexReader : public Reader {
 
   unsigned depth_;
   std::string thread_;
+  std::string rootThread_;  // where the first lines were written first
+  std::string lastTotal_;   // of tokens
+  bool hasRecords_ = false;
+  bool sawItem_ = false;
   std::string time_;
   std::string id_;
   std::string lastId_;

@@ -1,0 +1,276 @@
+// What each agent's files need beyond the fixtures: folders, names, files that belong together, and the way to another
+// agent and back.
+#include <bough/transcript.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <map>
+#include <random>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "support/temp_folder.h"
+#include "transcript/agents/claude_code/place.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string fixture(std::string_view name) {
+  return fmt::format("{}/transcript/fixtures/{}", BOUGH_TESTS_DIR, name);
+}
+
+TranscriptHome homeAt(const std::string& folder, std::map<std::string, std::string> variables = {}) {
+  return {.home = folder, .variable = [variables](const std::string& name) {
+            const auto found = variables.find(name);
+            return found == variables.end() ? std::string() : found->second;
+          }};
+}
+
+TEST(ClaudeCode, NamesTheFolderOfAProjectAsTheProgramDoes) {
+  using transcript::claude_code::projectFolder;
+  EXPECT_EQ(projectFolder("/tmp/proj_one.x"), "-tmp-proj-one-x");
+  EXPECT_EQ(projectFolder("/tmp/naïve"), "-tmp-na-ve");
+  EXPECT_EQ(projectFolder("/tmp/🚀"), "-tmp---");
+  // Longer than 200: the first 200, and the hash that Java's strings have, in base 36.
+  const std::string longPath = "/tmp/" + std::string(300, 'a');
+  std::int32_t hash = 0;
+  for (const char c : longPath)
+    hash = static_cast<std::int32_t>(static_cast<std::uint32_t>(hash) * 31U + static_cast<std::uint32_t>(c));
+  std::string digits;
+  for (auto left = static_cast<std::uint64_t>(hash < 0 ? -static_cast<std::int64_t>(hash) : hash); left > 0;
+       left /= 36) {
+    digits.insert(digits.begin(), "0123456789abcdefghijklmnopqrstuvwxyz"[left % 36]);
+  }
+  EXPECT_EQ(projectFolder(longPath), "-tmp-" + std::string(195, 'a') + "-" + digits);
+}
+
+TEST(Places, AreWhereTheProgramsLook) {
+  TempFolder folder;
+  const TranscriptHome home = homeAt("/home/ada", {{"CODEX_HOME", "/data/codex"}});
+  TranscriptFacts facts;
+  facts.sessionId = "01a1dc74-8eea-7b72-9f3d-075316710001";
+  facts.cwd = "/home/ada/bridge_one";
+  facts.created = "2026-01-02T03:04:05.678Z";
+  const auto place = [&](std::string_view agent) {
+    facts.agent = agent;
+    const auto found = placeForTranscript(home, facts);
+    return found ? found->path + " " + found->command : found.error().message;
+  };
+  EXPECT_EQ(place("claude-code"),
+            "/home/ada/.claude/projects/-home-ada-bridge-one/01a1dc74-8eea-7b72-9f3d-075316710001.jsonl claude "
+            "--resume 01a1dc74-8eea-7b72-9f3d-075316710001");
+  EXPECT_EQ(place("codex"),
+            "/data/codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710001.jsonl "
+            "codex resume 01a1dc74-8eea-7b72-9f3d-075316710001");
+  EXPECT_EQ(place("gemini-cli"),
+            "/home/ada/.gemini/tmp/bridge-one/chats/session-2026-01-02T03-04-01a1dc74.jsonl gemini --resume "
+            "01a1dc74-8eea-7b72-9f3d-075316710001");
+}
+
+TEST(Places, OfGeminiAvoidTheFolderOfAnotherProject) {
+  TempFolder folder;
+  const fs::path tmp = fs::path(folder.path()) / ".gemini/tmp";
+  fs::create_directories(tmp / "bridge");
+  writeBytes(tmp / "bridge/.project_root", "/elsewhere/bridge");
+  TranscriptFacts facts;
+  facts.agent = "gemini-cli";
+  facts.sessionId = "01a1dc74-8eea-7b72-9f3d-075316710001";
+  facts.cwd = "/home/ada/bridge";
+  const auto place = placeForTranscript(homeAt(folder.path()), facts);
+  ASSERT_TRUE(place);
+  EXPECT_NE(place->path.find("/tmp/bridge-1/chats/"), std::string::npos) << place->path;
+  ASSERT_TRUE(announceTranscript(homeAt(folder.path()), facts, place->path));
+  EXPECT_EQ(readBytes(tmp / "bridge-1/.project_root"), "/home/ada/bridge");
+}
+
+TEST(Codex, KnowsTheNamesOfThreadsFromItsIndex) {
+  TempFolder folder;
+  const std::string name = "rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710001.jsonl";
+  const fs::path day = fs::path(folder.path()) / "sessions/2026/01/02";
+  fs::create_directories(day);
+  fs::copy_file(fixture("codex/linear/" + name), day / name);
+  writeBytes(
+      fs::path(folder.path()) / "session_index.jsonl",
+      R"({"id":"01a1dc74-8eea-7b72-9f3d-075316710001","thread_name":"Old name","updated_at":"2026-01-02T03:04:05Z"})"
+      "\n"
+      R"({"id":"01a1dc74-8eea-7b72-9f3d-075316710001","thread_name":"New name","updated_at":"2026-01-03T03:04:05Z"})"
+      "\n");
+  EXPECT_EQ(readAll(day / name).report.facts.title, "New name");
+}
+
+TEST(Codex, ReadsCompressedFilesAsIfTheyWereNot) {
+  TempFolder folder;
+  const std::string plain =
+      readBytes(fixture("codex/calls/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710003.jsonl"));
+  std::string packed(ZSTD_compressBound(plain.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 3));
+  const fs::path path =
+      fs::path(folder.path()) / "rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710003.jsonl.zst";
+  writeBytes(path, packed);
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(file.report.bytes, plain.size());
+  EXPECT_EQ(writeAll(file.entries, {.agent = "codex"}), plain);
+  writeBytes(path, packed.substr(0, packed.size() / 2));
+  const auto broken = readTranscript(path, {}, [](Entry&&) -> Result<void> { return {}; });
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, ErrorCode::Damaged);
+}
+
+TEST(Codex, FindsWhatAForkContinuesInOtherFoldersOfItsHome) {
+  TempFolder folder;
+  const std::string stem = "rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-0753167100";
+  const fs::path home = folder.path();
+  fs::create_directories(home / "sessions/2026/01/03");
+  fs::create_directories(home / "sessions/2026/11/14");
+  fs::create_directories(home / "archived_sessions");
+  fs::copy_file(fixture("codex/paginated/" + stem + "20.jsonl"), home / "archived_sessions" / (stem + "20.jsonl"));
+  fs::copy_file(fixture("codex/paginated/" + stem + "21.jsonl"), home / "sessions/2026/11/14" / (stem + "21.jsonl"));
+  fs::copy_file(fixture("codex/paginated/" + stem + "22.jsonl"), home / "sessions/2026/01/03" / (stem + "22.jsonl"));
+  const ReadFile file = readAll(home / "sessions/2026/01/03" / (stem + "22.jsonl"));
+  EXPECT_EQ(file.report.facts.parentEntryId, "01a1dc74-8eea-7b72-9f3d-075316710021:1184");
+  EXPECT_EQ(file.report.recovered, 0U);
+}
+
+// A branch of random messages, as one of the dialects' own users would write it.
+std::vector<Entry> randomBranch(std::mt19937& random) {
+  std::vector<Entry> entries;
+  const auto add = [&](std::string message) {
+    Entry entry;
+    entry.id = fmt::format("e{}", entries.size());
+    entry.parentId = entries.empty() ? std::string() : entries.back().id;
+    entry.type = entry_type::kMessage;
+    entry.timestamp = fmt::format("2026-01-02T03:04:{:02}.000Z", entries.size() % 60);
+    entry.payload = R"({"dialect":"anthropic","message":)" + message + "}";
+    entries.push_back(std::move(entry));
+  };
+  const auto text = [&](std::string_view who) {
+    constexpr std::string_view kWords[] = {"plain",     "two\nlines",   "quo\"ted \\ back",
+                                           "日本語 🚀", "{\"json\":1}", "a\u2028b"};
+    return json::quoted(fmt::format("{} {} {}", who, kWords[random() % std::size(kWords)], random() % 1000));
+  };
+  const std::size_t turns = 1 + random() % 5;
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    add(fmt::format(R"({{"role":"user","content":{}}})", text("asks")));
+    for (std::size_t step = random() % 3; step > 0; --step) {
+      std::string calls;
+      std::string results;
+      for (std::size_t call = 1 + random() % 3; call > 0; --call) {
+        const std::string id = fmt::format("call_{}_{}_{}", turn, step, call);
+        calls += fmt::format(R"(,{{"type":"tool_use","id":"{}","name":"tool_{}","input":{{"n":{},"s":{}}}}})", id,
+                             random() % 3, random() % 100, text("in"));
+        results += fmt::format(R"({}{{"type":"tool_result","tool_use_id":"{}","content":{},"is_error":{}}})",
+                               results.empty() ? "" : ",", id, text("out"), random() % 4 == 0);
+      }
+      add(fmt::format(R"({{"role":"assistant","content":[{{"type":"text","text":{}}}{}]}})", text("says"), calls));
+      add(fmt::format(R"({{"role":"user","content":[{}]}})", results));
+    }
+    add(fmt::format(R"({{"role":"assistant","content":[{{"type":"text","text":{}}}]}})", text("answers")));
+  }
+  return entries;
+}
+
+std::string inputText(const Block& block) {
+  return block.input.starts_with('"') ? json::decodeString(block.input).value_or("") : std::string(block.input);
+}
+
+// What was said, called and answered on the branch of the head, one line each.
+std::string story(const std::vector<Entry>& entries, std::string head) {
+  std::map<std::string, const Entry*> byId;
+  for (const Entry& entry : entries) byId[entry.id] = &entry;
+  std::vector<const Entry*> path;
+  for (; byId.contains(head); head = byId[head]->parentId.value_or("")) path.insert(path.begin(), byId[head]);
+  std::string out;
+  for (const Entry* entry : path) {
+    if (!holdsMessage(*entry)) continue;
+    const auto message = normalizeEntry(*entry);
+    EXPECT_TRUE(message) << entry->payload;
+    if (!message) continue;
+    for (const Block& block : message->blocks) {
+      if (block.kind == BlockKind::Text) out += fmt::format("{}: {}\n", toString(message->role), block.text.decode());
+      if (block.kind == BlockKind::ToolCall)
+        out += fmt::format("call {} {} {}\n", block.id.decode(), block.name.decode(), inputText(block));
+      if (block.kind != BlockKind::ToolResult) continue;
+      std::string result;
+      for (const Block& part : block.content) result += part.text.decode();
+      // Codex has no flag for an error: the word says it.
+      const bool said = result.starts_with("Error: ");
+      out += fmt::format("result {} {}{}\n", block.id.decode(), block.isError && !said ? "Error: " : "", result);
+    }
+  }
+  return out;
+}
+
+ReadFile written(const std::vector<Entry>& entries, const std::string& head, const std::string& agent,
+                 TempFolder& folder) {
+  TranscriptFacts facts;
+  facts.agent = agent;
+  facts.sessionId = "01a1dc74-8eea-7b72-9f3d-075316710001";
+  facts.cwd = "/home/ada/bridge";
+  facts.created = "2026-01-02T03:04:05.000Z";
+  std::string bytes;
+  const auto done = writeTranscript(entries, {.agent = agent, .facts = facts, .headId = head},
+                                    [&](std::string_view piece) -> Result<void> {
+                                      bytes += piece;
+                                      return {};
+                                    });
+  EXPECT_TRUE(done) << (done ? "" : done.error().message);
+  const fs::path path = fs::path(folder.path()) / (facts.sessionId + ".jsonl");
+  writeBytes(path, bytes);
+  return readAll(path);
+}
+
+TEST(RoundTrips, CarryEveryTextCallAndResultFromAgentToAgent) {
+  TempFolder folder;
+  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+    std::mt19937 random(seed);
+    const std::vector<Entry> entries = randomBranch(random);
+    const std::string expected = story(entries, entries.back().id);
+    for (const std::string first : {"claude-code", "codex", "gemini-cli", "pi"}) {
+      const ReadFile there = written(entries, entries.back().id, first, folder);
+      EXPECT_EQ(there.report.facts.agent, first);
+      EXPECT_EQ(story(there.entries, there.report.headId), expected) << first << ", seed " << seed;
+      for (const std::string second : {"claude-code", "codex", "gemini-cli"}) {
+        const ReadFile further = written(there.entries, there.report.headId, second, folder);
+        EXPECT_EQ(story(further.entries, further.report.headId), expected)
+            << first << " to " << second << ", seed " << seed;
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(RoundTrips, OfATreeKeepEveryBranchInCodexFiles) {
+  TempFolder folder;
+  const ReadFile file = readAll(fixture("pi/03-branches.jsonl"));
+  TranscriptFacts facts = file.report.facts;
+  facts.agent = "codex";
+  const auto files =
+      writeTranscriptTree(file.entries, {.agent = "codex", .facts = facts, .headId = file.report.headId});
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files->size(), 6U);
+  for (const TranscriptFile& one : *files) {
+    writeBytes(fs::path(folder.path()) / fmt::format("rollout-2026-01-02T03-04-05-{}.jsonl", one.facts.sessionId),
+               one.bytes);
+  }
+  std::vector<Entry> all;
+  std::vector<std::string> stories;
+  for (const TranscriptFile& one : *files) {
+    const ReadFile back =
+        readAll(fs::path(folder.path()) / fmt::format("rollout-2026-01-02T03-04-05-{}.jsonl", one.facts.sessionId));
+    EXPECT_EQ(back.report.recovered + back.report.unreadable, 0U);
+    all.insert(all.end(), back.entries.begin(), back.entries.end());
+    stories.push_back(story(all, back.report.headId));
+  }
+  EXPECT_EQ(stories[0], story(file.entries, file.report.headId));
+  EXPECT_NE(stories[1].find("user: Try B\nassistant: B done\nuser: B more\n"), std::string::npos) << stories[1];
+  EXPECT_NE(stories[3].find("user: Try A\nassistant: A done\nuser: A again\n"), std::string::npos) << stories[3];
+  EXPECT_EQ(stories[4].find("Plan A or B?"), std::string::npos) << stories[4];
+}
+
+}  // namespace
+}  // namespace bough
