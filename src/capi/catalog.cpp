@@ -1,0 +1,142 @@
+// Lists, search and usage.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "capi/json_options.h"
+#include "capi/objects.h"
+
+namespace bough::capi {
+namespace {
+
+void takeFilter(JsonOptions& read, SessionFilter& filter) {
+  read.take("agent", filter.agent);
+  read.take("key", filter.key);
+  read.take("cwd", filter.cwd);
+  read.take("title", filter.title);
+  read.take("sinceMs", filter.sinceMs);
+  read.take("untilMs", filter.untilMs);
+}
+
+void takeLimit(JsonOptions& read, std::string_view name, std::size_t& limit) {
+  std::uint64_t value = limit;
+  read.take(name, value);
+  limit = value;
+}
+
+void writeSession(json::Writer& writer, const SessionSummary& row) {
+  writer.beginObject().member("sessionId", row.sessionId).member("key", row.key).member("cwd", row.cwd);
+  writer.member("title", row.title).member("createdMs", row.createdMs).member("activeMs", row.activeMs);
+  writer.member("entries", row.entries).member("userMessages", row.userMessages);
+  writer.member("assistantMessages", row.assistantMessages).member("branches", row.branches);
+  writer.member("condition", toString(row.condition)).member("inputTokens", row.tokens.inputTokens);
+  writer.member("outputTokens", row.tokens.outputTokens).endObject();
+}
+
+void writeUsage(json::Writer& writer, const UsageRow& row) {
+  writer.beginObject().member("name", row.name).member("messages", row.messages);
+  writer.member("inputTokens", row.tokens.inputTokens).member("outputTokens", row.tokens.outputTokens);
+  writer.member("cacheReadTokens", row.tokens.cacheReadTokens);
+  writer.member("cacheWriteTokens", row.tokens.cacheWriteTokens);
+  writer.key("costUsd").raw(fmt::format("{:.6f}", row.costUsd)).member("costKnown", row.costKnown).endObject();
+}
+
+Given<UsageBy> readBy(std::string_view name) {
+  constexpr std::pair<std::string_view, UsageBy> kWays[] = {{"day", UsageBy::Day},     {"week", UsageBy::Week},
+                                                            {"month", UsageBy::Month}, {"session", UsageBy::Session},
+                                                            {"key", UsageBy::Key},     {"model", UsageBy::Model}};
+  const auto* way = std::ranges::find(kWays, name, [](const auto& pair) { return pair.first; });
+  if (way == std::end(kWays)) return refuse("\"by\" is not day, week, month, session, key or model");
+  return way->second;
+}
+
+}  // namespace
+}  // namespace bough::capi
+
+using namespace bough;
+using namespace bough::capi;
+
+extern "C" {
+
+int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto text, givenOr(query_json, "query_json"));
+    JsonOptions read(text);
+    ListOptions options;
+    options.models = false;
+    takeFilter(read, options.filter);
+    takeLimit(read, "limit", options.limit);
+    takeLimit(read, "skip", options.skip);
+    BOUGH_TRY(read.outcome());
+    return object->withCatalog(false, [&](Catalog& catalog) -> Outcome {
+      BOUGH_TRY(const auto rows, catalog.list(options));
+      std::string out;
+      json::Writer writer(out);
+      writer.beginObject().key("sessions").beginArray();
+      for (const SessionSummary& row : rows) writeSession(writer, row);
+      writer.endArray().endObject();
+      return give(out, json);
+    });
+  });
+}
+
+int32_t bough_search(bough_store* store, bough_text words, bough_text query_json, bough_text* json) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto query, given(words, "words"));
+    BOUGH_TRY(const auto text, givenOr(query_json, "query_json"));
+    JsonOptions read(text);
+    SearchOptions options;
+    takeFilter(read, options.filter);
+    read.take("session", options.filter.session);
+    read.take("roles", options.roles);
+    takeLimit(read, "limit", options.limit);
+    BOUGH_TRY(read.outcome());
+    return object->withCatalog(true, [&](Catalog& catalog) -> Outcome {
+      BOUGH_TRY(auto hits, catalog.search(query, options));
+      std::string out;
+      json::Writer writer(out);
+      writer.beginObject().key("hits").beginArray();
+      for (SearchHit& hit : hits) {
+        std::erase_if(hit.excerpt, [](char c) { return c == kMarkBegin || c == kMarkEnd; });
+        writer.beginObject().member("sessionId", hit.sessionId).member("title", hit.title);
+        writer.member("entryId", hit.entryId).member("role", hit.role).member("timestampMs", hit.timeMs);
+        writer.member("excerpt", hit.excerpt).endObject();
+      }
+      writer.endArray().endObject();
+      return give(out, json);
+    });
+  });
+}
+
+int32_t bough_usage(bough_store* store, bough_text query_json, bough_text* json) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto text, givenOr(query_json, "query_json"));
+    JsonOptions read(text);
+    UsageOptions options;
+    std::string by = "day";
+    read.take("by", by);
+    read.take("sinceMs", options.sinceMs);
+    read.take("untilMs", options.untilMs);
+    read.take("session", options.session);
+    BOUGH_TRY(read.outcome());
+    BOUGH_TRY(options.by, readBy(by));
+    return object->withCatalog(false, [&](Catalog& catalog) -> Outcome {
+      BOUGH_TRY(const auto report, catalog.usage(options));
+      std::string out;
+      json::Writer writer(out);
+      writer.beginObject().key("rows").beginArray();
+      for (const UsageRow& row : report.rows) writeUsage(writer, row);
+      writer.endArray().key("total");
+      writeUsage(writer, report.total);
+      writer.endObject();
+      return give(out, json);
+    });
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,214 @@
+// Entries on their way out, and appends on their way in.
+#include <array>
+#include <vector>
+
+#include "base/try.h"
+#include "capi/objects.h"
+
+namespace bough::capi {
+namespace {
+
+constexpr std::string_view kNames[EntriesObject::kTexts] = {"id",     "parent_id", "type", "timestamp",
+                                                            "run_id", "payload",   "meta", "extra"};
+
+std::array<bough_text*, EntriesObject::kTexts> textsOf(bough_entry& entry) {
+  return {&entry.id,     &entry.parent_id, &entry.type, &entry.timestamp,
+          &entry.run_id, &entry.payload,   &entry.meta, &entry.extra};
+}
+
+Given<Entry> readEntry(bough_entry given) {
+  if ((given.flags & ~std::uint32_t{BOUGH_ENTRY_ROOT}) != 0)
+    return refuse("an entry has flags that append does not know");
+  const auto texts = textsOf(given);
+  std::array<std::string_view, EntriesObject::kTexts> views;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    BOUGH_TRY(views[i], givenOr(*texts[i], kNames[i]));
+  }
+  Entry entry;
+  entry.id = views[0];
+  if (given.parent_id.data != nullptr || (given.flags & BOUGH_ENTRY_ROOT) != 0) entry.parentId = std::string(views[1]);
+  if ((given.flags & BOUGH_ENTRY_ROOT) != 0 && !views[1].empty()) return refuse("a root has a parent_id");
+  entry.type = views[2];
+  entry.timestamp = views[3];
+  entry.runId = views[4];
+  entry.payload = views[5];
+  entry.meta = views[6];
+  entry.extra = views[7];
+  return entry;
+}
+
+Given<std::optional<Durability>> readDurability(std::int32_t number) {
+  switch (number) {
+    case BOUGH_STORE_DEFAULT: return std::nullopt;
+    case BOUGH_SYNC: return Durability::Sync;
+    case BOUGH_BUFFERED: return Durability::Buffered;
+    default: return refuse("durability is none of BOUGH_STORE_DEFAULT, BOUGH_SYNC and BOUGH_BUFFERED");
+  }
+}
+
+Given<LoadOptions> readLoadOptions(const bough_load_options* options) {
+  BOUGH_TRY(const auto read, givenOptions(options, bough_load_options_init));
+  LoadOptions load;
+  load.fromSequence = read.from;
+  load.limit = read.limit;
+  load.limitBytes = read.limit_bytes;
+  if (read.last > 0) load.last = read.last;
+  BOUGH_TRY(const auto branch, givenOr(read.branch, "branch"));
+  if (read.branch.data != nullptr) load.branch = std::string(branch);
+  BOUGH_TRY(const auto type, givenOr(read.type, "type"));
+  load.type = type;
+  load.showRedacted = read.show_redacted != 0;
+  return load;
+}
+
+}  // namespace
+
+EntriesObject::EntriesObject(const std::vector<Entry>& entries) {
+  std::size_t size = 0;
+  for (const Entry& entry : entries) {
+    size += entry.id.size() + entry.type.size() + entry.timestamp.size() + entry.runId.size() + entry.payload.size() +
+            entry.meta.size() + entry.extra.size() + (entry.parentId ? entry.parentId->size() : 0);
+  }
+  bytes_.reserve(size);
+  ends_.reserve(entries.size() * kTexts);
+  flags_.reserve(entries.size());
+  for (const Entry& entry : entries) add(entry);
+}
+
+void EntriesObject::add(const Entry& entry) {
+  const std::string_view parent = entry.parentId ? std::string_view(*entry.parentId) : std::string_view();
+  for (const std::string_view text :
+       {std::string_view(entry.id), parent, std::string_view(entry.type), std::string_view(entry.timestamp),
+        std::string_view(entry.runId), std::string_view(entry.payload), std::string_view(entry.meta),
+        std::string_view(entry.extra)}) {
+    bytes_ += text;
+    ends_.push_back(bytes_.size());
+  }
+  std::uint32_t flags = 0;
+  if (entry.redacted) flags |= BOUGH_ENTRY_REDACTED;
+  if (parent.empty()) flags |= BOUGH_ENTRY_ROOT;
+  flags_.push_back(flags);
+}
+
+bough_entry EntriesObject::entry(std::size_t index) const {
+  bough_entry entry{};
+  entry.flags = flags_[index];
+  std::size_t at = index * kTexts;
+  std::uint64_t begin = at == 0 ? 0 : ends_[at - 1];
+  for (bough_text* text : textsOf(entry)) {
+    *text = {bytes_.data() + begin, static_cast<std::size_t>(ends_[at] - begin)};
+    begin = ends_[at++];
+  }
+  return entry;
+}
+
+bough_packed EntriesObject::packed() const {
+  return {count(), bytes_.data(), bytes_.size(), ends_.data(), flags_.data()};
+}
+
+Outcome giveEntries(const std::vector<Entry>& entries, bough_entries** out) {
+  return giveObject(std::make_shared<EntriesObject>(entries), out);
+}
+
+}  // namespace bough::capi
+
+using namespace bough;
+using namespace bough::capi;
+
+extern "C" {
+
+void bough_append_options_init(bough_append_options* options, uint32_t struct_size) {
+  initOptions(options, struct_size, {sizeof(bough_append_options), BOUGH_STORE_DEFAULT, {nullptr, 0}});
+}
+
+void bough_load_options_init(bough_load_options* options, uint32_t struct_size) {
+  initOptions(options, struct_size,
+              {sizeof(bough_load_options), 0, 0, UINT64_MAX, UINT64_MAX, 0, {nullptr, 0}, {nullptr, 0}});
+}
+
+int32_t bough_append(bough_session* session, const bough_entry* entries, size_t count,
+                     const bough_append_options* options, bough_appended* counts, bough_text* last_id) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto read, givenOptions(options, bough_append_options_init));
+    if (entries == nullptr && count > 0) return refuse("there are no entries");
+    if (count > kMaxBatchEntries) return refuse("a batch has at most a million entries");
+    if (last_id == nullptr) return refuse("there is no place for the result");
+    AppendOptions append;
+    BOUGH_TRY(append.durability, readDurability(read.durability));
+    BOUGH_TRY(const auto tail, givenOr(read.expected_tail, "expected_tail"));
+    if (read.expected_tail.data != nullptr) append.expectedTail = std::string(tail);
+    std::vector<Entry> batch;
+    batch.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      auto entry = readEntry(entries[i]);
+      if (!entry) {
+        entry.error().error.batchPlace = i + 1;
+        return std::unexpected(std::move(entry.error()));
+      }
+      batch.push_back(std::move(*entry));
+    }
+    BOUGH_TRY(const auto result, object->store().appendSessionEntries(object->id, std::move(batch), append));
+    BOUGH_TRY(give(result.lastAppendedEntryId, last_id));
+    if (counts != nullptr) *counts = {result.appendedCount, result.duplicateCount};
+    return {};
+  });
+}
+
+int32_t bough_load(bough_session* session, const bough_load_options* options, bough_entries** out) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto load, readLoadOptions(options));
+    BOUGH_TRY(const auto entries, object->store().loadSessionEntries(object->id, load));
+    return giveEntries(entries, out);
+  });
+}
+
+int32_t bough_load_entry(bough_session* session, bough_text id, bough_entries** out) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto entryId, given(id, "id"));
+    std::vector<Entry> entries(1);
+    BOUGH_TRY(entries.front(), object->store().loadEntry(object->id, std::string(entryId)));
+    return giveEntries(entries, out);
+  });
+}
+
+int32_t bough_load_history(bough_session* session, bough_text id, bough_entries** out) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto entryId, givenOr(id, "id"));
+    BOUGH_TRY(const auto entries, object->store().buildConversationHistory(object->id, std::string(entryId)));
+    return giveEntries(entries, out);
+  });
+}
+
+size_t bough_entries_count(bough_entries* entries) {
+  const auto object = std::dynamic_pointer_cast<EntriesObject>(findObject(entries));
+  return object ? object->count() : 0;
+}
+
+int32_t bough_entries_get(bough_entries* entries, size_t index, bough_entry* out) {
+  return guarded(entries, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<EntriesObject>(entries));
+    if (index >= object->count()) return refuse("there is no entry of that index");
+    if (out == nullptr) return refuse("there is no place for the result");
+    *out = object->entry(index);
+    return {};
+  });
+}
+
+int32_t bough_entries_packed(bough_entries* entries, bough_packed* out) {
+  return guarded(entries, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<EntriesObject>(entries));
+    if (out == nullptr) return refuse("there is no place for the result");
+    *out = object->packed();
+    return {};
+  });
+}
+
+void bough_entries_close(bough_entries* entries) {
+  if (std::dynamic_pointer_cast<EntriesObject>(findObject(entries))) removeObject(entries);
+}
+
+}  // extern "C"

@@ -1,0 +1,143 @@
+// Cursors and followers.
+#include "base/try.h"
+#include "capi/objects.h"
+
+namespace bough::capi {
+namespace {
+
+// The entries that come next go to the callback, until it or the follower ends.
+void runCallback(FollowerObject& object, bough_follow_callback callback, void* data) {
+  while (!object.stopped) {
+    auto entries = [&] {
+      const std::lock_guard lock(object.mutex);
+      return object.follower.next(-1);
+    }();
+    if (!entries) {
+      callback(data, nullptr, Failure(std::move(entries.error())).code);
+      return;
+    }
+    if (entries->empty()) continue;
+    bough_entries* handle = nullptr;
+    const Outcome given = giveEntries(*entries, &handle);
+    if (!given || callback(data, handle, BOUGH_OK) == 0) return;
+  }
+}
+
+}  // namespace
+
+FollowerObject::~FollowerObject() {
+  stop();
+  join();
+}
+
+void FollowerObject::stop() {
+  stopped = true;
+  follower.stop();
+}
+
+void FollowerObject::join() {
+  if (thread.joinable()) thread.join();
+}
+
+}  // namespace bough::capi
+
+using namespace bough;
+using namespace bough::capi;
+
+extern "C" {
+
+int32_t bough_cursor_open(bough_session* session, bough_text position, bough_cursor** out) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto at, givenOr(position, "position"));
+    BOUGH_TRY(auto cursor, object->store().openCursor(object->id, std::string(at)));
+    return giveObject(std::make_shared<CursorObject>(object, std::move(cursor)), out);
+  });
+}
+
+int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** out) {
+  return guarded(cursor, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<CursorObject>(cursor));
+    if (out == nullptr) return refuse("there is no place for the result");
+    const std::lock_guard lock(object->mutex);
+    BOUGH_TRY(const auto entries, object->cursor.next(count));
+    return giveEntries(entries, out);
+  });
+}
+
+int32_t bough_cursor_position(bough_cursor* cursor, bough_text* position) {
+  return guarded(cursor, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<CursorObject>(cursor));
+    const std::lock_guard lock(object->mutex);
+    return give(object->cursor.position(), position);
+  });
+}
+
+void bough_cursor_close(bough_cursor* cursor) {
+  if (std::dynamic_pointer_cast<CursorObject>(findObject(cursor))) removeObject(cursor);
+}
+
+int32_t bough_follower_open(bough_session* session, bough_text position, bough_follower** out) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto at, givenOr(position, "position"));
+    BOUGH_TRY(auto follower, object->store().follow(object->id, std::string(at)));
+    return giveObject(std::make_shared<FollowerObject>(object, std::move(follower)), out);
+  });
+}
+
+int32_t bough_follower_next(bough_follower* follower, int32_t timeout_ms, bough_entries** out) {
+  return guarded(follower, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
+    if (timeout_ms < -1) return refuse("timeout_ms is negative");
+    if (out == nullptr) return refuse("there is no place for the result");
+    if (object->thread.joinable()) return refuse("the follower has a callback");
+    const std::lock_guard lock(object->mutex);
+    BOUGH_TRY(const auto entries, object->follower.next(timeout_ms));
+    return giveEntries(entries, out);
+  });
+}
+
+int32_t bough_follower_position(bough_follower* follower, bough_text* position) {
+  return guarded(follower, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
+    if (object->thread.joinable()) return refuse("the follower has a callback: the last entry it got is its position");
+    const std::lock_guard lock(object->mutex);
+    return give(object->follower.position(), position);
+  });
+}
+
+int32_t bough_follower_stop(bough_follower* follower) {
+  return guarded(follower, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
+    object->stop();
+    return {};
+  });
+}
+
+int32_t bough_follower_start(bough_follower* follower, bough_follow_callback callback, void* data,
+                             void (*destroy)(void*)) {
+  return guarded(follower, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
+    if (callback == nullptr) return refuse("there is no callback");
+    const std::lock_guard lock(object->mutex);
+    if (object->thread.joinable()) return refuse("the follower has a callback already");
+    // The object outlives its thread: close joins it.
+    object->thread = std::thread([object = object.get(), callback, data, destroy] {
+      runCallback(*object, callback, data);
+      if (destroy != nullptr) destroy(data);
+    });
+    return {};
+  });
+}
+
+void bough_follower_close(bough_follower* follower) {
+  const auto object = std::dynamic_pointer_cast<FollowerObject>(findObject(follower));
+  if (!object) return;
+  object->stop();
+  if (object->thread.get_id() == std::this_thread::get_id()) return;  // its own callback: it ends when that returns
+  removeObject(follower);
+  object->join();
+}
+
+}  // extern "C"

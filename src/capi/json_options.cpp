@@ -1,0 +1,98 @@
+#include "capi/json_options.h"
+
+#include <fmt/format.h>
+
+#include "base/json_scan.h"
+
+namespace bough::capi {
+
+JsonOptions::JsonOptions(std::string_view text) {
+  if (text.empty()) return;
+  if (const auto checked = json::check(text); !checked) {
+    problem_ =
+        fmt::format("the options are not valid JSON at byte {}: {}", checked.error().offset, checked.error().reason);
+    return;
+  }
+  json::ObjectReader reader(text);
+  while (const auto member = reader.next()) {
+    std::string name;
+    json::appendDecoded(name, member->key);
+    // Null is as good as absent.
+    if (json::kindOf(member->value) != json::Kind::Null) members_.push_back({std::move(name), member->value});
+  }
+  if (reader.error()) problem_ = "the options are not a JSON object";
+}
+
+JsonOptions::Member* JsonOptions::find(std::string_view name) {
+  for (Member& member : members_) {
+    if (member.name != name || member.taken) continue;
+    member.taken = true;
+    return &member;
+  }
+  return nullptr;
+}
+
+void JsonOptions::refuseMember(std::string_view name, std::string_view what) {
+  if (problem_.empty()) problem_ = fmt::format("the option \"{}\" is not {}", name, what);
+}
+
+void JsonOptions::take(std::string_view name, std::optional<std::string>& value) {
+  const Member* member = find(name);
+  if (member == nullptr) return;
+  value = json::decodeString(member->value);
+  if (!value) refuseMember(name, "a text");
+}
+
+void JsonOptions::take(std::string_view name, std::string& value) {
+  std::optional<std::string> read;
+  take(name, read);
+  if (read) value = std::move(*read);
+}
+
+void JsonOptions::take(std::string_view name, bool& value) {
+  const Member* member = find(name);
+  if (member == nullptr) return;
+  const json::Kind kind = json::kindOf(member->value);
+  if (kind != json::Kind::True && kind != json::Kind::False) return refuseMember(name, "true or false");
+  value = kind == json::Kind::True;
+}
+
+void JsonOptions::take(std::string_view name, std::optional<std::uint64_t>& value) {
+  const Member* member = find(name);
+  if (member == nullptr) return;
+  // The readers of numbers look members up by name, so the value gets one.
+  value = json::findUnsigned(fmt::format("{{\"n\":{}}}", member->value), "n");
+  if (!value) refuseMember(name, "a whole number");
+}
+
+void JsonOptions::take(std::string_view name, std::uint64_t& value) {
+  std::optional<std::uint64_t> read;
+  take(name, read);
+  if (read) value = *read;
+}
+
+void JsonOptions::take(std::string_view name, std::vector<std::string>& values) {
+  const Member* member = find(name);
+  if (member == nullptr) return;
+  json::ArrayReader reader(member->value);
+  while (const auto element = reader.next()) {
+    auto text = json::decodeString(*element);
+    if (!text) return refuseMember(name, "a list of texts");
+    values.push_back(std::move(*text));
+  }
+  if (reader.error()) refuseMember(name, "a list of texts");
+}
+
+void JsonOptions::takeRaw(std::string_view name, std::optional<std::string>& value) {
+  if (const Member* member = find(name)) value = std::string(member->value);
+}
+
+Outcome JsonOptions::outcome() const {
+  if (!problem_.empty()) return refuse(problem_);
+  for (const Member& member : members_) {
+    if (!member.taken) return refuse(fmt::format("there is no option \"{}\", or it is given twice", member.name));
+  }
+  return {};
+}
+
+}  // namespace bough::capi

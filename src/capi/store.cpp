@@ -1,0 +1,190 @@
+// Stores and sessions: opening, making, closing.
+#include "base/json_write.h"
+#include "base/try.h"
+#include "capi/objects.h"
+
+namespace bough::capi {
+
+Outcome StoreObject::catchUp(bool search) {
+  if (!catalog_) {
+    BOUGH_TRY(catalog_, Catalog::open(*store));
+  }
+  CatchUpOptions options;
+  options.search = search;
+  BOUGH_TRY(catalog_->catchUp(options));
+  return {};
+}
+
+namespace {
+
+Given<StoreOptions> readStoreOptions(const bough_store_options* options) {
+  BOUGH_TRY(const auto read, givenOptions(options, bough_store_options_init));
+  if (read.durability != BOUGH_SYNC && read.durability != BOUGH_BUFFERED) {
+    return refuse("durability is neither BOUGH_SYNC nor BOUGH_BUFFERED");
+  }
+  if (read.buffered_ms < 0 || read.lock_timeout_ms < 0) return refuse("a time is negative");
+  StoreOptions store;
+  store.durability = read.durability == BOUGH_SYNC ? Durability::Sync : Durability::Buffered;
+  store.bufferedEntries = read.buffered_entries;
+  store.bufferedMs = read.buffered_ms;
+  store.create = read.create != 0;
+  store.attachmentBytes = read.attachment_bytes;
+  store.lockTimeoutMs = read.lock_timeout_ms;
+  return store;
+}
+
+Given<NewSession> readNewSession(const bough_new_session* options) {
+  BOUGH_TRY(const auto read, givenOptions(options, bough_new_session_init));
+  NewSession session;
+  BOUGH_TRY(session.sessionId, givenOr(read.id, "id"));
+  BOUGH_TRY(session.key, givenOr(read.key, "key"));
+  BOUGH_TRY(session.cwd, givenOr(read.cwd, "cwd"));
+  BOUGH_TRY(session.title, givenOr(read.title, "title"));
+  return session;
+}
+
+}  // namespace
+}  // namespace bough::capi
+
+using namespace bough;
+using namespace bough::capi;
+
+extern "C" {
+
+void bough_store_options_init(bough_store_options* options, uint32_t struct_size) {
+  const StoreOptions defaults;
+  initOptions(options, struct_size,
+              {sizeof(bough_store_options), BOUGH_SYNC, defaults.bufferedEntries, defaults.bufferedMs,
+               defaults.create ? 1 : 0, defaults.attachmentBytes, defaults.lockTimeoutMs});
+}
+
+void bough_new_session_init(bough_new_session* options, uint32_t struct_size) {
+  initOptions(options, struct_size,
+              {sizeof(bough_new_session), {nullptr, 0}, {nullptr, 0}, {nullptr, 0}, {nullptr, 0}});
+}
+
+int32_t bough_store_open(bough_text location, const bough_store_options* options, bough_store** out) {
+  return guarded(nullptr, [&]() -> Outcome {
+    BOUGH_TRY(const auto given, givenOr(location, "location"));
+    BOUGH_TRY(const auto read, readStoreOptions(options));
+    std::string place(given);
+    if (location.data == nullptr) {
+      BOUGH_TRY(place, defaultLocation());
+    }
+    BOUGH_TRY(auto store, SessionStore::open(place, read));
+    return giveObject(std::make_shared<StoreObject>(std::move(store)), out);
+  });
+}
+
+int32_t bough_store_close(bough_store* store) {
+  if (store == nullptr) return BOUGH_OK;
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    auto closed = object->store->close();
+    if (closed || !closed.error().retryable) removeObject(store);
+    if (!closed) return std::unexpected(Failure(std::move(closed.error())));
+    return {};
+  });
+}
+
+int32_t bough_store_flush(bough_store* store) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(object->store->flush());
+    return {};
+  });
+}
+
+int32_t bough_store_list_ids(bough_store* store, bough_text* json) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto ids, object->store->listSessions());
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().key("sessionIds").beginArray();
+    for (const std::string& id : ids) writer.string(id);
+    writer.endArray().endObject();
+    return give(out, json);
+  });
+}
+
+int32_t bough_session_create(bough_store* store, const bough_new_session* options, bough_session** out) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto session, readNewSession(options));
+    if (out == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(auto made, object->store->createSession(session));
+    return giveObject(std::make_shared<SessionObject>(object, std::move(made.sessionId)), out);
+  });
+}
+
+int32_t bough_session_open(bough_store* store, bough_text id, bough_session** out) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto sessionId, given(id, "id"));
+    BOUGH_TRY(const auto state, object->store->sessionState(std::string(sessionId)));
+    return giveObject(std::make_shared<SessionObject>(object, state.sessionId), out);
+  });
+}
+
+void bough_session_close(bough_session* session) {
+  if (std::dynamic_pointer_cast<SessionObject>(findObject(session))) removeObject(session);
+}
+
+int32_t bough_session_id(bough_session* session, bough_text* id) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    return give(object->id, id);
+  });
+}
+
+int32_t bough_session_state(bough_session* session, bough_text* json) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto state, object->store().sessionState(object->id));
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("sessionId", state.sessionId).member("entryCount", state.entryCount);
+    writer.member("tailId", state.tailId).member("headId", state.headId).key("origin");
+    if (state.origin) {
+      writer.beginObject().member("sessionId", state.origin->sessionId).member("entryId", state.origin->entryId);
+      writer.endObject();
+    } else {
+      writer.null();
+    }
+    writer.member("archived", state.archived).member("bytes", state.bytes);
+    writer.member("problemCount", state.problemCount).endObject();
+    return give(out, json);
+  });
+}
+
+int32_t bough_fork(bough_session* session, bough_text entry_id, const bough_new_session* options, bough_session** out) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
+    BOUGH_TRY(const auto made, readNewSession(options));
+    if (out == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(auto fork, object->store().branchFromEntry(object->id, std::string(entry), made));
+    return giveObject(std::make_shared<SessionObject>(object->parent, std::move(fork.sessionId)), out);
+  });
+}
+
+int32_t bough_attachment_put(bough_store* store, bough_text bytes, bough_text* sha256) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto content, givenOr(bytes, "bytes"));
+    BOUGH_TRY(const auto name, object->store->putAttachment(content));
+    return give(name, sha256);
+  });
+}
+
+int32_t bough_attachment_get(bough_store* store, bough_text sha256, bough_text* bytes) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto name, given(sha256, "sha256"));
+    BOUGH_TRY(const auto content, object->store->readAttachment(std::string(name)));
+    return give(content, bytes);
+  });
+}
+
+}  // extern "C"

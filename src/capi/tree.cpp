@@ -1,0 +1,194 @@
+// Head, labels, redaction, and the session as a tree.
+#include "bough/tree.h"
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "capi/objects.h"
+
+namespace bough::capi {
+namespace {
+
+constexpr std::size_t kPart = 256;  // entries in memory at a time
+
+Result<std::vector<EntrySummary>> summaries(const SessionObject& session, const SessionTree& tree, TreeNode from,
+                                            std::vector<TreeNode>& nodes) {
+  nodes.clear();
+  const auto end = static_cast<TreeNode>(std::min<std::size_t>(from + kPart, tree.entryCount()));
+  for (TreeNode node = from; node < end; ++node) {
+    if (tree.isNode(node)) nodes.push_back(node);
+  }
+  return describeEntries(session.store(), session.id)(nodes);
+}
+
+void writeNames(json::Writer& writer, const auto& names) {
+  writer.key("labels").beginArray();
+  for (const auto& name : names) writer.string(name);
+  writer.endArray();
+}
+
+Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::string& out) {
+  json::Writer writer(out);
+  // Parents come before their children, so their ids are known by then.
+  std::vector<std::string> ids(tree.entryCount());
+  std::vector<TreeNode> nodes;
+  writer.beginObject().key("entries").beginArray();
+  for (std::size_t from = 0; from < tree.entryCount(); from += kPart) {
+    BOUGH_TRY(const auto described, summaries(session, tree, static_cast<TreeNode>(from), nodes));
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const TreeNode node = nodes[i];
+      const TreeNode parent = tree.parent(node);
+      ids[node] = described[i].entryId;
+      writer.beginObject().member("entryId", described[i].entryId).key("parentId");
+      parent == kNoNode ? writer.null() : writer.string(ids[parent]);
+      writer.member("role", described[i].speaker).member("timestamp", described[i].timestamp);
+      writer.member("text", described[i].text);
+      writeNames(writer, tree.labelsOf(node));
+      writer.endObject();
+    }
+  }
+  writer.endArray().key("headId");
+  tree.head() == kNoNode ? writer.null() : writer.string(ids[tree.head()]);
+  writer.endObject();
+  return {};
+}
+
+Outcome writeIds(json::Writer& writer, std::string_view name, const SessionObject& session,
+                 const std::vector<TreeNode>& nodes) {
+  writer.key(name).beginArray();
+  for (std::size_t from = 0; from < nodes.size(); from += kPart) {
+    const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kPart, nodes.size() - from));
+    BOUGH_TRY(const auto entries, session.store().loadEntriesAt(session.id, {begin, begin + count}));
+    for (const Entry& entry : entries) writer.string(entry.id);
+  }
+  writer.endArray();
+  return {};
+}
+
+}  // namespace
+}  // namespace bough::capi
+
+using namespace bough;
+using namespace bough::capi;
+
+extern "C" {
+
+int32_t bough_move_head(bough_session* session, bough_text entry_id) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto entry, givenOr(entry_id, "entry_id"));
+    BOUGH_TRY(object->store().moveHead(object->id, std::string(entry)));
+    return {};
+  });
+}
+
+int32_t bough_set_title(bough_session* session, bough_text title) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto text, given(title, "title"));
+    BOUGH_TRY(object->store().setTitle(object->id, std::string(text)));
+    return {};
+  });
+}
+
+int32_t bough_label_set(bough_session* session, bough_text entry_id, bough_text name) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
+    BOUGH_TRY(const auto label, given(name, "name"));
+    BOUGH_TRY(object->store().labelEntry(object->id, std::string(entry), std::string(label)));
+    return {};
+  });
+}
+
+int32_t bough_label_remove(bough_session* session, bough_text name) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto label, given(name, "name"));
+    BOUGH_TRY(object->store().removeLabel(object->id, std::string(label)));
+    return {};
+  });
+}
+
+int32_t bough_label_list(bough_session* session, bough_text* json) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto labels, object->store().labels(object->id));
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().key("labels").beginArray();
+    for (const SessionLabel& label : labels) {
+      writer.beginObject().member("name", label.name).member("entryId", label.entryId);
+      writer.member("timestamp", label.timestamp).member("sessionId", label.sessionId).endObject();
+    }
+    writer.endArray().endObject();
+    return give(out, json);
+  });
+}
+
+int32_t bough_redact(bough_session* session, bough_text entry_id, bough_text by, bough_text reason) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
+    BOUGH_TRY(const auto who, given(by, "by"));
+    BOUGH_TRY(const auto why, given(reason, "reason"));
+    BOUGH_TRY(object->store().redactEntry(object->id, std::string(entry), std::string(who), std::string(why)));
+    return {};
+  });
+}
+
+int32_t bough_tree(bough_session* session, bough_text* json) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto tree, object->store().loadTree(object->id));
+    std::string out;
+    BOUGH_TRY(writeTree(*object, tree, out));
+    return give(out, json);
+  });
+}
+
+int32_t bough_branches(bough_session* session, bough_text* json) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto branches, listBranches(object->store(), object->id));
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().key("branches").beginArray();
+    for (const BranchListing& branch : branches) {
+      writer.beginObject().member("leafId", branch.leafId).member("firstOwnId", branch.firstOwnId);
+      writer.member("length", std::uint64_t{branch.length}).member("timestamp", branch.timestamp);
+      writer.member("role", branch.speaker).member("lastMessage", branch.lastMessage);
+      writeNames(writer, branch.names);
+      writer.member("isHead", branch.isHead).endObject();
+    }
+    writer.endArray().endObject();
+    return give(out, json);
+  });
+}
+
+int32_t bough_diff(bough_session* session, bough_text entry_id, bough_session* other, bough_text other_entry_id,
+                   bough_text* json) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto left, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto right, objectOf<SessionObject>(other));
+    if (left->parent != right->parent) return refuse("the sessions are of different stores");
+    BranchEnd leftEnd;
+    BranchEnd rightEnd;
+    leftEnd.sessionId = left->id;
+    rightEnd.sessionId = right->id;
+    BOUGH_TRY(leftEnd.entryId, givenOr(entry_id, "entry_id"));
+    BOUGH_TRY(rightEnd.entryId, givenOr(other_entry_id, "other_entry_id"));
+    BOUGH_TRY(const auto diff, left->store().diffBranches(leftEnd, rightEnd));
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject();
+    BOUGH_TRY(writeIds(writer, "common", *left, diff.common));
+    writer.member("sameEntries", std::uint64_t{diff.sameEntries});
+    BOUGH_TRY(writeIds(writer, "left", *left, diff.left));
+    BOUGH_TRY(writeIds(writer, "right", *right, diff.right));
+    writer.endObject();
+    return give(out, json);
+  });
+}
+
+}  // extern "C"
