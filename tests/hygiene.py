@@ -22,7 +22,7 @@ for name in listed.stdout.splitlines():
             problems.append(f"{name}: {lines} lines; a file past 500 is two files")
         if re.search(r'#include "\.\./', text):
             problems.append(f"{name}: includes by a path upwards, past the doors of the rooms")
-        if name.endswith(".h") and not text.startswith("//"):
+        if name.endswith(".h") and not text.startswith(("//", "/*")):
             problems.append(f"{name}: a header begins with what it is for")
         if re.search(r"\b(TODO|FIXME|XXX)\b", text):
             problems.append(f"{name}: unfinished work")

@@ -1,0 +1,167 @@
+// A SessionStore for the Claude Agent SDK: one session for each transcript, the SDK's lines as entries. A line's uuid is
+// its entry's id, so a line that comes twice is stored once.
+import { Store } from './index.mjs';
+import { namesOf, openNamed, sessionIdOf } from './foreign-key.mjs';
+
+const PREFIX = 'claude-';
+const ENTRY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+const nameOf = ({ projectKey, sessionId, subpath }) => JSON.stringify(subpath === undefined ? [projectKey, sessionId] : [projectKey, sessionId, subpath]);
+
+// The message stands where bough shows and searches it; the rest of the line keeps its place for it.
+function entryOf(line, known) {
+  const id = typeof line.uuid === 'string' && ENTRY_ID.test(line.uuid) ? line.uuid : undefined;
+  const parentId = typeof line.parentUuid === 'string' && known.has(line.parentUuid) ? line.parentUuid : undefined;
+  const isMessage = (line.type === 'user' || line.type === 'assistant') && line.message !== null && typeof line.message === 'object';
+  if (!isMessage) return { id, parentId, type: 'custom', payload: { kind: 'claude', line } };
+  return { id, parentId, payload: { dialect: 'anthropic', message: line.message }, meta: { claude: { ...line, message: null } } };
+}
+
+function lineOf(entry) {
+  if (entry.type === 'custom') return entry.payload.kind === 'claude' ? entry.payload.line : undefined;
+  const line = entry.type === 'message' ? entry.meta?.claude : undefined;
+  return line && { ...line, message: entry.payload.message };
+}
+
+export class BoughSessionStore {
+  #store;
+  #owned = false;
+  #open = new Map();
+  #fold;
+
+  /** Over a store of yours. `foldSessionSummary` of the SDK makes listSessionSummaries possible. */
+  constructor(store, { foldSessionSummary } = {}) {
+    this.#store = store;
+    this.#fold = foldSessionSummary;
+    if (!foldSessionSummary) this.listSessionSummaries = undefined;
+  }
+
+  /** Opens the store at a location. */
+  static async open(location, { foldSessionSummary, ...options } = {}) {
+    const made = new BoughSessionStore(await Store.open(location, options), { foldSessionSummary });
+    made.#owned = true;
+    return made;
+  }
+
+  async close() {
+    for (const opening of this.#open.values()) (await opening)?.session.close();
+    this.#open.clear();
+    if (this.#owned) await this.#store.close();
+  }
+
+  // A transcript's session and the ids of its entries, brought up to date.
+  async #transcript(key, create = false) {
+    const name = nameOf(key);
+    if (!this.#open.has(name)) {
+      this.#open.set(name, openNamed(this.#store, PREFIX, name, { create }).then((session) => session && { session, known: new Set(), seen: 0, queue: Promise.resolve() }));
+    }
+    const transcript = await this.#open.get(name);
+    if (!transcript) {
+      this.#open.delete(name);
+      return create ? this.#transcript(key, create) : undefined;
+    }
+    return transcript;
+  }
+
+  async #refresh(transcript) {
+    for (;;) {
+      const entries = await transcript.session.load({ from: transcript.seen, limit: 1000 });
+      for (const entry of entries) transcript.known.add(entry.id);
+      transcript.seen += entries.length;
+      if (entries.length < 1000) return;
+    }
+  }
+
+  async append(key, lines) {
+    if (lines.length === 0) return;
+    const transcript = await this.#transcript(key, true);
+    // In the order of the calls, one after the other.
+    const before = transcript.queue;
+    const done = before.catch(() => {}).then(() => this.#append(transcript, lines));
+    transcript.queue = done;
+    await done;
+  }
+
+  async #append(transcript, lines) {
+    for (;;) {
+      await this.#refresh(transcript);
+      const { tailId } = await transcript.session.state();
+      const known = new Set(transcript.known);
+      const batch = [];
+      for (const line of lines) {
+        if (typeof line.uuid === 'string' && known.has(line.uuid)) continue;
+        const entry = entryOf(line, known);
+        if (entry.id) known.add(entry.id);
+        batch.push(entry);
+      }
+      if (batch.length === 0) return;
+      try {
+        await transcript.session.append(batch, { expectedTail: tailId });
+        return;
+      } catch (error) {
+        if (error.code !== 'conflict') throw error; // another process wrote meanwhile: look again what is known
+      }
+    }
+  }
+
+  async load(key) {
+    const transcript = await this.#transcript(key);
+    if (!transcript) return null;
+    const lines = [];
+    for await (const entry of transcript.session) {
+      const line = lineOf(entry);
+      if (line) lines.push(line);
+    }
+    return lines.length > 0 ? lines : null;
+  }
+
+  async #keys() {
+    return (await namesOf(this.#store, PREFIX)).map((name) => JSON.parse(name));
+  }
+
+  async #lastWrite(name) {
+    const session = await this.#store.session(sessionIdOf(PREFIX, name));
+    const [last] = await session.load({ last: 1 });
+    session.close();
+    return Date.parse(last.timestamp);
+  }
+
+  async listSessions(projectKey) {
+    const found = [];
+    for (const [project, sessionId, subpath] of await this.#keys()) {
+      if (project !== projectKey || subpath !== undefined) continue;
+      found.push({ sessionId, mtime: await this.#lastWrite(nameOf({ projectKey, sessionId })) });
+    }
+    return found;
+  }
+
+  async listSessionSummaries(projectKey) {
+    const summaries = [];
+    for (const { sessionId, mtime } of await this.listSessions(projectKey)) {
+      const key = { projectKey, sessionId };
+      const lines = await this.load(key);
+      if (lines) summaries.push({ ...this.#fold(undefined, key, lines, { mtime }), mtime });
+    }
+    return summaries;
+  }
+
+  async listSubkeys({ projectKey, sessionId }) {
+    const keys = await this.#keys();
+    return keys.filter(([project, session, subpath]) => project === projectKey && session === sessionId && subpath !== undefined).map((key) => key[2]);
+  }
+
+  /** Removes a transcript, forever; without a subpath its subagents' transcripts too. */
+  async delete(key) {
+    const subpaths = key.subpath === undefined ? await this.listSubkeys(key) : [];
+    for (const each of [key, ...subpaths.map((subpath) => ({ ...key, subpath }))]) {
+      const name = nameOf(each);
+      (await this.#open.get(name))?.session.close();
+      this.#open.delete(name);
+      try {
+        await this.#store.removeTrashed(await this.#store.trash(sessionIdOf(PREFIX, name)));
+      } catch (error) {
+        if (error.code !== 'not_found') throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,376 @@
+// bough for Node: stores, sessions, entries. Every call that touches the disk is a promise kept off the main thread; the
+// calls whose names end in Sync are for scripts and for the shortest way to a durable append.
+'use strict';
+
+const native = require('./native.cjs');
+
+const TEXTS = 8;
+const REDACTED = 1;
+const DURABILITY = { sync: 0, buffered: 1 };
+
+/** Why a call failed: `code` is the stable name ("not_found", "conflict", …), `hint` says what to do next. */
+class BoughError extends Error {
+  constructor(from) {
+    super(from.message);
+    this.name = 'BoughError';
+    this.code = from.code;
+    this.hint = from.hint ?? '';
+    this.retryable = from.retryable ?? false;
+    /** With "conflict": the real tail. */
+    this.tail = from.tail ?? '';
+    this.batchPlace = from.batchPlace ?? 0;
+  }
+}
+
+function run(name, list, entries) {
+  return native.run(name, list, entries).catch((error) => {
+    throw new BoughError(error);
+  });
+}
+
+function runSync(name, list, entries) {
+  try {
+    return native.runSync(name, list, entries);
+  } catch (error) {
+    if (error.hint === undefined) throw error; // a wrong argument, not a failed call
+    throw new BoughError(error);
+  }
+}
+
+async function runJson(name, list) {
+  return JSON.parse(await run(name, list));
+}
+
+/** A stored entry. Texts are decoded when they are asked for. */
+class Entry {
+  #packed;
+  #at;
+  #flags;
+
+  constructor(packed, index) {
+    this.#packed = packed;
+    this.#at = index * TEXTS;
+    this.#flags = packed.flags[index];
+  }
+
+  #text(number) {
+    const at = this.#at + number;
+    const { bytes, ends } = this.#packed;
+    return bytes.toString('utf8', at === 0 ? 0 : ends[at - 1], ends[at]);
+  }
+
+  get id() {
+    return this.#text(0);
+  }
+  /** null for a root. */
+  get parentId() {
+    return this.#text(1) || null;
+  }
+  get type() {
+    return this.#text(2);
+  }
+  get timestamp() {
+    return this.#text(3);
+  }
+  get runId() {
+    return this.#text(4) || null;
+  }
+  /** The payload byte for byte, as it was appended. */
+  get payloadJson() {
+    return this.#text(5);
+  }
+  get payload() {
+    return JSON.parse(this.#text(5));
+  }
+  get meta() {
+    const text = this.#text(6);
+    return text ? JSON.parse(text) : null;
+  }
+  get redacted() {
+    return (this.#flags & REDACTED) !== 0;
+  }
+  toJSON() {
+    const { id, parentId, type, timestamp, runId, payload, meta, redacted } = this;
+    return { id, parentId, type, timestamp, runId, payload, meta, redacted };
+  }
+}
+
+function entriesOf(packed) {
+  return Array.from({ length: packed.count }, (_, index) => new Entry(packed, index));
+}
+
+const jsonText = (value) =>
+  value === undefined || value === null || typeof value === 'string' || Buffer.isBuffer(value) ? value : JSON.stringify(value);
+
+// Eight texts an entry; true in place of the parent for a root.
+function flattened(entries) {
+  const list = [];
+  for (const entry of Array.isArray(entries) ? entries : [entries]) {
+    list.push(
+      entry.id,
+      entry.parentId === null ? true : entry.parentId,
+      entry.type ?? 'message',
+      entry.timestamp,
+      entry.runId,
+      jsonText(entry.payload),
+      jsonText(entry.meta),
+      undefined,
+    );
+  }
+  return list;
+}
+
+const appendList = (handle, options = {}) => [
+  handle,
+  options.durability === undefined ? undefined : DURABILITY[options.durability],
+  options.expectedTail,
+];
+
+const loadList = (handle, options = {}) => [
+  handle,
+  options.showRedacted,
+  options.from,
+  options.limit,
+  options.last,
+  options.branch,
+  options.type,
+];
+
+const newSessionList = (options = {}) => [options.id, options.key, options.cwd, options.title];
+
+/** One session. Made by Store.create and Store.session. */
+class Session {
+  #handle;
+
+  constructor(handle) {
+    this.#handle = handle;
+    this.id = runSync('session_id', [handle]);
+  }
+
+  /** Appends a batch: all of it is stored, or nothing. Durable when the promise resolves, unless it is buffered. */
+  append(entries, options) {
+    return run('append', appendList(this.#handle, options), flattened(entries));
+  }
+  appendSync(entries, options) {
+    return runSync('append', appendList(this.#handle, options), flattened(entries));
+  }
+  /** Entries in log order, or those of the branch that ends in an entry, root first. */
+  async load(options) {
+    return entriesOf(await run('load', loadList(this.#handle, options)));
+  }
+  loadSync(options) {
+    return entriesOf(runSync('load', loadList(this.#handle, options)));
+  }
+  async entry(id) {
+    return entriesOf(await run('load_entry', [this.#handle, id]))[0];
+  }
+  /** The conversation from its root to an entry, without control entries; to the head by default. */
+  async history(id) {
+    return entriesOf(await run('load_history', [this.#handle, id]));
+  }
+  state() {
+    return runJson('session_state', [this.#handle]);
+  }
+  /** Moves the head, durably; null moves it before the first entry. */
+  moveHead(entryId) {
+    return run('move_head', [this.#handle, entryId]);
+  }
+  setTitle(title) {
+    return run('set_title', [this.#handle, title]);
+  }
+  label(entryId, name) {
+    return run('label_set', [this.#handle, entryId, name]);
+  }
+  unlabel(name) {
+    return run('label_remove', [this.#handle, name]);
+  }
+  async labels() {
+    return (await runJson('label_list', [this.#handle])).labels;
+  }
+  /** Hides an entry's payload from every view; the log keeps it. */
+  redact(entryId, { by, reason }) {
+    return run('redact', [this.#handle, entryId, by, reason]);
+  }
+  /** A new session that continues from an entry and shares its history. */
+  async fork(entryId, options) {
+    return new Session(await run('fork', [this.#handle, entryId, ...newSessionList(options)]));
+  }
+  tree() {
+    return runJson('tree', [this.#handle]);
+  }
+  async branches() {
+    return (await runJson('branches', [this.#handle])).branches;
+  }
+  diff(left, right, other) {
+    return runJson('diff', [this.#handle, left, (other ?? this).#handle, right]);
+  }
+  /** What a model gets; see docs/context.md. */
+  context(options) {
+    return runJson('context', [this.#handle, options && JSON.stringify(options)]);
+  }
+  async unfinishedCalls() {
+    return (await runJson('unfinished_calls', [this.#handle])).calls;
+  }
+  verify() {
+    return runJson('verify', [this.#handle]);
+  }
+  repair() {
+    return runJson('repair', [this.#handle]);
+  }
+  migrate() {
+    return runJson('migrate', [this.#handle]);
+  }
+  archive() {
+    return runJson('archive', [this.#handle]);
+  }
+
+  /** All entries, part by part. Breaking out of the loop ends it. */
+  async *entries({ position, count = 256 } = {}) {
+    const cursor = await run('cursor_open', [this.#handle, position]);
+    try {
+      for (;;) {
+        const part = entriesOf(await run('cursor_next', [cursor, count]));
+        if (part.length === 0) return;
+        yield* part;
+      }
+    } finally {
+      native.closeCursor(cursor);
+    }
+  }
+  [Symbol.asyncIterator]() {
+    return this.entries();
+  }
+
+  /** Entries as they are appended, by whatever process, from a position or the beginning. Ends with `signal` or a break. */
+  async *follow({ position, signal } = {}) {
+    const follower = await run('follower_open', [this.#handle, position]);
+    const waiting = [];
+    let failed;
+    let wake = () => {};
+    native.followStart(follower, (packed, code) => {
+      if (packed) waiting.push(...entriesOf(packed));
+      else failed = code;
+      wake();
+    });
+    const onAbort = () => wake();
+    signal?.addEventListener('abort', onAbort);
+    try {
+      while (!signal?.aborted) {
+        if (waiting.length > 0) yield waiting.shift();
+        else if (failed) throw new BoughError({ message: `following ended: ${failed}`, code: failed });
+        else await new Promise((resolve) => (wake = resolve));
+      }
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      native.followClose(follower);
+    }
+  }
+
+  close() {
+    runSync('session_close', [this.#handle]);
+  }
+  [Symbol.dispose ?? Symbol('dispose')]() {
+    this.close();
+  }
+}
+
+const storeList = (location, options = {}) => [
+  location,
+  options.durability === undefined ? undefined : DURABILITY[options.durability],
+  options.create,
+  options.bufferedEntries,
+  options.bufferedMs,
+  options.lockTimeoutMs,
+];
+
+/** A store of sessions: a folder, a database's address, or "memory:". */
+class Store {
+  #handle;
+  #closing;
+
+  constructor(handle) {
+    this.#handle = handle;
+  }
+
+  /** Opens a store; without a location the user's own. */
+  static async open(location, options) {
+    return new Store(await run('store_open', storeList(location, options)));
+  }
+  static openSync(location, options) {
+    return new Store(runSync('store_open', storeList(location, options)));
+  }
+
+  async create(options) {
+    return new Session(await run('session_create', [this.#handle, ...newSessionList(options)]));
+  }
+  createSync(options) {
+    return new Session(runSync('session_create', [this.#handle, ...newSessionList(options)]));
+  }
+  async session(id) {
+    return new Session(await run('session_open', [this.#handle, id]));
+  }
+  async sessionIds() {
+    return (await runJson('store_list_ids', [this.#handle])).sessionIds;
+  }
+  /** Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip. */
+  async list(query) {
+    return (await runJson('list', [this.#handle, query && JSON.stringify(query)])).sessions;
+  }
+  async search(words, query) {
+    return (await runJson('search', [this.#handle, words, query && JSON.stringify(query)])).hits;
+  }
+  usage(query) {
+    return runJson('usage', [this.#handle, query && JSON.stringify(query)]);
+  }
+  /** Stores bytes once, by content; resolves to their SHA-256. */
+  putAttachment(bytes) {
+    return run('attachment_put', [this.#handle, Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes)]);
+  }
+  attachment(sha256) {
+    return run('attachment_get', [this.#handle, sha256]);
+  }
+  /** Moves a session to the trash; resolves to its name there. */
+  trash(sessionId) {
+    return run('trash', [this.#handle, sessionId]);
+  }
+  async trashed() {
+    return (await runJson('trash_list', [this.#handle])).trashed;
+  }
+  restore(trashId) {
+    return run('trash_restore', [this.#handle, trashId]);
+  }
+  removeTrashed(trashId) {
+    return run('trash_remove', [this.#handle, trashId]);
+  }
+  flush() {
+    return run('store_flush', [this.#handle]);
+  }
+  /** Makes everything durable and closes the store. After a retryable error it is still open: close it again. */
+  close() {
+    this.#closing ??= run('store_close', [this.#handle]).catch((error) => {
+      if (error.retryable) this.#closing = undefined;
+      throw error;
+    });
+    return this.#closing;
+  }
+  [Symbol.asyncDispose ?? Symbol('asyncDispose')]() {
+    return this.close();
+  }
+}
+
+/** A user's message. */
+const userText = (text, options) => ({ ...options, payload: { dialect: 'bough', message: { role: 'user', content: text } } });
+/** An assistant's message that no provider wrote. */
+const assistantText = (text, options) => ({
+  ...options,
+  payload: { dialect: 'bough', message: { role: 'assistant', content: text } },
+});
+/** A message as a provider wrote it; JSON text is stored byte for byte. */
+const message = (dialect, raw, options) => ({
+  ...options,
+  payload: `{"dialect":${JSON.stringify(dialect)},"message":${jsonText(raw)}}`,
+});
+/** Converts messages between dialects: {document, wayBack, report}. */
+const convert = (document, from, to, wayBack) => runJson('convert', [document, from, to, wayBack]);
+
+module.exports = { Store, Session, Entry, BoughError, userText, assistantText, message, convert, version: native.version };

@@ -1,0 +1,301 @@
+// A LangGraph checkpointer: one session a thread. A checkpoint is an entry whose parent is the entry of its parent
+// checkpoint, so a thread's forks are branches of its session.
+//
+// A checkpoint's entry holds only the channels that changed, and of those only what is new: a value that shares its
+// beginning and end with the one before it (a list of messages that grew) is stored as the part in between. So a turn takes
+// the same space however long the thread is.
+import { BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint, getCheckpointId, maxChannelVersion } from '@langchain/langgraph-checkpoint';
+
+import { Store } from './index.mjs';
+import { namesOf, openNamed, sessionIdOf } from './foreign-key.mjs';
+
+const PREFIX = 'langgraph-';
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function required(config, name, what) {
+  const value = config.configurable?.[name];
+  if (value === undefined) throw new Error(`Failed to put ${what}: the config has no "${name}" in its "configurable" property.`);
+  return String(value);
+}
+
+/** Serialized bytes as text where they are UTF-8, which a log shows and a delta can use. */
+function packed([type, bytes]) {
+  try {
+    return { type, text: decoder.decode(bytes) };
+  } catch {
+    return { type, base64: Buffer.from(bytes).toString('base64') };
+  }
+}
+
+const unpacked = (value) => (value.base64 === undefined ? value.text : Buffer.from(value.base64, 'base64'));
+
+function commonPrefix(left, right) {
+  const most = Math.min(left.length, right.length);
+  let at = 0;
+  while (at < most && left.charCodeAt(at) === right.charCodeAt(at)) ++at;
+  return at;
+}
+
+function commonSuffix(left, right, most) {
+  let count = 0;
+  while (count < most && left.charCodeAt(left.length - 1 - count) === right.charCodeAt(right.length - 1 - count)) ++count;
+  return count;
+}
+
+/** A stored value of a channel: whole, or what stands between the beginning and the end of the value before it. */
+class Value {
+  constructor(entryId, version, stored, before) {
+    this.entryId = entryId;
+    this.version = version;
+    this.stored = stored;
+    this.before = before;
+    this.known = undefined;
+  }
+
+  /** The serialized value. */
+  get content() {
+    if (this.known === undefined) {
+      const chain = [];
+      let value = this;
+      for (; value.known === undefined && value.before; value = value.before) chain.push(value);
+      let content = value.known ?? unpacked(value.stored);
+      for (const each of chain.reverse()) {
+        const [head, tail] = each.stored.keep;
+        content = content.slice(0, head) + each.stored.text + (tail > 0 ? content.slice(-tail) : '');
+      }
+      this.known = content;
+      // Only the newest of a chain is likely to be asked for again.
+      if (this.before) this.before.known = undefined;
+    }
+    return this.known;
+  }
+}
+
+function storedValue(serialized, before) {
+  const whole = packed(serialized);
+  if (!before || whole.text === undefined || before.stored.type !== whole.type || typeof before.content !== 'string') return whole;
+  const old = before.content;
+  const head = commonPrefix(old, whole.text);
+  const tail = commonSuffix(old, whole.text, Math.min(old.length, whole.text.length) - head);
+  if (head + tail < 64) return whole;
+  return { type: whole.type, base: before.entryId, keep: [head, tail], text: whole.text.slice(head, whole.text.length - tail) };
+}
+
+/** What is known of a thread: read from its session once, then only what is new. */
+class Thread {
+  namespaces = new Map();
+  #values = new Map(); // by the entry that stored them, and the channel
+  seen = 0;
+
+  constructor(session) {
+    this.session = session;
+  }
+
+  async refresh() {
+    for (;;) {
+      const entries = await this.session.load({ from: this.seen, limit: 1000 });
+      for (const entry of entries) {
+        if (entry.type === 'custom') this.#take(entry.id, entry.payload);
+      }
+      this.seen += entries.length;
+      if (entries.length < 1000) return;
+    }
+  }
+
+  namespace(name) {
+    let found = this.namespaces.get(name);
+    if (!found) this.namespaces.set(name, (found = { checkpoints: new Map(), writes: new Map() }));
+    return found;
+  }
+
+  #take(entryId, payload) {
+    if (payload.kind === 'checkpoint') this.#takeCheckpoint(entryId, payload);
+    else if (payload.kind === 'writes') this.#takeWrites(payload);
+  }
+
+  #takeCheckpoint(entryId, payload) {
+    const namespace = this.namespace(payload.ns);
+    const parent = payload.parent === undefined ? undefined : namespace.checkpoints.get(payload.parent);
+    // A channel's value is the parent's until it is stored again.
+    const values = new Map(parent?.values);
+    for (const [channel, { version, ...stored }] of Object.entries(payload.values)) {
+      const before = stored.base && this.#values.get(`${stored.base} ${channel}`);
+      const value = new Value(entryId, version, stored, before);
+      this.#values.set(`${entryId} ${channel}`, value);
+      values.set(channel, value);
+    }
+    namespace.checkpoints.set(payload.id, { entryId, id: payload.id, parent: payload.parent, checkpoint: payload.checkpoint, metadata: payload.metadata, values });
+  }
+
+  #takeWrites(payload) {
+    const { writes } = this.namespace(payload.ns);
+    if (!writes.has(payload.checkpoint)) writes.set(payload.checkpoint, new Map());
+    const stored = writes.get(payload.checkpoint);
+    for (const [index, channel, value] of payload.writes) {
+      const key = `${payload.task},${index}`;
+      // What was written stays; errors and interrupts, which have negative places, are replaced.
+      if (index >= 0 && stored.has(key)) continue;
+      stored.set(key, [payload.task, channel, value]);
+    }
+  }
+}
+
+export class BoughSaver extends BaseCheckpointSaver {
+  #store;
+  #owned;
+  #threads = new Map();
+
+  /** Over a store of yours, which stays open; BoughSaver.open makes one of its own. */
+  constructor(store, serde) {
+    super(serde);
+    this.#store = store;
+    this.#owned = false;
+  }
+
+  /** Opens the store at a location: a folder, a database's address, or "memory:". */
+  static async open(location, { serde, ...options } = {}) {
+    const saver = new BoughSaver(await Store.open(location, options), serde);
+    saver.#owned = true;
+    return saver;
+  }
+
+  async close() {
+    for (const opening of this.#threads.values()) (await opening)?.session.close();
+    this.#threads.clear();
+    if (this.#owned) await this.#store.close();
+  }
+
+  async #thread(threadId, create = false) {
+    let opening = this.#threads.get(threadId);
+    if (!opening) {
+      opening = openNamed(this.#store, PREFIX, threadId, { create }).then((session) => session && new Thread(session));
+      this.#threads.set(threadId, opening);
+    }
+    const thread = await opening.catch((error) => {
+      this.#threads.delete(threadId);
+      throw error;
+    });
+    if (!thread) this.#threads.delete(threadId);
+    if (!thread && create) return this.#thread(threadId, create);
+    await thread?.refresh();
+    return thread;
+  }
+
+  #load(value) {
+    return this.serde.loadsTyped(value.type, unpacked(value));
+  }
+
+  async #tuple(threadId, ns, namespace, record, config) {
+    const checkpoint = await this.#load(record.checkpoint);
+    checkpoint.channel_values = {};
+    for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
+      const value = record.values.get(channel);
+      if (value?.version === version) checkpoint.channel_values[channel] = await this.serde.loadsTyped(value.stored.type, value.content);
+    }
+    if (checkpoint.v < 4 && record.parent !== undefined) await this.#addPendingSends(checkpoint, namespace, record.parent);
+    const pendingWrites = [];
+    for (const [task, channel, value] of namespace.writes.get(record.id)?.values() ?? []) {
+      pendingWrites.push([task, channel, await this.#load(value)]);
+    }
+    const at = (id) => ({ configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } });
+    const tuple = { config: config ?? at(record.id), checkpoint, metadata: await this.#load(record.metadata), pendingWrites };
+    if (record.parent !== undefined) tuple.parentConfig = at(record.parent);
+    return tuple;
+  }
+
+  // Checkpoints before version 4 keep what was sent to tasks among the writes of their parent.
+  async #addPendingSends(checkpoint, namespace, parentId) {
+    const sent = [...(namespace.writes.get(parentId)?.values() ?? [])].filter(([, channel]) => channel === TASKS);
+    checkpoint.channel_values[TASKS] = await Promise.all(sent.map(([, , value]) => this.#load(value)));
+    const versions = Object.values(checkpoint.channel_versions);
+    checkpoint.channel_versions[TASKS] = versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+  }
+
+  async getTuple(config) {
+    const threadId = config.configurable?.thread_id;
+    if (threadId === undefined) return undefined;
+    const thread = await this.#thread(String(threadId));
+    const ns = config.configurable?.checkpoint_ns ?? '';
+    const namespace = thread?.namespaces.get(ns);
+    if (!namespace) return undefined;
+    const wanted = getCheckpointId(config);
+    const id = wanted || [...namespace.checkpoints.keys()].reduce((best, each) => (best === undefined || each > best ? each : best), undefined);
+    const record = namespace.checkpoints.get(id);
+    return record && this.#tuple(threadId, ns, namespace, record, wanted ? config : undefined);
+  }
+
+  async *list(config, options = {}) {
+    const { before, filter } = options;
+    const { thread_id: threadId, checkpoint_ns: onlyNs, checkpoint_id: onlyId } = config.configurable ?? {};
+    const beforeId = before?.configurable?.checkpoint_id;
+    let left = options.limit ?? Infinity;
+    for (const name of threadId === undefined || threadId === '' ? await namesOf(this.#store, PREFIX) : [String(threadId)]) {
+      const thread = await this.#thread(name);
+      for (const [ns, namespace] of thread?.namespaces ?? []) {
+        if (onlyNs !== undefined && ns !== onlyNs) continue;
+        const records = [...namespace.checkpoints.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+        for (const record of records) {
+          if ((onlyId && record.id !== onlyId) || (beforeId && record.id >= beforeId)) continue;
+          if (filter) {
+            const metadata = await this.#load(record.metadata);
+            if (!Object.entries(filter).every(([key, value]) => metadata[key] === value)) continue;
+          }
+          if (left-- <= 0) return;
+          yield this.#tuple(name, ns, namespace, record);
+        }
+      }
+    }
+  }
+
+  async put(config, checkpoint, metadata, newVersions) {
+    const threadId = required(config, 'thread_id', 'a checkpoint');
+    const ns = config.configurable?.checkpoint_ns ?? '';
+    const parentId = config.configurable?.checkpoint_id;
+    const thread = await this.#thread(threadId, true);
+    const parent = thread.namespaces.get(ns)?.checkpoints.get(parentId);
+    const { channel_values: channelValues, ...rest } = copyCheckpoint(checkpoint);
+    const values = {};
+    for (const channel of Object.keys(newVersions ?? {})) {
+      if (!(channel in channelValues)) continue;
+      const serialized = await this.serde.dumpsTyped(channelValues[channel]);
+      values[channel] = { version: checkpoint.channel_versions[channel] ?? newVersions[channel], ...storedValue(serialized, parent?.values.get(channel)) };
+    }
+    const payload = {
+      kind: 'checkpoint',
+      ns,
+      id: checkpoint.id,
+      parent: parentId,
+      checkpoint: packed(await this.serde.dumpsTyped(rest)),
+      metadata: packed(await this.serde.dumpsTyped(metadata)),
+      values,
+    };
+    await thread.session.append({ type: 'custom', parentId: parent?.entryId ?? null, payload });
+    return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
+  }
+
+  async putWrites(config, writes, taskId) {
+    const threadId = required(config, 'thread_id', 'writes');
+    const checkpointId = required(config, 'checkpoint_id', 'writes');
+    const ns = config.configurable?.checkpoint_ns ?? '';
+    const thread = await this.#thread(threadId, true);
+    const stored = [];
+    for (const [index, [channel, value]] of writes.entries()) {
+      stored.push([WRITES_IDX_MAP[channel] ?? index, channel, packed(await this.serde.dumpsTyped(value))]);
+    }
+    const payload = { kind: 'writes', ns, checkpoint: checkpointId, task: taskId, writes: stored };
+    const of = thread.namespaces.get(ns)?.checkpoints.get(checkpointId);
+    await thread.session.append({ type: 'custom', parentId: of?.entryId ?? null, payload });
+  }
+
+  /** Removes the thread's session, forever. */
+  async deleteThread(threadId) {
+    const opening = this.#threads.get(String(threadId));
+    this.#threads.delete(String(threadId));
+    (await opening)?.session.close();
+    try {
+      await this.#store.removeTrashed(await this.#store.trash(sessionIdOf(PREFIX, String(threadId))));
+    } catch (error) {
+      if (error.code !== 'not_found') throw error;
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// The package as its users see it: node --test, with BOUGH_NODE_BINARY naming bough.node, or where the package is installed.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+
+import { BoughError, Store, assistantText, convert, message, userText } from 'bough';
+
+async function withStore(use) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'bough-'));
+  const store = await Store.open(path.join(folder, 'store'));
+  try {
+    return await use(store, path.join(folder, 'store'));
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+const content = (entry) => entry.payload.message.content;
+
+test('payloads come back byte for byte, as strings and as buffers', () =>
+  withStore(async (store) => {
+    const session = await store.create({ title: 'Test' });
+    const raw = '{"dialect":"anthropic","message":{"role":"user","content":"\\u6728 1.50"},"n":1e400}';
+    await session.append([{ payload: raw }, { payload: Buffer.from(raw) }]);
+    assert.deepEqual((await session.history()).map((entry) => entry.payloadJson), [raw, raw]);
+  }));
+
+test('texts of every kind survive', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const texts = ['plain', '"quoted"\\', '東京 🌳', 'a\0b', 'line\nline', 'x'.repeat(300_000)];
+    for (const text of texts) await session.append(userText(text));
+    assert.deepEqual((await session.history()).map(content), texts);
+  }));
+
+test('a repeated append is a duplicate, another content a conflict of ids', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    assert.deepEqual(await session.append(userText('once', { id: 'e-1' })), { lastId: 'e-1', appended: 1, duplicates: 0 });
+    assert.deepEqual(session.appendSync(userText('once', { id: 'e-1' })), { lastId: 'e-1', appended: 0, duplicates: 1 });
+    await assert.rejects(session.append(userText('other', { id: 'e-1' })), (error) => error instanceof BoughError && error.code === 'id_conflict' && error.batchPlace === 1);
+    await assert.rejects(session.append(userText('x'), { expectedTail: 'e-0' }), (error) => error.code === 'conflict' && error.tail === 'e-1');
+  }));
+
+test('branches, forks, labels, redaction', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    await session.append([userText('ask', { id: 'a' }), assistantText('one', { id: 'b' })]);
+    await session.moveHead('a');
+    await session.append(assistantText('two', { id: 'c' }));
+    assert.deepEqual((await session.branches()).map((branch) => branch.leafId).sort(), ['b', 'c']);
+    assert.deepEqual(await session.diff('b', 'c'), { common: ['a'], sameEntries: 1, left: ['b'], right: ['c'] });
+    await session.label('b', 'first');
+    assert.equal((await session.labels())[0].name, 'first');
+    const fork = await session.fork('b');
+    assert.deepEqual((await fork.history()).map((entry) => entry.id), ['a', 'b']);
+    await session.redact('c', { by: 'test', reason: 'secret' });
+    assert.equal((await session.entry('c')).redacted, true);
+    assert.deepEqual((await session.tree()).entries.map((entry) => entry.entryId), ['a', 'b', 'c']);
+    await session.append({ payload: { dialect: 'bough', message: { role: 'user', content: 'root' } }, parentId: null });
+    assert.equal((await session.history()).length, 1);
+  }));
+
+test('iterating gives all entries; load gives a branch', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    await session.append(Array.from({ length: 20 }, (_, number) => userText(String(number), { id: `e-${number}` })));
+    const ids = [];
+    for await (const entry of session.entries({ count: 3 })) ids.push(entry.id);
+    assert.equal(ids.length, 21);
+    assert.deepEqual((await session.load({ branch: 'e-19', last: 2 })).map((entry) => entry.id), ['e-18', 'e-19']);
+    assert.deepEqual(session.loadSync({ from: 1, limit: 2 }).map((entry) => entry.id), ['e-0', 'e-1']);
+  }));
+
+test('following gives what comes, and ends with its signal', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const abort = new AbortController();
+    const seen = [];
+    const following = (async () => {
+      for await (const entry of session.follow({ signal: abort.signal })) {
+        seen.push(entry.type);
+        if (entry.id === 'last') abort.abort();
+      }
+    })();
+    await session.append(userText('one'));
+    await session.append(userText('two', { id: 'last' }));
+    await following;
+    assert.deepEqual(seen, ['session_header', 'message', 'message']);
+  }));
+
+test('calls are kept off the main thread', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    let ticks = 0;
+    const timer = setInterval(() => ++ticks, 0);
+    await Promise.all(Array.from({ length: 200 }, (_, number) => session.append(userText(String(number)))));
+    clearInterval(timer);
+    assert.ok(ticks > 0);
+    assert.equal((await session.load({ type: 'message' })).length, 200);
+  }));
+
+test('context, conversion, lists, search, usage, attachments, trash', () =>
+  withStore(async (store) => {
+    const session = await store.create({ title: 'Trees' });
+    await session.append(message('anthropic', '{"role":"user","content":"Where do oaks grow?"}'));
+    assert.equal((await session.context({ dialect: 'gemini' })).messages[0].parts[0].text, 'Where do oaks grow?');
+    await assert.rejects(session.context({ dialekt: 'gemini' }), { code: 'invalid_argument' });
+    const document = '[{"role":"user","content":"Hello"}]';
+    const there = await convert(document, 'anthropic', 'openai-chat');
+    assert.equal((await convert(there.document, 'openai-chat', 'anthropic', there.wayBack)).document, document);
+    assert.deepEqual((await store.list()).map((row) => row.title), ['Trees']);
+    assert.equal((await store.search('oaks')).length, 1);
+    assert.equal((await store.usage({ by: 'model' })).total.inputTokens, 0);
+    const sha256 = await store.putAttachment(Buffer.from([0, 1, 255]));
+    assert.deepEqual(await store.attachment(sha256), Buffer.from([0, 1, 255]));
+    assert.equal((await session.verify()).problemCount, 0);
+    const trashId = await store.trash(session.id);
+    assert.deepEqual(await store.sessionIds(), []);
+    await store.restore(trashId);
+    assert.deepEqual(await store.sessionIds(), [session.id]);
+  }));
+
+test('what was closed, and what is wrong, says so', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    session.close();
+    await assert.rejects(session.state(), { code: 'bad_handle' });
+    await assert.rejects(store.session('nobody'), { code: 'not_found' });
+    await assert.rejects(store.session('../etc'), { code: 'invalid_argument' });
+    await assert.rejects((await store.create()).append({ payload: '{"a":1,}' }), { code: 'invalid_argument' });
+    assert.throws(() => store.createSync({ id: {} }), TypeError);
+    await store.close();
+    await assert.rejects(store.create(), { code: 'bad_handle' });
+  }));
+
+test('CommonJS has the same names', () => {
+  const required = createRequire(import.meta.url)('bough');
+  assert.equal(required.Store, Store);
+});
+
+test('worker threads use the store at the same time', () =>
+  withStore(async (store, location) => {
+    const session = await store.create();
+    const code = `
+      const { Store, userText } = require('bough');
+      const { workerData } = require('node:worker_threads');
+      (async () => {
+        const store = await Store.open(workerData.location);
+        const session = await store.session(workerData.id);
+        for (let i = 0; i < 20; ++i) await session.append(userText('worker'));
+        await store.close();
+      })();`;
+    const workers = [1, 2].map(() => new Worker(code, { eval: true, workerData: { location, id: session.id } }));
+    await Promise.all(workers.map((worker) => new Promise((resolve, reject) => worker.on('error', reject).on('exit', resolve))));
+    assert.equal((await session.load({ type: 'message' })).length, 40);
+  }));

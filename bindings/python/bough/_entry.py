@@ -1,0 +1,174 @@
+"""Entries: what is appended, and what comes back."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
+
+from . import _library as c
+
+REDACTED = 1
+ROOT = 2
+_TEXTS = 8
+
+Json = Union[str, Dict[str, Any]]
+
+
+def _json_text(value: Optional[Json]) -> Optional[str]:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class NewEntry:
+    """An entry to append. `payload` is a dict or JSON text, which is stored byte for byte.
+
+    Without an `id` the store makes one. With an id of your own an append can be repeated safely: what is stored already is
+    counted as a duplicate. `parent_id` is the head when it is left out; `root=True` means no parent.
+    """
+
+    __slots__ = ("id", "parent_id", "type", "timestamp", "run_id", "payload", "meta", "root")
+
+    def __init__(
+        self,
+        payload: Json,
+        *,
+        type: str = "message",
+        id: Optional[str] = None,
+        parent_id: Optional[str] = None,
+        timestamp: Optional[str] = None,
+        run_id: Optional[str] = None,
+        meta: Optional[Json] = None,
+        root: bool = False,
+    ):
+        self.payload = payload
+        self.type = type
+        self.id = id
+        self.parent_id = parent_id
+        self.timestamp = timestamp
+        self.run_id = run_id
+        self.meta = meta
+        self.root = root
+
+    def _fill(self, entry: c.CEntry) -> None:
+        entry.flags = ROOT if self.root else 0
+        entry.id = c.text(self.id)
+        entry.parent_id = c.text(self.parent_id)
+        entry.type = c.text(self.type)
+        entry.timestamp = c.text(self.timestamp)
+        entry.run_id = c.text(self.run_id)
+        entry.payload = c.text(_json_text(self.payload))
+        entry.meta = c.text(_json_text(self.meta))
+        entry.extra = c.ABSENT
+
+
+def user_text(text: str, **options: Any) -> NewEntry:
+    """A user's message."""
+    return NewEntry({"dialect": "bough", "message": {"role": "user", "content": text}}, **options)
+
+
+def assistant_text(text: str, **options: Any) -> NewEntry:
+    """An assistant's message that no provider wrote."""
+    return NewEntry({"dialect": "bough", "message": {"role": "assistant", "content": text}}, **options)
+
+
+def message(dialect: str, raw: Json, **options: Any) -> NewEntry:
+    """A message as a provider wrote it. JSON text is stored byte for byte: "anthropic", "openai-chat", "openai-responses", "gemini"."""
+    return NewEntry('{"dialect":%s,"message":%s}' % (json.dumps(dialect), _json_text(raw)), **options)
+
+
+class Entry:
+    """A stored entry. Texts are decoded when they are asked for."""
+
+    __slots__ = ("_bytes", "_ends", "_at", "_flags")
+
+    def __init__(self, data: bytes, ends: Sequence[int], index: int, flags: int):
+        self._bytes = data
+        self._ends = ends
+        self._at = index * _TEXTS
+        self._flags = flags
+
+    def _text(self, number: int) -> str:
+        at = self._at + number
+        begin = self._ends[at - 1] if at else 0
+        return self._bytes[begin : self._ends[at]].decode("utf-8", "replace")
+
+    @property
+    def id(self) -> str:
+        return self._text(0)
+
+    @property
+    def parent_id(self) -> Optional[str]:
+        """None for a root."""
+        return self._text(1) or None
+
+    @property
+    def type(self) -> str:
+        return self._text(2)
+
+    @property
+    def timestamp(self) -> str:
+        return self._text(3)
+
+    @property
+    def run_id(self) -> Optional[str]:
+        return self._text(4) or None
+
+    @property
+    def payload_json(self) -> str:
+        """The payload byte for byte, as it was appended."""
+        return self._text(5)
+
+    @property
+    def payload(self) -> Any:
+        return json.loads(self._text(5))
+
+    @property
+    def meta(self) -> Any:
+        """None when there is none."""
+        text = self._text(6)
+        return json.loads(text) if text else None
+
+    @property
+    def redacted(self) -> bool:
+        return bool(self._flags & REDACTED)
+
+    def __repr__(self) -> str:
+        return f"Entry(id={self.id!r}, type={self.type!r})"
+
+
+def taken_entries(handle: int) -> List[Entry]:
+    """The entries of a handle, which is closed."""
+    try:
+        packed = c.Packed()
+        c.call("entries_packed", handle, ctypes.byref(packed))
+        count = packed.count
+        if count == 0:
+            return []
+        data = ctypes.string_at(packed.bytes, packed.size)
+        ends = packed.ends[: count * _TEXTS]
+        flags = packed.flags[:count]
+        return [Entry(data, ends, index, flags[index]) for index in range(count)]
+    finally:
+        c.library.bough_entries_close(handle)
+
+
+def filled_batch(entries: Sequence[NewEntry]) -> Any:
+    batch = (c.CEntry * len(entries))()
+    for place, entry in zip(batch, entries):
+        entry._fill(place)
+    return batch
+
+
+def one_or_more(entries: Union[NewEntry, Sequence[NewEntry]]) -> Sequence[NewEntry]:
+    return (entries,) if isinstance(entries, NewEntry) else entries
+
+
+def chunks(next_part: Any) -> Iterator[Entry]:
+    """Entries part by part, until there are none."""
+    while True:
+        part = next_part()
+        if not part:
+            return
+        yield from part

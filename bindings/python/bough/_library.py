@@ -1,0 +1,274 @@
+"""The C interface (bough_c.h) through ctypes: finds the library, declares its calls, turns codes into exceptions."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import json
+import os
+import pathlib
+from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any, Optional
+
+from ._errors import BoughError, error_class
+
+C_VERSION = 1
+
+
+class Text(Structure):
+    _fields_ = [("data", c_char_p), ("size", c_size_t)]
+
+
+class OutText(Structure):
+    # A pointer that ctypes does not turn into bytes by itself: it must be freed.
+    _fields_ = [("data", c_void_p), ("size", c_size_t)]
+
+
+class ErrorInfo(Structure):
+    _fields_ = [
+        ("code", c_int32),
+        ("retryable", c_int32),
+        ("message", OutText),
+        ("hint", OutText),
+        ("tail", OutText),
+        ("batch_place", c_uint64),
+    ]
+
+
+class StoreOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("durability", c_int32),
+        ("buffered_entries", c_uint64),
+        ("buffered_ms", c_int32),
+        ("create", c_int32),
+        ("attachment_bytes", c_uint64),
+        ("lock_timeout_ms", c_int32),
+    ]
+
+
+class NewSession(Structure):
+    _fields_ = [("struct_size", c_uint32), ("id", Text), ("key", Text), ("cwd", Text), ("title", Text)]
+
+
+class CEntry(Structure):
+    _fields_ = [("flags", c_uint32)] + [
+        (name, Text) for name in ("id", "parent_id", "type", "timestamp", "run_id", "payload", "meta", "extra")
+    ]
+
+
+class AppendOptions(Structure):
+    _fields_ = [("struct_size", c_uint32), ("durability", c_int32), ("expected_tail", Text)]
+
+
+class Appended(Structure):
+    _fields_ = [("appended", c_uint64), ("duplicates", c_uint64)]
+
+
+class LoadOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("show_redacted", c_int32),
+        ("from_", c_uint64),
+        ("limit", c_uint64),
+        ("limit_bytes", c_uint64),
+        ("last", c_uint64),
+        ("branch", Text),
+        ("type", Text),
+    ]
+
+
+class Packed(Structure):
+    _fields_ = [
+        ("count", c_size_t),
+        ("bytes", c_void_p),
+        ("size", c_size_t),
+        ("ends", POINTER(c_uint64)),
+        ("flags", POINTER(c_uint32)),
+    ]
+
+
+# The calls and the kinds of their arguments: h a handle, t a text, T a text that comes out, H a handle that comes out,
+# n a size, i an int32, and structs by name.
+_CALLS = {
+    "store_open": "t&StoreOptions H",
+    "store_close": "h",
+    "store_flush": "h",
+    "store_list_ids": "hT",
+    "session_create": "h&NewSession H",
+    "session_open": "htH",
+    "session_id": "hT",
+    "session_state": "hT",
+    "append": "h*n&AppendOptions &Appended T",
+    "load": "h&LoadOptions H",
+    "load_entry": "htH",
+    "load_history": "htH",
+    "entries_packed": "h&Packed ",
+    "cursor_open": "htH",
+    "cursor_next": "hnH",
+    "cursor_position": "hT",
+    "follower_open": "htH",
+    "follower_next": "hiH",
+    "follower_position": "hT",
+    "follower_stop": "h",
+    "move_head": "ht",
+    "set_title": "ht",
+    "label_set": "htt",
+    "label_remove": "ht",
+    "label_list": "hT",
+    "redact": "httt",
+    "fork": "ht&NewSession H",
+    "tree": "hT",
+    "branches": "hT",
+    "diff": "hthtT",
+    "context": "htT",
+    "unfinished_calls": "hT",
+    "convert": "ttttT",
+    "migrate_provider": "htHT",
+    "list": "htT",
+    "search": "httT",
+    "usage": "htT",
+    "attachment_put": "htT",
+    "attachment_get": "htT",
+    "verify": "hT",
+    "repair": "hT",
+    "migrate": "hT",
+    "archive": "hT",
+    "trash": "htT",
+    "trash_list": "hT",
+    "trash_restore": "ht",
+    "trash_remove": "ht",
+}
+_CLOSERS = ("session_close", "entries_close", "cursor_close", "follower_close")
+_KINDS = {
+    "h": c_void_p,
+    "t": Text,
+    "T": POINTER(OutText),
+    "H": POINTER(c_void_p),
+    "n": c_size_t,
+    "i": c_int32,
+    "*": POINTER(CEntry),
+}
+
+
+def _find() -> str:
+    given = os.environ.get("BOUGH_LIBRARY")
+    if given:
+        return given
+    for beside in sorted(pathlib.Path(__file__).parent.glob("libbough*.so*")):
+        return str(beside)
+    return ctypes.util.find_library("bough") or "libbough.so.0"
+
+
+def _argument_types(form: str) -> list:
+    types, at = [], 0
+    while at < len(form):
+        if form[at] == "&":
+            end = form.index(" ", at)
+            types.append(POINTER(globals()[form[at + 1 : end]]))
+            at = end + 1
+        else:
+            types.append(_KINDS[form[at]])
+            at += 1
+    return types
+
+
+def _load() -> ctypes.CDLL:
+    path = _find()
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(
+            f"the bough library cannot be loaded from {path}: {error}. Install the wheel that carries it, "
+            "or name libbough.so in the environment variable BOUGH_LIBRARY"
+        ) from None
+    library.bough_c_version.restype = c_uint32
+    if library.bough_c_version() < C_VERSION:
+        raise ImportError(f"{path} has version {library.bough_c_version()} of the C interface; {C_VERSION} is needed")
+    for name, form in _CALLS.items():
+        call = getattr(library, "bough_" + name)
+        call.argtypes = _argument_types(form)
+        call.restype = c_int32
+    for name in _CLOSERS:
+        call = getattr(library, "bough_" + name)
+        call.argtypes = [c_void_p]
+        call.restype = None
+    library.bough_error.argtypes = [c_void_p, POINTER(ErrorInfo)]
+    library.bough_error.restype = None
+    library.bough_free.argtypes = [OutText]
+    library.bough_free.restype = None
+    library.bough_code_name.argtypes = [c_int32]
+    library.bough_code_name.restype = c_char_p
+    library.bough_library_version.restype = c_char_p
+    for name, kind in (("store_options", StoreOptions), ("new_session", NewSession), ("append_options", AppendOptions), ("load_options", LoadOptions)):
+        init = getattr(library, f"bough_{name}_init")
+        init.argtypes = [POINTER(kind), c_uint32]
+        init.restype = None
+    return library
+
+
+library = _load()
+ABSENT = Text(None, 0)
+
+
+def text(value: Optional[str | bytes]) -> Text:
+    """A text that goes in; None is an absent one. A lone surrogate is an error, as it is no UTF-8."""
+    if value is None:
+        return ABSENT
+    data = value if isinstance(value, bytes) else value.encode()
+    return Text(data, len(data))
+
+
+def _borrowed(out: OutText) -> str:
+    return ctypes.string_at(out.data, out.size).decode("utf-8", "replace") if out.size else ""
+
+
+def check(code: int, handle: Any) -> None:
+    """Raises the exception of a code."""
+    if code == 0:
+        return
+    info = ErrorInfo()
+    library.bough_error(handle, byref(info))
+    name = library.bough_code_name(code).decode()
+    if name == "no_memory":
+        raise MemoryError("bough: memory ran out")
+    error: type[BoughError] = error_class(name)
+    raise error(
+        _borrowed(info.message) or name,
+        code=name,
+        hint=_borrowed(info.hint),
+        retryable=bool(info.retryable),
+        tail=_borrowed(info.tail),
+        batch_place=info.batch_place,
+    )
+
+
+def taken_bytes(out: OutText) -> bytes:
+    """The bytes of a text that came out; the library's copy is freed."""
+    try:
+        return ctypes.string_at(out.data, out.size)
+    finally:
+        library.bough_free(out)
+
+
+def call_text(name: str, handle: Any, *arguments: Any) -> str:
+    """A call whose last parameter is a text that comes out."""
+    out = OutText()
+    check(getattr(library, "bough_" + name)(handle, *arguments, byref(out)), handle)
+    return taken_bytes(out).decode()
+
+
+def call_json(name: str, handle: Any, *arguments: Any) -> Any:
+    return json.loads(call_text(name, handle, *arguments))
+
+
+def call_handle(name: str, handle: Any, *arguments: Any) -> int:
+    """A call whose last parameter is a handle that comes out."""
+    out = c_void_p()
+    check(getattr(library, "bough_" + name)(handle, *arguments, byref(out)), handle)
+    assert out.value is not None
+    return out.value
+
+
+def call(name: str, handle: Any, *arguments: Any) -> None:
+    check(getattr(library, "bough_" + name)(handle, *arguments), handle)

@@ -1,0 +1,289 @@
+"""Sessions: append, load, follow, branch."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import threading
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
+
+from . import _library as c
+from ._entry import Entry, NewEntry, chunks, filled_batch, one_or_more, taken_entries
+from ._errors import Closed
+
+if TYPE_CHECKING:
+    from ._store import Store
+
+_DURABILITY = {None: -1, "sync": 0, "buffered": 1}
+
+
+class Appended(NamedTuple):
+    last_id: str
+    appended: int
+    duplicates: int
+
+
+class _Handle:
+    """A handle of the library that is closed once."""
+
+    _closer = ""
+
+    def __init__(self, handle: int):
+        self._handle: Optional[int] = handle
+
+    def _open(self) -> int:
+        if self._handle is None:
+            raise Closed("it was closed", code="closed")
+        return self._handle
+
+    def close(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            getattr(c.library, "bough_" + self._closer)(handle)
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # the interpreter may be ending
+            pass
+
+
+class Cursor(_Handle):
+    """Reads a session in parts. `position` can be kept, and given to `Session.cursor` later."""
+
+    _closer = "cursor_close"
+
+    def next(self, count: int = 256) -> List[Entry]:
+        """The next entries; none only at the end, where later calls return what was appended meanwhile."""
+        return taken_entries(c.call_handle("cursor_next", self._open(), count))
+
+    @property
+    def position(self) -> str:
+        return c.call_text("cursor_position", self._open())
+
+    def __iter__(self) -> Iterator[Entry]:
+        return chunks(self.next)
+
+
+class Follower(_Handle):
+    """Gives entries as they are appended, by whatever process. Iterating ends after `stop()`."""
+
+    _closer = "follower_close"
+
+    def __init__(self, handle: int):
+        super().__init__(handle)
+        self._stopped = False
+        self._waiting = threading.Lock()  # held during a wait, so that the handle is closed after it
+
+    def next(self, timeout: Optional[float] = None) -> List[Entry]:
+        """Waits for entries; none when the time is over or after `stop()`."""
+        milliseconds = -1 if timeout is None else max(0, int(timeout * 1000))
+        with self._waiting:
+            return taken_entries(c.call_handle("follower_next", self._open(), milliseconds))
+
+    def stop(self) -> None:
+        """Ends a wait that is under way on another thread, and all later ones."""
+        self._stopped = True
+        if self._handle is not None:
+            c.call("follower_stop", self._handle)
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self.stop()
+            with self._waiting:
+                super().close()
+
+    @property
+    def position(self) -> str:
+        return c.call_text("follower_position", self._open())
+
+    def __iter__(self) -> Iterator[Entry]:
+        while not self._stopped:
+            yield from self.next()
+
+    async def __aiter__(self) -> AsyncIterator[Entry]:
+        try:
+            while not self._stopped:
+                for entry in await asyncio.to_thread(self.next):
+                    yield entry
+        finally:
+            self.stop()
+
+    def __enter__(self) -> "Follower":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class Session(_Handle):
+    """One session. Made by `Store.create` and `Store.session`; every call may come from any thread.
+
+    Each call that touches the disk has an `async` twin whose name begins with `a` (`aappend`, `aload`, …), which runs on a
+    worker thread and so does not block the event loop.
+    """
+
+    _closer = "session_close"
+
+    def __init__(self, store: "Store", handle: int):
+        super().__init__(handle)
+        self.store = store
+        self.id = c.call_text("session_id", handle)
+
+    def __repr__(self) -> str:
+        return f"Session({self.id!r})"
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    # Entries.
+
+    def append(
+        self,
+        entries: Union[NewEntry, Sequence[NewEntry]],
+        *,
+        expected_tail: Optional[str] = None,
+        durability: Optional[str] = None,
+    ) -> Appended:
+        """Appends a batch: all of it is stored, or nothing. It is durable when this returns, unless it is "buffered"."""
+        batch = one_or_more(entries)
+        filled = filled_batch(batch)
+        options = c.AppendOptions()
+        c.library.bough_append_options_init(ctypes.byref(options), ctypes.sizeof(options))
+        options.durability = _DURABILITY[durability]
+        options.expected_tail = c.text(expected_tail)
+        counts = c.Appended()
+        last = c.call_text("append", self._open(), filled, len(batch), ctypes.byref(options), ctypes.byref(counts))
+        return Appended(last, counts.appended, counts.duplicates)
+
+    def load(
+        self,
+        *,
+        branch: Optional[str] = None,
+        last: int = 0,
+        start: int = 0,
+        limit: Optional[int] = None,
+        type: Optional[str] = None,
+        show_redacted: bool = False,
+    ) -> List[Entry]:
+        """Loads entries in log order, or those of the branch that ends in an entry, root first."""
+        options = c.LoadOptions()
+        c.library.bough_load_options_init(ctypes.byref(options), ctypes.sizeof(options))
+        options.from_ = start
+        options.last = last
+        if limit is not None:
+            options.limit = limit
+        options.branch = c.text(branch)
+        options.type = c.text(type)
+        options.show_redacted = int(show_redacted)
+        return taken_entries(c.call_handle("load", self._open(), ctypes.byref(options)))
+
+    def entry(self, entry_id: str) -> Entry:
+        return taken_entries(c.call_handle("load_entry", self._open(), c.text(entry_id)))[0]
+
+    def history(self, entry_id: Optional[str] = None) -> List[Entry]:
+        """The conversation from its root to an entry, without control entries; to the head by default."""
+        return taken_entries(c.call_handle("load_history", self._open(), c.text(entry_id)))
+
+    def cursor(self, position: Optional[str] = None) -> Cursor:
+        return Cursor(c.call_handle("cursor_open", self._open(), c.text(position)))
+
+    def follow(self, position: Optional[str] = None) -> Follower:
+        """Follows from a position, or from the beginning."""
+        return Follower(c.call_handle("follower_open", self._open(), c.text(position)))
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.cursor())
+
+    # State and tree.
+
+    def state(self) -> Dict[str, Any]:
+        return c.call_json("session_state", self._open())
+
+    @property
+    def head(self) -> Optional[str]:
+        """The entry that the next turn continues from; None before the first."""
+        return self.state()["headId"] or None
+
+    @property
+    def tail(self) -> str:
+        return self.state()["tailId"]
+
+    def move_head(self, entry_id: Optional[str]) -> None:
+        c.call("move_head", self._open(), c.text(entry_id))
+
+    def set_title(self, title: str) -> None:
+        c.call("set_title", self._open(), c.text(title))
+
+    def label(self, entry_id: str, name: str) -> None:
+        c.call("label_set", self._open(), c.text(entry_id), c.text(name))
+
+    def unlabel(self, name: str) -> None:
+        c.call("label_remove", self._open(), c.text(name))
+
+    def labels(self) -> List[Dict[str, Any]]:
+        return c.call_json("label_list", self._open())["labels"]
+
+    def redact(self, entry_id: str, *, by: str, reason: str) -> None:
+        """Hides an entry's payload from every view; the log keeps it."""
+        c.call("redact", self._open(), c.text(entry_id), c.text(by), c.text(reason))
+
+    def fork(self, entry_id: str, *, id: Optional[str] = None, key: Optional[str] = None, title: Optional[str] = None) -> "Session":
+        """A new session that continues from an entry and shares its history."""
+        options = self.store._new_session(id, key, None, title)
+        return Session(self.store, c.call_handle("fork", self._open(), c.text(entry_id), ctypes.byref(options)))
+
+    def tree(self) -> Dict[str, Any]:
+        return c.call_json("tree", self._open())
+
+    def branches(self) -> List[Dict[str, Any]]:
+        return c.call_json("branches", self._open())["branches"]
+
+    def diff(self, left: Optional[str] = None, right: Optional[str] = None, other: Optional["Session"] = None) -> Dict[str, Any]:
+        session = other or self
+        return c.call_json("diff", self._open(), c.text(left), session._open(), c.text(right))
+
+    # Messages.
+
+    def context(self, **options: Any) -> Dict[str, Any]:
+        """What a model gets: dialect, at, budgetTokens, keepPendingCalls, strict, systemPrompt, tools."""
+        import json
+
+        return c.call_json("context", self._open(), c.text(json.dumps(options) if options else None))
+
+    def unfinished_calls(self) -> List[Dict[str, Any]]:
+        return c.call_json("unfinished_calls", self._open())["calls"]
+
+    # Upkeep.
+
+    def verify(self) -> Dict[str, Any]:
+        return c.call_json("verify", self._open())
+
+    def repair(self) -> Dict[str, Any]:
+        return c.call_json("repair", self._open())
+
+    def migrate(self) -> Dict[str, Any]:
+        return c.call_json("migrate", self._open())
+
+    def archive(self) -> Dict[str, Any]:
+        return c.call_json("archive", self._open())
+
+    # The same without blocking the event loop.
+
+    async def aappend(self, entries: Union[NewEntry, Sequence[NewEntry]], **options: Any) -> Appended:
+        return await asyncio.to_thread(self.append, entries, **options)
+
+    async def aload(self, **options: Any) -> List[Entry]:
+        return await asyncio.to_thread(self.load, **options)
+
+    async def ahistory(self, entry_id: Optional[str] = None) -> List[Entry]:
+        return await asyncio.to_thread(self.history, entry_id)
+
+    async def acontext(self, **options: Any) -> Dict[str, Any]:
+        return await asyncio.to_thread(lambda: self.context(**options))
+
+    async def amove_head(self, entry_id: Optional[str]) -> None:
+        await asyncio.to_thread(self.move_head, entry_id)

@@ -1,0 +1,142 @@
+"""Stores: open, create, list, search."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import json
+import os
+from typing import Any, Dict, List, Optional, Union
+
+from . import _library as c
+from ._errors import Closed
+from ._session import Session
+
+
+class Store:
+    """A store of sessions: a folder, a database's address, or "memory:". Use it in a `with` statement."""
+
+    def __init__(
+        self,
+        location: Optional[Union[str, "os.PathLike[str]"]] = None,
+        *,
+        durability: str = "sync",
+        create: bool = True,
+        buffered_entries: Optional[int] = None,
+        buffered_ms: Optional[int] = None,
+        lock_timeout_ms: Optional[int] = None,
+    ):
+        self._handle: Optional[int] = None
+        options = c.StoreOptions()
+        c.library.bough_store_options_init(ctypes.byref(options), ctypes.sizeof(options))
+        options.durability = {"sync": 0, "buffered": 1}[durability]
+        options.create = int(create)
+        if buffered_entries is not None:
+            options.buffered_entries = buffered_entries
+        if buffered_ms is not None:
+            options.buffered_ms = buffered_ms
+        if lock_timeout_ms is not None:
+            options.lock_timeout_ms = lock_timeout_ms
+        place = None if location is None else os.fspath(location)
+        out = ctypes.c_void_p()
+        c.check(c.library.bough_store_open(c.text(place), ctypes.byref(options), ctypes.byref(out)), None)
+        self._handle = out.value
+
+    def _open(self) -> int:
+        if self._handle is None:
+            raise Closed("the store was closed", code="closed")
+        return self._handle
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    async def __aenter__(self) -> "Store":
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """Makes everything durable and closes the store. After a retryable error it is still open."""
+        if self._handle is None:
+            return
+        try:
+            c.call("store_close", self._handle)
+        except Exception as error:
+            if not getattr(error, "retryable", False):
+                self._handle = None
+            raise
+        self._handle = None
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # nobody can be told any more; close() tells
+            pass
+
+    def flush(self) -> None:
+        c.call("store_flush", self._open())
+
+    def session_ids(self) -> List[str]:
+        return c.call_json("store_list_ids", self._open())["sessionIds"]
+
+    @staticmethod
+    def _new_session(id: Optional[str], key: Optional[str], cwd: Optional[str], title: Optional[str]) -> c.NewSession:
+        options = c.NewSession()
+        c.library.bough_new_session_init(ctypes.byref(options), ctypes.sizeof(options))
+        options.id, options.key, options.cwd, options.title = c.text(id), c.text(key), c.text(cwd), c.text(title)
+        return options
+
+    def create(self, *, id: Optional[str] = None, key: Optional[str] = None, cwd: Optional[str] = None, title: Optional[str] = None) -> Session:
+        """Makes a session."""
+        options = self._new_session(id, key, cwd, title)
+        return Session(self, c.call_handle("session_create", self._open(), ctypes.byref(options)))
+
+    def session(self, session_id: str) -> Session:
+        """Opens a session. NotFound when there is none."""
+        return Session(self, c.call_handle("session_open", self._open(), c.text(session_id)))
+
+    def list(self, **query: Any) -> List[Dict[str, Any]]:
+        """Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip."""
+        return c.call_json("list", self._open(), c.text(json.dumps(query) if query else None))["sessions"]
+
+    def search(self, words: str, **query: Any) -> List[Dict[str, Any]]:
+        return c.call_json("search", self._open(), c.text(words), c.text(json.dumps(query) if query else None))["hits"]
+
+    def usage(self, **query: Any) -> Dict[str, Any]:
+        return c.call_json("usage", self._open(), c.text(json.dumps(query) if query else None))
+
+    def put_attachment(self, data: bytes) -> str:
+        """Stores bytes once, by content; returns their SHA-256."""
+        return c.call_text("attachment_put", self._open(), c.text(data))
+
+    def attachment(self, sha256: str) -> bytes:
+        out = c.OutText()
+        handle = self._open()
+        c.check(c.library.bough_attachment_get(handle, c.text(sha256), ctypes.byref(out)), handle)
+        return c.taken_bytes(out)
+
+    def trash(self, session_id: str) -> str:
+        """Moves a session to the trash; returns its name there."""
+        return c.call_text("trash", self._open(), c.text(session_id))
+
+    def trashed(self) -> List[Dict[str, Any]]:
+        return c.call_json("trash_list", self._open())["trashed"]
+
+    def restore(self, trash_id: str) -> None:
+        c.call("trash_restore", self._open(), c.text(trash_id))
+
+    def remove_trashed(self, trash_id: str) -> None:
+        c.call("trash_remove", self._open(), c.text(trash_id))
+
+
+def convert(document: str, source: str, target: str, way_back: Optional[str] = None) -> Dict[str, Any]:
+    """Converts messages between dialects: {"document", "wayBack", "report"}. With `way_back` of an earlier conversion
+    everything unedited comes back byte for byte."""
+    out = c.OutText()
+    texts = (c.text(document), c.text(source), c.text(target), c.text(way_back))
+    c.check(c.library.bough_convert(*texts, ctypes.byref(out)), None)
+    return json.loads(c.taken_bytes(out))

@@ -1,0 +1,317 @@
+"""The package as its users see it. Run with BOUGH_LIBRARY naming libbough.so, or in an environment with the wheel."""
+
+import asyncio
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import types
+import unittest
+
+import bough
+
+
+class StoreCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = bough.Store(pathlib.Path(self.folder.name) / "store")
+
+    def tearDown(self):
+        self.store.close()
+        self.folder.cleanup()
+
+
+class Sessions(StoreCase):
+    def test_payloads_come_back_byte_for_byte(self):
+        session = self.store.create(title="Test")
+        raw = '{"dialect":"anthropic","message":{"role":"user","content":"\\u6728 1.50"},"n":1e400}'
+        session.append(bough.NewEntry(raw))
+        self.assertEqual(session.history()[0].payload_json, raw)
+
+    def test_texts_of_every_kind_survive(self):
+        session = self.store.create()
+        texts = ["plain", '"quoted"\\', "東京 🌳", "a\x00b", "line\nline", "x" * 300_000]
+        for text in texts:
+            session.append(bough.user_text(text))
+        self.assertEqual([entry.payload["message"]["content"] for entry in session.history()], texts)
+
+    def test_a_repeated_append_is_a_duplicate(self):
+        session = self.store.create()
+        entry = bough.user_text("once", id="e-1")
+        self.assertEqual(session.append(entry), ("e-1", 1, 0))
+        self.assertEqual(session.append(entry), ("e-1", 0, 1))
+        with self.assertRaises(bough.IdConflict) as caught:
+            session.append(bough.user_text("other", id="e-1"))
+        self.assertEqual(caught.exception.batch_place, 1)
+
+    def test_a_wrong_tail_is_a_conflict_that_names_the_tail(self):
+        session = self.store.create()
+        session.append(bough.user_text("one", id="e-1"))
+        with self.assertRaises(bough.Conflict) as caught:
+            session.append(bough.user_text("two"), expected_tail="e-0")
+        self.assertEqual(caught.exception.tail, "e-1")
+
+    def test_batches_are_whole_or_nothing(self):
+        session = self.store.create()
+        with self.assertRaises(bough.InvalidArgument):
+            session.append([bough.user_text("good"), bough.NewEntry("no json")])
+        self.assertEqual(session.history(), [])
+
+    def test_branches_forks_labels_and_redaction(self):
+        session = self.store.create()
+        session.append([bough.user_text("ask", id="a"), bough.assistant_text("one", id="b")])
+        session.move_head("a")
+        session.append(bough.assistant_text("two", id="c"))
+        self.assertEqual(sorted(branch["leafId"] for branch in session.branches()), ["b", "c"])
+        self.assertEqual(session.diff("b", "c"), {"common": ["a"], "sameEntries": 1, "left": ["b"], "right": ["c"]})
+        session.label("b", "first")
+        self.assertEqual([label["name"] for label in session.labels()], ["first"])
+        session.unlabel("first")
+        fork = session.fork("b", title="Fork")
+        self.assertEqual([entry.id for entry in fork.history()], ["a", "b"])
+        session.redact("c", by="test", reason="secret")
+        self.assertTrue(session.entry("c").redacted)
+        self.assertEqual(session.head, "c")
+        self.assertEqual([entry["entryId"] for entry in session.tree()["entries"]], ["a", "b", "c"])
+
+    def test_cursors_and_load_give_the_same(self):
+        session = self.store.create()
+        session.append([bough.user_text(str(number), id=f"e-{number}") for number in range(20)])
+        ids = [entry.id for entry in session]
+        self.assertEqual(ids[1:], [f"e-{number}" for number in range(20)])
+        self.assertEqual([entry.id for entry in session.load(branch="e-19", last=3)], ["e-17", "e-18", "e-19"])
+        cursor = session.cursor()
+        cursor.next(5)
+        self.assertEqual(session.cursor(cursor.position).next(1)[0].id, ids[5])
+
+    def test_context_search_list_usage(self):
+        session = self.store.create(title="Trees")
+        session.append(bough.user_text("Where do oaks grow?"))
+        context = session.context(dialect="gemini")
+        self.assertEqual(context["messages"][0]["parts"][0]["text"], "Where do oaks grow?")
+        self.assertEqual([row["title"] for row in self.store.list()], ["Trees"])
+        self.assertEqual(len(self.store.search("oaks")), 1)
+        self.assertEqual(self.store.usage(by="model")["total"]["inputTokens"], 0)
+        with self.assertRaises(bough.InvalidArgument):
+            session.context(dialekt="gemini")
+
+    def test_conversion_comes_back(self):
+        document = '[{"role":"user","content":"Hello"},{"role":"assistant","content":[{"type":"text","text":"Hi 1.0"}]}]'
+        there = bough.convert(document, "anthropic", "openai-chat")
+        back = bough.convert(there["document"], "openai-chat", "anthropic", there["wayBack"])
+        self.assertEqual(back["document"], document)
+
+    def test_attachments_trash_and_upkeep(self):
+        sha256 = self.store.put_attachment(b"a\x00b")
+        self.assertEqual(self.store.attachment(sha256), b"a\x00b")
+        session = self.store.create()
+        session.append(bough.user_text("hi"))
+        self.assertEqual(session.verify()["problemCount"], 0)
+        trash_id = self.store.trash(session.id)
+        self.assertEqual(self.store.session_ids(), [])
+        self.store.restore(trash_id)
+        self.assertEqual(self.store.session_ids(), [session.id])
+        self.store.remove_trashed(self.store.trash(session.id))
+        self.assertEqual(self.store.trashed(), [])
+
+
+class Mistakes(StoreCase):
+    def test_what_was_closed_says_so(self):
+        session = self.store.create()
+        session.close()
+        with self.assertRaises(bough.Closed):
+            session.state()
+        self.store.close()
+        self.store.close()
+        with self.assertRaises(bough.Closed):
+            self.store.create()
+
+    def test_bad_input_is_refused(self):
+        with self.assertRaises(bough.NotFound):
+            self.store.session("nobody")
+        with self.assertRaises(bough.InvalidArgument):
+            self.store.session("../etc")
+        with self.assertRaises(bough.InvalidArgument):
+            self.store.create(id="a\x00b")
+        with self.assertRaises(UnicodeEncodeError):
+            self.store.create(title="\ud800")
+        with self.assertRaises(bough.InvalidArgument):
+            self.store.create().append(bough.NewEntry('{"a":1,}'))
+
+
+class Following(StoreCase):
+    def test_a_follower_gets_what_others_append(self):
+        session = self.store.create()
+        with session.follow() as follower:
+            self.assertEqual([entry.type for entry in follower.next(5)], ["session_header"])
+            other = threading.Timer(0.05, lambda: session.append(bough.user_text("hi", id="e-1")))
+            other.start()
+            self.assertEqual([entry.id for entry in follower.next(30)], ["e-1"])
+            other.join()
+
+    def test_stop_ends_a_wait(self):
+        follower = self.store.create().follow()
+        follower.next(5)
+        threading.Timer(0.05, follower.stop).start()
+        self.assertEqual(follower.next(), [])
+        follower.close()
+
+    def test_async_calls_do_not_block_the_loop(self):
+        async def main():
+            session = self.store.create()
+            ticks = 0
+
+            async def tick():
+                nonlocal ticks
+                while True:
+                    ticks += 1
+                    await asyncio.sleep(0)
+
+            ticking = asyncio.create_task(tick())
+            await asyncio.gather(*(session.aappend(bough.user_text(str(number))) for number in range(20)))
+            self.assertEqual(len(await session.aload(type="message")), 20)
+            ticking.cancel()
+            self.assertGreater(ticks, 20)
+            seen = []
+            async for entry in session.follow():
+                seen.append(entry)
+                if len(seen) == 21:
+                    break
+
+        asyncio.run(main())
+
+
+class Processes(StoreCase):
+    def test_parent_and_child_of_a_fork_both_append(self):
+        session = self.store.create()
+        session.append(bough.user_text("before"))
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                for _ in range(50):
+                    session.append(bough.user_text("child"))
+                code = 0
+            finally:
+                os._exit(code)
+        for _ in range(50):
+            session.append(bough.user_text("parent"))
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        texts = [entry.payload["message"]["content"] for entry in session.load(type="message")]
+        self.assertEqual((texts.count("parent"), texts.count("child")), (50, 50))
+        self.assertEqual(session.verify()["problemCount"], 0)
+
+
+class Typed:
+    """What a serializer of LangGraph does: a type and bytes."""
+
+    @staticmethod
+    def dumps_typed(value):
+        return "json", json.dumps(value).encode()
+
+    @staticmethod
+    def loads_typed(typed):
+        return json.loads(typed[1])
+
+
+def stand_ins():
+    """Modules with the published names of the frameworks, which are not here themselves."""
+    base = types.ModuleType("langgraph.checkpoint.base")
+
+    class BaseCheckpointSaver:
+        def __init__(self, *, serde=None):
+            self.serde = serde or Typed()
+
+    class CheckpointTuple(tuple):
+        config = property(lambda self: self[0])
+        checkpoint = property(lambda self: self[1])
+        metadata = property(lambda self: self[2])
+        parent_config = property(lambda self: self[3])
+        pending_writes = property(lambda self: self[4])
+
+        def __new__(cls, *values):
+            return super().__new__(cls, values)
+
+    base.BaseCheckpointSaver = BaseCheckpointSaver
+    base.CheckpointTuple = CheckpointTuple
+    base.WRITES_IDX_MAP = {"__error__": -1, "__interrupt__": -3}
+    base.get_checkpoint_id = lambda config: config["configurable"].get("checkpoint_id")
+    session = types.ModuleType("agents.memory.session")
+    session.SessionABC = type("SessionABC", (), {})
+    modules = {"langgraph.checkpoint.base": base, "agents.memory.session": session}
+    for name in ("langgraph", "langgraph.checkpoint", "agents", "agents.memory"):
+        modules[name] = types.ModuleType(name)
+    for name, module in modules.items():
+        sys.modules.setdefault(name, module)
+
+
+class Adapters(StoreCase):
+    @classmethod
+    def setUpClass(cls):
+        stand_ins()
+
+    @staticmethod
+    def checkpoint(identifier, values, versions):
+        return {"v": 4, "id": identifier, "ts": "", "channel_values": values, "channel_versions": versions, "versions_seen": {}}
+
+    def test_langgraph_keeps_threads_apart_and_values_whole(self):
+        from bough.langgraph import BoughSaver
+
+        saver = BoughSaver(self.store)
+        config = {"configurable": {"thread_id": "th/read: 木\n" + "x" * 200, "checkpoint_ns": ""}}
+        first = self.checkpoint("1", {"messages": ["a"], "other": 1}, {"messages": 1, "other": 1})
+        one = saver.put(config, first, {"step": 0}, {"messages": 1, "other": 1})
+        second = self.checkpoint("2", {"messages": ["a", "b"], "other": 1}, {"messages": 2, "other": 1})
+        two = saver.put(one, second, {"step": 1}, {"messages": 2})
+        saver.put_writes(two, [("messages", "c"), ("__error__", "first")], "task")
+        saver.put_writes(two, [("messages", "again"), ("__error__", "second")], "task")
+        fresh = BoughSaver(self.store)
+        found = fresh.get_tuple(config)
+        self.assertEqual(found.checkpoint["channel_values"], {"messages": ["a", "b"], "other": 1})
+        self.assertEqual(found.parent_config["configurable"]["checkpoint_id"], "1")
+        self.assertEqual(sorted(write[2] for write in found.pending_writes), ["c", "second"])
+        self.assertEqual([each.metadata["step"] for each in fresh.list(None)], [1, 0])
+        self.assertEqual([each.metadata["step"] for each in fresh.list(config, filter={"step": 0})], [0])
+        fresh.delete_thread(config["configurable"]["thread_id"])
+        self.assertIsNone(BoughSaver(self.store).get_tuple(config))
+
+    def test_openai_agents_pop_and_clear_keep_branches(self):
+        from bough.openai_agents import BoughSession
+
+        async def main():
+            session = BoughSession("any / name 木", self.store)
+            items = [{"role": "user", "content": str(number)} for number in range(3)]
+            await session.add_items(items)
+            self.assertEqual(await session.get_items(2), items[1:])
+            self.assertEqual(await session.pop_item(), items[2])
+            await session.add_items([{"role": "user", "content": "instead"}])
+            again = BoughSession("any / name 木", self.store)
+            self.assertEqual([item["content"] for item in await again.get_items()], ["0", "1", "instead"])
+            await session.clear_session()
+            self.assertEqual(await again.get_items(), [])
+            self.assertIsNone(await session.pop_item())
+
+        asyncio.run(main())
+
+    def test_names_are_encoded_reversibly(self):
+        from bough._foreign_key import name_of, open_named
+
+        for name in ("plain", "", "a_b", "_61", "../..", "木" * 60, "a" * 500, "\x00", "_h" + "0" * 64):
+            session = open_named(self.store, "test-", name, create=True)
+            self.assertEqual(name_of(self.store, "test-", session.id), name)
+
+
+class Interpreter(unittest.TestCase):
+    def test_a_missing_library_is_told(self):
+        package = pathlib.Path(bough.__file__).parent.parent
+        environment = dict(os.environ, BOUGH_LIBRARY="/nowhere/libbough.so", PYTHONPATH=str(package))
+        done = subprocess.run([sys.executable, "-c", "import bough"], env=environment, capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("BOUGH_LIBRARY", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
