@@ -23,7 +23,7 @@ std::string environmentValue(const char* name) {
 
 // What a variable that is not set leaves of an argument is a mistake of the caller, not a wish for the default.
 std::string refuseEmpty(const std::string& value) {
-  return value.empty() ? "the value is empty: give one, or leave it out" : "";
+  return value.empty() ? "the value is empty; give a value or leave the option out" : "";
 }
 
 void addOption(CLI::App& app, const Option& option) {
@@ -121,13 +121,13 @@ class Application {
     if (auto unknown = unknownOption(arguments, parsed.empty() ? "" : parsed.front()->get_name())) return *unknown;
     if (!parsed.empty()) {
       return fail(ErrorCode::InvalidArgument, message,
-                  fmt::format("`bough help {}` shows how", parsed.front()->get_name()));
+                  fmt::format("`bough help {}` explains it", parsed.front()->get_name()));
     }
     const auto word = std::ranges::find_if(arguments.subspan(1), [](const char* argument) { return *argument != '-'; });
     if (word != arguments.end() && std::string_view(*(word - 1)) != "--store") {
       BOUGH_TRY(findCommand(groups_, *word));
     }
-    return fail(ErrorCode::InvalidArgument, message, "`bough help` shows how");
+    return fail(ErrorCode::InvalidArgument, message, "`bough help` lists the commands");
   }
 
   // The first option that neither the command nor every command has, and the one that was perhaps meant.
@@ -146,8 +146,8 @@ class Application {
       const std::string meant = nearest(argument, known);
       return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", argument),
                   !meant.empty()        ? fmt::format("did you mean {}?", meant)
-                  : commandName.empty() ? "`bough help` shows how"
-                                        : fmt::format("`bough help {}` shows how", commandName));
+                  : commandName.empty() ? "`bough help` lists the commands"
+                                        : fmt::format("`bough help {}` explains it", commandName));
     }
     return std::nullopt;
   }

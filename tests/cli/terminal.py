@@ -162,11 +162,11 @@ def test_long_work_shows_a_bar_that_goes_when_it_is_done(folder, bough):
     # The first list of a store that was never catalogued is long work too.
     before = len(raw())
     screen = terminal.run("rm $HOME/many/catalog.db*; bough --store $HOME/many ls --limit 2")
-    check(re.search("cataloguing [█░]{30} +100%", raw()[before:]), "the first list shows a bar", raw()[before:])
+    check(re.search("reading sessions [█░]{30} +100%", raw()[before:]), "the first list shows a bar", raw()[before:])
     check("█" not in screen and "@1" in screen, "and then the list", screen)
     before = len(raw())
     terminal.run("rm $HOME/many/catalog.db*; bough --store $HOME/many cat nothing-like-it")
-    check(re.search("cataloguing [█░]{30} +100%", raw()[before:]), "finding a session by its name shows one too", raw()[before:])
+    check(re.search("reading sessions [█░]{30} +100%", raw()[before:]), "finding a session by its name shows one too", raw()[before:])
     screen = terminal.run("bough --store $HOME/many reindex 2>&1 | cat -v")
     check("reindexing" not in screen and "^[" not in screen, "no bar into a pipe", screen)
     screen = terminal.run("TERM=dumb bough --store $HOME/many reindex")

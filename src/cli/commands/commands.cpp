@@ -15,7 +15,7 @@ std::vector<CommandGroup> commandGroups() {
       {.title = "Messages",
        .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
       {.title = "Other agents", .commands = {importCommand(), exportCommand(), resumeCommand()}},
-      {.title = "Care",
+      {.title = "Upkeep",
        .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
                     verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},
       {.title = "bough", .commands = {mcpCommand(), completionCommand(), helpCommand(), versionCommand()}},

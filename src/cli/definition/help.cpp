@@ -109,7 +109,7 @@ std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t wi
   Context context;
   for (const Option& option : globalOptions(context)) out += row(optionSyntax(option), helpOf(option), kColumn, width);
   out +=
-      "\n`bough help COMMAND` or `bough COMMAND --help` says what a command does, with examples.\n"
+      "\n`bough help COMMAND` or `bough COMMAND --help` explains a command, with examples.\n"
       "Exit codes: 0 done, 1 a problem in the data, 2 wrong use.\n";
   return out;
 }

@@ -23,7 +23,7 @@ Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search) {
   // The bar shows only when there is more to do than the eye would see.
   std::optional<Progress> bar;
   return catalog.catchUp({.search = search, .everything = false, .progress = [&](const CatchUpProgress& at) {
-                            if (at.totalSessions >= 50 && !bar) bar.emplace("cataloguing", at.totalSessions);
+                            if (at.totalSessions >= 50 && !bar) bar.emplace("reading sessions", at.totalSessions);
                             if (bar) bar->update(at.doneSessions);
                             return true;
                           }});
@@ -39,7 +39,7 @@ Result<CatalogView> openCatalogView(const Context& context, bool search) {
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
     if (!canAnswerAllTheSame(report.error())) return std::unexpected(report.error());
-    printMessage(fmt::format("note: what follows may be out of date: {}", text::printable(report.error().message)));
+    printMessage(fmt::format("note: the catalog may be out of date: {}", text::printable(report.error().message)));
     return view;
   }
   for (const std::string& note : report->notes) printMessage("note: " + text::printable(note));
@@ -53,18 +53,20 @@ std::string displayTitle(const SessionSummary& row) {
 }
 
 std::vector<Option> FilterOptions::definitions() {
-  return {
-      {.name = "--agent", .help = "Only sessions of this agent", .target = &agent, .value = "NAME"},
-      {.name = "--key",
-       .help = "Only sessions of this key; with a * at its end, of keys that begin so",
-       .target = &key,
-       .value = "KEY"},
-      {.name = "--cwd", .help = "Only sessions of this folder and those below it", .target = &cwd, .value = "FOLDER"},
-      {.name = "--since",
-       .help = "Only from then on: a date, a time, or so long ago (7d, 12h)",
-       .target = &since,
-       .value = "WHEN"},
-      {.name = "--until", .help = "Only before then", .target = &until, .value = "WHEN"}};
+  return {{.name = "--agent", .help = "Only sessions of this agent", .target = &agent, .value = "NAME"},
+          {.name = "--key",
+           .help = "Only sessions with this key; KEY* matches every key that begins with KEY",
+           .target = &key,
+           .value = "KEY"},
+          {.name = "--cwd",
+           .help = "Only sessions of this folder and the folders in it",
+           .target = &cwd,
+           .value = "FOLDER"},
+          {.name = "--since",
+           .help = "Only from this time on: a date, a time, or an age (7d, 12h)",
+           .target = &since,
+           .value = "WHEN"},
+          {.name = "--until", .help = "Only before this time", .target = &until, .value = "WHEN"}};
 }
 
 Result<SessionFilter> FilterOptions::filter() const {

@@ -18,7 +18,7 @@ constexpr const char* kHint = "`bough tree SESSION --ids` shows the entries, `bo
 Result<std::string> headOf(SessionStore& store, const std::string& sessionId) {
   BOUGH_TRY(auto state, store.sessionState(sessionId));
   if (!state.headId.empty()) return std::move(state.headId);
-  return fail(ErrorCode::NotFound, fmt::format("the head of session {} stands before its first entry", sessionId),
+  return fail(ErrorCode::NotFound, fmt::format("the head of session {} is before its first entry", sessionId),
               "append a message, or name another entry");
 }
 
@@ -41,7 +41,7 @@ Result<std::string> ancestorOf(SessionStore& store, const std::string& sessionId
   BOUGH_TRY(auto tree, store.loadTree(sessionId));
   BOUGH_TRY(auto node, store.sequenceOf(sessionId, entryId));
   if (!tree.isNode(node)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is no part of the conversation", entryId), kHint);
+    return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is not part of the conversation", entryId), kHint);
   }
   const std::size_t depth = tree.depth(node);
   if (steps > depth) {

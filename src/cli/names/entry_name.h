@@ -9,9 +9,7 @@
 namespace bough::cli {
 
 inline constexpr const char* kEntryHelp =
-    "An entry: its id, the beginning of one when that is unique, a label, @head or @root; with ~N behind it, the entry "
-    "N "
-    "steps before";
+    "An entry: its id or a unique beginning of it, a label, @head or @root; add ~N for the entry N steps before";
 
 /// The id of the entry that `name` means. NotFound when there is none; InvalidArgument, with the candidates, when there
 /// are several.

@@ -37,7 +37,7 @@ std::unexpected<Error> ambiguous(const std::string& name, const NameMatch& match
     line.erase(line.find_last_not_of(' ') + 1);
     candidates += line;
   }
-  return fail(ErrorCode::InvalidArgument, fmt::format("{} may be any of these sessions:{}", name, candidates),
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions:{}", name, candidates),
               match.kind == NameMatch::Kind::Title ? "type more of the title, or the id" : "type more of the id");
 }
 
@@ -112,7 +112,7 @@ Result<NamedSession> openPath(const std::string& path) {
   if (!store.empty()) {
     const fs::path counting = countingFile(store, file.sessionId);
     if (!fs::equivalent(path, counting, error)) {
-      printMessage(fmt::format("{} is read by itself; {} is what the store reads", path, counting.string()));
+      printMessage(fmt::format("reading {} by itself; the store reads {}", path, counting.string()));
       store.clear();
     }
   }
@@ -128,12 +128,11 @@ Result<std::string> sessionAt(SessionStore& store, const std::string& path) {
   const fs::path home = storeOf(path);
   if (home.empty() || !fs::equivalent(home, store.folder(), error)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not in the store {}", path, store.folder()),
-                home.empty() ? "`bough cat` and `bough show` read files that are in no store"
+                home.empty() ? "`bough show PATH` reads a file that is not in a store"
                              : fmt::format("`--store {}` names its store", home.string()));
   }
   if (const fs::path counting = countingFile(home, file.sessionId); !fs::equivalent(path, counting, error)) {
-    return fail(ErrorCode::InvalidArgument,
-                fmt::format("{} is not what the store reads; {} is", path, counting.string()),
+    return fail(ErrorCode::InvalidArgument, fmt::format("the store does not read {}, but {}", path, counting.string()),
                 fmt::format("name the session {}", file.sessionId));
   }
   return std::move(file.sessionId);

@@ -11,7 +11,7 @@
 namespace bough::cli {
 
 inline constexpr const char* kSessionHelp =
-    "A session: its id or the beginning of it, a key, part of its title, @last, @N (of the last `ls`), or a path";
+    "A session: its id, a key, part of its title, @last, @N (of the last list), or a path";
 
 /// The id of the session that `name` means in this store. NotFound when there is none; InvalidArgument, with the
 /// candidates, when there are several.

@@ -34,8 +34,8 @@ std::uint64_t nowMs() {
 
 Result<std::uint64_t> parseAge(std::string_view text) {
   const auto wrong = [&] {
-    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no length of time", text.substr(0, 40)),
-                "as in 30m, 12h, 90d, 2w");
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a valid length of time", text.substr(0, 40)),
+                "write 30m, 12h, 90d or 2w");
   };
   std::uint64_t count = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -63,8 +63,8 @@ Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t now) {
     }
   }
   if (const auto age = parseAge(text)) return *age > now ? 0 : now - *age;
-  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no time", text.substr(0, 40)),
-              "a date as 2026-11-14, a time as 2026-11-14T23:47:00Z, or so long ago: 12h, 7d");
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a valid time", text.substr(0, 40)),
+              "write a date (2026-11-14), a time (2026-11-14T23:47:00Z) or an age (12h, 7d)");
 }
 
 std::string formatAge(std::uint64_t whenMs, std::uint64_t now) {

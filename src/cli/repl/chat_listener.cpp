@@ -117,8 +117,8 @@ agent::RecoveryChoice TextListener::recover(const UnfinishedToolCall& call) {
   using Action = agent::RecoveryChoice::Action;
   endText();
   const auto answer =
-      ask_(fmt::format("{} {}\n  was running when the program ended, and may have had its effect.\n"
-                       "  [r]un it again, [s]kip it, [g]ive its result by hand, or leave it [u]nknown: ",
+      ask_(fmt::format("{} {}\n  was running when the program ended; it may have taken effect.\n"
+                       "  [r]un it again, [s]kip it, [g]ive its result, or leave it [u]nknown: ",
                        styled(Style::Bold, text::printable(call.name)), text::excerpt(call.input, 300)));
   if (!answer) return {};
   if (*answer == "r") return {.action = Action::RunAgain};

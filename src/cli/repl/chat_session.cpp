@@ -20,7 +20,7 @@ void onSignal(int number) {
 }
 
 Result<void> catchUp(Catalog& catalog) {
-  Progress progress("looking at sessions", 0);
+  Progress progress("reading sessions", 0);
   auto done = catalog.catchUp({.progress = [&](const CatchUpProgress& state) {
     progress.setTotal(state.totalSessions);
     progress.update(state.doneSessions);

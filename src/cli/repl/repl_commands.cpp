@@ -43,7 +43,7 @@ Result<std::size_t> numberIn(const std::string& words, std::size_t otherwise) {
   std::size_t number = 0;
   const auto [end, problem] = std::from_chars(words.data(), words.data() + words.size(), number);
   if (problem != std::errc() || end != words.data() + words.size() || number == 0) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no number from 1 upwards", words));
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a number from 1 upwards", words));
   }
   return number;
 }
@@ -97,23 +97,23 @@ void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
 const std::vector<ReplCommands::Row>& ReplCommands::rows() {
   static const std::vector<Row> kRows = {
       {"/new", "", "begin a new session; this one stays", true, &ReplCommands::startNew},
-      {"/sessions", "[N]", "list the sessions, the newest first", false, &ReplCommands::listSessions},
-      {"/switch", "SESSION", "another session: its number, id, key or part of its title", true,
+      {"/sessions", "[N]", "list the sessions, most recent first", false, &ReplCommands::listSessions},
+      {"/switch", "SESSION", "open another session: its number, id, key or part of its title", true,
        &ReplCommands::switchTo},
       {"/history", "[N]", "show the last N messages", false, &ReplCommands::showHistory},
       {"/delete", "SESSION", "move a session to the trash", true, &ReplCommands::deleteSession},
-      {"/quit", "", "end; the session is there again next time", true, &ReplCommands::quit},
+      {"/quit", "", "leave; the session is kept", true, &ReplCommands::quit},
       {"/tree", "", "draw the session as a tree", false, &ReplCommands::showTree},
-      {"/branch", "[ENTRY]", "list the branches, or go on from an entry: its id, a label, @head~3", true,
+      {"/branch", "[ENTRY]", "list the branches, or continue from an entry: its id, a label, @head~3", true,
        &ReplCommands::branch},
-      {"/fork", "", "go on in a new session that shares this one's history", true, &ReplCommands::fork},
-      {"/back", "[N]", "go back before the last N things you said; they stay as a branch", true, &ReplCommands::goBack},
-      {"/label", "NAME", "name this place", false, &ReplCommands::label},
+      {"/fork", "", "continue in a new session that shares the history of this one", true, &ReplCommands::fork},
+      {"/back", "[N]", "go back before your last N messages; they stay as a branch", true, &ReplCommands::goBack},
+      {"/label", "NAME", "give this place a name", false, &ReplCommands::label},
       {"/search", "WORDS", "search all sessions", false, &ReplCommands::search},
       {"/model", "[NAME]", "show or change the model: PROVIDER/MODEL", true, &ReplCommands::changeModel},
       {"/thinking", "LEVEL", "off, low, medium or high", true, &ReplCommands::changeThinking},
-      {"/compact", "", "put a summary in place of the older part of the context", false, &ReplCommands::compact},
-      {"/cost", "", "what this session has used and cost", false, &ReplCommands::showCost},
+      {"/compact", "", "replace the older part of the context by a summary", false, &ReplCommands::compact},
+      {"/cost", "", "show the tokens and the cost of this session", false, &ReplCommands::showCost},
       {"/export", "FILE", "write the conversation as Markdown", false, &ReplCommands::exportTo},
       {"/help", "", "this", false, &ReplCommands::help},
   };
@@ -130,7 +130,7 @@ Result<void> ReplCommands::run(const std::string& line) {
   const auto row = std::ranges::find(rows(), name, &Row::name);
   if (row == rows().end()) {
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
-                "/help lists them; // at the beginning of a line says a slash");
+                "/help lists the commands; begin a line with // to say a slash");
   }
   return (this->*row->run)(trimmed(std::string_view(line).substr(name.size())));
 }
@@ -181,13 +181,13 @@ Result<void> ReplCommands::listSessions(const std::string& words) {
                           styled(Style::Dim, text::printable(each.key))));
   }
   BOUGH_TRY(opened_.catalog->rememberListing(ids));
-  printLine(styled(Style::Dim, "/switch N goes on with one of them"));
+  printLine(styled(Style::Dim, "/switch N continues one of them"));
   return {};
 }
 
 // A number is one of the last listing.
 Result<std::string> ReplCommands::findSession(const std::string& name) {
-  if (name.empty()) return fail(ErrorCode::InvalidArgument, "which session?", "/sessions lists them");
+  if (name.empty()) return fail(ErrorCode::InvalidArgument, "no session was named", "/sessions lists them");
   return resolveSession(chat().store(), numberIn(name, 0) ? "@" + name : name);
 }
 
@@ -226,7 +226,7 @@ Result<void> ReplCommands::quit(const std::string&) {
 
 Result<void> ReplCommands::fork(const std::string&) {
   if (auto forked = chat().fork(); !forked) return forked;
-  printLine(fmt::format("session {}, which shares the history so far", chat().sessionId()));
+  printLine(fmt::format("session {}; it shares the history so far", chat().sessionId()));
   return {};
 }
 
@@ -234,13 +234,13 @@ Result<void> ReplCommands::goBack(const std::string& words) {
   BOUGH_TRY(auto count, numberIn(words, 1));
   BOUGH_TRY(auto place, chat().findBack(count));
   if (auto moved = chat().moveHead(place); !moved) return moved;
-  printLine(fmt::format("back {} turn{}; what was said since stays as a branch", count, count == 1 ? "" : "s"));
+  printLine(fmt::format("back {} turn{}; the later messages stay as a branch", count, count == 1 ? "" : "s"));
   return {};
 }
 
 Result<void> ReplCommands::label(const std::string& words) {
-  if (words.empty()) return fail(ErrorCode::InvalidArgument, "which name?", "/label NAME");
-  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "there is nothing to name yet");
+  if (words.empty()) return fail(ErrorCode::InvalidArgument, "no name was given", "/label NAME");
+  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "there is no message to label yet");
   return runCommandLine({"label", chat().sessionId(), words});
 }
 
@@ -263,13 +263,14 @@ Result<void> ReplCommands::changeThinking(const std::string& words) {
 
 Result<void> ReplCommands::compact(const std::string&) {
   BOUGH_TRY(auto report, chat().compactNow());
-  printLine(report ? fmt::format("{} messages are now a summary; nothing was removed", report->messages)
-                   : "there is nothing to leave out yet");
+  printLine(report ? fmt::format("a summary replaces {} messages in the context; nothing was removed from the session",
+                                 report->messages)
+                   : "the context is too short to compact");
   return {};
 }
 
 Result<void> ReplCommands::exportTo(const std::string& words) {
-  if (words.empty()) return fail(ErrorCode::InvalidArgument, "to which file?", "/export FILE");
+  if (words.empty()) return fail(ErrorCode::InvalidArgument, "no file was named", "/export FILE");
   if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
   BOUGH_TRY(auto entries,
             chat().store().loadSessionEntries(
@@ -279,14 +280,14 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
     file << renderEntry(entry, viewEntry(entry), {.full = true, .markdown = true});
   }
   file.close();
-  if (!file) return fail(ErrorCode::Io, fmt::format("{} could not be written", words), "is there such a folder?");
+  if (!file) return fail(ErrorCode::Io, fmt::format("{} could not be written", words), "check that its folder exists");
   printLine(fmt::format("{} messages in {}", entries.size(), text::printable(words)));
   return {};
 }
 
 Result<void> ReplCommands::help(const std::string&) {
   for (const Row& row : rows()) printLine(fmt::format("  {:<10} {:<12} {}", row.name, row.takes, row.help));
-  printLine("A line that ends in \\ goes on in the next one; so does Alt-Enter. Ctrl-C stops the model.");
+  printLine("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");
   return {};
 }
 
@@ -308,7 +309,7 @@ Result<void> ReplCommands::branch(const std::string& words) {
 }
 
 Result<void> ReplCommands::search(const std::string& words) {
-  if (words.empty()) return fail(ErrorCode::InvalidArgument, "search for what?", "/search WORDS");
+  if (words.empty()) return fail(ErrorCode::InvalidArgument, "no words to search for", "/search WORDS");
   return runCommandLine({"search", words});
 }
 

@@ -12,8 +12,8 @@ namespace bough::cli {
 
 Result<bool> confirm(const std::string& question) {
   if (!stdinIsTerminal()) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} There is no terminal to ask on", question),
-                "--yes says so beforehand");
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} Cannot ask for confirmation without a terminal", question),
+                "pass --yes");
   }
   printMessage(text::printable(question) + " [y/N]");
   Input input;

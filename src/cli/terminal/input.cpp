@@ -44,7 +44,7 @@ std::string Input::place() const {
 
 std::unexpected<Error> Input::failed(int number) const {
   return fail(ErrorCode::Io, fmt::format("{} cannot be read: {}", place(), std::strerror(number)),
-              "check what stdin comes from");
+              "check where stdin comes from");
 }
 
 // Reads on once all was used. False at the end.

@@ -51,8 +51,8 @@ bool outputClosed() {
 std::optional<Error> outputFailure() {
   if (failure == 0) return std::nullopt;
   return Error{.code = failure == ENOSPC || failure == EDQUOT ? ErrorCode::NoSpace : ErrorCode::Io,
-               .message = fmt::format("the output could not be written: {}", std::strerror(failure)),
-               .hint = "what was printed is not complete",
+               .message = fmt::format("cannot write the output: {}", std::strerror(failure)),
+               .hint = "the printed output is incomplete",
                .retryable = false,
                .actualTail = {}};
 }

@@ -23,7 +23,7 @@ void printEntries(const CompatibilityReport& report) {
     printLine(fmt::format("{} signature {} ({}): {}",
                           text::printable(status.entryId.empty() ? status.path : status.entryId),
                           toString(status.state), toString(status.provider),
-                          status.reason.empty() ? "everything before it is as it was" : status.reason));
+                          status.reason.empty() ? "nothing before it changed" : status.reason));
   }
   if (report.findingsDropped > 0) printLine(fmt::format("… and {} more", report.findingsDropped));
 }

@@ -11,7 +11,7 @@ namespace bough::cli {
 
 Option pricesOption(std::string& path) {
   return {.name = "--prices",
-          .help = "A table of prices in place of $BOUGH_PRICES or the one that comes with bough",
+          .help = "Prices to use instead of $BOUGH_PRICES or the built-in table",
           .target = &path,
           .value = "FILE"};
 }
@@ -22,8 +22,8 @@ Result<PriceTable> readPrices(const std::string& path) {
   if (chosen.empty()) return PriceTable::builtIn();
   std::ifstream file(chosen, std::ios::binary);
   if (!file) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no file {} of prices that can be read", chosen),
-                path.empty() ? "BOUGH_PRICES names it: correct or unset that" : "name another");
+    return fail(ErrorCode::NotFound, fmt::format("cannot read the price file {}", chosen),
+                path.empty() ? "BOUGH_PRICES names it: correct or unset that variable" : "check the path");
   }
   std::string text;
   text.resize((std::size_t{1} << 20) + 1);

@@ -154,7 +154,7 @@ Command completionCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "completion",
-      .summary = "Print what makes a shell complete bough's commands, options and sessions",
+      .summary = "Print the script that completes bough on a shell",
       .details = {},
       .examples =
           "  bough completion bash > ~/.local/share/bash-completion/completions/bough\n"
@@ -166,7 +166,7 @@ Command completionCommand() {
                    .required = true,
                    .choices = {"bash", "zsh", "fish"}},
                   {.name = "WORD",
-                   .help = "What was typed so far, behind `--`: prints what can follow. The scripts use this",
+                   .help = "The words typed so far, after `--`: prints what can follow. Used by the scripts",
                    .target = &options->words}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

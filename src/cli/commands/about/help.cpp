@@ -34,14 +34,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 Command helpCommand() {
   auto options = std::make_shared<Options>();
   return {.name = "help",
-          .summary = "Show what a command does",
+          .summary = "Explain a command",
           .details = {},
           .examples =
               "  bough help append\n"
               "  bough help --format man | man -l -",
           .options = {{.name = "COMMAND", .help = "The command; without one, all of them", .target = &options->command},
                       {.name = "--format",
-                       .help = "The whole reference instead",
+                       .help = "Print the whole reference instead",
                        .target = &options->format,
                        .choices = {"markdown", "man"},
                        .value = "FORMAT"}},

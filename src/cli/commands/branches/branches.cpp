@@ -47,7 +47,7 @@ void printTable(const std::vector<BranchListing>& branches) {
     const auto time = parseTimestamp(branch.timestamp);
     std::string said =
         branch.speaker.empty() ? branch.lastMessage : fmt::format("[{}] {}", branch.speaker, branch.lastMessage);
-    if (branch.isOrphan) said.insert(0, "(orphan: its beginning is missing) ");
+    if (branch.isOrphan) said.insert(0, "(orphan: the beginning of this branch is missing) ");
     table.add({branch.isHead ? "*" : "", branch.leafId, std::to_string(branch.length),
                time ? formatAge(*time, nowMs()) : "-", fmt::format("{}", fmt::join(branch.names, ", ")), said});
   }
@@ -71,11 +71,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const Pager pager;
   printTable(branches);
   if (tree.head() == kNoNode) {
-    printMessage("the head stands before the first entry: the next message begins a new branch");
+    printMessage("the head is before the first entry: the next message begins a new branch");
   } else if (!tree.isLeaf(tree.head())) {
     auto head = store.sessionState(session);
     if (!head) return std::unexpected(head.error());
-    printMessage(fmt::format("the head is {}, inside a branch: the next message begins a new one there", head->headId));
+    printMessage(
+        fmt::format("the head is {}, inside a branch: the next message begins a new branch there", head->headId));
   }
   return kDone;
 }
@@ -86,8 +87,10 @@ Command branchesCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "branches",
-      .summary = "List the branches of a session: length, age and what was said last",
-      .details = "A branch is named by its last entry, or by that entry's label. The one with * ends in the head.",
+      .summary = "List the branches of a session: length, age and last message",
+      .details =
+          "A branch is named by its last entry, or by the label of that entry. The branch marked with * ends in "
+          "the head.",
       .examples =
           "  bough branches @last\n"
           "  bough switch SESSION ENTRY       continue with another branch",

@@ -163,15 +163,13 @@ Command diffCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "diff",
-      .summary = "Compare two branches, of one session or of two: what they share, then both sides",
+      .summary = "Compare two branches of one session or of two sessions",
       .details =
-          "A branch is named by its last entry. With one entry the head's branch is compared with it; a name that is "
-          "no\n"
-          "entry of the session may be another session, whose head's branch is then the other one. With --with the "
-          "other\n"
-          "one is of that session, its head's unless an entry is named. Entries count as shared when they are the "
-          "same,\n"
-          "as in a fork, or equal in content.",
+          "A branch is named by its last entry. With one entry, compares the branch of the head with the branch "
+          "of that entry. If the second name is not an entry of the session, it may name another session; then "
+          "the branches of both heads are compared. --with names the session of the other branch; its head is "
+          "used unless an entry is named. Entries are shared when they are the same entry, as in a fork, or "
+          "equal in content.",
       .examples =
           "  bough diff SESSION try-2                  the head's branch and the one labelled try-2\n"
           "  bough diff SESSION ENTRY OTHER --full\n"
@@ -180,9 +178,9 @@ Command diffCommand() {
       .options =
           {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
            {.name = "ENTRY", .help = kEntryHelp, .target = &options->left},
-           {.name = "OTHER", .help = "The other branch's entry", .target = &options->right},
+           {.name = "OTHER", .help = "The last entry of the other branch", .target = &options->right},
            {.name = "--with", .help = "The session of the other branch", .target = &options->with, .value = "SESSION"},
-           {.name = "--full", .help = "Messages whole", .target = &options->full}},
+           {.name = "--full", .help = "Show messages whole", .target = &options->full}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -40,10 +40,10 @@ Command forkCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "fork",
-      .summary = "Make a new session that continues from an entry of another, and print its id",
+      .summary = "Make a new session that continues from an entry of another",
       .details =
-          "The fork shares the history up to that entry instead of copying it, and costs the same for any size.\n"
-          "Neither session sees what is appended to the other from then on.",
+          "Prints the id of the fork. The fork shares the history up to that entry instead of copying it, so "
+          "its cost does not depend on the size. Neither session sees what is appended to the other afterwards.",
       .examples =
           "  bough fork @last\n"
           "  FORK=$(bough fork SESSION @head~2 --title \"Another try\")",
@@ -52,9 +52,9 @@ Command forkCommand() {
                    .help = "The entry to continue from; default: @head. See `bough help switch` for how to name one",
                    .target = &options->entry},
                   {.name = "--id",
-                   .help = "The new session's id: 1 to 100 of [A-Za-z0-9._-]; default: a new UUID",
+                   .help = "The id of the fork: 1 to 100 characters of [A-Za-z0-9._-]; default: a new UUID",
                    .target = &options->made.sessionId},
-                  {.name = "--key", .help = "What it belongs to: agent:channel:peer", .target = &options->made.key},
+                  {.name = "--key", .help = "Its key: agent:channel:peer", .target = &options->made.key},
                   {.name = "--title", .help = "A title", .target = &options->made.title}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

@@ -21,8 +21,8 @@ struct Options {
 void print(const Context& context, const std::string& sessionId, const std::string& name, const std::string& entryId) {
   if (!context.json) {
     const std::string shown = text::printable(name);
-    printMessage(entryId.empty() ? fmt::format("the label {} is removed", shown)
-                                 : fmt::format("the label {} is now on {}", shown, entryId));
+    printMessage(entryId.empty() ? fmt::format("label {} removed", shown)
+                                 : fmt::format("label {} is now on {}", shown, entryId));
     return;
   }
   std::string out;
@@ -36,7 +36,7 @@ void print(const Context& context, const std::string& sessionId, const std::stri
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.remove && !options.entry.empty()) {
-    return fail(ErrorCode::InvalidArgument, "a label is removed by its name alone", "leave ENTRY out");
+    return fail(ErrorCode::InvalidArgument, "--remove takes only the name of the label", "leave ENTRY out");
   }
   BOUGH_TRY(auto named, openSession(context, options.session));
   SessionStore& store = *named.store;
@@ -59,10 +59,10 @@ Command labelCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "label",
-      .summary = "Give an entry a name, to come back to it: a snapshot that costs one line",
+      .summary = "Name an entry, so that you can come back to it",
       .details =
-          "A label of that name moves. Labels are kept in the session; forks have those of the history they share.\n"
-          "On the last entry of a branch a label is the branch's name.",
+          "If the label exists, it moves. Labels are kept in the session; a fork has the labels of the history "
+          "it shares. A label on the last entry of a branch is the name of that branch.",
       .examples =
           "  bough label SESSION before-refactoring\n"
           "  bough label SESSION good-idea @head~3\n"
@@ -73,7 +73,7 @@ Command labelCommand() {
                    .target = &options->name,
                    .required = true},
                   {.name = "ENTRY", .help = std::string(kEntryHelp) + ". Default: @head", .target = &options->entry},
-                  {.name = "--remove", .help = "Take the label away", .target = &options->remove}},
+                  {.name = "--remove", .help = "Remove the label", .target = &options->remove}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

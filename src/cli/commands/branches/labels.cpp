@@ -62,7 +62,7 @@ Command labelsCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "labels",
-      .summary = "List a session's labels, with the entries they name and when they were given",
+      .summary = "List the labels of a session, with their entries and ages",
       .details = {},
       .examples = "  bough labels @last",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true}},

@@ -66,7 +66,7 @@ enum class Wish : std::uint8_t { Next, Continue, Fork, Quit };
 
 Result<Wish> ask(Input& input) {
   for (;;) {
-    printMessage("Enter: next, c: on to the next failure, f: fork from here, q: quit");
+    printMessage("Enter: next, c: continue to the next failure, f: fork here, q: quit");
     BOUGH_TRY(auto line, input.nextLine());
     const std::string_view wish = line ? line->text : "q";
     if (wish.empty()) return Wish::Next;
@@ -79,8 +79,7 @@ Result<Wish> ask(Input& input) {
 void explainStop(const ReplayStep& step, const std::string& sessionId, std::size_t total) {
   printMessage(fmt::format("stopped at entry {} of {}: a tool failed", step.place, total));
   printMessage(fmt::format("  → bough replay {} --after {}    continue", sessionId, step.entry.id));
-  printMessage(
-      fmt::format("  → bough fork {} {}    go on from there in a session of its own", sessionId, step.entry.id));
+  printMessage(fmt::format("  → bough fork {} {}    continue from there in a fork", sessionId, step.entry.id));
 }
 
 Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::string& sessionId, const Context& context,
@@ -132,26 +131,25 @@ Command replayCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "replay",
-      .summary = "Go through a session entry by entry, with the time that passed, and stop where a tool failed",
+      .summary = "Go through a session entry by entry and stop where a tool failed",
       .details =
-          "Shows the branch of the head, root first: its place, the time since the first entry and since the one "
-          "before.\n"
-          "Stops at the first tool result that is an error, with exit code 1, and says how to continue or fork from "
-          "there.\n"
-          "--step waits for Enter after each entry.",
+          "Shows the branch of the head from its first entry: the number of each entry, the time since the "
+          "first entry and the time since the entry before. Stops at the first tool result that is an error, "
+          "with exit code 1, and says how to continue or fork from there. --step waits for Enter after each "
+          "entry.",
       .examples =
           "  bough replay @last\n"
-          "  bough replay SESSION --after ENTRY     continue behind an entry\n"
+          "  bough replay SESSION --after ENTRY     continue after an entry\n"
           "  bough replay SESSION --keep-going --json",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "--to",
-                   .help = "The branch that ends in this entry; default: @head",
+                   .help = "Show the branch that ends in this entry; default: @head",
                    .target = &options->to,
                    .value = "ENTRY"},
-                  {.name = "--after", .help = "Begin behind this entry", .target = &options->after, .value = "ENTRY"},
+                  {.name = "--after", .help = "Begin after this entry", .target = &options->after, .value = "ENTRY"},
                   {.name = "--keep-going", .help = "Do not stop at failed tools", .target = &options->keepGoing},
                   {.name = "--step", .help = "Wait for Enter after each entry", .target = &options->step},
-                  {.name = "--full", .help = "Entries whole", .target = &options->full}},
+                  {.name = "--full", .help = "Show entries whole", .target = &options->full}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -42,8 +42,8 @@ Command restoreCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "restore",
-      .summary = "Go back to a label: moves the head to the entry it names",
-      .details = "Nothing is removed: what came after the label stays, as another branch.",
+      .summary = "Move the head back to the entry of a label",
+      .details = "Nothing is removed: the entries after the label stay, as another branch.",
       .examples = "  bough restore SESSION before-refactoring",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "LABEL", .help = "A label of that session", .target = &options->label, .required = true}},

@@ -44,8 +44,8 @@ Command switchCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "switch",
-      .summary = "Move a session's head: the next turn continues from that entry",
-      .details = "Nothing is removed: the entries behind it stay, as another branch.",
+      .summary = "Move the head of a session: the next turn continues from that entry",
+      .details = "Nothing is removed: the entries after it stay, as another branch.",
       .examples =
           "  bough switch SESSION ENTRY\n"
           "  bough switch SESSION @head~2     take the last two entries back\n"

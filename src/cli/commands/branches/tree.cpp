@@ -133,15 +133,15 @@ Command treeCommand() {
       .name = "tree",
       .summary = "Draw a session as a tree: every branch, the head and the labels",
       .details =
-          "One line an entry. Long stretches without a branch, a label or the head fold into one line; --all\n"
-          "shows them. A label on a branch's last entry is that branch's name. Entries of a damaged file whose\n"
-          "parent is missing begin branches of their own, and are marked.",
+          "Prints one line an entry. Long stretches without a branch, a label or the head are folded into one "
+          "line; --all shows them. A label on the last entry of a branch is the name of that branch. In a "
+          "damaged file, an entry whose parent is missing begins a branch of its own and is marked.",
       .examples =
           "  bough tree @last\n"
           "  bough tree SESSION --all --ids\n"
           "  bough tree SESSION --dot | dot -Tsvg > tree.svg",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
-                  {.name = "--all", .help = "Fold nothing", .target = &options->all},
+                  {.name = "--all", .help = "Show every entry; fold nothing", .target = &options->all},
                   {.name = "--ids", .help = "Add the id of each entry", .target = &options->ids},
                   {.name = "--dot", .help = "Print a graph for Graphviz", .target = &options->dot}},
       .values = options,

@@ -40,7 +40,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printMessage(fmt::format("{} messages to {}: {}", report->messages, options.to,
                              report->lossyMessages == 0
                                  ? std::string(report->compatible ? "nothing is lost" : "not all could be read")
-                                 : fmt::format("{} hold something that it cannot", report->lossyMessages)));
+                                 : fmt::format("{} hold something that it cannot hold", report->lossyMessages)));
     printLosses(*report);
   }
   return report->compatible ? kDone : kProblem;
@@ -52,21 +52,22 @@ Command compatCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "compat",
-      .summary = "Say what a session would lose at another provider",
+      .summary = "Report what a session would lose with another provider",
       .details =
-          "Names every entry that loses something, what is only renamed, what is carried and comes back, and whether\n"
-          "each thinking signature stays valid. Nothing is changed. Exit code 1 when the model would miss something.",
+          "Lists every entry that loses something, what is only renamed, what is kept for the way back, and "
+          "whether each thinking signature stays valid. Changes nothing. The exit code is 1 if the model would "
+          "miss something.",
       .examples =
           "  bough compat SESSION --to gemini\n"
           "  bough compat SESSION --to openai-chat --json",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "--to",
-                   .help = "The other provider's dialect",
+                   .help = "The dialect of the other provider",
                    .target = &options->to,
                    .required = true,
                    .choices = {"anthropic", "openai-chat", "openai-responses", "gemini"}},
                   {.name = "--at",
-                   .help = "The branch that ends in this entry; default: the head's",
+                   .help = "Use the branch that ends in this entry; default: @head",
                    .target = &options->at,
                    .value = "ENTRY"}},
       .values = options,

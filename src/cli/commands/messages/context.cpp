@@ -75,11 +75,11 @@ Command contextCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "context",
-      .summary = "Print what a model gets: a branch as one provider's API accepts it",
+      .summary = "Print what a model gets: one branch, in the form that a provider accepts",
       .details =
-          "Prints the request's messages, system prompt and tools, and says what was altered and why. Tool results\n"
-          "stand behind their calls, every call has one, and the latest summary stands for what it replaces. With\n"
-          "--budget only the newest turns that fit are kept.",
+          "Prints the messages, system prompt and tools of the request, and reports what was changed and why. "
+          "Every tool call is followed by its result, and the latest summary replaces the messages that it sums "
+          "up. --budget keeps only the newest turns that fit.",
       .examples =
           "  bough context SESSION --as anthropic\n"
           "  bough context SESSION --as gemini --budget 100000\n"
@@ -90,13 +90,13 @@ Command contextCommand() {
                    .target = &options->as,
                    .required = true,
                    .choices = {"anthropic", "openai-chat", "openai-responses", "gemini", "bough"}},
-                  {.name = "--budget", .help = "At most so many tokens", .target = &options->budget, .value = "N"},
+                  {.name = "--budget", .help = "Keep at most N tokens", .target = &options->budget, .value = "N"},
                   {.name = "--at",
-                   .help = "The branch that ends in this entry; default: the head's",
+                   .help = "Use the branch that ends in this entry; default: @head",
                    .target = &options->at,
                    .value = "ENTRY"},
                   {.name = "--strict",
-                   .help = "Stop at the first message that is not what its dialect says",
+                   .help = "Stop at the first message that its dialect does not allow",
                    .target = &options->strict}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

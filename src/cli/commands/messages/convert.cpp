@@ -29,7 +29,7 @@ Result<std::string> readFile(const std::string& path) {
   if (path == "-") return Input(kMaxBytes).rest();
   std::error_code status;
   if (!std::filesystem::is_regular_file(path, status)) {
-    return fail(ErrorCode::NotFound, fmt::format("{} is no file", path), "name a file, or - for standard input");
+    return fail(ErrorCode::NotFound, fmt::format("{} is not a file", path), "name a file, or - for standard input");
   }
   const std::uintmax_t size = std::filesystem::file_size(path, status);
   if (size > kMaxBytes) {
@@ -70,19 +70,20 @@ std::string settingsLeft(const CompatibilityReport& report) {
 
 // What a person wants to know: how much came back, what the target cannot hold, what was wrong.
 void printReport(const CompatibilityReport& report, const Options& options, bool keptWayBack) {
-  printMessage(fmt::format(
-      "{} messages, {} to {}: {}{}", report.messages, options.from, options.to,
-      report.lossyMessages == 0 ? std::string(report.compatible ? "nothing is lost" : "not all could be read")
-                                : fmt::format("{} hold something that {} cannot", report.lossyMessages, options.to),
-      report.restored > 0 ? fmt::format("; {} are the bytes they were first", report.restored) : ""));
+  printMessage(fmt::format("{} messages, {} to {}: {}{}", report.messages, options.from, options.to,
+                           report.lossyMessages == 0
+                               ? std::string(report.compatible ? "nothing is lost" : "not all could be read")
+                               : fmt::format("{} hold something that {} cannot hold", report.lossyMessages, options.to),
+                           report.restored > 0 ? fmt::format("; {} have their original bytes", report.restored) : ""));
   printLosses(report);
   const std::string settings = settingsLeft(report);
-  if (!settings.empty()) printMessage(fmt::format("  settings without an equivalent: {}", settings));
+  if (!settings.empty()) printMessage(fmt::format("  settings that the target does not have: {}", settings));
   if (report.lossyMessages > 0 || !settings.empty()) {
-    printMessage(keptWayBack
-                     ? fmt::format("  → all of it is in {}.origin; keep that file beside it for the exact way back",
-                                   options.output)
-                     : "  → with -o OUT the rest is kept in OUT.origin, for the exact way back");
+    printMessage(
+        keptWayBack
+            ? fmt::format("  → {}.origin keeps all of it; keep that file beside the output for the exact way back",
+                          options.output)
+            : "  → -o OUT also writes OUT.origin, which keeps the rest for the exact way back");
   }
 }
 
@@ -125,19 +126,18 @@ Command convertCommand() {
   sources.emplace_back("plain");
   return {
       .name = "convert",
-      .summary = "Convert a history or request between providers, with an exact way back",
+      .summary = "Convert a history or a request between providers; the way back is exact",
       .details =
-          "Reads a list of messages, or a request body with system prompt, tools and settings. What the target cannot\n"
-          "hold goes into OUT.origin; when a file IN.origin is there, it is used, and every message that was not "
-          "edited\n"
-          "comes back byte for byte.",
+          "Reads a list of messages, or a request body with system prompt, tools and settings. What the target "
+          "cannot hold is written to OUT.origin. If a file IN.origin exists, it is used, and every message that "
+          "was not edited comes back byte for byte.",
       .examples =
           "  bough convert history.json --from anthropic --to gemini -o for-gemini.json\n"
           "  bough convert for-gemini.json --from gemini --to anthropic -o back.json",
       .options =
           {{.name = "IN", .help = "A JSON file, or - for standard input", .target = &options->input, .required = true},
            {.name = "--from",
-            .help = "The dialect it is in",
+            .help = "The dialect of the input",
             .target = &options->from,
             .required = true,
             .choices = sources},
@@ -148,7 +148,7 @@ Command convertCommand() {
             .choices = dialects},
            {.name = "-o,--output", .help = "Where to write; default: standard output", .target = &options->output},
            {.name = "--strict",
-            .help = "Stop at the first message that is not what its dialect says",
+            .help = "Stop at the first message that its dialect does not allow",
             .target = &options->strict}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

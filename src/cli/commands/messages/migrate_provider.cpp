@@ -48,11 +48,11 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   printLine(done.sessionId);
-  printMessage(fmt::format("{} messages, {} to {}: {} as their authors wrote them, {} added for the API's sake",
-                           done.nodes, toString(done.from), toString(done.to), done.verbatim, done.synthetic));
+  printMessage(fmt::format("{} messages, {} to {}: {} unchanged, {} added because the API requires them", done.nodes,
+                           toString(done.from), toString(done.to), done.verbatim, done.synthetic));
   printLosses(done.report);
   if (done.report.lossyMessages > 0) {
-    printMessage(fmt::format("  → nothing is gone: `bough migrate-provider {} --to {}` brings it back", done.sessionId,
+    printMessage(fmt::format("  → nothing is lost: `bough migrate-provider {} --to {}` restores it", done.sessionId,
                              toString(done.from)));
   }
   return kDone;
@@ -64,27 +64,27 @@ Command migrateProviderCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "migrate-provider",
-      .summary = "Fork a session for another provider, with an exact way back",
+      .summary = "Fork a session for another provider; the way back is exact",
       .details =
-          "Makes a new session whose messages are in the target's dialect and prints its id; the source is untouched.\n"
-          "Each message says in its meta what it came from. Migrated back, every message that was not edited is the\n"
-          "bytes its author wrote.",
+          "Makes a new session whose messages are in the dialect of the target, and prints its id. The source "
+          "does not change. The meta of each message says where the message came from. Migrated back, every "
+          "message that was not edited has exactly the bytes that its author wrote.",
       .examples =
           "  bough migrate-provider SESSION --to gemini\n"
           "  bough migrate-provider FORK --to anthropic",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "--to",
-                   .help = "The other provider's dialect",
+                   .help = "The dialect of the other provider",
                    .target = &options->to,
                    .required = true,
                    .choices = {"anthropic", "openai-chat", "openai-responses", "gemini"}},
                   {.name = "--at",
-                   .help = "The branch that ends in this entry; default: the head's",
+                   .help = "Use the branch that ends in this entry; default: @head",
                    .target = &options->at,
                    .value = "ENTRY"},
                   {.name = "--id", .help = "The new session's id; default: a new UUID", .target = &options->id},
                   {.name = "--strict",
-                   .help = "Stop at the first message that is not what its dialect says",
+                   .help = "Stop at the first message that its dialect does not allow",
                    .target = &options->strict}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

@@ -56,7 +56,8 @@ struct Batch {
 };
 
 Result<Batch> readInput() {
-  if (::isatty(STDIN_FILENO) != 0) printMessage("type entries as JSON lines, then Ctrl-D; Ctrl-C appends nothing");
+  if (::isatty(STDIN_FILENO) != 0)
+    printMessage("type entries as JSON lines, then press Ctrl-D; Ctrl-C appends nothing");
   Batch batch;
   Input input(kMaxInputBytes);
   for (;;) {
@@ -102,8 +103,8 @@ void printCondition(const AppendResult& result) {
                              result.tornBytes, result.sessionId));
   }
   if (result.problemCount > 0) {
-    printMessage(fmt::format("{0} of {1} cannot be read; `bough verify {1}` tells more",
-                             result.problemCount == 1 ? "1 place" : fmt::format("{} places", result.problemCount),
+    printMessage(fmt::format("{0} of {1} cannot be read; `bough verify {1}` says more",
+                             result.problemCount == 1 ? "1 part" : fmt::format("{} parts", result.problemCount),
                              result.sessionId));
   }
 }
@@ -112,7 +113,7 @@ void printResult(const AppendResult& result, bool json) {
   if (!json) {
     printLine(result.lastAppendedEntryId);
     if (result.duplicateCount > 0) {
-      printMessage(fmt::format("{} appended, {} were there already", result.appendedCount, result.duplicateCount));
+      printMessage(fmt::format("{} appended, {} already present", result.appendedCount, result.duplicateCount));
     }
     return;
   }
@@ -128,7 +129,7 @@ void printResult(const AppendResult& result, bool json) {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.role.empty() != options.text.empty()) {
-    return fail(ErrorCode::InvalidArgument, "--role and --text go together",
+    return fail(ErrorCode::InvalidArgument, "--role and --text need each other",
                 "bough append SESSION --role user --text Hi");
   }
   const bool typed = !options.text.empty();
@@ -139,7 +140,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return refuseData(batch.error(), context.json);
   }
   if (batch->entries.empty()) {
-    return fail(ErrorCode::InvalidArgument, "there is nothing to append",
+    return fail(ErrorCode::InvalidArgument, "nothing to append",
                 "give entries as JSON lines on stdin, or use --role and --text");
   }
   AppendOptions how;
@@ -160,10 +161,10 @@ Command appendCommand() {
       .name = "append",
       .summary = "Append entries to a session: all of them, or none",
       .details =
-          "Entries come as JSON lines on stdin and are one batch. A missing id or timestamp is filled in, a missing\n"
-          "parentId with the entry before it (labels and other control entries are nobody's parent), the first one's\n"
-          "with the head. The id of the last entry is printed once all are durable. A line has at most 128 MiB, all\n"
-          "of them 1 GiB.",
+          "Reads entries from stdin, one JSON object a line, and appends them as one batch. A missing id or "
+          "timestamp is filled in. A missing parentId becomes the id of the entry before it (labels and other "
+          "control entries are never parents); for the first entry it becomes the head. Prints the id of the "
+          "last entry after all entries are durable. A line has at most 128 MiB, the whole input at most 1 GiB.",
       .examples =
           "  bough append SESSION --role user --text \"Hello\"\n"
           "  bough append SESSION < batch.jsonl\n"

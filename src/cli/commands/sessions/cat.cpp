@@ -17,14 +17,13 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
   if (!done) return std::unexpected(done.error());
   BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
   if (state.problemCount > 0) {
-    printMessage("not all of it could be read, so lines may be missing here; see `bough verify " + session.sessionId +
-                 "`");
+    printMessage("part of the log could not be read, so lines may be missing here; run `bough verify " +
+                 session.sessionId + "`");
     return kProblem;
   }
   if (state.trailingBytes > 0) {
     printMessage(
-        fmt::format("the last {} bytes are no complete entry: they are being written now, or `bough verify {}` "
-                    "tells what is wrong",
+        fmt::format("the last {} bytes are not a complete entry; if nothing is writing now, run `bough verify {}`",
                     state.trailingBytes, session.sessionId));
   }
   return kDone;
@@ -36,8 +35,8 @@ Command catCommand() {
   auto name = std::make_shared<std::string>();
   return {
       .name = "cat",
-      .summary = "Print a session's log as it is stored: JSON lines, the header first",
-      .details = "What a fork shares is in the session it was forked from; the header names it.",
+      .summary = "Print the log of a session as it is stored: JSON lines, the header first",
+      .details = "The log of a fork does not contain the history it shares; the header names the session that does.",
       .examples =
           "  bough cat SESSION\n"
           "  bough cat SESSION | jq -c .payload",

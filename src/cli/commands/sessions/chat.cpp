@@ -37,8 +37,8 @@ Result<void> applyTexts(Options& options, const Context& context) {
   const double percent = std::strtod(options.compactAt.c_str(), &end);
   if (end == options.compactAt.c_str() || *end != '\0' || !(percent >= 0) || percent > 100) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("--compact-at {} is no number from 0 to 100", options.compactAt),
-                "it is a percentage of the model's window; 0: never");
+                fmt::format("--compact-at {} is not a number from 0 to 100", options.compactAt),
+                "give a percentage of the context window of the model; 0 means never");
   }
   options.chat.compactShare = percent / 100;
   return {};
@@ -124,16 +124,14 @@ Command chatCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "chat",
-      .summary = "Talk with a model that can use tools, in a session that survives anything",
+      .summary = "Talk with a model that can use tools",
       .details =
-          "Continues the session of the working folder, or makes one. Everything is stored before it has consequences: "
-          "a "
-          "turn\n"
-          "that was interrupted, however, is finished on the next start. The model is PROVIDER/MODEL; keys come from "
-          "the\n"
-          "usual variables (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY). Without a key the\n"
-          "built-in offline/echo answers, which needs neither key nor network.\n"
-          "On a terminal this is a REPL; /help lists its commands. Otherwise every line of stdin is a prompt.",
+          "Continues the session of the working folder, or makes one. Every step is stored before it takes effect, "
+          "so a turn that was interrupted is finished on the next start. A model is named PROVIDER/MODEL. Keys "
+          "come from the usual variables (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, "
+          "OPENROUTER_API_KEY). Without a key, the built-in model offline/echo answers; it needs neither a key "
+          "nor a network. On a terminal this is a REPL; /help lists its commands. Otherwise every line of stdin "
+          "is a prompt.",
       .examples =
           "  bough chat\n"
           "  bough chat -p \"What is in this folder?\" --yes\n"
@@ -141,15 +139,16 @@ Command chatCommand() {
           "  bough chat -p \"hello\" --json",
       .options =
           {{.name = "-p,--prompt",
-            .help = "Say this, print the answer, and end",
+            .help = "Send this prompt, print the answer, and end",
             .target = &options->prompt,
             .value = "TEXT"},
            {.name = "--model",
-            .help = "PROVIDER/MODEL; default: the session's, else $BOUGH_MODEL, else what a key is there for",
+            .help =
+                "PROVIDER/MODEL; default: the model of the session, else $BOUGH_MODEL, else a model whose key is set",
             .target = &options->chat.model,
             .value = "NAME"},
            {.name = "--key",
-            .help = "Continue the current session of this key; default: the session of the working folder",
+            .help = "Continue the current session of this key; default: main:cli:user",
             .target = &options->chat.key,
             .value = "KEY"},
            {.name = "--session", .help = kSessionHelp, .target = &options->session, .value = "SESSION"},
@@ -161,25 +160,25 @@ Command chatCommand() {
             .help = "Where the tools work; default: the current folder",
             .target = &options->chat.folder,
             .value = "FOLDER"},
-           {.name = "--yes", .help = "Ask nothing: tools may do everything", .target = &options->chat.askNothing},
+           {.name = "--yes", .help = "Do not ask: allow every tool call", .target = &options->chat.askNothing},
            {.name = "--allow",
-            .help = "A command that bash may run without asking, as `git status`; may be repeated",
+            .help = "A command that bash may run without asking, such as `git status`; may be repeated",
             .target = &options->chat.allowedCommands,
             .value = "COMMAND"},
            {.name = "--thinking",
-            .help = "How much the model thinks before it answers",
+            .help = "How much the model thinks",
             .target = &options->chat.thinkingLevel,
             .choices = {"off", "low", "medium", "high"}},
            {.name = "--on-conflict",
-            .help = "When another chat has continued the session meanwhile",
+            .help = "What to do when another chat has continued the session",
             .target = &options->onConflict,
             .choices = {"refuse", "branch"}},
            {.name = "--compact-at",
-            .help = "Compact when the context passes so many percent of the model's window; default: 80, 0: never",
+            .help = "Compact when the context fills this share of the window of the model; default: 80, 0: never",
             .target = &options->compactAt,
             .value = "PERCENT"},
            {.name = "--window",
-            .help = "The model's window in tokens; default: as its name says",
+            .help = "The window of the model in tokens; default: known from its name",
             .target = &options->chat.windowTokens,
             .value = "N"}},
       .values = options,

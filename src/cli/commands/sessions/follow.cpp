@@ -93,24 +93,26 @@ Command followCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "follow",
-      .summary = "Show what is appended to a session, as it happens, by whatever process",
+      .summary = "Show entries as they are appended to a session, by any process",
       .details =
-          "Begins behind the last entry, or behind the one that --from names: so a reader that was stopped continues\n"
-          "where it ended. With --json every entry is a line.",
+          "Begins after the last entry, or after the entry that --from names, so that a reader that was stopped "
+          "can continue where it ended. With --json, prints one entry a line.",
       .examples =
           "  bough follow @last\n"
           "  bough follow SESSION --from @start --json\n"
           "  bough follow SESSION --from ENTRY",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "--from",
-                   .help = "Begin behind this entry; @start: at the beginning",
+                   .help = "Begin after this entry; @start: at the beginning",
                    .target = &options->from,
                    .value = "ENTRY"},
                   {.name = "--idle",
-                   .help = "End when nothing was appended for so many seconds",
+                   .help = "End when nothing was appended for N seconds",
                    .target = &options->idleSeconds,
                    .value = "N"},
-                  {.name = "--full", .help = "Tool arguments, results and thinking whole", .target = &options->full}},
+                  {.name = "--full",
+                   .help = "Show tool arguments, results and thinking whole",
+                   .target = &options->full}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

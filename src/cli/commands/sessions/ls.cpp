@@ -138,7 +138,7 @@ void remember(const Context& context, Catalog& catalog, const std::vector<Sessio
   }
   if (shown.empty()) return;
   if (auto kept = catalog.rememberListing(shown); !kept && !context.json) {
-    printMessage(fmt::format("note: @N will not mean this list: {}", kept.error().message));
+    printMessage(fmt::format("note: @N does not name the sessions of this list: {}", kept.error().message));
   }
 }
 
@@ -150,7 +150,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     if (options.state == toString(each)) filter.condition = each;
   }
   if (options.limit == 0 && !options.all) {
-    return fail(ErrorCode::InvalidArgument, "--limit 0 would show nothing", "--limit 1 or more, or --all");
+    return fail(ErrorCode::InvalidArgument, "--limit must be at least 1", "pass --limit 1 or more, or --all");
   }
   // Costs are only worked out where they are shown: most lists are without.
   const bool models = context.json || options.longForm;
@@ -175,11 +175,13 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   if (rows.empty()) {
     BOUGH_TRY(auto any, view.catalog->count());
-    printMessage(any > 0 ? "no session is like that; `bough ls` lists them all" : "no sessions; `bough new` makes one");
+    printMessage(any > 0 ? "no sessions match; `bough ls` lists all of them"
+                         : "no sessions yet; `bough new` makes one");
     return kDone;
   }
   printTable(rows, options.longForm);
-  if (more) printMessage(fmt::format("the newest {}; --all shows every one, --limit N another number", limit));
+  if (more)
+    printMessage(fmt::format("showing the most recent {}; --all shows every session, --limit N another number", limit));
   return kDone;
 }
 
@@ -198,23 +200,23 @@ Command lsCommand() {
                          .choices = {"live", "archived", "unfinished", "damaged"},
                          .value = "STATE"});
   definitions.push_back(
-      {.name = "--limit", .help = "How many at most; default: 50", .target = &options->limit, .value = "N"});
-  definitions.push_back({.name = "--all", .help = "All of them", .target = &options->all});
-  definitions.push_back({.name = "--long",
-                         .help = "Also branches, tokens, cost and models; --json has them for each model",
-                         .target = &options->longForm});
-  definitions.push_back({.name = "--agents",
-                         .help = "Sessions of other agents on this machine instead: all, or those named, with commas",
-                         .target = &options->agents,
-                         .value = "LIST",
-                         .alone = "all"});
+      {.name = "--limit", .help = "Show at most N sessions; default: 50", .target = &options->limit, .value = "N"});
+  definitions.push_back({.name = "--all", .help = "Show all sessions", .target = &options->all});
+  definitions.push_back(
+      {.name = "--long", .help = "Also show branches, tokens, cost and models", .target = &options->longForm});
+  definitions.push_back(
+      {.name = "--agents",
+       .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",
+       .target = &options->agents,
+       .value = "LIST",
+       .alone = "all"});
   definitions.push_back(pricesOption(options->prices));
   return {
       .name = "ls",
-      .summary = "List sessions, the one active last first",
+      .summary = "List sessions, most recent first",
       .details =
-          "Each has a number: @1 names the first of the last list, wherever a command takes a session.\n"
-          "unfinished: the last thing said is a tool call without a result.",
+          "Each line begins with a number: @1 names the first session of the last list wherever a command takes "
+          "a session. A session is unfinished when its last message is a tool call without a result.",
       .examples =
           "  bough ls\n"
           "  bough ls --since 7d --cwd . --long\n"

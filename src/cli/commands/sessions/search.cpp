@@ -117,26 +117,26 @@ Command searchCommand() {
   definitions.push_back(
       {.name = "--session", .help = "Only in this session", .target = &options->session, .value = "SESSION"});
   definitions.push_back({.name = "--role",
-                         .help = "Only what they said; may be given more than once",
+                         .help = "Only messages of this role; may be repeated",
                          .target = &options->roles,
                          .choices = {"user", "assistant", "tool", "system", "summary"},
                          .value = "ROLE"});
   definitions.push_back(
-      {.name = "--limit", .help = "How many at most; default: 20", .target = &options->limit, .value = "N"});
-  definitions.push_back({.name = "--agents",
-                         .help = "Sessions of other agents on this machine instead: all, or those named, with commas",
-                         .target = &options->agents,
-                         .value = "LIST",
-                         .alone = "all"});
+      {.name = "--limit", .help = "Show at most N entries; default: 20", .target = &options->limit, .value = "N"});
+  definitions.push_back(
+      {.name = "--agents",
+       .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",
+       .target = &options->agents,
+       .value = "LIST",
+       .alone = "all"});
   return {
       .name = "search",
-      .summary = "Find entries by the words in them, the best first",
+      .summary = "Find entries by the words in them, best match first",
       .details =
-          "Looks through messages, thinking, tool calls and their results. All words must be there; \"two words\" are "
-          "a\n"
-          "phrase, begin* stands for every word that begins so, -word for entries without it, one OR other for "
-          "either.\n"
-          "Letter case and accents do not count. Chinese and Japanese are found by one character or more.",
+          "Searches messages, thinking, tool calls and their results. All words must occur in the entry. \"two "
+          "words\" is a phrase, begin* matches every word that begins with begin, -word excludes entries that "
+          "contain word, and one OR other matches either. Letter case and accents do not matter. Chinese and "
+          "Japanese are found by one character or more.",
       .examples =
           "  bough search parse error\n"
           "  bough search '\"connection refused\" -test*' --role tool --since 7d\n"

@@ -83,10 +83,10 @@ Command showCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "show",
-      .summary = "Read a session: who said what, the tools and what they returned",
+      .summary = "Read a session: messages, tool calls and their results",
       .details =
-          "Shows the branch of the head, root first. Tool arguments are folded into a line and results cut;\n"
-          "--full shows them whole. On a terminal the text goes through $PAGER.",
+          "Shows the branch of the head, from its first entry to its last. Tool arguments and results are "
+          "shortened; --full shows them whole. On a terminal the text goes through $PAGER.",
       .examples =
           "  bough show @last\n"
           "  bough show SESSION --last 10 --full\n"
@@ -100,7 +100,9 @@ Command showCommand() {
                   {.name = "--all",
                    .help = "Every entry in the order of the log, not only the conversation of the head's branch",
                    .target = &options->all},
-                  {.name = "--full", .help = "Tool arguments, results and thinking whole", .target = &options->full},
+                  {.name = "--full",
+                   .help = "Show tool arguments, results and thinking whole",
+                   .target = &options->full},
                   {.name = "--markdown", .help = "As Markdown", .target = &options->markdown}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

@@ -132,14 +132,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   if (report.rows.empty()) {
-    printMessage("no message says what it used");
+    printMessage("no usage was recorded");
     return kDone;
   }
   printTable(options.by, report);
   if (!report.unknownModels.empty()) {
     std::string names;
     for (const std::string& model : report.unknownModels) names += (names.empty() ? "" : ", ") + model;
-    printMessage(fmt::format("the prices of {} are unknown (+); --prices FILE gives them", names));
+    printMessage(fmt::format("the price of {} is unknown (+); --prices FILE sets it", names));
   }
   return kDone;
 }
@@ -151,14 +151,14 @@ Command usageCommand() {
   std::vector<Option> definitions = {
       {.name = "SESSION", .help = "Only this session", .target = &options->session},
       {.name = "--by",
-       .help = "What a line stands for; default: day",
+       .help = "What each row sums up; default: day",
        .target = &options->by,
        .choices = {"day", "week", "month", "session", "key", "model", "branch"},
        .value = "WHAT"},
       {.name = "--model", .help = "Only this model", .target = &options->model, .value = "NAME"},
       pricesOption(options->prices),
       {.name = "--price-table", .help = "Print the prices in use and nothing else", .target = &options->priceTable},
-      {.name = "--utc", .help = "Days begin at midnight UTC; default: local time", .target = &options->utc}};
+      {.name = "--utc", .help = "Use days in UTC; default: local time", .target = &options->utc}};
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
   definitions.push_back({.name = "--agents",
                          .help = "Sessions of other agents on this machine instead: all, or those named, with commas",
@@ -169,12 +169,12 @@ Command usageCommand() {
       .name = "usage",
       .summary = "Sum up tokens and their cost",
       .details =
-          "Every answer counts once: a fork adds nothing for the history it shares. Where a branch leaves another, "
-          "what "
-          "lies before belongs to the older one. Costs are worked out from the providers' list prices of 2026 "
-          "(docs/prices.md), or from the file that --prices or $BOUGH_PRICES names: lines of `model input output "
-          "cacheRead cacheWrite`, in dollars for a million tokens; a * ends the beginning of a name, # begins a "
-          "comment. A + marks a sum that lacks a model's price.",
+          "Every answer counts once: a fork adds nothing for the history it shares. By branch, the shared part "
+          "of two branches belongs to the older one. Costs come from the list prices of the providers in 2026 "
+          "(docs/prices.md), or from the file that --prices or $BOUGH_PRICES names. That file has lines of "
+          "`model input output cacheRead cacheWrite`, in dollars per million tokens; a * at the end of a name "
+          "matches every name that begins with it, and # begins a comment. A + after a cost means that the "
+          "price of a model is unknown.",
       .examples =
           "  bough usage\n"
           "  bough usage --price-table > my-prices.txt\n"

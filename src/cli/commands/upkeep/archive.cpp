@@ -49,8 +49,8 @@ Command archiveCommand() {
   auto names = std::make_shared<std::vector<std::string>>();
   return {
       .name = "archive",
-      .summary = "Compress sessions; they are read as before",
-      .details = "The next append to one brings it back.",
+      .summary = "Compress sessions; they can still be read",
+      .details = "The next append to an archived session decompresses it.",
       .examples = "  bough archive SESSION",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = names.get(), .required = true}},
       .values = names,

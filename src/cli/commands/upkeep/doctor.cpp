@@ -37,9 +37,9 @@ void checkSpace(const std::string& location, Findings& findings) {
   const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
   findings.push_back(free < kLowBytes
                          ? Finding{.health = Health::Note,
-                                   .what = fmt::format("only {} are free on its disk", formatBytes(free)),
-                                   .advice = "`bough prune` and `bough archive` give space back"}
-                         : Finding{.what = fmt::format("{} are free on its disk", formatBytes(free)), .advice = {}});
+                                   .what = fmt::format("only {} are free on the disk", formatBytes(free)),
+                                   .advice = "`bough prune` and `bough archive` free space"}
+                         : Finding{.what = fmt::format("{} are free on the disk", formatBytes(free)), .advice = {}});
 }
 
 // A session by its state alone, or with every byte checked.
@@ -57,14 +57,14 @@ std::optional<Finding> checkSession(SessionStore& store, const std::string& id, 
   }
   if (state->trailingBytes > 0) {
     return Finding{.health = Health::Note,
-                   .what = fmt::format("{}: {} bytes behind the last batch, left by a crash or being written", id,
-                                       state->trailingBytes),
-                   .advice = fmt::format("the next append sets them aside, or `bough repair {}` now", id)};
+                   .what = fmt::format("{}: {} bytes after the last complete batch, left by a crash or being written",
+                                       id, state->trailingBytes),
+                   .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now", id)};
   }
-  if (problems > 0) return bad(fmt::format("{} places cannot be read", problems), fmt::format("`bough verify {}`", id));
+  if (problems > 0) return bad(fmt::format("{} parts cannot be read", problems), fmt::format("`bough verify {}`", id));
   if (state->format < jsonEntrySerializer().schemaVersion()) {
     return Finding{.health = Health::Note,
-                   .what = fmt::format("{}: in format {}, which is only read", id, state->format),
+                   .what = fmt::format("{}: format {} can be read but not appended to", id, state->format),
                    .advice = fmt::format("`bough migrate {}`; the old file is kept", id)};
   }
   return std::nullopt;
@@ -84,9 +84,9 @@ Result<void> checkSessions(SessionStore& store, bool deep, Findings& findings) {
     }
     progress.update(i + 1);
   }
-  findings.push_back({.what = fmt::format("{} of {} sessions are sound{}", sound, sessions->size(),
-                                          deep ? ", every byte checked" : ""),
-                      .advice = deep ? "" : "--deep checks every byte"});
+  findings.push_back(
+      {.what = fmt::format("{} of {} sessions are good{}", sound, sessions->size(), deep ? ", every byte checked" : ""),
+       .advice = deep ? "" : "--deep checks every byte"});
   std::ranges::move(found, std::back_inserter(findings));
   return {};
 }
@@ -100,12 +100,12 @@ std::optional<Finding> unfinished(SessionStore& store, const std::string& name) 
     if (!isSessionId(id)) continue;
     const auto state = store.sessionState(id);
     const bool live = state || state.error().code != ErrorCode::NotFound;
-    return Finding{.health = Health::Note,
-                   .what = fmt::format("{} in the folder of the sessions is unfinished, left by a crash or being "
-                                       "written",
-                                       name),
-                   .advice = live ? fmt::format("`bough repair {}` removes it", id)
-                                  : fmt::format("there is no session {} yet: remove it when nobody is making one", id)};
+    return Finding{
+        .health = Health::Note,
+        .what = fmt::format("sessions/{} is unfinished: left by a crash or being written", name),
+        .advice =
+            live ? fmt::format("`bough repair {}` removes it", id)
+                 : fmt::format("session {} does not exist: remove the file if nobody is creating that session", id)};
   }
   return std::nullopt;
 }
@@ -128,8 +128,8 @@ void checkForeign(SessionStore& store, const std::string& location, Findings& fi
       continue;
     }
     findings.push_back({.health = Health::Note,
-                        .what = fmt::format("{} in the folder of the sessions is no file of bough's", name),
-                        .advice = "it is left alone; move it out of the store if you do not need it there"});
+                        .what = fmt::format("sessions/{} is not a file of bough", name),
+                        .advice = "bough ignores it; move it out of the store if it does not belong there"});
   }
 }
 
@@ -152,9 +152,9 @@ void checkCopies(const std::string& location, Findings& findings) {
     std::ranges::sort(names);
     findings.push_back(
         {.health = Health::Note,
-         .what = fmt::format("{}: there are {}", id, fmt::join(names, " and ")),
+         .what = fmt::format("{}: the session has two files: {}", id, fmt::join(names, " and ")),
          .advice = fmt::format(
-             "`bough repair {}` removes a compressed one that holds nothing more, and says what to do otherwise", id)});
+             "`bough repair {}` removes a compressed copy that holds nothing more; otherwise it says what to do", id)});
   }
 }
 
@@ -165,7 +165,7 @@ void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
     findings.push_back(
         {.health = Health::Note,
          .what = fmt::format("the catalog cannot be brought up to date: {}", caughtUp.error().message),
-         .advice = caughtUp.error().hint.empty() ? "`bough reindex` makes it anew" : caughtUp.error().hint});
+         .advice = caughtUp.error().hint.empty() ? "`bough reindex` rebuilds it" : caughtUp.error().hint});
     return;
   }
   std::vector<std::string> notes = (*catalog)->notes();
@@ -176,11 +176,11 @@ void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
   for (const std::string& each : *damage) {
     findings.push_back({.health = Health::Bad,
                         .what = fmt::format("the catalog is damaged: {}", each),
-                        .advice = "`bough reindex` makes it anew from the sessions, which are not affected"});
+                        .advice = "`bough reindex` rebuilds it from the sessions, which are not affected"});
   }
   if (damage->empty()) {
     findings.push_back(
-        {.what = deep ? "the catalog says what the sessions say" : "the catalog is up to date", .advice = {}});
+        {.what = deep ? "the catalog agrees with the sessions" : "the catalog is up to date", .advice = {}});
   }
 }
 
@@ -188,13 +188,13 @@ void checkAttachments(SessionStore& store, Findings& findings) {
   auto unused = store.findUnusedAttachments();
   if (!unused) {
     findings.push_back({.health = Health::Note,
-                        .what = "which attachments are used cannot be said: " + unused.error().message,
-                        .advice = "mend that first; no attachment was removed"});
+                        .what = "cannot find out which attachments are used: " + unused.error().message,
+                        .advice = "repair that first; no attachment was removed"});
   } else if (unused->empty()) {
-    findings.push_back({.what = "every attachment is used", .advice = {}});
+    findings.push_back({.what = "all attachments are used", .advice = {}});
   } else {
     findings.push_back({.health = Health::Note,
-                        .what = fmt::format("{} attachments are named by no entry", unused->size()),
+                        .what = fmt::format("{} attachments are not used by any entry", unused->size()),
                         .advice = "`bough doctor --deep --remove-unused` removes them"});
   }
 }
@@ -268,8 +268,10 @@ Command doctorCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "doctor",
-      .summary = "Look the store over: space, sessions, catalog, foreign files; says what to do",
-      .details = "Changes nothing but the catalog, which is brought up to date. Exit code 1 when something is damaged.",
+      .summary = "Check the store: disk space, settings, sessions, catalog, foreign files",
+      .details =
+          "Says what to do about each problem. Changes nothing except the catalog, which is brought up to date. "
+          "The exit code is 1 if something is damaged.",
       .examples =
           "  bough doctor\n"
           "  bough doctor --deep",
@@ -278,7 +280,7 @@ Command doctorCommand() {
             .help = "Check every byte of every session, every row of the catalog, and whether every attachment is used",
             .target = &options->deep},
            {.name = "--remove-unused",
-            .help = "With --deep: remove attachments that no entry names",
+            .help = "With --deep: remove attachments that no entry uses",
             .target = &options->removeUnused}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

@@ -26,12 +26,12 @@ void print(const MigrationResult& result, bool json) {
     return printLine(out);
   }
   if (result.keptAs.empty()) {
-    return printLine(fmt::format("{} is in format {} already", result.sessionId, result.toFormat));
+    return printLine(fmt::format("{} is already in format {}", result.sessionId, result.toFormat));
   }
   const bool onlyHeader = result.fromFormat == result.toFormat;
-  printLine(fmt::format("{}: {} entries {}; the old file is {}", result.sessionId, result.entries,
-                        onlyHeader ? "under a new header, for the old one could not be read"
-                                   : fmt::format("brought from format {} to {}", result.fromFormat, result.toFormat),
+  printLine(fmt::format("{}: {} entries {}; the old file is kept as {}", result.sessionId, result.entries,
+                        onlyHeader ? "kept under a new header, because the old header could not be read"
+                                   : fmt::format("converted from format {} to {}", result.fromFormat, result.toFormat),
                         result.keptAs));
   for (const Problem& problem : result.problems) {
     printLine(fmt::format("  PROBLEM: {} at byte {} ({} bytes) of the old file could not be read: {}",
@@ -52,10 +52,10 @@ Command migrateCommand() {
   auto name = std::make_shared<std::string>();
   return {
       .name = "migrate",
-      .summary = "Bring a session of an older format to the present one",
+      .summary = "Convert a session of an older format to the current one",
       .details =
-          "The new file is checked entry by entry before it takes the old one's place; the old one stays as\n"
-          "<session>.v0. Interrupted, it is finished or undone by the next run.",
+          "The new file is compared with the old one entry by entry before it replaces it; the old file stays "
+          "as <session>.v0. If it is interrupted, the next run finishes or undoes it.",
       .examples = "  bough migrate SESSION",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = name.get(), .required = true}},
       .values = name,

@@ -28,7 +28,8 @@ Result<std::uint64_t> parseLife(const std::string& text) {
   if (text == "off") return 0;
   auto age = parseAge(text);
   if (age && *age == 0) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no time to live", text), "as in 30d or 12h, or off");
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a valid time to live", text),
+                "write 30d, 12h or off");
   }
   return age;
 }
@@ -41,10 +42,10 @@ Result<ExitCode> setDefault(const Context& context, const std::string& text) {
   settings.timeToLiveMs = age == 0 ? std::nullopt : std::optional(age);
   BOUGH_TRY(store->saveSettings(settings));
   if (!context.json) {
-    printMessage(age == 0 ? "sessions are kept for ever, but for those with a time to live of their own"
-                          : fmt::format("sessions may go {} after their last entry; `bough prune` lists those whose "
-                                        "time is over",
-                                        formatDuration(age)));
+    printMessage(age == 0
+                     ? "sessions are kept forever, except those with their own time to live"
+                     : fmt::format("sessions expire {} after their last entry; `bough prune` lists the expired ones",
+                                   formatDuration(age)));
     return kDone;
   }
   printLine(fmt::format(R"({{"schema":1,"defaultTimeToLiveMs":{}}})", age == 0 ? "null" : fmt::format("{}", age)));
@@ -54,7 +55,7 @@ Result<ExitCode> setDefault(const Context& context, const std::string& text) {
 // Says how long one session is to be kept.
 Result<ExitCode> keep(const Context& context, const Options& options) {
   if (options.pin + options.unpin + !options.timeToLive.empty() == 0) {
-    return fail(ErrorCode::InvalidArgument, "nothing is said about the session", "--pin, --unpin or --ttl AGE");
+    return fail(ErrorCode::InvalidArgument, "nothing to change for the session", "pass --pin, --unpin or --ttl AGE");
   }
   SessionInfo info;
   if (options.pin || options.unpin) info.pinned = options.pin;
@@ -66,10 +67,10 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
   BOUGH_TRY(auto session, resolveSession(*store, options.session));
   BOUGH_TRY(auto done, appendSessionInfo(*store, session, info));
   if (!context.json) {
-    printMessage(info.pinned.value_or(false) ? fmt::format("{} is pinned: prune passes it over", session)
+    printMessage(info.pinned.value_or(false) ? fmt::format("{} is pinned and never expires", session)
                  : info.timeToLiveMs.value_or(0) > 0
-                     ? fmt::format("{} may go {} after its last entry", session, formatDuration(*info.timeToLiveMs))
-                     : fmt::format("{} is kept as any other", session));
+                     ? fmt::format("{} expires {} after its last entry", session, formatDuration(*info.timeToLiveMs))
+                     : fmt::format("{} follows the default of the store", session));
     return kDone;
   }
   std::string out;
@@ -139,7 +140,7 @@ void printJson(const std::vector<Catalog::Expired>& expired, bool applied, const
 void printTable(const std::vector<Catalog::Expired>& expired) {
   Table table({{.title = "session"},
                {.title = "active", .spare = 1},
-               {.title = "over since"},
+               {.title = "expired"},
                {.title = "size", .align = Table::Align::Right, .spare = 2},
                {.title = "title"}});
   const std::uint64_t now = nowMs();
@@ -153,15 +154,14 @@ void printTable(const std::vector<Catalog::Expired>& expired) {
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (!options.byDefault.empty()) {
     if (!options.session.empty() || options.apply || !options.olderThan.empty()) {
-      return fail(ErrorCode::InvalidArgument, "--default-ttl stands alone: it is about the whole store",
-                  "bough prune --default-ttl 90d, then bough prune");
+      return fail(ErrorCode::InvalidArgument, "--default-ttl cannot be combined: it applies to the whole store",
+                  "run `bough prune --default-ttl 90d` by itself");
     }
     return setDefault(context, options.byDefault);
   }
   if (!options.session.empty()) return keep(context, options);
   if (options.pin || options.unpin || !options.timeToLive.empty()) {
-    return fail(ErrorCode::InvalidArgument, "--pin, --unpin and --ttl are about one session",
-                "name it: bough prune SESSION --pin");
+    return fail(ErrorCode::InvalidArgument, "--pin, --unpin and --ttl need a session", "bough prune SESSION --pin");
   }
   std::optional<std::uint64_t> byDefault;
   if (!options.olderThan.empty()) {
@@ -181,17 +181,17 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return outcome.code;
   }
   if (expired.empty()) {
-    printMessage("no session's time is over");
+    printMessage("no sessions have expired");
     return kDone;
   }
   if (!options.apply) {
     printTable(expired);
-    printMessage(fmt::format("{} would come back; nothing was changed: --apply moves these to the trash",
+    printMessage(fmt::format("{} in total; nothing was changed; --apply moves these sessions to the trash",
                              formatBytes(outcome.bytes)));
     return kDone;
   }
-  printMessage(fmt::format("{} session{} moved to the trash, {}; `bough trash --empty` gives the space back",
-                           outcome.moved, outcome.moved == 1 ? "" : "s", formatBytes(outcome.bytes)));
+  printMessage(fmt::format("{} session{} moved to the trash, {}; `bough trash --empty` frees the space", outcome.moved,
+                           outcome.moved == 1 ? "" : "s", formatBytes(outcome.bytes)));
   return outcome.code;
 }
 
@@ -201,13 +201,12 @@ Command pruneCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "prune",
-      .summary = "List sessions whose time is over, and with --apply move them to the trash",
+      .summary = "List expired sessions; with --apply, move them to the trash",
       .details =
-          "A session's time is over when nothing was added to it for longer than its time to live: its own (--ttl), "
-          "or\n"
-          "else --older-than, or else the store's (--default-ttl), which is off until it is set. Pinned sessions are\n"
-          "passed over, and so are damaged ones. Nothing goes by itself: without --apply this only lists, and what is\n"
-          "moved lies in the trash until that is emptied.",
+          "A session expires when nothing was appended to it for longer than its time to live: its own (--ttl), "
+          "else --older-than, else the default of the store (--default-ttl), which is off until it is set. "
+          "Pinned and damaged sessions never expire. Nothing is moved without --apply, and what is moved stays "
+          "in the trash until you empty it.",
       .examples =
           "  bough prune --older-than 90d\n"
           "  bough prune --older-than 90d --apply\n"
@@ -216,18 +215,18 @@ Command pruneCommand() {
           "  bough prune SESSION --ttl 30d",
       .options = {{.name = "SESSION", .help = "Set how long this session is kept", .target = &options->session},
                   {.name = "--older-than",
-                   .help = "This time, in place of the store's own default",
+                   .help = "Use this age instead of the default of the store",
                    .target = &options->olderThan,
                    .value = "AGE"},
-                  {.name = "--apply", .help = "Move them to the trash", .target = &options->apply},
-                  {.name = "--pin", .help = "Keep the session for ever", .target = &options->pin},
-                  {.name = "--unpin", .help = "Keep it as any other", .target = &options->unpin},
+                  {.name = "--apply", .help = "Move the expired sessions to the trash", .target = &options->apply},
+                  {.name = "--pin", .help = "Keep the session forever", .target = &options->pin},
+                  {.name = "--unpin", .help = "Let the default of the store apply again", .target = &options->unpin},
                   {.name = "--ttl",
-                   .help = "Its own time to live: 30d, 12h, or off",
+                   .help = "Set its own time to live: 30d, 12h, or off",
                    .target = &options->timeToLive,
                    .value = "AGE"},
                   {.name = "--default-ttl",
-                   .help = "Keep for the store: the time to live of sessions that have none of their own, or off",
+                   .help = "Set the time to live of sessions that have none of their own, or off",
                    .target = &options->byDefault,
                    .value = "AGE"}},
       .values = options,

@@ -30,7 +30,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const std::string by = options.by.empty() ? userName() : options.by;
   BOUGH_TRY(auto redacted, session.store->redactEntry(session.sessionId, entry, by, options.reason));
   if (!context.json) {
-    printMessage(fmt::format("{} of {} is hidden from every view; the log keeps it", entry, session.sessionId));
+    printMessage(fmt::format("entry {} of {} is hidden from every view; the log keeps it", entry, session.sessionId));
     return kDone;
   }
   std::string out;
@@ -51,16 +51,16 @@ Command redactCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "redact",
-      .summary = "Hide what an entry says from every view, with who and why",
+      .summary = "Hide the content of an entry from every view, with a reason",
       .details =
-          "The log keeps its order, its ids and the entry itself; what is shown, searched or given to a model no "
-          "longer\n"
-          "holds it, and the catalog wipes its words at its next look. What it cost stays counted.",
+          "The log keeps its order, its ids and the entry itself. No view, search or model context shows the "
+          "content any more, and the catalog erases its words the next time it is brought up to date. The cost "
+          "of the entry still counts.",
       .examples = "  bough redact SESSION ENTRY --reason \"a password\"",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true},
-                  {.name = "--reason", .help = "Why", .target = &options->reason, .required = true},
-                  {.name = "--by", .help = "Who; default: $USER", .target = &options->by, .value = "NAME"}},
+                  {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
+                  {.name = "--by", .help = "Who redacts it; default: $USER", .target = &options->by, .value = "NAME"}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

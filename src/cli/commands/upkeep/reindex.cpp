@@ -49,14 +49,12 @@ Command reindexCommand() {
   auto noSearch = std::make_shared<bool>(false);
   return {
       .name = "reindex",
-      .summary = "Make the catalog anew from the sessions",
+      .summary = "Rebuild the catalog from the sessions",
       .details =
-          "The catalog (list, search, usage) holds nothing that is not in the sessions, and follows them by itself.\n"
-          "This is for when it should begin from nothing.",
+          "The catalog (list, search, usage) holds only what is in the sessions, and follows them by itself. "
+          "This command rebuilds it from nothing.",
       .examples = "  bough reindex",
-      .options = {{.name = "--no-search",
-                   .help = "Leave the text for search to the first search",
-                   .target = noSearch.get()}},
+      .options = {{.name = "--no-search", .help = "Let the first search index the text", .target = noSearch.get()}},
       .values = noSearch,
       .run = [noSearch](const Context& context) { return run(context, *noSearch); },
   };

@@ -35,15 +35,15 @@ void print(const RepairReport& report, bool json) {
   if (!report.removedFiles.empty()) printLine(fmt::format("removed {}", fmt::join(report.removedFiles, ", ")));
   for (const std::string& path : report.otherCopies) {
     printLine(
-        fmt::format("{} stays: it is not read and holds something else than {}; look which one is right and move the "
-                    "other out of the store",
+        fmt::format("{} stays: it is not read, and its content differs from {}; decide which file is right and move "
+                    "the other one out of the store",
                     path, report.path));
   }
   if (report.damagedLines > 0) {
-    printLine(fmt::format("{} damaged places stay as they are and are skipped; `bough verify {}` lists them",
+    printLine(fmt::format("{} damaged parts stay in the log and are skipped; `bough verify {}` lists them",
                           report.damagedLines, report.sessionId));
   }
-  if (!report.refusal) printLine(fmt::format("{} can be read and appended to", report.sessionId));
+  if (!report.refusal) printLine(fmt::format("{} is ready to read and append", report.sessionId));
 }
 
 Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
@@ -59,7 +59,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore());
   if (options.removeUnused) return removeUnused(context, *store);
   if (options.session.empty()) {
-    return fail(ErrorCode::InvalidArgument, "which session?", "`bough verify` finds the ones that need it");
+    return fail(ErrorCode::InvalidArgument, "no session was named", "`bough verify` finds the ones that need it");
   }
   BOUGH_TRY(auto session, resolveSession(*store, options.session));
   if (options.detach) {
@@ -77,10 +77,10 @@ Command repairCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "repair",
-      .summary = "Put a session in order after a crash; loses nothing",
+      .summary = "Repair a session after a crash; loses nothing",
       .details =
-          "Torn bytes at the end move to <session>.torn, leftovers of interrupted work go, the index is made anew.\n"
-          "Damaged lines in the middle are never removed: they stay and are skipped.",
+          "Moves torn bytes at the end of the log to <session>.torn, removes what interrupted work left, and "
+          "rebuilds the index. Damaged lines in the middle are never removed: they stay and are skipped.",
       .examples =
           "  bough repair SESSION\n"
           "  bough repair --unused-attachments",
@@ -89,7 +89,7 @@ Command repairCommand() {
                    .help = "Of a fork whose parent is lost, make what is left a session of its own",
                    .target = &options->detach},
                   {.name = "--unused-attachments",
-                   .help = "Instead: remove attachments that no entry names",
+                   .help = "Instead: remove attachments that no entry uses",
                    .target = &options->removeUnused}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

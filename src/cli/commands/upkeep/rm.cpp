@@ -18,7 +18,7 @@ struct Options {
 
 void printResult(const TrashedSession& moved, bool json) {
   if (!json) {
-    printMessage(fmt::format("{} is in the trash ({}); `bough trash --restore {}` brings it back", moved.sessionId,
+    printMessage(fmt::format("{} is in the trash ({}); `bough trash --restore {}` restores it", moved.sessionId,
                              formatBytes(moved.bytes), moved.sessionId));
     return;
   }
@@ -57,7 +57,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
       continue;
     }
     if (moved.error().code == ErrorCode::HasForks) {
-      moved.error().hint = "remove them as well, or add --detach: each then gets its own copy";
+      moved.error().hint = "remove the forks as well, or add --detach, which gives each fork its own copy";
     }
     printError(moved.error(), context.json);
     code = kProblem;
@@ -72,7 +72,7 @@ Command rmCommand() {
   return {
       .name = "rm",
       .summary = "Move sessions to the trash",
-      .details = "Nothing is lost: `bough trash` lists what is there and brings it back.",
+      .details = "`bough trash` lists the trash and restores sessions from it.",
       .examples =
           "  bough rm SESSION\n"
           "  bough rm @3 @4 --yes",

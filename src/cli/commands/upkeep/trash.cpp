@@ -40,7 +40,8 @@ Result<std::string> find(const std::vector<TrashedSession>& trash, const std::st
   });
   if (one) return begins.front()->trashId;
   if (begins.empty()) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", name), "`bough trash` lists what is");
+    return fail(ErrorCode::NotFound, fmt::format("there is no session {} in the trash", name),
+                "`bough trash` lists the trash");
   }
   return fail(ErrorCode::InvalidArgument,
               fmt::format("{} in the trash begin with {}: {}, {} …", begins.size(), name, begins[0]->trashId,
@@ -77,7 +78,8 @@ Result<ExitCode> list(const Context& context, SessionStore& store, const std::ve
     table.add({each.sessionId, formatAge(each.removedMs, now), formatBytes(each.bytes), titleOf(each)});
   }
   table.print();
-  printMessage("`bough trash --restore SESSION` brings one back, `bough trash --empty` removes them for good");
+  printMessage(
+      "`bough trash --restore SESSION` restores a session; `bough trash --empty` removes all of them for good");
   return kDone;
 }
 
@@ -95,7 +97,7 @@ Result<ExitCode> restore(const Context& context, SessionStore& store, const std:
     }
     const std::string session = trashId->substr(0, trashId->rfind('~'));
     if (!context.json) {
-      printMessage(fmt::format("{} is back", session));
+      printMessage(fmt::format("{} is restored", session));
       continue;
     }
     std::string out;
@@ -122,7 +124,7 @@ Result<ExitCode> empty(const Context& context, SessionStore& store, std::vector<
   auto bytes = store.emptyTrash(ids);
   if (!bytes) return std::unexpected(bytes.error());
   if (!context.json) {
-    printMessage(fmt::format("{} session{} removed for good: {} came back", ids.size(), ids.size() == 1 ? "" : "s",
+    printMessage(fmt::format("{} session{} removed for good, {} freed", ids.size(), ids.size() == 1 ? "" : "s",
                              formatBytes(*bytes)));
     return kDone;
   }
@@ -136,10 +138,10 @@ Result<ExitCode> empty(const Context& context, SessionStore& store, std::vector<
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.empty && !options.restore.empty()) {
-    return fail(ErrorCode::InvalidArgument, "--restore and --empty do not go together", "one after the other");
+    return fail(ErrorCode::InvalidArgument, "--restore and --empty cannot be combined", "run one after the other");
   }
   if (!options.empty && (!options.olderThan.empty() || options.yes)) {
-    return fail(ErrorCode::InvalidArgument, "--older-than and --yes belong to --empty", "`bough trash --empty …`");
+    return fail(ErrorCode::InvalidArgument, "--older-than and --yes need --empty", "`bough trash --empty …`");
   }
   BOUGH_TRY(auto store, context.openStore());
   BOUGH_TRY(auto trash, store->listTrash());
@@ -154,19 +156,19 @@ Command trashCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "trash",
-      .summary = "List what was thrown away, bring it back, or remove it for good",
+      .summary = "List the trash, restore sessions, or remove them for good",
       .details = "Nothing leaves the trash by itself.",
       .examples =
           "  bough trash\n"
           "  bough trash --restore SESSION\n"
           "  bough trash --empty --older-than 30d",
       .options = {{.name = "--restore",
-                   .help = "Bring this session back; may be given more than once",
+                   .help = "Restore this session; may be repeated",
                    .target = &options->restore,
                    .value = "SESSION"},
-                  {.name = "--empty", .help = "Remove what is in the trash for good", .target = &options->empty},
+                  {.name = "--empty", .help = "Remove everything in the trash for good", .target = &options->empty},
                   {.name = "--older-than",
-                   .help = "With --empty: only what has lain there so long",
+                   .help = "With --empty: only sessions that were removed longer ago than this",
                    .target = &options->olderThan,
                    .value = "AGE"},
                   {.name = "--yes", .help = "With --empty: do not ask", .target = &options->yes}},

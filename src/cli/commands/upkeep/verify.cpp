@@ -97,7 +97,7 @@ Command verifyCommand() {
   return {
       .name = "verify",
       .summary = "Check every byte of sessions; changes nothing",
-      .details = "Without a session: all of the store. Exit code 1 when something cannot be read.",
+      .details = "Without a session, checks all sessions of the store. The exit code is 1 if something cannot be read.",
       .examples =
           "  bough verify\n"
           "  bough verify SESSION --json",
