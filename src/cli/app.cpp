@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -11,7 +10,9 @@
 
 #include "cli/commands/commands.h"
 #include "cli/definition/help.h"
+#include "cli/definition/option_parser.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 
 namespace bough::cli {
 namespace {
@@ -21,40 +22,35 @@ std::string environmentValue(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-// What a variable that is not set leaves of an argument is a mistake of the caller, not a wish for the default.
-std::string refuseEmpty(const std::string& value) {
-  return value.empty() ? "the value is empty; give a value or leave the option out" : "";
-}
-
-void addOption(CLI::App& app, const Option& option) {
-  CLI::Option* added = nullptr;
-  if (auto* const* flag = std::get_if<bool*>(&option.target)) {
-    added = app.add_flag(option.name, **flag, option.help);
-  } else if (auto* const* text = std::get_if<std::string*>(&option.target)) {
-    added = app.add_option(option.name, **text, option.help);
-    if (option.alone.empty()) {
-      added->check(refuseEmpty, "not empty");
-    } else {
-      added->expected(0, 1);
-    }
-  } else if (auto* const* number = std::get_if<std::uint64_t*>(&option.target)) {
-    added = app.add_option(option.name, **number, option.help);
-  } else {
-    added = app.add_option(option.name, *std::get<std::vector<std::string>*>(option.target), option.help);
-  }
-  added->required(option.required);
-  if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
-}
-
-// An option that was given without its value has the one it stands for.
-void setAlone(const CLI::App& app, const Option& option) {
-  if (option.alone.empty() || app.count(option.name) == 0) return;
-  std::string& value = *std::get<std::string*>(option.target);
-  if (value.empty()) value = option.alone;
-}
-
 ExitCode codeFor(const Error& error) {
   return error.code == ErrorCode::InvalidArgument || error.code == ErrorCode::Unsupported ? kWrongUse : kProblem;
+}
+
+// Whether a part of a hint says to run the command that has just failed.
+bool names(std::string_view part, std::string_view command) {
+  const std::string quoted = fmt::format("`bough {}", command);
+  const std::size_t at = part.find(quoted);
+  if (at == std::string_view::npos) return false;
+  const std::string_view rest = part.substr(at + quoted.size());
+  if (rest.empty() || (rest.front() != '`' && rest.front() != ' ')) return false;
+  // With other options it is another thing to do.
+  return rest.substr(0, rest.find('`')).find(" -") == std::string_view::npos;
+}
+
+// The hint without the parts that name the command: what stands in brackets, or between semicolons.
+std::string withoutCommand(std::string hint, std::string_view command) {
+  const std::size_t open = hint.find(" (");
+  const std::size_t close = hint.find(')', std::min(open, hint.size()));
+  if (close != std::string::npos && names(std::string_view(hint).substr(open, close - open), command)) {
+    hint.erase(open, close + 1 - open);
+  }
+  std::string kept;
+  for (std::string_view rest = hint; !rest.empty();) {
+    const std::size_t end = std::min(rest.find("; "), rest.size());
+    if (!names(rest.substr(0, end), command)) kept.append(kept.empty() ? "" : "; ").append(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+  }
+  return kept;
 }
 
 int runWords(std::vector<std::string> words, const std::shared_ptr<StorageBackend>& backend) {
@@ -76,17 +72,19 @@ class Application {
     app_.name("bough");
     for (const Option& option : globalOptions(context_)) addOption(app_, option);
     app_.require_subcommand(0, 1);
+    app_.allow_extras();  // They are looked at below: some commands take words that begin with a dash.
     app_.fallthrough();
     for (const CommandGroup& group : groups_) {
       for (const Command& command : group.commands) {
         CLI::App* parser = app_.add_subcommand(command.name, command.summary);
+        for (const std::string& alias : command.aliases) parser->alias(alias);
         // Only the command that is meant needs its options; making all of them takes longer than most commands.
         parser->preparse_callback([parser, &command](std::size_t) {
           for (const Option& option : command.options) addOption(*parser, option);
         });
         parser->callback([this, parser, &command] {
           for (const Option& option : command.options) setAlone(*parser, option);
-          run_ = command.run;
+          command_ = &command;
         });
       }
     }
@@ -98,16 +96,34 @@ class Application {
     } catch (const CLI::CallForHelp&) {
       return showHelp();
     } catch (const CLI::ParseError& error) {
-      return wrongUse(argc, argv, error.what());
+      return wrongUse(argc, argv, describe(error));
+    }
+    useColors(context_.color);
+    std::vector<std::string> left = app_.remaining(true);
+    std::erase(left, "--");
+    if (!left.empty()) {
+      if (!areWords(left)) return wrongUse(argc, argv, fmt::format("unexpected argument {}", left.front()));
+      *command_->dashWords = std::move(left);
     }
     if (context_.version) return versionCommand().run(context_);
-    return run_ ? run_(context_) : showHome(context_);
+    if (command_ == nullptr) return showHome(context_);
+    auto outcome = command_->run(context_);
+    if (!outcome) outcome.error().hint = withoutCommand(std::move(outcome.error().hint), command_->name);
+    return outcome;
   }
 
   [[nodiscard]] bool json() const { return context_.json; }
 
  private:
-  // Behind `--help`, with or without a command.
+  // Whether what the parser could not place are words that the command takes: with one dash, as `-word` of a search.
+  [[nodiscard]] bool areWords(const std::vector<std::string>& left) const {
+    return command_ != nullptr && command_->dashWords != nullptr &&
+           std::ranges::all_of(left, [](const std::string& word) {
+             return word.size() > 1 && word.starts_with('-') && !word.starts_with("--");
+           });
+  }
+
+  // For `--help`, with or without a command.
   Result<ExitCode> showHelp() {
     const auto parsed = app_.get_subcommands();
     return printHelp(groups_, parsed.empty() ? "" : parsed.front()->get_name(), context_.json);
@@ -118,7 +134,12 @@ class Application {
     const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
     for (const std::string_view argument : arguments) context_.json = context_.json || argument == "--json";
     const auto parsed = app_.get_subcommands();
-    if (auto unknown = unknownOption(arguments, parsed.empty() ? "" : parsed.front()->get_name())) return *unknown;
+    const std::string name = parsed.empty() ? "" : parsed.front()->get_name();
+    for (const std::string_view argument : arguments.subspan(1)) {
+      if (argument == "--") break;
+      if (!argument.starts_with("--")) continue;
+      BOUGH_TRY(checkOption(argument.substr(0, argument.find('=')), name));
+    }
     if (!parsed.empty()) {
       return fail(ErrorCode::InvalidArgument, message,
                   fmt::format("`bough help {}` explains it", parsed.front()->get_name()));
@@ -130,32 +151,28 @@ class Application {
     return fail(ErrorCode::InvalidArgument, message, "`bough help` lists the commands");
   }
 
-  // The first option that neither the command nor every command has, and the one that was perhaps meant.
-  std::optional<std::unexpected<Error>> unknownOption(std::span<char*> arguments, const std::string& commandName) {
+  // InvalidArgument, with the option that was perhaps meant, unless the command, or every command, has this option.
+  Result<void> checkOption(std::string_view name, const std::string& commandName) {
     std::vector<Option> options = globalOptions(context_);
-    if (auto command = findCommand(groups_, commandName))
+    if (auto command = findCommand(groups_, commandName)) {
       std::ranges::copy(command->options, std::back_inserter(options));
+    }
     std::vector<std::string> known{"--help"};
     for (const Option& option : options) {
       if (!option.isArgument()) known.push_back(option.name.substr(option.name.rfind(',') + 1));
     }
-    for (std::string_view argument : arguments.subspan(1)) {
-      if (argument == "--") break;
-      argument = argument.substr(0, argument.find('='));
-      if (!argument.starts_with("--") || std::ranges::find(known, argument) != known.end()) continue;
-      const std::string meant = nearest(argument, known);
-      return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", argument),
-                  !meant.empty()        ? fmt::format("did you mean {}?", meant)
-                  : commandName.empty() ? "`bough help` lists the commands"
-                                        : fmt::format("`bough help {}` explains it", commandName));
-    }
-    return std::nullopt;
+    if (std::ranges::find(known, name) != known.end()) return {};
+    const std::string meant = nearest(name, known);
+    return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", name),
+                !meant.empty()        ? fmt::format("did you mean {}?", meant)
+                : commandName.empty() ? "`bough help` lists the commands"
+                                      : fmt::format("`bough help {}` explains it", commandName));
   }
 
   std::vector<CommandGroup> groups_;
   CLI::App app_;
   Context context_;
-  std::function<Result<ExitCode>(const Context&)> run_;
+  const Command* command_ = nullptr;
 };
 
 }  // namespace
@@ -163,15 +180,21 @@ class Application {
 std::string Context::resolvedLocation() const {
   if (!storeLocation.empty()) return storeLocation;
   if (auto location = environmentValue("BOUGH_STORE"); !location.empty()) return location;
-  if (auto data = environmentValue("XDG_DATA_HOME"); !data.empty()) return data + "/bough";
-  return environmentValue("HOME") + "/.local/share/bough";
+  if (auto data = environmentValue("XDG_DATA_HOME"); data.starts_with('/')) return data + "/bough";
+  const std::string home = environmentValue("HOME");
+  return home.empty() ? home : home + "/.local/share/bough";
 }
 
 Result<std::unique_ptr<SessionStore>> Context::openStore(bool create) const {
   StoreOptions options;
   options.create = create;
   if (backend) return SessionStore::open(SessionStoreInit{.backend = backend, .options = options});
-  return SessionStore::open(resolvedLocation(), options);
+  const std::string location = resolvedLocation();
+  if (location.empty()) {
+    return fail(ErrorCode::InvalidArgument, "cannot tell where the store is: HOME is not set",
+                "set HOME, or name a store with --store or BOUGH_STORE");
+  }
+  return SessionStore::open(location, options);
 }
 
 int run(int argc, char** argv, std::shared_ptr<StorageBackend> backend) {

@@ -17,6 +17,7 @@ import tempfile
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+SHORT = re.compile(r"(?<![-\w])[0-9a-f]{8}(?![-\w])")  # what lists show of an id: its end
 SEAL = re.compile(r'("seal":"\d+/\d+ )[0-9a-f]{8}"')
 
 
@@ -63,6 +64,7 @@ def run(script, bough, server):
     head, found = commands(script.read_text())
     out = list(head)
     ids = {}
+    shorts = {}
     with tempfile.TemporaryDirectory() as folder:
         environment = {"PATH": f"{folder}/bin:" + os.environ["PATH"], "BOUGH_STORE": f"{folder}/store", "HOME": folder, "LC_ALL": "C.UTF-8",
                        "BOUGH_TEST_SERVER": f"{folder}/server"}
@@ -79,6 +81,7 @@ def run(script, bough, server):
             text = done.stdout.decode("utf-8", "replace").replace(folder, "<folder>")
             text = UUID.sub(lambda match: ids.setdefault(match[0], f"<id{len(ids) + 1}>"), text)
             text = SEAL.sub(r'\1<crc>"', TIME.sub("<time>", text))
+            text = SHORT.sub(lambda match: shorts.setdefault(match[0], f"<short{len(shorts) + 1}>"), text)
             out.append("$ " + command.replace("\n", "\n> "))
             out += text.splitlines()
             if done.returncode:

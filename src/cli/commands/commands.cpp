@@ -8,7 +8,7 @@ std::vector<CommandGroup> commandGroups() {
   return {
       {.title = "Sessions",
        .commands = {chatCommand(), newCommand(), lsCommand(), showCommand(), searchCommand(), usageCommand(),
-                    appendCommand(), followCommand(), catCommand()}},
+                    appendCommand(), renameCommand(), followCommand(), catCommand()}},
       {.title = "Branches",
        .commands = {treeCommand(), branchesCommand(), switchCommand(), forkCommand(), labelCommand(), labelsCommand(),
                     restoreCommand(), diffCommand(), replayCommand()}},

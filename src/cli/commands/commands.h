@@ -9,6 +9,7 @@ namespace bough::cli {
 
 Command chatCommand();
 Command newCommand();
+Command renameCommand();
 Command lsCommand();
 Command searchCommand();
 Command usageCommand();

@@ -18,7 +18,8 @@ namespace bough::cli {
 
 /// What every command is given.
 struct Context {
-  std::string storeLocation;  ///< As --store gave it; empty for the default.
+  std::string storeLocation;   ///< As --store gave it; empty for the default.
+  std::string color = "auto";  ///< auto, always or never.
   bool json = false;
   bool version = false;                     ///< --version: only that is printed.
   std::shared_ptr<StorageBackend> backend;  ///< When set, the store is over this one, wherever --store points.
@@ -27,7 +28,8 @@ struct Context {
 
   /// Opens the store. Only commands that make something make the store too.
   [[nodiscard]] Result<std::unique_ptr<SessionStore>> openStore(bool create = false) const;
-  /// --store, else BOUGH_STORE, else $XDG_DATA_HOME/bough, else ~/.local/share/bough.
+  /// --store, else BOUGH_STORE, else $XDG_DATA_HOME/bough, else ~/.local/share/bough. Empty when none of them is there:
+  /// HOME is not set. A relative XDG_DATA_HOME is ignored, as its specification demands.
   [[nodiscard]] std::string resolvedLocation() const;
 };
 
@@ -39,7 +41,9 @@ struct Option {
   std::variant<bool*, std::string*, std::uint64_t*, std::vector<std::string>*> target;
   bool required = false;
   std::vector<std::string> choices = {};
-  std::string value = {};  ///< What the help calls its value, as N or FILE.
+  std::string value = {};   ///< What the help calls its value, as N or FILE.
+  std::uint64_t least = 1;  ///< The range of a number.
+  std::uint64_t most = 1'000'000'000;
   std::string alone = {};  ///< The value when the option is given without one; empty: it must have one.
 
   [[nodiscard]] bool isArgument() const { return !name.starts_with('-'); }
@@ -54,6 +58,9 @@ struct Command {
   std::vector<Option> options;
   std::shared_ptr<void> values;  ///< Keeps alive what the options point to.
   std::function<Result<ExitCode>(const Context&)> run;
+  std::vector<std::string> aliases = {};  ///< Other names that people type.
+  /// Where words that begin with one dash and are not options go; null: they are wrong use.
+  std::vector<std::string>* dashWords = nullptr;
 };
 
 /// Commands that belong together, as the help lists them.

@@ -10,6 +10,11 @@ std::vector<Option> globalOptions(Context& context) {
        .help = "The store: a folder. Default: $BOUGH_STORE, else $XDG_DATA_HOME/bough, else ~/.local/share/bough",
        .target = &context.storeLocation,
        .value = "FOLDER"},
+      {.name = "--color",
+       .help = "Use colors: on a terminal, always or never; default: auto",
+       .target = &context.color,
+       .choices = {"auto", "always", "never"},
+       .value = "WHEN"},
       {.name = "--json", .help = "Print JSON for programs", .target = &context.json},
       {.name = "--version", .help = "Print the version and nothing else", .target = &context.version},
   };

@@ -44,7 +44,7 @@ std::string row(std::string_view name, std::string_view text, std::size_t column
 }
 
 std::string helpOf(const Option& option) {
-  std::string help = option.help;
+  std::string help = option.required && !option.isArgument() ? "Required. " + option.help : option.help;
   if (!option.choices.empty()) help += fmt::format(" ({})", fmt::join(option.choices, ", "));
   return help;
 }
@@ -87,10 +87,14 @@ std::string optionSyntax(const Option& option) {
 std::string usageLine(const Command& command) {
   std::string usage = "bough " + command.name;
   for (const Option& option : command.options) {
-    if (!option.isArgument()) continue;
+    if (!option.isArgument()) {
+      if (option.required) usage += " " + optionSyntax(option);
+      continue;
+    }
     usage += fmt::format(fmt::runtime(option.required ? " {}" : " [{}]"), optionSyntax(option));
   }
-  if (std::ranges::any_of(command.options, [](const Option& option) { return !option.isArgument(); })) {
+  if (std::ranges::any_of(command.options,
+                          [](const Option& option) { return !option.isArgument() && !option.required; })) {
     usage += " [OPTIONS]";
   }
   return usage;
@@ -117,6 +121,7 @@ std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t wi
 std::string commandHelp(const Command& command, std::size_t width) {
   constexpr std::size_t kColumn = 24;
   std::string out = fmt::format("{}\n\nUsage: {}\n", command.summary, usageLine(command));
+  if (!command.aliases.empty()) out += fmt::format("Also: {}\n", fmt::join(command.aliases, ", "));
   if (!command.options.empty()) out += "\n";
   for (const Option& option : command.options) out += row(optionSyntax(option), helpOf(option), kColumn, width);
   if (!command.details.empty()) {
@@ -144,13 +149,14 @@ Result<Command> findCommand(const std::vector<CommandGroup>& groups, const std::
   std::vector<std::string> known;
   for (const CommandGroup& group : groups) {
     for (const Command& command : group.commands) {
-      if (command.name == name) return command;
+      if (command.name == name || std::ranges::find(command.aliases, name) != command.aliases.end()) return command;
       known.push_back(command.name);
+      known.insert(known.end(), command.aliases.begin(), command.aliases.end());
     }
   }
   const std::string meant = nearest(name, known);
   return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
-              meant.empty() ? "`bough help` lists them" : fmt::format("did you mean `bough {}`?", meant));
+              meant.empty() ? "`bough --help` lists the commands" : fmt::format("did you mean `bough {}`?", meant));
 }
 
 }  // namespace bough::cli

@@ -27,8 +27,15 @@ Result<std::string> idAt(SessionStore& store, const std::string& sessionId, Tree
   return std::move(entries.front().id);
 }
 
-// Of the head's branch, or the first there is.
+// The first message of the head's branch; without messages its first entry, or the first there is.
 Result<std::string> rootOf(SessionStore& store, const std::string& sessionId) {
+  BOUGH_TRY(const auto state, store.sessionState(sessionId));
+  if (!state.headId.empty()) {
+    BOUGH_TRY(const auto first,
+              store.loadSessionEntries(
+                  sessionId, {.limit = 1, .branch = state.headId, .types = {std::string(entry_type::kMessage)}}));
+    if (!first.empty()) return first.front().id;
+  }
   BOUGH_TRY(auto tree, store.loadTree(sessionId));
   const TreeNode root = tree.head() == kNoNode ? tree.firstRoot() : tree.root(tree.head());
   if (root != kNoNode) return idAt(store, sessionId, root);
@@ -68,12 +75,34 @@ std::size_t takeSteps(std::string& name) {
   return sum;
 }
 
+// Entries whose id ends so. The index knows no ends, so that all entries are read: only for what may be one.
+Result<std::vector<std::string>> bySuffix(SessionStore& store, const std::string& sessionId, const std::string& name,
+                                          std::size_t most) {
+  constexpr std::size_t kLeast = 4;
+  constexpr std::size_t kPart = 512;
+  constexpr std::size_t kPartBytes = std::size_t{16} << 20;
+  std::vector<std::string> found;
+  if (name.size() < kLeast || name.find_first_not_of("0123456789abcdef-") != std::string::npos) return found;
+  LoadOptions part{.limit = kPart, .limitBytes = kPartBytes};
+  for (;;) {
+    BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId, part));
+    if (entries.empty()) return found;
+    for (const Entry& entry : entries) {
+      if (entry.id.ends_with(name) && found.size() < most) found.push_back(entry.id);
+    }
+    part.fromSequence += entries.size();
+  }
+}
+
 Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, const std::string& name) {
   constexpr std::size_t kShown = 8;
   std::vector<std::string> found;
   if (!name.empty()) {
     BOUGH_TRY(auto ids, store.findEntryIds(sessionId, name, kShown + 1));
     found = std::move(ids);
+  }
+  if (found.empty()) {
+    BOUGH_TRY(found, bySuffix(store, sessionId, name, kShown + 1));
   }
   if (found.size() == 1) return std::move(found.front());
   if (found.empty()) {
@@ -86,11 +115,10 @@ Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, 
     const EntrySummary summary = entry ? summarizeEntry(*entry, 30) : EntrySummary{};
     candidates += fmt::format("{}{} [{}] {}", i == 0 ? "" : "; ", found[i], summary.speaker, summary.text);
   }
-  return fail(
-      ErrorCode::InvalidArgument,
-      fmt::format("{} entries begin with {}: {}{}", found.size() > kShown ? "several" : std::to_string(found.size()),
-                  name, candidates, found.size() > kShown ? "; …" : ""),
-      "type more of the id");
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("{} entries match {}: {}{}", found.size() > kShown ? "several" : std::to_string(found.size()),
+                          name, candidates, found.size() > kShown ? "; …" : ""),
+              "type more of the id");
 }
 
 // A name without steps behind it.
@@ -111,6 +139,15 @@ Result<std::string> resolveBase(SessionStore& store, const std::string& sessionI
 }
 
 }  // namespace
+
+Result<std::string> resolveEntryToChange(SessionStore& store, const std::string& sessionId, const std::string& name) {
+  constexpr std::size_t kLeast = 8;
+  BOUGH_TRY(auto entry, resolveEntry(store, sessionId, name));
+  const bool part = entry != name && (entry.starts_with(name) || entry.ends_with(name));
+  if (!part || name.size() >= kLeast) return entry;
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not an exact name; it matches entry {}", name, entry),
+              "give the id, or at least 8 characters of it");
+}
 
 Result<std::string> resolveEntry(SessionStore& store, const std::string& sessionId, const std::string& name) {
   std::string base = name;

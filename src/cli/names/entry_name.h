@@ -14,5 +14,7 @@ inline constexpr const char* kEntryHelp =
 /// The id of the entry that `name` means. NotFound when there is none; InvalidArgument, with the candidates, when there
 /// are several.
 Result<std::string> resolveEntry(SessionStore& store, const std::string& sessionId, const std::string& name);
+/// The same where it cannot be undone: the beginning or end of an id must have at least 8 characters.
+Result<std::string> resolveEntryToChange(SessionStore& store, const std::string& sessionId, const std::string& name);
 
 }  // namespace bough::cli

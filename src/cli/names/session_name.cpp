@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -11,7 +12,10 @@
 #include "bough/catalog.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/foreign.h"
+#include "cli/names/listing.h"
+#include "cli/terminal/confirm.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 
 namespace bough::cli {
 namespace {
@@ -19,29 +23,29 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kShown = 8;
+constexpr std::size_t kShortId = 8;
+constexpr std::size_t kLeastSuffix = 3;
+constexpr std::size_t kIdLength = 36;
+
+// Whether bough made this id: a time-ordered UUID.
+bool isMadeId(std::string_view id) {
+  return id.size() == kIdLength && id[8] == '-' && id[13] == '-' && id[14] == '7' && id[18] == '-' && id[23] == '-';
+}
 
 std::unexpected<Error> noSuchSession(const std::string& name) {
   return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name), "`bough ls` lists the sessions");
 }
 
-std::unexpected<Error> ambiguous(const std::string& name, const NameMatch& match) {
+std::unexpected<Error> ambiguous(const std::string& name, const std::vector<SessionSummary>& sessions,
+                                 std::string_view advice) {
   std::string candidates;
-  std::size_t width = 0;
-  for (const SessionSummary& session : match.sessions) width = std::max(width, session.sessionId.size());
-  for (const SessionSummary& session : match.sessions) {
-    if (&session == &match.sessions[std::min(kShown, match.sessions.size() - 1)] && match.sessions.size() > kShown) {
-      candidates += "\n  …";
-      break;
-    }
-    std::string line = fmt::format("\n  {:{}}  {}", session.sessionId, width, text::excerpt(displayTitle(session), 50));
-    line.erase(line.find_last_not_of(' ') + 1);
-    candidates += line;
-  }
+  for (std::size_t i = 0; i < std::min(sessions.size(), kShown); ++i) candidates += "\n  " + nameWithTitle(sessions[i]);
+  if (sessions.size() > kShown) candidates += "\n  …";
   return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions:{}", name, candidates),
-              match.kind == NameMatch::Kind::Title ? "type more of the title, or the id" : "type more of the id");
+              std::string(advice));
 }
 
-// `@3` of the last listing.
+// `@3` of the last list on this terminal.
 std::optional<std::size_t> listingNumber(std::string_view name) {
   std::size_t number = 0;
   if (!name.starts_with('@')) return std::nullopt;
@@ -50,25 +54,86 @@ std::optional<std::size_t> listingNumber(std::string_view name) {
   return number;
 }
 
-Result<std::string> newestSession(Catalog& catalog) {
+Result<SessionSummary> newestSession(Catalog& catalog) {
   BOUGH_TRY(auto newest, catalog.list({.filter = {}, .limit = 1, .models = false}));
   if (newest.empty()) return fail(ErrorCode::NotFound, "the store has no sessions yet", "`bough new` makes one");
-  return newest.front().sessionId;
+  return std::move(newest.front());
 }
 
-Result<std::string> findInCatalog(SessionStore& store, const std::string& name) {
+// The sessions whose id ends so. Only ids that bough made have an end that tells them apart.
+Result<std::vector<std::string>> sessionsEnding(SessionStore& store, std::string_view end) {
+  std::vector<std::string> found;
+  if (end.size() < kLeastSuffix) return found;
+  BOUGH_TRY(const auto ids, store.listSessions());
+  for (const std::string& id : ids) {
+    if (isMadeId(id) && id.ends_with(end)) found.push_back(id);
+  }
+  return found;
+}
+
+// How sure it is that a name means this session, and goes on to mean it.
+enum class Certainty : std::uint8_t { Exact, Loose };
+struct Found {
+  SessionSummary session;
+  Certainty certainty = Certainty::Loose;
+};
+
+Result<Found> findByTitle(const std::string& name, std::vector<SessionSummary> matches) {
+  std::vector<SessionSummary> exact;
+  for (const SessionSummary& each : matches) {
+    if (each.title == name) exact.push_back(each);
+  }
+  if (exact.size() == 1) return Found{.session = std::move(exact.front())};
+  if (matches.size() == 1) return Found{.session = std::move(matches.front())};
+  return ambiguous(name, exact.empty() ? matches : exact, "type more of the title, or the id");
+}
+
+Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
+  constexpr std::size_t kTitles = 1000;
   BOUGH_TRY(auto catalog, Catalog::open(store));
-  // A number means what was shown, not what has come since.
-  if (const auto number = listingNumber(name)) return catalog->listed(*number);
   // Another process may be at it; what was known until now still serves.
   if (auto done = catchUpWithBar(*catalog); !done && done.error().code != ErrorCode::Busy) {
     return std::unexpected(done.error());
   }
-  if (name == "@last") return newestSession(*catalog);
-  BOUGH_TRY(auto match, catalog->findByName(name, kShown + 1));
-  if (match.sessions.empty()) return noSuchSession(name);
-  if (match.sessions.size() > 1) return ambiguous(name, match);
-  return match.sessions.front().sessionId;
+  const auto session = [&](const std::string& id) {
+    auto row = catalog->session(id);
+    return row ? std::move(*row) : SessionSummary{.sessionId = id};
+  };
+  if (name == "@last") {
+    BOUGH_TRY(auto newest, newestSession(*catalog));
+    return Found{.session = std::move(newest)};
+  }
+  // A number means what was shown, not what has come since.
+  if (const auto number = listingNumber(name)) {
+    BOUGH_TRY(const auto id, listedSession(store, *number));
+    return Found{.session = session(id)};
+  }
+  if (name.starts_with('@')) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} does not name a session", text::excerpt(name, 40)),
+                "there are @last and @N, the number in the last list");
+  }
+  BOUGH_TRY(auto match, catalog->findByName(name, kTitles));
+  if (match.kind == NameMatch::Kind::Id || match.kind == NameMatch::Kind::Key) {
+    return Found{.session = std::move(match.sessions.front()), .certainty = Certainty::Exact};
+  }
+  if (match.kind == NameMatch::Kind::IdPrefix) {
+    if (match.sessions.size() > 1) return ambiguous(name, match.sessions, "type more of the id");
+    const bool enough = name.size() >= kShortId && isMadeId(match.sessions.front().sessionId);
+    return Found{.session = std::move(match.sessions.front()),
+                 .certainty = enough ? Certainty::Exact : Certainty::Loose};
+  }
+  BOUGH_TRY(const auto ending, sessionsEnding(store, name));
+  if (ending.size() == 1) {
+    return Found{.session = session(ending.front()),
+                 .certainty = name.size() >= kShortId ? Certainty::Exact : Certainty::Loose};
+  }
+  if (ending.size() > 1) {
+    std::vector<SessionSummary> several;
+    for (const std::string& id : ending) several.push_back(session(id));
+    return ambiguous(name, several, "type more of the id");
+  }
+  if (match.kind == NameMatch::Kind::Title) return findByTitle(name, std::move(match.sessions));
+  return noSuchSession(name);
 }
 
 // A name that may be a path: it has a slash, or the ending of a session file.
@@ -148,7 +213,25 @@ Result<std::string> findSession(SessionStore& store, const std::string& name) {
   if (isKnown(store, name)) return name;
   std::error_code error;
   if (looksLikePath(name) && fs::exists(name, error)) return sessionAt(store, name);
-  return findInCatalog(store, name);
+  BOUGH_TRY(auto found, findInCatalog(store, name));
+  return std::move(found.session.sessionId);
+}
+
+Result<std::string> findSessionToChange(SessionStore& store, const std::string& name, bool asking) {
+  std::error_code error;
+  if (name.empty() || isKnown(store, name) || (looksLikePath(name) && fs::exists(name, error))) {
+    return findSession(store, name);
+  }
+  BOUGH_TRY(auto found, findInCatalog(store, name));
+  if (found.certainty == Certainty::Exact) return std::move(found.session.sessionId);
+  const std::string meant = nameWithTitle(found.session);
+  if (asking && stdinIsTerminal()) {
+    BOUGH_TRY(const bool sure, confirm(fmt::format("\"{}\" is session {}. Change it?", name, meant)));
+    if (sure) return std::move(found.session.sessionId);
+    return fail(ErrorCode::InvalidArgument, "nothing was changed", "name the session by its id or its key");
+  }
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not an exact name; it matches {}", name, meant),
+              "to change a session, give its id, its key, or at least 8 characters of an id that bough made");
 }
 
 // Whatever a command does with such a session, it works on a part of its history.
@@ -162,8 +245,38 @@ void tellOfLostHistory(SessionStore& store, const std::string& sessionId) {
 
 }  // namespace
 
+std::string shortId(std::string_view id) {
+  return std::string(isMadeId(id) ? id.substr(id.size() - kShortId) : id);
+}
+
+std::function<std::string(const std::string&)> idPainter(SessionStore& store) {
+  constexpr std::size_t kMost = 2'000;
+  auto ids = store.listSessions();
+  if (!ids || ids->size() > kMost) return [](const std::string& id) { return styled(Style::Bold, id); };
+  return [ids = std::move(*ids)](const std::string& id) {
+    std::size_t size = 1;
+    const auto alike = [&] {
+      const std::string_view end = std::string_view(id).substr(id.size() - size);
+      return std::ranges::count_if(ids, [&](const std::string& each) { return each.ends_with(end); });
+    };
+    while (size < id.size() && alike() > 1) ++size;
+    return styled(Style::Dim, id.substr(0, id.size() - size)) + styled(Style::Bold, id.substr(id.size() - size));
+  };
+}
+
+std::string nameWithTitle(const SessionSummary& row) {
+  const std::string title = text::excerpt(displayTitle(row), 50);
+  return title.empty() ? shortId(row.sessionId) : fmt::format("{} \"{}\"", shortId(row.sessionId), title);
+}
+
 Result<std::string> resolveSession(SessionStore& store, const std::string& name) {
   BOUGH_TRY(auto sessionId, findSession(store, name));
+  tellOfLostHistory(store, sessionId);
+  return sessionId;
+}
+
+Result<std::string> resolveSessionToChange(SessionStore& store, const std::string& name, bool asking) {
+  BOUGH_TRY(auto sessionId, findSessionToChange(store, name, asking));
   tellOfLostHistory(store, sessionId);
   return sessionId;
 }
@@ -186,6 +299,13 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
     return std::unexpected(sessionId.error());
   }
   return NamedSession{.passing = {}, .store = std::move(*store), .sessionId = std::move(*sessionId)};
+}
+
+Result<NamedSession> openSessionToChange(const Context& context, const std::string& name, bool asking) {
+  if (looksLikePath(name)) return openSession(context, name);
+  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto sessionId, resolveSessionToChange(*store, name, asking && !context.json));
+  return NamedSession{.store = std::move(store), .sessionId = std::move(sessionId)};
 }
 
 }  // namespace bough::cli

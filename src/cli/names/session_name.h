@@ -1,9 +1,12 @@
 // How a person names a session.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "bough/catalog.h"
 #include "bough/error.h"
 #include "bough/store.h"
 #include "cli/definition/command.h"
@@ -11,16 +14,25 @@
 namespace bough::cli {
 
 inline constexpr const char* kSessionHelp =
-    "A session: its id, a key, part of its title, @last, @N (of the last list), or a path";
+    "A session: its id or the beginning or end of it, a key, part of its title, @last, @N (of the last list), or a "
+    "path";
+/// For commands that change the session: nothing that could come to mean another one.
+inline constexpr const char* kExactSessionHelp =
+    "A session: its id, at least 8 characters of an id that bough made, its key, or its path";
 
 /// The id of the session that `name` means in this store. NotFound when there is none; InvalidArgument, with the
 /// candidates, when there are several.
 Result<std::string> resolveSession(SessionStore& store, const std::string& name);
 
+/// The same for a command that is about to change the session: an id, a key, a path, or 8 characters and more of an id
+/// that bough made. Anything looser is asked about on a terminal, with the title of the session; with `asking` false
+/// (as with --yes and --json), or without a terminal, it is InvalidArgument.
+Result<std::string> resolveSessionToChange(SessionStore& store, const std::string& name, bool asking);
+
 /// A session that was named, and the store it is in.
 struct NamedSession {
-  std::shared_ptr<void> passing;  ///< What goes with it: the folder of a copy.
-  std::unique_ptr<SessionStore> store;
+  std::shared_ptr<void> passing = {};  ///< What goes with it: the folder of a copy.
+  std::shared_ptr<SessionStore> store;
   std::string sessionId;
 };
 
@@ -28,5 +40,16 @@ struct NamedSession {
 /// it is that store's session; elsewhere, then it can be read but not written. A transcript of another agent, by its
 /// path or by the id of a session in that agent's folder, is read as a session, too.
 Result<NamedSession> openSession(const Context& context, const std::string& name);
+/// The same for a command that changes the session; see resolveSessionToChange.
+Result<NamedSession> openSessionToChange(const Context& context, const std::string& name, bool asking = true);
+
+/// What a list shows of an id: the last 8 characters of one that bough made (the first ones are a time, and alike), any
+/// other whole.
+std::string shortId(std::string_view id);
+/// Colors short ids: the part that tells a session from all others in the store stands out. In a large store, where
+/// looking at all ids takes too long, the whole short id does.
+std::function<std::string(const std::string& shortId)> idPainter(SessionStore& store);
+/// What messages and questions call a session: its short id and, where it has one, its title.
+std::string nameWithTitle(const SessionSummary& row);
 
 }  // namespace bough::cli

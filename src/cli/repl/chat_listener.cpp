@@ -149,7 +149,7 @@ void JsonListener::onEvent(const AgentEvent& event) {
     writer.member("toolCount", event.toolCount).member("contextTokens", event.contextTokens);
   }
   writer.endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 }  // namespace bough::cli

@@ -74,7 +74,7 @@ std::uint64_t countTurns(const OpenedChat& opened) {
 }
 
 Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const std::string& session,
-                            bool fresh, agent::Listener& listener, const agent::CancelToken& cancel) {
+                            bool fresh, agent::Listener& listener, const agent::CancelToken& cancel, bool exact) {
   OpenedChat out;
   BOUGH_TRY(auto store, context.openStore(/*create=*/true));
   out.store = std::move(store);
@@ -85,7 +85,8 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
   BOUGH_TRY(catchUp(*out.catalog));
   std::string id;
   if (!session.empty()) {
-    BOUGH_TRY(auto found, resolveSession(*out.store, session));
+    BOUGH_TRY(auto found,
+              exact ? resolveSessionToChange(*out.store, session, false) : resolveSession(*out.store, session));
     id = found;
   } else if (!fresh) {
     // One conversation a folder, unless a key says whose it is.

@@ -18,9 +18,10 @@ struct OpenedChat {
   std::uint64_t restoredTurns = 0;
 };
 
-/// Opens the session that is named, else the key's current one, else makes one.
+/// Opens the session that is named, else the key's current one, else makes one. With `exact` the name must be one that
+/// a command which changes a session accepts: nobody looks at which session was opened.
 Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const std::string& session,
-                            bool fresh, agent::Listener& listener, const agent::CancelToken& cancel);
+                            bool fresh, agent::Listener& listener, const agent::CancelToken& cancel, bool exact);
 
 /// How many turns the user has had on the branch that the chat continues, those that a fork shares among them.
 std::uint64_t countTurns(const OpenedChat& opened);

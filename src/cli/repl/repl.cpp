@@ -81,7 +81,7 @@ class Repl {
         listener_([this](const std::string& question) { return questions_.ask(question, signals_.token()); }) {}
 
   Result<ExitCode> run(const std::string& session, bool fresh) {
-    BOUGH_TRY(auto opened, openChat(context_, options_, session, fresh, listener_, signals_.token()));
+    BOUGH_TRY(auto opened, openChat(context_, options_, session, fresh, listener_, signals_.token(), /*exact=*/false));
     opened_ = std::move(opened);
     commands_ = std::make_unique<ReplCommands>(context_, opened_);
     LineEditor editor(

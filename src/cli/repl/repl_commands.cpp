@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 
 #include "agent/models.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "cli/definition/help.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/output_file.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 
@@ -109,6 +110,7 @@ const std::vector<ReplCommands::Row>& ReplCommands::rows() {
       {"/fork", "", "continue in a new session that shares the history of this one", true, &ReplCommands::fork},
       {"/back", "[N]", "go back before your last N messages; they stay as a branch", true, &ReplCommands::goBack},
       {"/label", "NAME", "give this place a name", false, &ReplCommands::label},
+      {"/name", "TITLE", "give this session a title", false, &ReplCommands::name},
       {"/search", "WORDS", "search all sessions", false, &ReplCommands::search},
       {"/model", "[NAME]", "show or change the model: PROVIDER/MODEL", true, &ReplCommands::changeModel},
       {"/thinking", "LEVEL", "off, low, medium or high", true, &ReplCommands::changeThinking},
@@ -129,8 +131,12 @@ Result<void> ReplCommands::run(const std::string& line) {
   const std::string name = nameOf(line);
   const auto row = std::ranges::find(rows(), name, &Row::name);
   if (row == rows().end()) {
+    std::vector<std::string> known;
+    for (const Row& each : rows()) known.emplace_back(each.name);
+    const std::string meant = nearest(name, known);
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
-                "/help lists the commands; begin a line with // to say a slash");
+                meant.empty() ? "/help lists the commands; begin a line with // to say a slash"
+                              : fmt::format("did you mean {}?", meant));
   }
   return (this->*row->run)(trimmed(std::string_view(line).substr(name.size())));
 }
@@ -180,15 +186,20 @@ Result<void> ReplCommands::listSessions(const std::string& words) {
                           each.userMessages == 1 ? "turn " : "turns", title,
                           styled(Style::Dim, text::printable(each.key))));
   }
-  BOUGH_TRY(opened_.catalog->rememberListing(ids));
+  listed_ = std::move(ids);
   printLine(styled(Style::Dim, "/switch N continues one of them"));
   return {};
 }
 
-// A number is one of the last listing.
+// A number is one of the list that this chat showed last, whatever other terminals list.
 Result<std::string> ReplCommands::findSession(const std::string& name) {
   if (name.empty()) return fail(ErrorCode::InvalidArgument, "no session was named", "/sessions lists them");
-  return resolveSession(chat().store(), numberIn(name, 0) ? "@" + name : name);
+  const auto number = numberIn(name.starts_with('@') ? name.substr(1) : name, 0);
+  if (!number) return resolveSession(chat().store(), name);
+  if (*number <= listed_.size()) return listed_[*number - 1];
+  return fail(ErrorCode::NotFound,
+              listed_.empty() ? "no sessions were listed yet" : fmt::format("the list has {} sessions", listed_.size()),
+              "/sessions lists them");
 }
 
 Result<void> ReplCommands::switchTo(const std::string& words) {
@@ -238,6 +249,11 @@ Result<void> ReplCommands::goBack(const std::string& words) {
   return {};
 }
 
+Result<void> ReplCommands::name(const std::string& words) {
+  if (words.empty()) return fail(ErrorCode::InvalidArgument, "no title was given", "/name TITLE");
+  return runCommandLine({"rename", chat().sessionId(), words});
+}
+
 Result<void> ReplCommands::label(const std::string& words) {
   if (words.empty()) return fail(ErrorCode::InvalidArgument, "no name was given", "/label NAME");
   if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "there is no message to label yet");
@@ -275,12 +291,12 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
   BOUGH_TRY(auto entries,
             chat().store().loadSessionEntries(
                 chat().sessionId(), {.branch = chat().place().headId, .type = std::string(entry_type::kMessage)}));
-  std::ofstream file(words, std::ios::binary | std::ios::trunc);
+  BOUGH_TRY(checkOutputFile(words, /*replace=*/false));
+  std::string text;
   for (const Entry& entry : entries) {
-    file << renderEntry(entry, viewEntry(entry), {.full = true, .markdown = true});
+    text += renderEntry(entry, viewEntry(entry), {.full = true, .markdown = true});
   }
-  file.close();
-  if (!file) return fail(ErrorCode::Io, fmt::format("{} could not be written", words), "check that its folder exists");
+  BOUGH_TRY(writeOutputFile(words, text));
   printLine(fmt::format("{} messages in {}", entries.size(), text::printable(words)));
   return {};
 }

@@ -43,6 +43,7 @@ class ReplCommands {
   Result<void> fork(const std::string& words);
   Result<void> goBack(const std::string& words);
   Result<void> label(const std::string& words);
+  Result<void> name(const std::string& words);
   Result<void> search(const std::string& words);
   Result<void> changeModel(const std::string& words);
   Result<void> changeThinking(const std::string& words);
@@ -57,7 +58,8 @@ class ReplCommands {
 
   const Context& context_;
   OpenedChat& opened_;
-  Usage spent_;  ///< In this chat.
+  std::vector<std::string> listed_;  ///< What /sessions showed last: numbers mean these.
+  Usage spent_;                      ///< In this chat.
   double costUsd_ = 0;
   bool costKnown_ = true;
   bool over_ = false;

@@ -15,19 +15,64 @@ namespace {
 bool closed = false;
 int failure = 0;
 
+struct Watch {
+  std::string* copy = nullptr;
+  std::size_t most = 0;
+  std::function<bool()> recover;
+};
+Watch watch;
+
 void writeAll(int descriptor, std::string_view text) {
   while (!text.empty() && !(closed && descriptor == STDOUT_FILENO)) {
     const ssize_t put = ::write(descriptor, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       if (descriptor != STDOUT_FILENO) return;
+      if (errno == EPIPE && watch.recover && watch.recover()) continue;
       closed = true;
       // A reader that went away has what it wanted.
       failure = errno == EPIPE ? 0 : errno;
       return;
     }
-    text.remove_prefix(static_cast<std::size_t>(put));
+    const std::string_view written = text.substr(0, static_cast<std::size_t>(put));
+    if (descriptor == STDOUT_FILENO && watch.copy != nullptr && watch.copy->size() < watch.most) {
+      watch.copy->append(written.substr(0, watch.most - watch.copy->size()));
+    }
+    text.remove_prefix(written.size());
   }
+}
+
+// The character at the beginning of `text`, when a terminal could act on it though it is valid in JSON; else 0.
+unsigned hazardAt(std::string_view text, std::size_t& size) {
+  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+  size = 1;
+  if (byte(0) == 0x7F) return 0x7F;
+  size = 2;
+  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) return byte(1);
+  if (byte(0) == 0xD8 && byte(1) == 0x9C) return 0x061C;
+  size = 3;
+  if (byte(0) != 0xE2 || (byte(1) != 0x80 && byte(1) != 0x81)) return 0;
+  const unsigned character = 0x2000U + (byte(1) - 0x80U) * 0x40U + (byte(2) & 0x3FU);
+  const bool turns = character == 0x200E || character == 0x200F || (character >= 0x2028 && character <= 0x202E) ||
+                     (character >= 0x2066 && character <= 0x2069);
+  return turns ? character : 0;
+}
+
+// Outside strings JSON has none of these characters, so that replacing them everywhere keeps its meaning.
+std::string safeJson(std::string_view json) {
+  std::string out;
+  while (!json.empty()) {
+    std::size_t size = 0;
+    const unsigned hazard = hazardAt(json, size);
+    if (hazard != 0) {
+      out += fmt::format("\\u{:04x}", hazard);
+    } else {
+      size = 1;
+      out += json.front();
+    }
+    json.remove_prefix(size);
+  }
+  return out;
 }
 
 }  // namespace
@@ -40,8 +85,28 @@ void printLine(std::string_view line) {
   printText(std::string(line) + "\n");
 }
 
+void printJsonPart(std::string_view json) {
+  printText(::isatty(STDOUT_FILENO) == 1 ? safeJson(json) : std::string(json));
+}
+
+void printJsonLine(std::string_view json) {
+  printJsonPart(std::string(json) + "\n");
+}
+
 void printMessage(std::string_view line) {
-  writeAll(STDERR_FILENO, std::string(line) + "\n");
+  writeAll(STDERR_FILENO, text::printableLines(line) + "\n");
+}
+
+void printQuestion(std::string_view text) {
+  writeAll(STDERR_FILENO, std::string(text) + "\n");
+}
+
+void watchOutput(std::string* copy, std::size_t most, std::function<bool()> recover) {
+  watch = {.copy = copy, .most = most, .recover = std::move(recover)};
+}
+
+void unwatchOutput() {
+  watch = {};
 }
 
 bool outputClosed() {
@@ -71,7 +136,7 @@ void printError(const Error& error, bool json) {
     writer.member("retryable", error.retryable);
     if (!error.actualTail.empty()) writer.member("actualTail", error.actualTail);
     writer.endObject().endObject();
-    printMessage(out);
+    writeAll(STDERR_FILENO, (::isatty(STDERR_FILENO) == 1 ? safeJson(out) : out) + "\n");
     return;
   }
   printMessage(fmt::format("bough: {}", text::printableLines(error.message)));

@@ -1,6 +1,7 @@
 // What reaches the terminal: data on stdout, messages on stderr, nothing that could take the terminal over.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,8 +14,15 @@ namespace bough::cli {
 /// Writes to stdout. After the reader has gone away further text is dropped; see outputClosed().
 void printText(std::string_view text);
 void printLine(std::string_view line);
-/// A message for people, on stderr.
+/// JSON, and the end of its line. On a terminal what a terminal could act on (DEL, C1 controls, marks that turn the
+/// direction of writing) is written as \uXXXX; elsewhere nothing changes.
+void printJsonLine(std::string_view json);
+/// The same for a part of a line.
+void printJsonPart(std::string_view json);
+/// A message for people, on stderr, made safe for a terminal.
 void printMessage(std::string_view line);
+/// A question of our own that may hold colors, on stderr.
+void printQuestion(std::string_view text);
 /// `bough: message` and the hint, or with `json` one object.
 void printError(const Error& error, bool json);
 /// The same for what is wrong with what a command was given to read: not wrong use, but a problem in the data.
@@ -23,6 +31,10 @@ ExitCode refuseData(const Error& error, bool json);
 bool outputClosed();
 /// Why stdout could not be written to, when that was another reason, as a full disk.
 std::optional<Error> outputFailure();
+/// Copies what goes to stdout into `copy` until it is full, and asks `recover` when the reader has gone away: true
+/// means that stdout can be written to again. For a pager that cannot start.
+void watchOutput(std::string* copy, std::size_t most, std::function<bool()> recover);
+void unwatchOutput();
 /// Forgets both: for a process that runs several commands.
 void reopenOutput();
 

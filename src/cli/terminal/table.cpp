@@ -57,14 +57,15 @@ Table::Layout Table::layout() const {
   return made;
 }
 
-std::string Table::line(const std::vector<std::string>& cells, const Layout& layout) const {
+std::string Table::line(const std::vector<std::string>& cells, const Layout& layout, bool painted) const {
   std::string out;
   for (const std::size_t c : layout.shown) {
     const bool isLast = c == layout.shown.back();
     const std::size_t width = layout.widths[c];
     const std::string cell = widthOf(cells[c]) > width ? text::excerptToWidth(cells[c], width) : cells[c];
     const std::string pad(width - std::min(width, widthOf(cell)), ' ');
-    out += columns_[c].align == Align::Right ? pad + cell : cell + pad;
+    const std::string shown = painted && columns_[c].paint && cell == cells[c] ? columns_[c].paint(cell) : cell;
+    out += columns_[c].align == Align::Right ? pad + shown : shown + pad;
     if (!isLast) out += std::string(kGap, ' ');
   }
   while (out.ends_with(' ')) out.pop_back();
@@ -75,7 +76,7 @@ void Table::print() const {
   const Layout made = layout();
   std::vector<std::string> titles;
   for (const Column& column : columns_) titles.push_back(column.title);
-  std::string out = styled(Style::Dim, line(titles, made)) + "\n";
+  std::string out = styled(Style::Dim, line(titles, made, false)) + "\n";
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     if (std::ranges::find(rules_, r) != rules_.end()) {
       std::size_t width = 0;
@@ -84,7 +85,7 @@ void Table::print() const {
       for (std::size_t i = 0; i < width; ++i) rule += "─";
       out += styled(Style::Dim, rule) + "\n";
     }
-    out += line(rows_[r], made) + "\n";
+    out += line(rows_[r], made, true) + "\n";
   }
   printText(out);
 }

@@ -1,6 +1,7 @@
 // Columns that line up, whatever the script, and fit the terminal.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ class Table {
     Align align = Align::Left;
     int spare = 0;          ///< Left out when there is little room, the greatest first; 0: never.
     bool cuttable = false;  ///< Cut when that is not enough: another column names the row too.
+    std::function<std::string(const std::string& cell)> paint = {};  ///< Colors a cell that was not cut.
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -34,7 +36,7 @@ class Table {
     std::vector<std::size_t> widths;  ///< Of all columns.
   };
   [[nodiscard]] Layout layout() const;
-  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const Layout& layout) const;
+  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const Layout& layout, bool painted) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

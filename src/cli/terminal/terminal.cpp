@@ -13,6 +13,8 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "cli/terminal/output.h"
+
 namespace bough::cli {
 namespace {
 
@@ -21,10 +23,14 @@ std::string_view environmentValue(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-bool wantsColour() {
-  static const bool wanted =
-      stdoutIsTerminal() && environmentValue("NO_COLOR").empty() && environmentValue("TERM") != "dumb";
-  return wanted;
+std::string_view colorChoice = "auto";
+
+bool wantsColor() {
+  if (colorChoice != "auto") return colorChoice == "always";
+  if (!environmentValue("NO_COLOR").empty()) return false;
+  const std::string_view forced = environmentValue("CLICOLOR_FORCE");
+  if (!forced.empty() && forced != "0") return true;
+  return stdoutIsTerminal() && environmentValue("TERM") != "dumb";
 }
 
 std::string_view codeOf(Style style) {
@@ -40,6 +46,12 @@ std::string_view codeOf(Style style) {
   }
   return "0";
 }
+
+// What a shell ends with when it cannot run a command, or does not find it.
+constexpr int kCannotRun = 126;
+constexpr int kNotFound = 127;
+// More than fits into a pipe was read by somebody.
+constexpr std::size_t kPipeBytes = std::size_t{1} << 20;
 
 std::int64_t nowMs() {
   using namespace std::chrono;
@@ -77,8 +89,12 @@ std::size_t terminalWidth() {
   return kDefault;
 }
 
+void useColors(std::string_view when) {
+  colorChoice = when == "always" ? "always" : when == "never" ? "never" : "auto";
+}
+
 std::string styled(Style style, std::string_view text) {
-  return wantsColour() ? fmt::format("\033[{}m{}\033[0m", codeOf(style), text) : std::string(text);
+  return wantsColor() ? fmt::format("\033[{}m{}\033[0m", codeOf(style), text) : std::string(text);
 }
 
 Pager::Pager(bool wanted) {
@@ -96,6 +112,7 @@ Pager::Pager(bool wanted) {
   if (process_ > 0) {
     savedStdout_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     ::dup2(ends[1], STDOUT_FILENO);
+    watchOutput(&copy_, kPipeBytes, [this] { return recover(); });
   }
   ::close(ends[0]);
   ::close(ends[1]);
@@ -103,10 +120,37 @@ Pager::Pager(bool wanted) {
 
 Pager::~Pager() {
   if (process_ <= 0) return;
+  if (savedStdout_ >= 0) {
+    ::dup2(savedStdout_, STDOUT_FILENO);
+    ::close(savedStdout_);
+    savedStdout_ = -1;
+    // What is still in the pipe of a pager that never began is shown here.
+    if (wait() == kCannotRun || status_ == kNotFound) {
+      unwatchOutput();
+      printText(copy_);
+    }
+  }
+  unwatchOutput();
+}
+
+int Pager::wait() {
+  int status = 0;
+  while (status_ < 0 && ::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status_ < 0) status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  return status_;
+}
+
+// The pager reads no more. One that never began leaves the terminal to us; any other has ended by the reader's will.
+bool Pager::recover() {
+  if (savedStdout_ < 0 || (wait() != kCannotRun && status_ != kNotFound)) return false;
   ::dup2(savedStdout_, STDOUT_FILENO);
   ::close(savedStdout_);
-  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  savedStdout_ = -1;
+  const std::string begun = std::move(copy_);
+  unwatchOutput();
+  printText(begun);
+  return true;
 }
 
 Progress::Progress(std::string label, std::uint64_t total) : label_(std::move(label)), total_(total) {

@@ -16,11 +16,16 @@ std::size_t terminalWidth();
 
 enum class Style : std::uint8_t { Bold, Dim, Red, Green, Yellow, Blue, Magenta, Cyan };
 
-/// `text` in a style when stdout is a terminal that shows colours and NO_COLOR is not set; else `text` itself.
+/// `always` or `never` use colors, whatever else holds; `auto`: on a terminal, unless NO_COLOR is set, and elsewhere
+/// when CLICOLOR_FORCE is set and not 0.
+void useColors(std::string_view when);
+
+/// `text` in a style when colors are used; else `text` itself.
 std::string styled(Style style, std::string_view text);
 
 /// While it lives, and stdout is a terminal, what is printed goes through $PAGER (default `less -FRX`, which leaves
-/// short texts on the screen). An empty PAGER or `cat` means none.
+/// short texts on the screen). An empty PAGER or `cat` means none. If the pager cannot start, the text goes to the
+/// terminal itself.
 class Pager {
  public:
   explicit Pager(bool wanted = true);
@@ -29,8 +34,13 @@ class Pager {
   Pager& operator=(const Pager&) = delete;
 
  private:
+  bool recover();
+  int wait();
+
   int process_ = -1;
   int savedStdout_ = -1;
+  int status_ = -1;   ///< How the pager ended; -1 while it runs.
+  std::string copy_;  ///< What it was given first, in case it cannot start.
 };
 
 /// A bar on stderr, drawn when stderr is a terminal, at most some ten times a second; gone when the work is done.

@@ -121,7 +121,7 @@ void printScript(const std::string& shell, bool json) {
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("shell", shell).member("script", script).endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printCandidates(const Words& found, bool json) {
@@ -134,7 +134,7 @@ void printCandidates(const Words& found, bool json) {
   writer.beginObject().member("schema", std::uint64_t{1}).key("candidates").beginArray();
   for (const std::string& candidate : found) writer.string(candidate);
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {

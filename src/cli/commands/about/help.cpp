@@ -25,7 +25,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("format", options.format).member("text", text);
   writer.endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 

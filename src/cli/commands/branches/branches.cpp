@@ -33,7 +33,7 @@ void printJson(const std::string& sessionId, const std::vector<BranchListing>& b
     writer.endArray().member("isHead", branch.isHead).member("isOrphan", branch.isOrphan).endObject();
   }
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printTable(const std::vector<BranchListing>& branches) {
@@ -48,7 +48,7 @@ void printTable(const std::vector<BranchListing>& branches) {
     std::string said =
         branch.speaker.empty() ? branch.lastMessage : fmt::format("[{}] {}", branch.speaker, branch.lastMessage);
     if (branch.isOrphan) said.insert(0, "(orphan: the beginning of this branch is missing) ");
-    table.add({branch.isHead ? "*" : "", branch.leafId, std::to_string(branch.length),
+    table.add({branch.isHead ? "*" : "", shortId(branch.leafId), std::to_string(branch.length),
                time ? formatAge(*time, nowMs()) : "-", fmt::format("{}", fmt::join(branch.names, ", ")), said});
   }
   table.print();

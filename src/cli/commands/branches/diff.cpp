@@ -114,7 +114,7 @@ Result<ExitCode> printJson(SessionStore& store, const BranchEnd& left, const Bra
   BOUGH_TRY(list("left", left, diff.left));
   BOUGH_TRY(list("right", right, diff.right));
   writer.endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 

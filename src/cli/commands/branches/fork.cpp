@@ -30,7 +30,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", fork.sessionId).key("parentSession");
   writer.beginObject().member("sessionId", session).member("entryId", entry).endObject().endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 

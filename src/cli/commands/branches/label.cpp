@@ -31,14 +31,14 @@ void print(const Context& context, const std::string& sessionId, const std::stri
   writer.key("entryId");
   entryId.empty() ? writer.null() : writer.string(entryId);
   writer.endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.remove && !options.entry.empty()) {
     return fail(ErrorCode::InvalidArgument, "--remove takes only the name of the label", "leave ENTRY out");
   }
-  BOUGH_TRY(auto named, openSession(context, options.session));
+  BOUGH_TRY(auto named, openSessionToChange(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   std::string entryId;
@@ -67,7 +67,7 @@ Command labelCommand() {
           "  bough label SESSION before-refactoring\n"
           "  bough label SESSION good-idea @head~3\n"
           "  bough label SESSION good-idea --remove",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "NAME",
                    .help = "1 to 128 bytes of printable text without ~, not beginning with @",
                    .target = &options->name,

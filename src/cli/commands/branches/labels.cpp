@@ -26,7 +26,7 @@ void printJson(const std::string& sessionId, const std::vector<SessionLabel>& la
     writer.member("timestamp", label.timestamp).member("sessionId", label.sessionId).endObject();
   }
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
@@ -49,7 +49,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     auto entry = store.loadEntry(session, label.entryId);
     const EntrySummary summary = entry ? summarizeEntry(*entry, 50) : EntrySummary{.speaker = "missing"};
     const auto given = parseTimestamp(label.timestamp);
-    table.add({label.name, label.entryId, given ? formatAge(*given, nowMs()) : "-",
+    table.add({label.name, shortId(label.entryId), given ? formatAge(*given, nowMs()) : "-",
                fmt::format("[{}] {}", summary.speaker, summary.text)});
   }
   table.print();

@@ -41,7 +41,7 @@ void printJson(const ReplayStep& step) {
   writer.beginObject().member("schema", std::uint64_t{1}).member("place", std::uint64_t{step.place});
   writer.member("sinceStartMs", step.sinceStartMs).member("sincePreviousMs", step.sincePreviousMs);
   writer.member("failed", step.failed).key("entry").raw(entryJson(step.entry, viewEntry(step.entry))).endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printStep(const ReplayStep& step, std::size_t total, const Options& options) {

@@ -18,7 +18,7 @@ struct Options {
 };
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto named, openSession(context, options.session));
+  BOUGH_TRY(auto named, openSessionToChange(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   BOUGH_TRY(store.restoreLabel(session, options.label));
@@ -32,7 +32,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session);
   writer.member("name", options.label).member("headId", state.headId).endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 
@@ -45,7 +45,7 @@ Command restoreCommand() {
       .summary = "Move the head back to the entry of a label",
       .details = "Nothing is removed: the entries after the label stay, as another branch.",
       .examples = "  bough restore SESSION before-refactoring",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "LABEL", .help = "A label of that session", .target = &options->label, .required = true}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

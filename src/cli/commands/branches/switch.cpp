@@ -16,7 +16,7 @@ struct Options {
 };
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto named, openSession(context, options.session));
+  BOUGH_TRY(auto named, openSessionToChange(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   std::string entryId;
@@ -34,7 +34,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session).key("headId");
   entryId.empty() ? writer.null() : writer.string(entryId);
   writer.endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 
@@ -50,7 +50,7 @@ Command switchCommand() {
           "  bough switch SESSION ENTRY\n"
           "  bough switch SESSION @head~2     take the last two entries back\n"
           "  bough switch SESSION @start      before the first entry",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

@@ -83,11 +83,11 @@ Result<ExitCode> printJson(SessionStore& store, const std::string& sessionId, co
       const bool root = tree.parent(nodes[i]) == kNoNode;
       writeNode(writer, tree, nodes[i], summaries[i], root ? "" : summaries[count + i].entryId);
     }
-    printText(out);
+    printJsonPart(out);
     out.clear();
   }
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 

@@ -20,8 +20,9 @@ struct Options {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto target, parseDialect(options.to));
-  BOUGH_TRY(auto store, context.openStore());
-  BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  BOUGH_TRY(auto named, openSession(context, options.session));
+  SessionStore* store = named.store.get();
+  const std::string& session = named.sessionId;
   std::string at;
   if (!options.at.empty()) {
     BOUGH_TRY(auto entry, resolveEntry(*store, session, options.at));
@@ -34,7 +35,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     json::Writer writer(out);
     writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session);
     writer.member("to", options.to).key("report").raw(report->toJson()).endObject();
-    printLine(out);
+    printJsonLine(out);
   } else {
     printEntries(*report);
     printMessage(fmt::format("{} messages to {}: {}", report->messages, options.to,

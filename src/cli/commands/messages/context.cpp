@@ -33,7 +33,7 @@ void printJson(const bough::Context& built) {
   writer.member("turnsLeftOut", built.turnsLeftOut).member("messagesLeftOut", built.messagesLeftOut);
   writer.member("firstEntryId", built.firstEntryId).member("summaryEntryId", built.summaryEntryId);
   writer.key("request").raw(built.requestJson()).key("report").raw(built.report.toJson()).endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printFindings(const bough::Context& built) {
@@ -48,8 +48,9 @@ void printFindings(const bough::Context& built) {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto dialect, parseDialect(options.as));
-  BOUGH_TRY(auto store, context.openStore());
-  BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  BOUGH_TRY(auto named, openSession(context, options.session));
+  SessionStore* store = named.store.get();
+  const std::string& session = named.sessionId;
   ContextOptions wanted{.dialect = dialect, .strict = options.strict};
   if (options.budget > 0) wanted.budgetTokens = options.budget;
   if (!options.at.empty()) {
@@ -60,7 +61,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (context.json) {
     printJson(built);
   } else {
-    printLine(built.requestJson());
+    printJsonLine(built.requestJson());
     printFindings(built);
   }
   for (const Finding& finding : built.report.findings) {

@@ -11,6 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/terminal/input.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/output_file.h"
 #include "cli/views/compatibility_text.h"
 
 namespace bough::cli {
@@ -22,6 +23,7 @@ struct Options {
   std::string from;
   std::string to;
   bool strict = false;
+  bool force = false;
 };
 
 Result<std::string> readFile(const std::string& path) {
@@ -42,20 +44,6 @@ Result<std::string> readFile(const std::string& path) {
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
-}
-
-// The file is there whole or as it was before.
-Result<void> writeFile(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".tmp";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  std::error_code status;
-  if (file) std::filesystem::rename(temporary, path, status);
-  if (file && !status) return {};
-  const std::string reason = status ? status.message() : std::strerror(errno);
-  std::filesystem::remove(temporary, status);
-  return fail(ErrorCode::Io, fmt::format("cannot write {}: {}", path, reason), "check the folder and the free space");
 }
 
 // "model, metadata": the settings that only come back on the way back.
@@ -90,6 +78,10 @@ void printReport(const CompatibilityReport& report, const Options& options, bool
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto from, parseDialect(options.from));
   BOUGH_TRY(auto to, parseDialect(options.to));
+  if (!options.output.empty()) {
+    BOUGH_TRY(checkOutputFile(options.output, options.force));
+    BOUGH_TRY(checkOutputFile(options.output + ".origin", options.force));
+  }
   auto document = readFile(options.input);
   if (!document) return refuseData(document.error(), context.json);
   WayBack wayBack;
@@ -103,12 +95,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto converted = convertHistory(*document, from, to, {.strict = options.strict}, hasWayBack ? &wayBack : nullptr);
   if (!converted) return refuseData(converted.error(), context.json);
   if (options.output.empty()) {
-    printLine(converted->document);
+    printJsonLine(converted->document);
   } else {
     // The side data first: a document without it would be mistaken for one that needs none.
-    BOUGH_TRY(writeFile(options.output + ".origin", converted->wayBack.json));
-    BOUGH_TRY(writeFile(options.output, converted->document));
-    if (context.json) printLine(converted->report.toJson());
+    BOUGH_TRY(writeOutputFile(options.output + ".origin", converted->wayBack.json));
+    BOUGH_TRY(writeOutputFile(options.output, converted->document));
+    if (context.json) printJsonLine(converted->report.toJson());
   }
   if (!context.json) printReport(converted->report, options, !options.output.empty());
   for (const Finding& finding : converted->report.findings) {
@@ -147,6 +139,7 @@ Command convertCommand() {
             .required = true,
             .choices = dialects},
            {.name = "-o,--output", .help = "Where to write; default: standard output", .target = &options->output},
+           {.name = "--force", .help = "Replace OUT and OUT.origin if they exist", .target = &options->force},
            {.name = "--strict",
             .help = "Stop at the first message that its dialect does not allow",
             .target = &options->strict}},

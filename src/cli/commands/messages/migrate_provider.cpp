@@ -28,7 +28,7 @@ void printJson(const ProviderMigration& done) {
   writer.member("migratedFrom", toString(done.from)).member("migratedTo", toString(done.to));
   writer.member("migratedAt", done.migratedAt).member("nodes", done.nodes).member("verbatim", done.verbatim);
   writer.member("synthetic", done.synthetic).key("report").raw(done.report.toJson()).endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {

@@ -124,7 +124,7 @@ void printResult(const AppendResult& result, bool json) {
   writer.member("appendedCount", std::uint64_t{result.appendedCount});
   writer.member("duplicateCount", std::uint64_t{result.duplicateCount});
   writer.member("tornBytes", result.tornBytes).member("problemCount", result.problemCount).endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
@@ -133,7 +133,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                 "bough append SESSION --role user --text Hi");
   }
   const bool typed = !options.text.empty();
-  BOUGH_TRY(auto session, openSession(context, options.session));
+  BOUGH_TRY(auto session, openSessionToChange(context, options.session));
   auto batch = typed ? Batch{.entries = {typedMessage(options.role, options.text)}, .places = {}} : readInput();
   if (!batch) {
     batch.error().hint += "; nothing was appended";
@@ -169,7 +169,7 @@ Command appendCommand() {
           "  bough append SESSION --role user --text \"Hello\"\n"
           "  bough append SESSION < batch.jsonl\n"
           "  echo '{\"type\":\"custom\",\"payload\":{\"step\":1}}' | bough append SESSION --expect-tail ENTRY",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "--expect-tail",
                    .help = "Append only if this entry is the last one in the log",
                    .target = &options->expectedTail},

@@ -11,7 +11,7 @@ namespace {
 Result<ExitCode> run(const Context& context, const std::string& name) {
   BOUGH_TRY(auto session, openSession(context, name));
   auto done = session.store->exportSession(session.sessionId, [](std::string_view line) {
-    printLine(line);
+    printJsonLine(line);
     return !outputClosed();
   });
   if (!done) return std::unexpected(done.error());

@@ -51,7 +51,7 @@ void printOpened(const OpenedChat& opened, bool json) {
     writer.beginObject().member("schema", std::uint64_t{1}).member("event", "session");
     writer.member("sessionId", opened.chat->sessionId()).member("model", opened.chat->model());
     writer.member("restoredTurns", opened.restoredTurns).endObject();
-    printLine(out);
+    printJsonLine(out);
   } else if (opened.restoredTurns > 0) {
     printMessage(fmt::format("Restored: {} turn{}", opened.restoredTurns, opened.restoredTurns == 1 ? "" : "s"));
   }
@@ -60,7 +60,7 @@ void printOpened(const OpenedChat& opened, bool json) {
 // Asks on the terminal, if there is one, though the answer goes elsewhere.
 std::optional<std::string> askOnTerminal(Input& input, const std::string& question) {
   if (!stdinIsTerminal()) return std::nullopt;
-  printMessage(question);
+  printQuestion(question);
   const auto line = input.nextLine();
   if (!line || !*line) return std::nullopt;
   return std::string((*line)->text);
@@ -84,7 +84,8 @@ Result<ExitCode> runPrompts(const Context& context, Options& options) {
   Input input(UINT64_MAX, [&] { return signals.token().requested(); });
   TextListener textListener([&](const std::string& question) { return askOnTerminal(input, question); });
   agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
-  BOUGH_TRY(auto opened, openChat(context, options.chat, options.session, options.fresh, listener, signals.token()));
+  BOUGH_TRY(auto opened,
+            openChat(context, options.chat, options.session, options.fresh, listener, signals.token(), /*exact=*/true));
   printOpened(opened, context.json);
   auto resumed = opened.chat->resume(options.resumeOnly ? agent::ResumeWhat::AlsoMessages : agent::ResumeWhat::Own);
   if (!resumed && options.resumeOnly) return std::unexpected(resumed.error());

@@ -61,12 +61,11 @@ Result<std::string> startOf(SessionStore& store, const std::string& session, con
 void printEntries(const std::vector<Entry>& entries, const Context& context, const PrintStyle& style) {
   for (const Entry& entry : entries) {
     const EntryView view = viewEntry(entry);
-    context.json ? printLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
+    context.json ? printJsonLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
   }
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  constexpr std::uint64_t kMaxIdleSeconds = 86'400;
   const sigset_t signals = stopSignals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   BOUGH_TRY(auto session, openSession(context, options.session));
@@ -74,7 +73,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto follower, session.store->follow(session.sessionId, start));
   const StopOnSignal stop(follower);
   const PrintStyle style{.full = options.full, .width = terminalWidth()};
-  const auto idleMs = static_cast<int>(std::min(options.idleSeconds, kMaxIdleSeconds) * 1000);
+  const auto idleMs = static_cast<int>(options.idleSeconds * 1000);
   if (stdoutIsTerminal() && !context.json) printMessage(fmt::format("following {}; Ctrl-C ends", session.sessionId));
   while (!outputClosed()) {
     BOUGH_TRY(auto entries, follower.next(idleMs == 0 ? -1 : idleMs));
@@ -109,7 +108,8 @@ Command followCommand() {
                   {.name = "--idle",
                    .help = "End when nothing was appended for N seconds",
                    .target = &options->idleSeconds,
-                   .value = "N"},
+                   .value = "N",
+                   .most = 86'400},
                   {.name = "--full",
                    .help = "Show tool arguments, results and thinking whole",
                    .target = &options->full}},

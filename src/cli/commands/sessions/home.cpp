@@ -8,6 +8,8 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/listing.h"
+#include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
@@ -26,7 +28,7 @@ struct Home {
   std::vector<SessionSummary> attention;  // damaged or unfinished
 };
 
-Result<void> fill(Catalog& catalog, Home& home) {
+Result<void> fill(SessionStore& store, Catalog& catalog, Home& home) {
   BOUGH_TRY(auto total, catalog.count());
   home.total = total;
   BOUGH_TRY(auto recent, catalog.list({.filter = {}, .limit = kShown, .models = false}));
@@ -38,7 +40,7 @@ Result<void> fill(Catalog& catalog, Home& home) {
   std::vector<std::string> shown;
   for (const SessionSummary& row : home.recent) shown.push_back(row.sessionId);
   // Numbers are a convenience: where they cannot be kept, the page is shown all the same.
-  home.numbered = catalog.rememberListing(shown).has_value();
+  home.numbered = rememberListing(store, shown).has_value();
   return {};
 }
 
@@ -47,7 +49,7 @@ std::string shortName(const Home& home, const SessionSummary& row) {
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
     if (home.numbered && home.recent[i].sessionId == row.sessionId) return fmt::format("@{}", i + 1);
   }
-  return row.sessionId;
+  return shortId(row.sessionId);
 }
 
 std::string whatToDo(const Home& home, const SessionSummary& row) {
@@ -76,7 +78,7 @@ void printJson(const Home& home) {
   writer.key("attention");
   rows(writer, home.attention);
   writer.endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printRecent(const Home& home) {
@@ -84,7 +86,7 @@ void printRecent(const Home& home) {
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
     const SessionSummary& row = home.recent[i];
-    table.add({fmt::format("@{}", i + 1), row.sessionId, formatAge(row.activeMs, now), displayTitle(row)});
+    table.add({fmt::format("@{}", i + 1), shortId(row.sessionId), formatAge(row.activeMs, now), displayTitle(row)});
   }
   table.print();
 }
@@ -124,7 +126,7 @@ Result<ExitCode> showHome(const Context& context) {
   auto view = openCatalogView(context);
   if (view) {
     home.made = true;
-    BOUGH_TRY(fill(*view->catalog, home));
+    BOUGH_TRY(fill(*view->store, *view->catalog, home));
   } else if (view.error().code != ErrorCode::NotFound) {
     return std::unexpected(view.error());
   }

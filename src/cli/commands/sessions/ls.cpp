@@ -6,6 +6,8 @@
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/foreign.h"
+#include "cli/names/listing.h"
+#include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
@@ -39,6 +41,10 @@ Cost costOf(const SessionSummary& row) {
   return sum;
 }
 
+std::uint64_t totalTokens(const Usage& used) {
+  return used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens;
+}
+
 void writeTokens(json::Writer& writer, const Usage& used) {
   writer.member("input", used.inputTokens).member("output", used.outputTokens);
   writer.member("cacheRead", used.cacheReadTokens).member("cacheWrite", used.cacheWriteTokens);
@@ -46,7 +52,11 @@ void writeTokens(json::Writer& writer, const Usage& used) {
 
 void writeModels(json::Writer& writer, const SessionSummary& row) {
   const Cost sum = costOf(row);
-  writer.key("costUsd").raw(fmt::format("{:.6f}", sum.usd)).member("costKnown", sum.known).key("models").beginArray();
+  writer.key("costUsd")
+      .raw(row.models.empty() ? "null" : fmt::format("{:.6f}", sum.usd))
+      .member("costKnown", sum.known)
+      .key("models")
+      .beginArray();
   for (const ModelUsage& each : row.models) {
     writer.beginObject().member("model", each.model).member("messages", each.messages);
     writeTokens(writer, each.tokens);
@@ -84,13 +94,13 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
   writer.key("sessions").beginArray();
   for (const SessionSummary& row : rows) writeRow(writer, row);
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
-void printTable(const std::vector<SessionSummary>& rows, bool longForm) {
+void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bool longForm) {
   using enum Table::Align;
   std::vector<Table::Column> columns = {{.title = ""},
-                                        {.title = "session", .cuttable = true},
+                                        {.title = "session", .cuttable = true, .paint = idPainter(store)},
                                         {.title = "active"},
                                         {.title = "messages", .align = Right, .spare = 3},
                                         {.title = "size", .align = Right, .spare = 4},
@@ -108,7 +118,7 @@ void printTable(const std::vector<SessionSummary>& rows, bool longForm) {
     const SessionSummary& row = rows[i];
     const std::uint64_t messages = row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
     std::vector<std::string> cells = {fmt::format("@{}", i + 1),
-                                      row.sessionId,
+                                      shortId(row.sessionId),
                                       formatAge(row.activeMs, now),
                                       fmt::format("{}", messages),
                                       formatBytes(row.bytes),
@@ -121,8 +131,9 @@ void printTable(const std::vector<SessionSummary>& rows, bool longForm) {
       for (const ModelUsage& each : row.models) models += (models.empty() ? "" : ", ") + each.model;
       cells.insert(cells.begin() + 4,
                    {fmt::format("{}", row.branches),
-                    grouped(used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens),
-                    formatCost(cost.usd, cost.known), models});
+                    // Without a model nobody said what was used: that is not nothing.
+                    row.models.empty() ? "-" : grouped(totalTokens(used)),
+                    row.models.empty() ? "-" : formatCost(cost.usd, cost.known), row.models.empty() ? "-" : models});
     }
     table.add(std::move(cells));
   }
@@ -130,14 +141,14 @@ void printTable(const std::vector<SessionSummary>& rows, bool longForm) {
 }
 
 // So that @N means what was shown. A list without anything changes nothing.
-void remember(const Context& context, Catalog& catalog, const std::vector<SessionSummary>& rows) {
+void remember(const Context& context, SessionStore& store, const std::vector<SessionSummary>& rows) {
   constexpr std::size_t kMost = 1000;
   std::vector<std::string> shown;
   for (const SessionSummary& row : rows) {
     if (shown.size() < kMost) shown.push_back(row.sessionId);
   }
   if (shown.empty()) return;
-  if (auto kept = catalog.rememberListing(shown); !kept && !context.json) {
+  if (auto kept = rememberListing(store, shown); !kept && !context.json) {
     printMessage(fmt::format("note: @N does not name the sessions of this list: {}", kept.error().message));
   }
 }
@@ -148,9 +159,6 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   for (const SessionCondition each :
        {SessionCondition::Live, SessionCondition::Archived, SessionCondition::Unfinished, SessionCondition::Damaged}) {
     if (options.state == toString(each)) filter.condition = each;
-  }
-  if (options.limit == 0 && !options.all) {
-    return fail(ErrorCode::InvalidArgument, "--limit must be at least 1", "pass --limit 1 or more, or --all");
   }
   // Costs are only worked out where they are shown: most lists are without.
   const bool models = context.json || options.longForm;
@@ -167,7 +175,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto rows, view.catalog->list({.filter = filter, .limit = limit + 1, .models = models, .prices = &prices}));
   const bool more = rows.size() > limit;
   if (more) rows.pop_back();
-  remember(context, *view.catalog, rows);
+  remember(context, *view.store, rows);
   if (context.json) {
     BOUGH_TRY(auto total, view.catalog->count(filter));
     printJson(shown.resolvedLocation(), total, rows);
@@ -179,7 +187,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                          : "no sessions yet; `bough new` makes one");
     return kDone;
   }
-  printTable(rows, options.longForm);
+  printTable(*view.store, rows, options.longForm);
   if (more)
     printMessage(fmt::format("showing the most recent {}; --all shows every session, --limit N another number", limit));
   return kDone;

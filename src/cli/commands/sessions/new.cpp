@@ -28,7 +28,7 @@ Result<ExitCode> run(const Context& context, NewSession session) {
       .member("sessionId", made.sessionId)
       .member("format", static_cast<std::uint64_t>(made.schemaVersion))
       .endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 

@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::string> words;
   std::string session;
   std::vector<std::string> roles;
+  std::vector<std::string> dashWords;
   std::uint64_t limit = 20;
 };
 
@@ -47,10 +48,10 @@ std::string forTerminal(std::string_view excerpt) {
   return line;
 }
 
-void printJson(const std::vector<SearchHit>& hits) {
+void printJson(const std::vector<SearchHit>& hits, bool more) {
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).key("hits").beginArray();
+  writer.beginObject().member("schema", std::uint64_t{1}).member("more", more).key("hits").beginArray();
   for (const SearchHit& hit : hits) {
     writer.beginObject().member("sessionId", hit.sessionId).member("title", hit.title).member("entryId", hit.entryId);
     writer.member("role", hit.role).member("time", formatTimestamp(hit.timeMs));
@@ -61,28 +62,36 @@ void printJson(const std::vector<SearchHit>& hits) {
     writer.endArray().endObject();
   }
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printHits(const std::vector<SearchHit>& hits) {
   const std::uint64_t now = nowMs();
   for (const SearchHit& hit : hits) {
-    // Two ids fill a line of eighty columns.
-    printLine(fmt::format("{}  {}", styled(Style::Bold, hit.sessionId), hit.entryId));
+    printLine(fmt::format("{}  {}", styled(Style::Bold, shortId(hit.sessionId)), shortId(hit.entryId)));
     const std::string title = hit.title.empty() ? "" : "  " + styled(Style::Dim, text::printable(hit.title));
     printLine(fmt::format("  [{}]  {}{}", hit.role, formatAge(hit.timeMs, now), title));
     printLine("  " + forTerminal(hit.excerpt));
   }
 }
 
-Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto filter, options.filter.filter());
+// What the shell took out of quotation marks is a phrase; so is what follows a dash.
+std::string queryOf(const Options& options) {
+  const auto quoted = [](const std::string& word, bool alone) {
+    const bool phrase = word.find(' ') != std::string::npos && word.find('"') == std::string::npos;
+    return phrase && !alone ? "\"" + word + "\"" : word;
+  };
   std::string query;
   for (const std::string& word : options.words) {
-    // What the shell took out of quotation marks is a phrase.
-    const bool phrase = word.find(' ') != std::string::npos && word.find('"') == std::string::npos;
-    query += (query.empty() ? "" : " ") + (phrase && options.words.size() > 1 ? "\"" + word + "\"" : word);
+    query += (query.empty() ? "" : " ") + quoted(word, options.words.size() == 1 && options.dashWords.empty());
   }
+  for (const std::string& word : options.dashWords) query += " -" + quoted(word.substr(1), false);
+  return query;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto filter, options.filter.filter());
+  const std::string query = queryOf(options);
   Context shown = context;
   if (!options.agents.empty()) {
     BOUGH_TRY(shown, agentsContext(context, options.agents));
@@ -93,18 +102,23 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(auto session, resolveSession(*view.store, options.session));
     filter.session = std::move(session);
   }
-  BOUGH_TRY(auto hits,
-            view.catalog->search(
-                query, {.filter = filter, .roles = options.roles, .limit = static_cast<std::size_t>(options.limit)}));
+  BOUGH_TRY(auto hits, view.catalog->search(query, {.filter = filter,
+                                                    .roles = options.roles,
+                                                    .limit = static_cast<std::size_t>(options.limit) + 1}));
+  const bool more = hits.size() > options.limit;
+  if (more) hits.pop_back();
   if (context.json) {
-    printJson(hits);
+    printJson(hits, more);
   } else if (hits.empty()) {
     printMessage("nothing found");
   } else {
-    const Pager pager;
-    printHits(hits);
+    {
+      const Pager pager;
+      printHits(hits);
+    }
+    if (more) printMessage(fmt::format("showing the best {}; --limit N shows more", hits.size()));
   }
-  return kDone;
+  return hits.empty() ? kProblem : kDone;
 }
 
 }  // namespace
@@ -144,6 +158,7 @@ Command searchCommand() {
       .options = std::move(definitions),
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
+      .dashWords = &options->dashWords,
   };
 }
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
@@ -26,9 +28,11 @@ struct Options {
 };
 
 // What is part of the conversation as people follow it; the rest is shown with --all.
+constexpr std::string_view kTold[] = {entry_type::kMessage, entry_type::kCompactionSummary, entry_type::kBranchSummary,
+                                      entry_type::kModelChange};
+
 bool isTold(const Entry& entry) {
-  return entry.type == entry_type::kMessage || entry.type == entry_type::kCompactionSummary ||
-         entry.type == entry_type::kBranchSummary || entry.type == entry_type::kModelChange;
+  return std::ranges::find(kTold, entry.type) != std::end(kTold);
 }
 
 void printEntries(const std::vector<Entry>& entries, const Context& context, const Options& options) {
@@ -36,7 +40,7 @@ void printEntries(const std::vector<Entry>& entries, const Context& context, con
   for (const Entry& entry : entries) {
     if (!options.all && !isTold(entry)) continue;
     const EntryView view = viewEntry(entry);
-    context.json ? printLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
+    context.json ? printJsonLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
     if (outputClosed()) return;
   }
 }
@@ -49,6 +53,7 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
   }
   if (options.last > 0) {
     wanted.last = options.last;
+    if (!options.all) wanted.types = {std::string(entry_type::kMessage)};
     BOUGH_TRY(auto entries, store.loadSessionEntries(session, wanted));
     printEntries(entries, context, options);
     return kDone;
@@ -96,7 +101,10 @@ Command showCommand() {
                    .help = "Show the branch that ends in this entry",
                    .target = &options->at,
                    .value = "ENTRY"},
-                  {.name = "--last", .help = "Only the last N entries", .target = &options->last, .value = "N"},
+                  {.name = "--last",
+                   .help = "Only the last N messages; with --all, entries",
+                   .target = &options->last,
+                   .value = "N"},
                   {.name = "--all",
                    .help = "Every entry in the order of the log, not only the conversation of the head's branch",
                    .target = &options->all},

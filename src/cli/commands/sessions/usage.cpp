@@ -50,7 +50,7 @@ void printJson(const std::string& by, const UsageReport& report) {
   writer.key("unknownModels").beginArray();
   for (const std::string& model : report.unknownModels) writer.string(model);
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printTable(const std::string& by, const UsageReport& report) {
@@ -70,9 +70,12 @@ void printTable(const std::string& by, const UsageReport& report) {
     if (by != "session" && by != "model") {
       for (const std::string& model : row.models) last += (last.empty() ? "" : ", ") + model;
     }
-    table.add({row.name.empty() ? "(none)" : row.name, grouped(row.messages), grouped(row.tokens.inputTokens),
-               grouped(row.tokens.outputTokens), grouped(row.tokens.cacheReadTokens),
-               grouped(row.tokens.cacheWriteTokens), formatCost(row.costUsd, row.costKnown), last});
+    table.add({row.name.empty()                    ? "(none)"
+               : by == "session" || by == "branch" ? shortId(row.name)
+                                                   : row.name,
+               grouped(row.messages), grouped(row.tokens.inputTokens), grouped(row.tokens.outputTokens),
+               grouped(row.tokens.cacheReadTokens), grouped(row.tokens.cacheWriteTokens),
+               formatCost(row.costUsd, row.costKnown), last});
   };
   for (const UsageRow& row : report.rows) add(row);
   table.addRule();
@@ -96,7 +99,7 @@ ExitCode printPrices(const PriceTable& table, bool json) {
     writer.key("cacheWrite").raw(fmt::format("{}", each.cacheWrite)).endObject();
   }
   writer.endArray().endObject();
-  if (json) printLine(out);
+  if (json) printJsonLine(out);
   return kDone;
 }
 

@@ -19,14 +19,14 @@ void printResult(const ArchiveResult& result, bool compressedAlready, bool json)
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
   writer.member("bytesBefore", result.bytesBefore).member("bytesAfter", result.bytesAfter).endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {
   BOUGH_TRY(auto store, context.openStore());
   std::vector<std::string> sessions;
   for (const std::string& name : names) {
-    BOUGH_TRY(auto session, resolveSession(*store, name));
+    BOUGH_TRY(auto session, resolveSessionToChange(*store, name, !context.json));
     sessions.push_back(std::move(session));
   }
   ExitCode code = kDone;
@@ -52,7 +52,7 @@ Command archiveCommand() {
       .summary = "Compress sessions; they can still be read",
       .details = "The next append to an archived session decompresses it.",
       .examples = "  bough archive SESSION",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = names.get(), .required = true}},
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = names.get(), .required = true}},
       .values = names,
       .run = [names](const Context& context) { return run(context, *names); },
   };

@@ -55,13 +55,13 @@ std::optional<Finding> checkSession(SessionStore& store, const std::string& id, 
     if (!report) return bad(report.error().message, report.error().hint);
     problems = report->problemCount;
   }
+  if (problems > 0) return bad(fmt::format("{} parts cannot be read", problems), fmt::format("`bough verify {}`", id));
   if (state->trailingBytes > 0) {
     return Finding{.health = Health::Note,
                    .what = fmt::format("{}: {} bytes after the last complete batch, left by a crash or being written",
                                        id, state->trailingBytes),
                    .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now", id)};
   }
-  if (problems > 0) return bad(fmt::format("{} parts cannot be read", problems), fmt::format("`bough verify {}`", id));
   if (state->format < jsonEntrySerializer().schemaVersion()) {
     return Finding{.health = Health::Note,
                    .what = fmt::format("{}: format {} can be read but not appended to", id, state->format),
@@ -70,25 +70,43 @@ std::optional<Finding> checkSession(SessionStore& store, const std::string& id, 
   return std::nullopt;
 }
 
-Result<void> checkSessions(SessionStore& store, bool deep, Findings& findings) {
-  auto sessions = store.listSessions();
-  if (!sessions) return std::unexpected(sessions.error());
+void checkSessions(SessionStore& store, bool deep, Findings& findings) {
+  const auto sessions = store.listSessions();
+  if (!sessions) {
+    findings.push_back({.health = Health::Bad,
+                        .what = fmt::format("the sessions cannot be listed: {}", sessions.error().message),
+                        .advice = sessions.error().hint});
+    return;
+  }
   Progress progress("checking sessions", sessions->size());
-  std::size_t sound = 0;
+  std::size_t damaged = 0;
   Findings found;
   for (std::size_t i = 0; i < sessions->size(); ++i) {
     if (auto finding = checkSession(store, (*sessions)[i], deep)) {
+      if (finding->health == Health::Bad) ++damaged;
       found.push_back(std::move(*finding));
-    } else {
-      ++sound;
     }
     progress.update(i + 1);
   }
+  const std::string checked = deep ? "; every byte was checked" : "";
   findings.push_back(
-      {.what = fmt::format("{} of {} sessions are good{}", sound, sessions->size(), deep ? ", every byte checked" : ""),
-       .advice = deep ? "" : "--deep checks every byte"});
+      damaged == 0 ? Finding{.what = fmt::format("all {} sessions are good{}", sessions->size(), checked), .advice = {}}
+                   : Finding{.health = Health::Bad,
+                             .what = fmt::format("{} of {} sessions are damaged{}", damaged, sessions->size(), checked),
+                             .advice = deep ? "" : "--deep checks every byte"});
   std::ranges::move(found, std::back_inserter(findings));
-  return {};
+}
+
+// A store whose settings cannot be read keeps sessions for longer or shorter than its owner said.
+void checkSettings(SessionStore& store, Findings& findings) {
+  const auto settings = store.settings();
+  findings.push_back(settings
+                         ? Finding{.what = "the settings can be read", .advice = {}}
+                         : Finding{.health = Health::Bad,
+                                   .what = fmt::format("the settings cannot be read: {}", settings.error().message),
+                                   .advice = settings.error().hint.empty()
+                                                 ? "correct settings.json, or remove it: the defaults apply then"
+                                                 : settings.error().hint});
 }
 
 // Of a file that an interrupted write left among the sessions; none for any other name.
@@ -211,7 +229,8 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   checkSpace(location, findings);
   checkForeign(store, location, findings);
   checkCopies(location, findings);
-  BOUGH_TRY(checkSessions(store, options.deep, findings));
+  checkSettings(store, findings);
+  checkSessions(store, options.deep, findings);
   checkCatalog(store, options.deep, findings);
   if (!options.deep) return findings;
   if (options.removeUnused) {
@@ -236,7 +255,7 @@ void printJson(const Findings& findings) {
     writer.member("what", finding.what).member("advice", finding.advice).endObject();
   }
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printForPeople(const Findings& findings) {

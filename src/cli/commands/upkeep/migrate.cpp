@@ -23,7 +23,7 @@ void print(const MigrationResult& result, bool json) {
       writer.member("bytes", problem.bytes).member("message", problem.message).endObject();
     }
     writer.endArray().endObject();
-    return printLine(out);
+    return printJsonLine(out);
   }
   if (result.keptAs.empty()) {
     return printLine(fmt::format("{} is already in format {}", result.sessionId, result.toFormat));
@@ -40,7 +40,7 @@ void print(const MigrationResult& result, bool json) {
 }
 
 Result<ExitCode> run(const Context& context, const std::string& name) {
-  BOUGH_TRY(auto session, openSession(context, name));
+  BOUGH_TRY(auto session, openSessionToChange(context, name));
   BOUGH_TRY(auto result, session.store->migrateSession(session.sessionId));
   print(result, context.json);
   return result.problems.empty() ? kDone : kProblem;
@@ -57,7 +57,7 @@ Command migrateCommand() {
           "The new file is compared with the old one entry by entry before it replaces it; the old file stays "
           "as <session>.v0. If it is interrupted, the next run finishes or undoes it.",
       .examples = "  bough migrate SESSION",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = name.get(), .required = true}},
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = name.get(), .required = true}},
       .values = name,
       .run = [name](const Context& context) { return run(context, *name); },
   };

@@ -64,7 +64,7 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
     info.timeToLiveMs = age;
   }
   BOUGH_TRY(auto store, context.openStore());
-  BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  BOUGH_TRY(auto session, resolveSessionToChange(*store, options.session, !context.json));
   BOUGH_TRY(auto done, appendSessionInfo(*store, session, info));
   if (!context.json) {
     printMessage(info.pinned.value_or(false) ? fmt::format("{} is pinned and never expires", session)
@@ -80,7 +80,7 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
       .member("sessionId", session)
       .member("entryId", done.lastAppendedEntryId)
       .endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 
@@ -134,7 +134,7 @@ void printJson(const std::vector<Catalog::Expired>& expired, bool applied, const
     writer.member("expired", formatTimestamp(each.expiredMs)).endObject();
   }
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printTable(const std::vector<Catalog::Expired>& expired) {
@@ -145,7 +145,7 @@ void printTable(const std::vector<Catalog::Expired>& expired) {
                {.title = "title"}});
   const std::uint64_t now = nowMs();
   for (const Catalog::Expired& each : expired) {
-    table.add({each.session.sessionId, formatAge(each.session.activeMs, now), formatAge(each.expiredMs, now),
+    table.add({shortId(each.session.sessionId), formatAge(each.session.activeMs, now), formatAge(each.expiredMs, now),
                formatBytes(each.session.bytes), each.session.title});
   }
   table.print();

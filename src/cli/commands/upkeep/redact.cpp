@@ -25,8 +25,8 @@ std::string userName() {
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto session, openSession(context, options.session));
-  BOUGH_TRY(auto entry, resolveEntry(*session.store, session.sessionId, options.entry));
+  BOUGH_TRY(auto session, openSessionToChange(context, options.session));
+  BOUGH_TRY(auto entry, resolveEntryToChange(*session.store, session.sessionId, options.entry));
   const std::string by = options.by.empty() ? userName() : options.by;
   BOUGH_TRY(auto redacted, session.store->redactEntry(session.sessionId, entry, by, options.reason));
   if (!context.json) {
@@ -41,7 +41,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
       .member("entryId", entry);
   writer.member("redactionId", redacted.lastAppendedEntryId).member("by", by).member("reason", options.reason);
   writer.endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 
@@ -57,7 +57,7 @@ Command redactCommand() {
           "content any more, and the catalog erases its words the next time it is brought up to date. The cost "
           "of the entry still counts.",
       .examples = "  bough redact SESSION ENTRY --reason \"a password\"",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true},
                   {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
                   {.name = "--by", .help = "Who redacts it; default: $USER", .target = &options->by, .value = "NAME"}},

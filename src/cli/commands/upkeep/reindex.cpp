@@ -39,7 +39,7 @@ Result<ExitCode> run(const Context& context, bool noSearch) {
   writer.member("entries", report->entries).key("notes").beginArray();
   for (const std::string& note : report->notes) writer.string(note);
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
   return whole ? kDone : kProblem;
 }
 

@@ -27,7 +27,7 @@ void print(const RepairReport& report, bool json) {
     writer.endArray().key("otherCopies").beginArray();
     for (const std::string& path : report.otherCopies) writer.string(path);
     writer.endArray().member("appendable", !report.refusal).endObject();
-    return printLine(out);
+    return printJsonLine(out);
   }
   if (report.tornBytes > 0) {
     printLine(fmt::format("moved {} torn bytes to {}.torn", report.tornBytes, report.sessionId));
@@ -61,7 +61,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.session.empty()) {
     return fail(ErrorCode::InvalidArgument, "no session was named", "`bough verify` finds the ones that need it");
   }
-  BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  BOUGH_TRY(auto session, resolveSessionToChange(*store, options.session, !context.json));
   if (options.detach) {
     BOUGH_TRY(store->maintenance().detachRest(session));
   }
@@ -84,9 +84,9 @@ Command repairCommand() {
       .examples =
           "  bough repair SESSION\n"
           "  bough repair --unused-attachments",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session},
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session},
                   {.name = "--detach",
-                   .help = "Of a fork whose parent is lost, make what is left a session of its own",
+                   .help = "Make a fork whose parent is lost a session of its own, from the entries that are left",
                    .target = &options->detach},
                   {.name = "--unused-attachments",
                    .help = "Instead: remove attachments that no entry uses",

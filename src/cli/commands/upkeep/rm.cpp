@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/json_write.h"
 #include "base/try.h"
@@ -6,6 +7,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 
 namespace bough::cli {
 namespace {
@@ -30,20 +32,33 @@ void printResult(const TrashedSession& moved, bool json) {
       .member("trashId", moved.trashId)
       .member("bytes", moved.bytes)
       .endObject();
-  printLine(out);
+  printJsonLine(out);
+}
+
+// What the question calls the sessions. A catalog that cannot be used costs the titles, not the question.
+std::vector<std::string> titled(SessionStore& store, const std::vector<std::string>& sessionIds) {
+  auto catalog = Catalog::open(store);
+  if (catalog) (void)(*catalog)->catchUp();
+  std::vector<std::string> names;
+  for (const std::string& id : sessionIds) {
+    const auto row = catalog ? (*catalog)->session(id) : Result<SessionSummary>(std::unexpected(catalog.error()));
+    names.push_back("session " + (row ? nameWithTitle(*row) : id));
+  }
+  return names;
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore());
+  // The question shows which sessions are meant, so that a loose name is enough for it.
+  const bool asking = !options.yes && !context.json && stdinIsTerminal();
   std::vector<std::string> sessions;
   for (const std::string& name : options.sessions) {
-    BOUGH_TRY(auto session, resolveSession(*store, name));
+    BOUGH_TRY(auto session, asking ? resolveSession(*store, name) : resolveSessionToChange(*store, name, false));
     sessions.push_back(std::move(session));
   }
   if (!options.yes) {
-    BOUGH_TRY(auto sure,
-              confirm(sessions.size() == 1 ? fmt::format("Move session {} to the trash?", sessions.front())
-                                           : fmt::format("Move {} sessions to the trash?", sessions.size())));
+    BOUGH_TRY(const bool sure,
+              confirm(fmt::format("Move {} to the trash?", fmt::join(titled(*store, sessions), ", "))));
     if (!sure) return kDone;
   }
   std::vector<Removal> removals;
@@ -75,8 +90,8 @@ Command rmCommand() {
       .details = "`bough trash` lists the trash and restores sessions from it.",
       .examples =
           "  bough rm SESSION\n"
-          "  bough rm @3 @4 --yes",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->sessions, .required = true},
+          "  bough rm 4f1c09ab 77d20e5c --yes",
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->sessions, .required = true},
                   {.name = "--yes", .help = "Do not ask", .target = &options->yes},
                   {.name = "--detach",
                    .help = "First give each fork its own copy of the history it shares",

@@ -7,6 +7,7 @@
 #include "base/try.h"
 #include "bough/catalog.h"
 #include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/output.h"
@@ -28,12 +29,16 @@ std::uint64_t bytesOf(const std::vector<TrashedSession>& trash) {
   return bytes;
 }
 
-// What lies there under this name: an id in the trash, or a session's: then the one thrown away last.
+constexpr std::size_t kShortId = 8;
+
+// The id in the trash that a name means: that id itself, a session's id (the one removed last), or at least 8
+// characters of an id that bough made.
 Result<std::string> find(const std::vector<TrashedSession>& trash, const std::string& name) {
   std::vector<const TrashedSession*> begins;
   for (const TrashedSession& each : trash) {
     if (each.trashId == name || each.sessionId == name) return each.trashId;
-    if (!name.empty() && each.sessionId.starts_with(name)) begins.push_back(&each);
+    const bool enough = name.size() >= kShortId && shortId(each.sessionId).size() == kShortId;
+    if (enough && (each.sessionId.starts_with(name) || each.sessionId.ends_with(name))) begins.push_back(&each);
   }
   const bool one = !begins.empty() && std::ranges::all_of(begins, [&](const TrashedSession* each) {
     return each->sessionId == begins.front()->sessionId;
@@ -44,7 +49,7 @@ Result<std::string> find(const std::vector<TrashedSession>& trash, const std::st
                 "`bough trash` lists the trash");
   }
   return fail(ErrorCode::InvalidArgument,
-              fmt::format("{} in the trash begin with {}: {}, {} …", begins.size(), name, begins[0]->trashId,
+              fmt::format("{} sessions in the trash match {}: {}, {} …", begins.size(), name, begins[0]->trashId,
                           begins[1]->trashId),
               "type more of the id");
 }
@@ -62,7 +67,7 @@ Result<ExitCode> list(const Context& context, SessionStore& store, const std::ve
       writer.member("bytes", each.bytes).endObject();
     }
     writer.endArray().endObject();
-    printLine(out);
+    printJsonLine(out);
     return kDone;
   }
   if (trash.empty()) {
@@ -75,7 +80,7 @@ Result<ExitCode> list(const Context& context, SessionStore& store, const std::ve
                {.title = "title"}});
   const std::uint64_t now = nowMs();
   for (const TrashedSession& each : trash) {
-    table.add({each.sessionId, formatAge(each.removedMs, now), formatBytes(each.bytes), titleOf(each)});
+    table.add({shortId(each.sessionId), formatAge(each.removedMs, now), formatBytes(each.bytes), titleOf(each)});
   }
   table.print();
   printMessage(
@@ -102,7 +107,7 @@ Result<ExitCode> restore(const Context& context, SessionStore& store, const std:
     }
     std::string out;
     json::Writer(out).beginObject().member("schema", std::uint64_t{1}).member("sessionId", session).endObject();
-    printLine(out);
+    printJsonLine(out);
   }
   return code;
 }
@@ -132,7 +137,7 @@ Result<ExitCode> empty(const Context& context, SessionStore& store, std::vector<
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("removed", std::uint64_t{ids.size()});
   writer.member("bytes", *bytes).endObject();
-  printLine(out);
+  printJsonLine(out);
   return kDone;
 }
 

@@ -38,7 +38,7 @@ void printJson(const VerifyReport& report) {
         .endObject();
   }
   writer.endArray().endObject();
-  printLine(out);
+  printJsonLine(out);
 }
 
 void printForPeople(const VerifyReport& report) {
@@ -60,20 +60,26 @@ void printForPeople(const VerifyReport& report) {
   }
 }
 
-Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {
-  BOUGH_TRY(auto store, context.openStore());
-  std::vector<std::string> sessions;
+// Sessions of the store, or files that are named by their paths, each in a store of its own.
+Result<std::vector<NamedSession>> named(const Context& context, const std::vector<std::string>& names) {
+  std::vector<NamedSession> sessions;
   for (const std::string& name : names) {
-    BOUGH_TRY(auto session, resolveSession(*store, name));
+    BOUGH_TRY(auto session, openSession(context, name));
     sessions.push_back(std::move(session));
   }
-  if (names.empty()) {
-    BOUGH_TRY(auto all, store->listSessions());
-    sessions = std::move(all);
-  }
+  if (!names.empty()) return sessions;
+  BOUGH_TRY(auto opened, context.openStore());
+  const std::shared_ptr<SessionStore> store = std::move(opened);
+  BOUGH_TRY(auto all, store->listSessions());
+  for (std::string& id : all) sessions.push_back({.store = store, .sessionId = std::move(id)});
+  return sessions;
+}
+
+Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {
+  BOUGH_TRY(const auto sessions, named(context, names));
   std::size_t bad = 0;
-  for (const std::string& session : sessions) {
-    auto report = store->verifySession(session);
+  for (const NamedSession& session : sessions) {
+    auto report = session.store->verifySession(session.sessionId);
     if (!report) {
       printError(report.error(), context.json);
       ++bad;

@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  std::string title;
+};
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto session, openSessionToChange(context, options.session));
+  BOUGH_TRY(session.store->setTitle(session.sessionId, options.title));
+  if (!context.json) {
+    printMessage(fmt::format("{} is now \"{}\"", shortId(session.sessionId), text::printable(options.title)));
+    return kDone;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
+  writer.member("title", options.title).endObject();
+  printJsonLine(out);
+  return kDone;
+}
+
+}  // namespace
+
+Command renameCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "rename",
+      .summary = "Give a session another title",
+      .details = "The old title stays in the log. A title that you give is never replaced by a generated one.",
+      .examples = "  bough rename SESSION \"Refactor the parser\"",
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
+                  {.name = "TITLE", .help = "The new title", .target = &options->title, .required = true}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

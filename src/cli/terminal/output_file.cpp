@@ -1,0 +1,55 @@
+#include "cli/terminal/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/try.h"
+#include "cli/terminal/confirm.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+bool writeWhole(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(file, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return ::fsync(file) == 0 || errno == EINVAL;
+}
+
+}  // namespace
+
+Result<void> checkOutputFile(const std::string& path, bool replace) {
+  struct stat known{};
+  if (replace || ::lstat(path.c_str(), &known) != 0) return {};
+  if (stdinIsTerminal()) {
+    BOUGH_TRY(const bool sure, confirm(fmt::format("{} exists. Replace it?", path)));
+    if (sure) return {};
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} was not replaced", path), "name another file");
+  }
+  return fail(ErrorCode::InvalidArgument, fmt::format("{} exists already", path), "name another file, or pass --force");
+}
+
+Result<void> writeOutputFile(const std::string& path, std::string_view text) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const bool written = file >= 0 && writeWhole(file, text);
+  int problem = written ? 0 : errno;
+  if (file >= 0) ::close(file);
+  if (written && std::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  if (problem == 0) problem = errno;
+  if (file >= 0) ::unlink(temporary.c_str());
+  return fail(ErrorCode::Io, fmt::format("cannot write {}: {}", path, std::strerror(problem)),
+              "check the folder and the free space");
+}
+
+}  // namespace bough::cli
