@@ -92,6 +92,9 @@ Result<TranscriptReport> readTranscript(const std::string& path, const ReadTrans
 /// What a transcript's first lines, and the files beside it, say of its session: enough to name it. Reads little.
 Result<TranscriptFacts> peekTranscript(const std::string& path);
 
+/// The elements of a transcript that is one JSON document, as lines. Damaged when it is not one.
+Result<std::string> linesOfDocument(const std::string& path);
+
 /// The id that a transcript's session has in a store: the agent's own where that is legal.
 std::string transcriptSessionId(const TranscriptFacts& facts);
 
@@ -117,6 +120,7 @@ struct WriteTranscriptOptions {
   std::string agent;        ///< Whose format to write.
   TranscriptFacts facts;    ///< Of the session; `sessionId` is the agent's name for the new one.
   std::string headId;       ///< The entry the agent shall continue from; empty: the last of the conversation.
+  bool clean = false;       ///< Leave out what is not a record, and write records with a wrong id or parent again.
   bool branchOnly = false;  ///< Only the branch of the head, also where the format can hold a tree.
 };
 

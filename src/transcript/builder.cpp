@@ -115,6 +115,7 @@ std::string Builder::idOf(const Record& record, const Place& place) {
   const std::string key(place.id);
   if (known_.contains(hashOf(place.id)) || ids_.contains(key)) {
     damage(record, "an id that was used before");
+    fixed_ = true;
     ids_[key] = byOffset;
     return byOffset;
   }
@@ -128,6 +129,7 @@ std::string Builder::parentOf(const Record& record, const Place& place, std::str
   if (place.parent->empty()) return {};
   if (const auto found = ids_.find(std::string(*place.parent)); found != ids_.end()) return found->second;
   if (known_.contains(hashOf(*place.parent)) && *place.parent != place.id) return entryIdOf(*place.parent);
+  fixed_ = true;
   if (*place.parent == foreignIdOf(id) || *place.parent == place.id) {
     damage(record, "an entry that names itself as its parent");
   } else {
@@ -154,6 +156,7 @@ void Builder::give(const Record& record, const Place& place, std::string_view ty
     if (!record.reason.empty() && record.kind == RecordKind::Json) damage(record, record.reason);
   }
   const bool control = isControlType(type);
+  fixed_ = false;
   Entry entry;
   if (control) {
     // Its own id, when it has one, means its parent to the entries after it.
@@ -177,6 +180,7 @@ void Builder::give(const Record& record, const Place& place, std::string_view ty
   origin.at = record.offset;
   origin.sizeBytes = first ? record.sizeBytes : 0;
   origin.what = what;
+  origin.fixed = fixed_;
   origin.torn = record.kind == RecordKind::Torn;
   if (record.repaired) holes.clear();
   appendOrigin(payload, origin, first ? record.raw : std::string_view(), std::move(holes));

@@ -110,6 +110,7 @@ class Builder {
   std::string lastTime_;
   std::string headId_;
   bool headSet_ = false;
+  bool fixed_ = false;                     // the entry in the making has another id or parent than its line
   std::uint64_t lineOffset_ = UINT64_MAX;  // of the record whose bytes were last given with an entry
   std::uint32_t part_ = 0;                 // of it: how many entries it became
 };

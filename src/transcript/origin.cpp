@@ -67,6 +67,7 @@ void appendOrigin(std::string& payload, const Origin& origin, std::string_view r
   writer.beginObject().member("agent", origin.agent).member("at", origin.at);
   if (!origin.what.empty()) writer.member("what", origin.what);
   if (origin.torn) writer.member("torn", true);
+  if (origin.fixed) writer.member("fixed", true);
   if (!raw.empty()) {
     holes = usable(raw, std::move(holes));
     writer.key("line").beginArray();
@@ -100,6 +101,7 @@ std::optional<Origin> originOf(const Entry& entry) {
   origin.what = json::findString(*member, "what").value_or("");
   origin.hasLine = json::findMember(*member, "line").has_value();
   origin.torn = json::findMember(*member, "torn") == "true";
+  origin.fixed = json::findMember(*member, "fixed") == "true";
   return origin;
 }
 

@@ -24,6 +24,7 @@ struct Origin {
   std::uint64_t sizeBytes = 0;  ///< How many bytes of the file it stands for.
   std::string what;             ///< The agent's word for a line that is not part of the conversation.
   bool hasLine = false;         ///< False for all but the first entry of a line, and for a line that was skipped.
+  bool fixed = false;           ///< Its id or its parent is not the one in the line, which could not be used.
   bool torn = false;            ///< The end of a file that was being written: a later entry may take its place.
 };
 

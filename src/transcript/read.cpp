@@ -128,6 +128,31 @@ Result<std::string> recognizeTranscript(const std::string& path) {
   return std::string((*agent)->name);
 }
 
+Result<std::string> linesOfDocument(const std::string& path) {
+  BOUGH_TRY(const auto file, openFile(path));
+  BOUGH_TRY(const std::string document, readUpTo(*file, kMaxDocumentBytes));
+  auto agent = recognize(std::string_view(document).substr(0, kBeginningBytes), path);
+  if (!agent) return std::unexpected(agent.error());
+  if ((*agent)->framing != Framing::Document) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is a file of lines already", path), "");
+  }
+  BOUGH_TRY(const auto records, documentRecords(document, (*agent)->listName));
+  std::string lines;
+  for (const Record& record : records) {
+    if (record.kind == RecordKind::Torn) {
+      return fail(ErrorCode::Damaged, fmt::format("{} breaks off at byte {}: {}", path, record.offset, record.reason),
+                  "`bough show` reads what is whole");
+    }
+    if (record.kind != RecordKind::Json) continue;
+    // Line breaks stand only between tokens.
+    for (const char c : record.text) {
+      if (c != '\n' && c != '\r') lines += c;
+    }
+    lines += '\n';
+  }
+  return lines;
+}
+
 Result<TranscriptFacts> peekTranscript(const std::string& path) {
   constexpr std::size_t kPeekBytes = std::size_t{256} << 10;
   BOUGH_TRY(const auto file, openFile(path));

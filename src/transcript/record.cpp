@@ -60,7 +60,8 @@ bool isBlankOrNul(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
 }
 
-// A copy with U+FFFD for each byte that is not UTF-8.
+}  // namespace
+
 std::string repairUtf8(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -73,8 +74,6 @@ std::string repairUtf8(std::string_view text) {
   }
   return out;
 }
-
-}  // namespace
 
 Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
   // O_NONBLOCK: a pipe without a writer must not hold us up.

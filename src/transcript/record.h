@@ -52,6 +52,9 @@ struct Record {
   std::string_view reason;  ///< What is wrong, when something is: also with a whole object that stood amid damage.
 };
 
+/// A copy with U+FFFD for each byte that is not UTF-8.
+std::string repairUtf8(std::string_view text);
+
 /// Whether an object that was found amid damage is a whole record of the agent, and not a part of one.
 using IsRecord = std::function<bool(std::string_view object)>;
 

@@ -132,7 +132,7 @@ class TranscriptWriting {
 
   [[nodiscard]] bool isOwn(std::size_t place) const {
     const auto origin = originOf(entries_[place]);
-    return origin && origin->agent == agent_.name;
+    return origin && origin->agent == agent_.name && !(options_.clean && origin->fixed);
   }
 
   [[nodiscard]] std::size_t lastOwn() {
@@ -163,8 +163,9 @@ class TranscriptWriting {
       const auto line = inherited_.contains(place) ? std::optional<std::string>("") : lineOf(entry);
       const auto origin = originOf(entry);
       skippedLine_ |= origin->hasLine ? !line.has_value() : origin->sizeBytes > 0;
-      writer_->copied(item, line.value_or(""));
-      text += line.value_or("");
+      const std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
+      writer_->copied(item, bytes);
+      text += bytes;
       return;
     }
     // A line that was cut short must not swallow the next one.
@@ -178,6 +179,22 @@ class TranscriptWriting {
     } else {
       ++done_.entries;
     }
+  }
+
+  // The records alone, one a line, in UTF-8.
+  static std::string cleanLines(std::string_view bytes, const Origin& origin) {
+    constexpr std::string_view kAround("\xEF\xBB\xBF \t\r,\0", 8);
+    std::string out;
+    if (origin.what == "blank" || origin.what == "damaged" || origin.torn) return out;
+    while (!bytes.empty()) {
+      const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+      const std::string_view line = bytes.substr(0, end);
+      bytes.remove_prefix(std::min(end + 1, bytes.size()));
+      const std::size_t first = line.find_first_not_of(kAround);
+      if (first == std::string_view::npos) continue;
+      out += repairUtf8(line.substr(first, line.find_last_not_of(kAround) + 1 - first)) + "\n";
+    }
+    return out;
   }
 
   std::string standIn(std::size_t place) const {

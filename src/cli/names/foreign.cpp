@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <unordered_map>
 
+#include "base/file_system.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -185,6 +187,46 @@ Result<NamedSession> openTranscript(const std::string& path) {
   session.sessionId = imported.sessionId;
   if (const std::string text = damageText(imported.report, path); !text.empty()) printMessage("note: " + text);
   return session;
+}
+
+namespace {
+
+class GrowingCopy {
+ public:
+  GrowingCopy(SessionStore& copy, const std::string& path, std::unique_ptr<Directory> folder,
+              std::unique_ptr<Watcher> watcher)
+      : folder_(std::move(folder)), watcher_(std::move(watcher)), thread_([this, &copy, path](std::stop_token stop) {
+          constexpr int kAgainMs = 2000;  // some file systems tell nothing
+          while (!stop.stop_requested()) {
+            // A file that is gone, or is being replaced, is looked at again.
+            (void)importTranscript(copy, path);
+            if (const auto changed = watcher_->wait(kAgainMs); !changed) return;
+          }
+        }) {}
+  GrowingCopy(const GrowingCopy&) = delete;
+  GrowingCopy& operator=(const GrowingCopy&) = delete;
+  ~GrowingCopy() {
+    thread_.request_stop();
+    watcher_->wake();
+  }
+
+ private:
+  std::unique_ptr<Directory> folder_;
+  std::unique_ptr<Watcher> watcher_;
+  std::jthread thread_;
+};
+
+}  // namespace
+
+std::shared_ptr<void> followTranscript(SessionStore& copy, const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::canonical(path, error);
+  if (error) return nullptr;
+  auto folder = posixFileSystem().openRoot(whole.parent_path().string(), false);
+  if (!folder) return nullptr;
+  auto watcher = (*folder)->watch({whole.filename().string()});
+  if (!watcher) return nullptr;
+  return std::make_shared<GrowingCopy>(copy, path, std::move(*folder), std::move(*watcher));
 }
 
 Result<std::vector<std::string>> parseAgents(const std::string& list) {

@@ -21,6 +21,9 @@ Result<std::string> agentOfFile(const std::string& path);
 /// damaged in it is said on stderr.
 Result<NamedSession> openTranscript(const std::string& path);
 
+/// Imports a transcript into its copy again whenever the file changes, until the result goes.
+std::shared_ptr<void> followTranscript(SessionStore& copy, const std::string& path);
+
 /// The agents that `--agents` names: "claude-code,codex", or all ("all").
 Result<std::vector<std::string>> parseAgents(const std::string& list);
 

@@ -138,8 +138,8 @@ Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
 
 // A name that may be a path: it has a slash, or the ending of a session file.
 bool looksLikePath(const std::string& name) {
-  return name.find('/') != std::string::npos || name.ends_with(".jsonl") || name.ends_with(".jsonl.zst") ||
-         name.ends_with(".jsonl.gz");
+  return name.find('/') != std::string::npos || name.ends_with(".jsonl") || name.ends_with(".json") ||
+         name.ends_with(".jsonl.zst") || name.ends_with(".jsonl.gz");
 }
 
 // The store whose session a file is, told by the folder it lies in; empty: none.
@@ -163,7 +163,7 @@ fs::path countingFile(const fs::path& store, const std::string& sessionId) {
 
 // Not a session file of bough's, whose lines have seals or at least its header, but another agent's.
 bool isForeign(const std::string& path) {
-  return !path.ends_with(".zst") && !path.ends_with(".gz") && agentOfFile(path).has_value();
+  return agentOfFile(path).has_value();
 }
 
 Result<NamedSession> openPath(const std::string& path) {
@@ -171,7 +171,6 @@ Result<NamedSession> openPath(const std::string& path) {
   if (!fs::exists(path, error)) {
     return fail(ErrorCode::NotFound, fmt::format("there is no file {}", path), "`bough ls` lists the sessions");
   }
-  if (isForeign(path)) return openTranscript(path);
   BOUGH_TRY(auto file, openSessionFile(path));
   fs::path store = storeOf(path);
   if (!store.empty()) {
@@ -282,23 +281,26 @@ Result<std::string> resolveSessionToChange(SessionStore& store, const std::strin
 }
 
 Result<NamedSession> openSession(const Context& context, const std::string& name) {
+  if (looksLikePath(name) && isForeign(name)) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} is a transcript of {}, which is only read", name, *agentOfFile(name)),
+                fmt::format("`bough import {}` brings it into the store", name));
+  }
   if (name.find('/') != std::string::npos) return openPath(name);
   auto store = context.openStore();
   // An id may end as a file does.
   if (looksLikePath(name) && !(store && isKnown(**store, name))) return openPath(name);
-  if (!store) {
-    auto agents = openAgentSession(context, name);
-    return agents ? std::move(agents) : Result<NamedSession>(std::unexpected(store.error()));
-  }
-  auto sessionId = resolveSession(**store, name);
-  if (!sessionId) {
-    // Reading, an agent's own session serves as well.
-    if (sessionId.error().code == ErrorCode::NotFound && !context.backend) {
-      if (auto agents = openAgentSession(context, name)) return agents;
-    }
-    return std::unexpected(sessionId.error());
-  }
-  return NamedSession{.passing = {}, .store = std::move(*store), .sessionId = std::move(*sessionId)};
+  if (!store) return std::unexpected(store.error());
+  BOUGH_TRY(auto sessionId, resolveSession(**store, name));
+  return NamedSession{.passing = {}, .store = std::move(*store), .sessionId = std::move(sessionId)};
+}
+
+Result<NamedSession> openForReading(const Context& context, const std::string& name) {
+  if (looksLikePath(name) && isForeign(name)) return openTranscript(name);
+  auto session = openSession(context, name);
+  if (session || session.error().code != ErrorCode::NotFound || context.backend || looksLikePath(name)) return session;
+  auto agents = openAgentSession(context, name);
+  return agents || agents.error().code != ErrorCode::NotFound ? std::move(agents) : std::move(session);
 }
 
 Result<NamedSession> openSessionToChange(const Context& context, const std::string& name, bool asking) {

@@ -37,8 +37,8 @@ struct NamedSession {
 };
 
 /// The same in the store that the command line means. A name may also be the path of a session file: in a store, then
-/// it is that store's session; elsewhere, then it can be read but not written. A transcript of another agent, by its
-/// path or by the id of a session in that agent's folder, is read as a session, too.
+/// it is that store's session; elsewhere, then it can be read but not written. InvalidArgument for the transcript of
+/// another agent, which must be imported before it can be changed.
 Result<NamedSession> openSession(const Context& context, const std::string& name);
 /// The same for a command that changes the session; see resolveSessionToChange.
 Result<NamedSession> openSessionToChange(const Context& context, const std::string& name, bool asking = true);
@@ -51,5 +51,9 @@ std::string shortId(std::string_view id);
 std::function<std::string(const std::string& shortId)> idPainter(SessionStore& store);
 /// What messages and questions call a session: its short id and, where it has one, its title.
 std::string nameWithTitle(const SessionSummary& row);
+
+/// The same for commands that only read: they also take the path of a transcript, or the id of a session in the folder
+/// of another agent.
+Result<NamedSession> openForReading(const Context& context, const std::string& name);
 
 }  // namespace bough::cli

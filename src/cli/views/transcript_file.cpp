@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "base/file_io.h"
 #include "base/file_system.h"
@@ -70,6 +72,21 @@ Result<void> writeNewFile(const std::string& path, std::string_view bytes) {
   }
   BOUGH_TRY(orError(linked, "write", path));
   return orError(opened->sync(), "write", folder);
+}
+
+Result<void> completeFile(const std::string& path, std::string_view bytes) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return writeNewFile(path, bytes);
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream held;
+  held << in.rdbuf();
+  if (in.bad() || !bytes.starts_with(held.str())) {
+    return fail(ErrorCode::AlreadyExists, fmt::format("{} exists and holds something else", path),
+                "nothing was changed");
+  }
+  const std::string folder = fs::absolute(path, error).parent_path().string();
+  BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, false), "open", folder));
+  return writeDurably(*opened, fs::path(path).filename().string(), bytes);
 }
 
 void printWritten(const MadeTranscript& made) {

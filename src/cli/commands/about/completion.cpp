@@ -55,7 +55,7 @@ Words sessionNames(const Context& context) {
 
 Words entryNames(const Context& context, const std::string& sessionName) {
   Words names{"@head", "@root"};
-  auto session = openSession(context, sessionName);
+  auto session = openForReading(context, sessionName);
   auto labels = session ? session->store->labels(session->sessionId) : std::unexpected(session.error());
   if (!labels) return names;
   for (SessionLabel& label : *labels) names.push_back(std::move(label.name));

@@ -43,7 +43,7 @@ void print(const MadeTranscript& made, const TranscriptPlace& place, const Conte
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto session, openSession(context, options.session));
+  BOUGH_TRY(auto session, openForReading(context, options.session));
   TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = false};
   if (!options.at.empty()) {
     BOUGH_TRY(wish.at, resolveEntry(*session.store, session.sessionId, options.at));

@@ -55,7 +55,7 @@ void printTable(const std::vector<BranchListing>& branches) {
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto named, openSession(context, options.session));
+  BOUGH_TRY(auto named, openForReading(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   BOUGH_TRY(auto tree, store.loadTree(session));

@@ -132,7 +132,7 @@ Result<BranchEnd> resolveEnd(SessionStore& store, const std::string& sessionId, 
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto named = openSession(context, options.session);
+  auto named = openForReading(context, options.session);
   if (!named) return std::unexpected(named.error());
   SessionStore& store = *named->store;
   const std::string& session = named->sessionId;

@@ -30,7 +30,7 @@ void printJson(const std::string& sessionId, const std::vector<SessionLabel>& la
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto named, openSession(context, options.session));
+  BOUGH_TRY(auto named, openForReading(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   auto labels = store.labels(session);

@@ -111,7 +111,7 @@ Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::str
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto named, openSession(context, options.session));
+  BOUGH_TRY(auto named, openForReading(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   ReplayOptions wanted;

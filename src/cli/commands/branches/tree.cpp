@@ -108,7 +108,7 @@ Result<ExitCode> draw(SessionStore& store, const std::string& sessionId, const S
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto named, openSession(context, options.session));
+  BOUGH_TRY(auto named, openForReading(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   BOUGH_TRY(auto tree, store.loadTree(session));

@@ -20,15 +20,15 @@ struct Options {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto target, parseDialect(options.to));
-  BOUGH_TRY(auto named, openSession(context, options.session));
-  SessionStore* store = named.store.get();
+  BOUGH_TRY(auto named, openForReading(context, options.session));
+  SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   std::string at;
   if (!options.at.empty()) {
-    BOUGH_TRY(auto entry, resolveEntry(*store, session, options.at));
+    BOUGH_TRY(auto entry, resolveEntry(store, session, options.at));
     at = entry;
   }
-  auto report = checkCompatibility(*store, session, target, at);
+  auto report = checkCompatibility(store, session, target, at);
   if (!report) return std::unexpected(report.error());
   if (context.json) {
     std::string out;

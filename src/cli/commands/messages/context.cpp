@@ -48,16 +48,16 @@ void printFindings(const bough::Context& built) {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto dialect, parseDialect(options.as));
-  BOUGH_TRY(auto named, openSession(context, options.session));
-  SessionStore* store = named.store.get();
+  BOUGH_TRY(auto named, openForReading(context, options.session));
+  SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   ContextOptions wanted{.dialect = dialect, .strict = options.strict};
   if (options.budget > 0) wanted.budgetTokens = options.budget;
   if (!options.at.empty()) {
-    BOUGH_TRY(auto entry, resolveEntry(*store, session, options.at));
+    BOUGH_TRY(auto entry, resolveEntry(store, session, options.at));
     wanted.at = entry;
   }
-  BOUGH_TRY(auto built, buildContext(*store, session, wanted));
+  BOUGH_TRY(auto built, buildContext(store, session, wanted));
   if (context.json) {
     printJson(built);
   } else {

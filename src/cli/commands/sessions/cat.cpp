@@ -9,7 +9,7 @@ namespace bough::cli {
 namespace {
 
 Result<ExitCode> run(const Context& context, const std::string& name) {
-  BOUGH_TRY(auto session, openSession(context, name));
+  BOUGH_TRY(auto session, openForReading(context, name));
   auto done = session.store->exportSession(session.sessionId, [](std::string_view line) {
     printJsonLine(line);
     return !outputClosed();

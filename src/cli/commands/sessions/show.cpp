@@ -24,6 +24,7 @@ struct Options {
   std::uint64_t last = 0;
   bool all = false;
   bool full = false;
+  bool beforeCompaction = false;
   bool markdown = false;
 };
 
@@ -45,10 +46,27 @@ void printEntries(const std::vector<Entry>& entries, const Context& context, con
   }
 }
 
+// What the last summary on the branch continues from: the end of what it sums up.
+Result<std::string> entryBeforeCompaction(SessionStore& store, const std::string& session, const std::string& leaf) {
+  LoadOptions wanted;
+  wanted.branch = leaf;
+  wanted.types = {std::string(entry_type::kCompactionSummary)};
+  wanted.last = 1;
+  BOUGH_TRY(const auto summaries, store.loadSessionEntries(session, wanted));
+  if (summaries.empty() || summaries.front().parentId.value_or("").empty()) {
+    return fail(ErrorCode::NotFound, "no compaction is on this branch",
+                "`bough show` without the option shows all of it");
+  }
+  return *summaries.front().parentId;
+}
+
 Result<ExitCode> show(SessionStore& store, const std::string& session, const Context& context, const Options& options) {
   LoadOptions wanted;
   if (!options.all || !options.at.empty()) {
     BOUGH_TRY(auto leaf, resolveEntry(store, session, options.at.empty() ? "@head" : options.at));
+    if (options.beforeCompaction) {
+      BOUGH_TRY(leaf, entryBeforeCompaction(store, session, leaf));
+    }
     wanted.branch = leaf;
   }
   if (options.last > 0) {
@@ -70,7 +88,7 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto session, openSession(context, options.session));
+  BOUGH_TRY(auto session, openForReading(context, options.session));
   BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
   if (state.headId.empty() && !options.all && options.at.empty()) {
     printMessage(fmt::format("{} has no messages yet", session.sessionId));
@@ -108,6 +126,9 @@ Command showCommand() {
                   {.name = "--all",
                    .help = "Every entry in the order of the log, not only the conversation of the head's branch",
                    .target = &options->all},
+                  {.name = "--before-compaction",
+                   .help = "The branch up to where its last summary was made",
+                   .target = &options->beforeCompaction},
                   {.name = "--full",
                    .help = "Show tool arguments, results and thinking whole",
                    .target = &options->full},

@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json_write.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "bough/transcript.h"
 #include "cli/commands/commands.h"
+#include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
+#include "cli/views/transcript_file.h"
 
 namespace bough::cli {
 namespace {
@@ -39,7 +44,20 @@ void print(const MigrationResult& result, bool json) {
   }
 }
 
+// The older document of MyAgents becomes lines beside it. What an interrupted migration left is completed.
+Result<ExitCode> migrateDocument(const Context& context, const std::string& path) {
+  BOUGH_TRY(const std::string lines, linesOfDocument(path));
+  const std::string target = path + "l";
+  BOUGH_TRY(completeFile(target, lines));
+  const auto count = static_cast<std::uint64_t>(std::ranges::count(lines, '\n'));
+  printLine(context.json ? fmt::format(R"({{"schema":1,"file":{},"messages":{}}})", json::quoted(target), count)
+                         : fmt::format("{}: {} messages; {} stays", target, count, path));
+  return kDone;
+}
+
 Result<ExitCode> run(const Context& context, const std::string& name) {
+  const auto agent = agentOfFile(name);
+  if (agent && *agent == "myagents" && name.ends_with(".json")) return migrateDocument(context, name);
   BOUGH_TRY(auto session, openSessionToChange(context, name));
   BOUGH_TRY(auto result, session.store->migrateSession(session.sessionId));
   print(result, context.json);
@@ -55,8 +73,9 @@ Command migrateCommand() {
       .summary = "Convert a session of an older format to the current one",
       .details =
           "The new file is compared with the old one entry by entry before it replaces it; the old file stays "
-          "as <session>.v0. If it is interrupted, the next run finishes or undoes it.",
-      .examples = "  bough migrate SESSION",
+          "as <session>.v0. If it is interrupted, the next run finishes or undoes it.\n"
+          "The JSON document of an older MyAgents becomes a file of lines beside it.",
+      .examples = "  bough migrate SESSION\n  bough migrate ~/.myagents/sessions/ID.json",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = name.get(), .required = true}},
       .values = name,
       .run = [name](const Context& context) { return run(context, *name); },

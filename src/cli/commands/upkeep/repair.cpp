@@ -3,9 +3,12 @@
 
 #include "base/json_write.h"
 #include "base/try.h"
+#include "bough/transcript.h"
 #include "cli/commands/commands.h"
+#include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
+#include "cli/views/transcript_file.h"
 
 namespace bough::cli {
 namespace {
@@ -14,6 +17,7 @@ struct Options {
   std::string session;
   bool removeUnused = false;
   bool detach = false;
+  std::string output;
 };
 
 void print(const RepairReport& report, bool json) {
@@ -55,7 +59,42 @@ Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
   return kDone;
 }
 
+// A clean copy of another agent's file; the original stays as it is.
+Result<ExitCode> repairTranscript(const Context& context, const Options& options, const std::string& agent) {
+  if (options.output.empty()) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} is a transcript of {}, which is only read", options.session, agent),
+                "--out FILE writes a clean copy");
+  }
+  std::vector<Entry> entries;
+  BOUGH_TRY(const auto report, readTranscript(options.session, {}, [&](Entry&& entry) {
+              entries.push_back(std::move(entry));
+              return Result<void>();
+            }));
+  std::string bytes;
+  BOUGH_TRY(const auto written,
+            writeTranscript(entries, {.agent = agent, .facts = report.facts, .headId = report.headId, .clean = true},
+                            [&](std::string_view piece) {
+                              bytes += piece;
+                              return Result<void>();
+                            }));
+  BOUGH_TRY(writeNewFile(options.output, bytes));
+  if (context.json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("agent", agent).member("file", options.output);
+    writer.member("messages", report.messages).member("entries", written.entries);
+    writer.member("recovered", report.recovered).member("unreadable", report.unreadable).endObject();
+    printLine(out);
+    return kDone;
+  }
+  printLine(fmt::format("{}: {} messages; {} damaged places were read, {} could not be", options.output,
+                        report.messages, report.recovered, report.unreadable));
+  return kDone;
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
+  if (const auto agent = agentOfFile(options.session)) return repairTranscript(context, options, *agent);
   BOUGH_TRY(auto store, context.openStore());
   if (options.removeUnused) return removeUnused(context, *store);
   if (options.session.empty()) {
@@ -80,14 +119,20 @@ Command repairCommand() {
       .summary = "Repair a session after a crash; loses nothing",
       .details =
           "Moves torn bytes at the end of the log to <session>.torn, removes what interrupted work left, and "
-          "rebuilds the index. Damaged lines in the middle are never removed: they stay and are skipped.",
+          "rebuilds the index. Damaged lines in the middle are never removed: they stay and are skipped.\n"
+          "The file of another agent is only read: --out writes a clean copy of it.",
       .examples =
           "  bough repair SESSION\n"
-          "  bough repair --unused-attachments",
+          "  bough repair --unused-attachments\n"
+          "  bough repair ~/.pi/agent/sessions/demo/ID.jsonl --out clean.jsonl",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session},
                   {.name = "--detach",
                    .help = "Make a fork whose parent is lost a session of its own, from the entries that are left",
                    .target = &options->detach},
+                  {.name = "--out",
+                   .help = "Of another agent's file: where to write the clean copy",
+                   .target = &options->output,
+                   .value = "FILE"},
                   {.name = "--unused-attachments",
                    .help = "Instead: remove attachments that no entry uses",
                    .target = &options->removeUnused}},

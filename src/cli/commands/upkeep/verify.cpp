@@ -5,7 +5,9 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "bough/transcript.h"
 #include "cli/commands/commands.h"
+#include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
@@ -60,6 +62,48 @@ void printForPeople(const VerifyReport& report) {
   }
 }
 
+// A transcript as a report: what could not be read is damage, the rest are notes.
+Result<VerifyReport> verifyTranscript(const std::string& path) {
+  BOUGH_TRY(const auto read, readTranscript(path, {}, [](Entry&&) { return Result<void>(); }));
+  VerifyReport report;
+  report.sessionId = transcriptSessionId(read.facts);
+  report.file = path;
+  report.entries = read.entries;
+  report.bytes = read.bytes;
+  report.problemCount = read.unreadable;
+  report.noteCount = read.recovered;
+  for (const TranscriptDamage& damage : read.damage) {
+    const bool atEnd = !damage.recovered && damage.offset >= read.coveredBytes;
+    Problem& problem = report.problems.emplace_back();
+    problem.kind = damage.recovered ? ProblemKind::LineEnding : atEnd ? ProblemKind::Torn : ProblemKind::Damage;
+    problem.offset = damage.offset;
+    problem.bytes = damage.sizeBytes;
+    problem.message = damage.reason;
+  }
+  return report;
+}
+
+void print(const VerifyReport& report, bool json) {
+  json ? printJson(report) : printForPeople(report);
+}
+
+// The files of other agents among the names, which need no store.
+Result<std::size_t> verifyFiles(const Context& context, std::vector<std::string>& names) {
+  std::size_t bad = 0;
+  std::vector<std::string> others;
+  for (const std::string& name : names) {
+    if (!agentOfFile(name)) {
+      others.push_back(name);
+      continue;
+    }
+    BOUGH_TRY(const auto report, verifyTranscript(name));
+    print(report, context.json);
+    if (report.problemCount > 0) ++bad;
+  }
+  names = std::move(others);
+  return bad;
+}
+
 // Sessions of the store, or files that are named by their paths, each in a store of its own.
 Result<std::vector<NamedSession>> named(const Context& context, const std::vector<std::string>& names) {
   std::vector<NamedSession> sessions;
@@ -75,9 +119,11 @@ Result<std::vector<NamedSession>> named(const Context& context, const std::vecto
   return sessions;
 }
 
-Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {
+Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
+  const bool all = names.empty();
+  BOUGH_TRY(std::size_t bad, verifyFiles(context, names));
+  if (!all && names.empty()) return bad > 0 ? kProblem : kDone;
   BOUGH_TRY(const auto sessions, named(context, names));
-  std::size_t bad = 0;
   for (const NamedSession& session : sessions) {
     auto report = session.store->verifySession(session.sessionId);
     if (!report) {
@@ -85,7 +131,7 @@ Result<ExitCode> run(const Context& context, const std::vector<std::string>& nam
       ++bad;
       continue;
     }
-    context.json ? printJson(*report) : printForPeople(*report);
+    print(*report, context.json);
     if (report->problemCount > 0) ++bad;
     if (outputClosed()) return kDone;
   }

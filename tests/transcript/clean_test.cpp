@@ -1,0 +1,56 @@
+// A clean copy of a damaged file: nothing that was read is missing, and nothing is damaged any more.
+#include <bough/message.h>
+
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+std::vector<std::string> textsOf(const std::vector<Entry>& entries) {
+  std::vector<std::string> texts;
+  for (const Entry& entry : entries) {
+    if (!holdsMessage(entry)) continue;
+    const auto message = normalizeEntry(entry);
+    if (!message) continue;
+    for (const Block& block : message->blocks) texts.push_back(block.text.decode() + block.name.decode());
+  }
+  return texts;
+}
+
+TEST(Clean, ACopyHoldsAllThatWasReadAndNoDamage) {
+  TempFolder folder;
+  for (const auto& path : fixtures()) {
+    const ReadFile file = readAll(path);
+    const std::string& agent = file.report.facts.agent;
+    const bool isTried = agent == "claw0" || agent == "pi" || agent == "plain";
+    if (!isTried || file.report.recovered + file.report.unreadable == 0) continue;
+    SCOPED_TRACE(path.string());
+    const auto copy = std::filesystem::path(folder.path()) / path.filename();
+    writeBytes(copy,
+               writeAll(file.entries,
+                        {.agent = agent, .facts = file.report.facts, .headId = file.report.headId, .clean = true}));
+    const ReadFile clean = readAll(copy);
+    EXPECT_EQ(textsOf(clean.entries), textsOf(file.entries));
+    for (const TranscriptDamage& damage : clean.report.damage) {
+      // What a record itself says wrongly stays said.
+      const bool isContent = damage.reason.find("without content") != std::string::npos ||
+                             damage.reason.find("label of an entry") != std::string::npos ||
+                             damage.reason.find("a parent that is not there") != std::string::npos;
+      EXPECT_TRUE(isContent) << damage.reason << " at " << damage.offset;
+    }
+  }
+}
+
+TEST(Clean, TheOlderDocumentBecomesLines) {
+  const auto lines = linesOfDocument(BOUGH_TESTS_DIR "/transcript/fixtures/myagents/sessions/legacy-1.json");
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(std::ranges::count(*lines, '\n'), 2);
+  EXPECT_TRUE(lines->starts_with("{\"id\": \"1\", \"role\": \"user\"")) << *lines;
+  const auto torn = linesOfDocument(BOUGH_TESTS_DIR "/transcript/fixtures/myagents/sessions/legacy-torn.json");
+  ASSERT_FALSE(torn);
+  EXPECT_EQ(torn.error().code, ErrorCode::Damaged);
+}
+
+}  // namespace
+}  // namespace bough
