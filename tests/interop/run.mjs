@@ -13,7 +13,7 @@ import { kCases } from './cases.mjs';
 
 const kPrompt = 'PROMPT-OF-THE-TEST';
 // The folders of the sessions in the fixtures; here they are another one.
-const kFolders = ['/home/ada/bridge', '/home/dev/projects/demo'];
+const kFolders = ['/home/ada/bridge', '/home/ada/bridge2', '/home/dev/projects/demo'];
 const kTimeoutMs = 300_000;  // only against a program that hangs
 const here = path.dirname(fileURLToPath(import.meta.url));
 const [modules, command, ...words] = process.argv.slice(2);
@@ -46,7 +46,8 @@ async function resumed(test, target) {
     const source = path.join(here, '../transcript/fixtures', test.file);
     const written = await run([bough, 'resume', source, '--in', target, ...kFolders.flatMap((old) => ['--cwd-map', `${old}=${cwd}`]), '--json'], { env, cwd });
     if (written.code !== 0) return { problem: `bough resume failed: ${written.output}` };
-    const { agentSessionId, file } = JSON.parse(written.output);
+    // Notes about damage come before the answer.
+    const { agentSessionId, file } = JSON.parse(written.output.trimEnd().split('\n').at(-1));
     const session = { id: agentSessionId, path: file };
     program.prepare(home, model.url);
     const done = await run(program.command(program.program(modules), session, kPrompt), { env, cwd });
