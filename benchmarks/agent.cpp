@@ -11,8 +11,8 @@
 #include <chrono>
 #include <filesystem>
 
-#include "agent/http_provider.h"
-#include "agent/loop.h"
+#include "agent/providers/http_provider.h"
+#include "bough/agent/loop.h"
 #include "agent/loopback.h"
 #include "conversation.h"
 #include "generate.h"

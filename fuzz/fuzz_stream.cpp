@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "agent/stream_reader.h"
+#include "agent/providers/stream_reader.h"
 #include "base/check.h"
 #include "base/json_scan.h"
 

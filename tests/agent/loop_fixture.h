@@ -9,11 +9,13 @@
 #include <fstream>
 #include <sstream>
 
-#include "agent/chat.h"
-#include "agent/http_provider.h"
-#include "agent/json_parts.h"
-#include "agent/offline.h"
+#include "agent/chat/turn_lock.h"
+#include "agent/loop/journal.h"
+#include "agent/parts/json_parts.h"
+#include "agent/providers/http_provider.h"
+#include "agent/providers/offline.h"
 #include "agent/scenario.h"
+#include "bough/agent/chat.h"
 #include "support/temp_folder.h"
 
 namespace bough::agent {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <regex>
 
-#include "agent/json_parts.h"
+#include "agent/parts/json_parts.h"
 
 namespace bough::agent {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/loop.h"
 #include "agent/loopback.h"
-#include "agent/stream_reader.h"
+#include "agent/providers/stream_reader.h"
+#include "bough/agent/loop.h"
 
 namespace bough::agent {
 

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "agent/http_provider.h"
-#include "agent/json_parts.h"
+#include "agent/parts/json_parts.h"
+#include "agent/providers/http_provider.h"
 #include "agent/scenario.h"
 #include "support/rule_checker.h"
 #include "support/temp_folder.h"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "agent/sse.h"
+#include "agent/providers/sse.h"
 
 namespace bough::agent {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "agent/loopback.h"
-#include "agent/stream_reader.h"
+#include "agent/providers/stream_reader.h"
 #include "base/json_scan.h"
 
 namespace bough::agent {

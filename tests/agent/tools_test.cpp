@@ -11,8 +11,8 @@
 #include <sstream>
 #include <thread>
 
-#include "agent/diff.h"
-#include "agent/tools.h"
+#include "agent/tools/builtin.h"
+#include "agent/tools/diff.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "support/temp_folder.h"

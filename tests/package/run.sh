@@ -13,11 +13,20 @@ cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/usr" -DCMAKE_CXX_FL
 cmake --build "$work/cmake" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 [ "$("$work/cmake/user" "$work/store1")" = "$expected" ] || { echo "the program built with CMake failed"; exit 1; }
 
+[ "$("$work/cmake/agent_user" "$work")" = "You said: hello" ] || { echo "the program with the agent failed"; exit 1; }
+# Who links the library, or the agent, needs no libcurl.
+if ldd "$work/cmake/user" "$work/cmake/agent_user" | grep curl; then exit 1; fi
+
 flags=$(PKG_CONFIG_PATH="$library/pkgconfig" pkg-config --cflags --libs bough)
 # shellcheck disable=SC2086
 g++ -std=c++23 -o "$work/user" "$here/main.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} || exit 1
 [ "$(LD_LIBRARY_PATH="$library" "$work/user" "$work/store2")" = "$expected" ] || { echo "the program built with pkg-config failed"; exit 1; }
 objdump -p "$work/user" | grep -q 'NEEDED.*libbough.so.0' || { echo "the program does not use libbough.so.0"; exit 1; }
+
+flags=$(PKG_CONFIG_PATH="$library/pkgconfig" pkg-config --cflags --libs bough-agent)
+# shellcheck disable=SC2086
+g++ -std=c++23 -o "$work/agent_user" "$here/agent.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} || exit 1
+[ "$("$work/agent_user" "$work")" = "You said: hello" ] || { echo "the agent built with pkg-config failed"; exit 1; }
 
 for file in man/man1/bough.1 bash-completion/completions/bough zsh/site-functions/_bough fish/vendor_completions.d/bough.fish; do
   [ -s "$work/usr/share/$file" ] || { echo "$file was not installed"; exit 1; }
@@ -26,7 +35,7 @@ done
 # What ./run builds is all that is installed.
 read -ra targets < <(sed -n 's|^ *build build/release ||p' "$here/../../run")
 ninja -C "$build" -t commands "${targets[@]}" >"$work/commands"
-for file in libbough.a libbough.so bough.1 completion.bash completion.zsh completion.fish; do
+for file in libbough.a libbough_agent.a libbough.so bough.1 completion.bash completion.zsh completion.fish; do
   grep -q "$file" "$work/commands" || { echo "./run does not make $file, which is installed"; exit 1; }
 done
 "$work/usr/bin/bough" --store "$work/store1" verify

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/loop.h"
+#include "bough/agent/loop.h"
 #include "cli/terminal/markdown.h"
 
 namespace bough::cli {

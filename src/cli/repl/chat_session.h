@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "agent/chat.h"
+#include "bough/agent/chat.h"
 #include "bough/catalog.h"
 #include "cli/definition/command.h"
 

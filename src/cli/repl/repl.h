@@ -1,7 +1,7 @@
 // The REPL: a line editor, the running turn, and the commands that begin with a slash.
 #pragma once
 
-#include "agent/chat.h"
+#include "bough/agent/chat.h"
 #include "cli/definition/command.h"
 
 namespace bough::cli {

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <filesystem>
 
-#include "agent/models.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "base/try.h"

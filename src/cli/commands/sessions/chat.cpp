@@ -3,10 +3,10 @@
 
 #include <csignal>
 
-#include "agent/chat.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "bough/agent/chat.h"
 #include "bough/catalog.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"

@@ -1,0 +1,117 @@
+// A conversation as a person has it: a session found by its key, a model that can be changed in the middle, turns, and
+// the ways to move about in it. The REPL and `bough chat -p` stand on this.
+#pragma once
+
+#include <bough/store.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bough/agent/loop.h"
+#include "bough/agent/provider.h"
+
+namespace bough::agent {
+
+inline constexpr std::string_view kDefaultKey = "main:cli:user";
+
+struct ChatOptions {
+  std::string key{kDefaultKey};
+  std::string model{};          ///< `provider/model`, for the first session; empty: its own, else the default one.
+  std::string thinkingLevel{};  ///< For the first session; empty: its own.
+  std::string folder{};         ///< Where the tools work.
+  std::string storeFolder{};    ///< For the lock between processes; empty for a store that is no folder.
+  bool askNothing = false;
+  std::vector<std::string> allowedCommands{};
+  OnConflict onConflict = OnConflict::Refuse;
+  bool makeTitles = false;  ///< Ask the model for a title after the first exchange.
+  double compactShare = 0.8;
+  std::uint64_t windowTokens = 0;
+  HttpProviderOptions http{};
+};
+
+/// One thread at a time, but for the token it is cancelled by.
+class Chat {
+ public:
+  /// Store, listener and token belong to the caller and must outlive it. No session is open yet.
+  static Result<std::unique_ptr<Chat>> make(SessionStore& store, Listener& listener, const CancelToken& cancel,
+                                            ChatOptions options);
+
+  /// Opens a session: its place and its model. NotFound when there is none. InvalidArgument when its model cannot be
+  /// used now and no other was asked for: a conversation is never handed to another model unasked. When it fails, the
+  /// chat stays where it was.
+  Result<void> open(const std::string& sessionId);
+  /// Makes a session under the key and opens it.
+  Result<void> startNew();
+  /// Looks at the session again: others may have continued it.
+  Result<void> reload();
+
+  /// A turn. In the first one of a session, system prompt, tools and model are recorded before it. Keys in the text are
+  /// neither stored nor sent.
+  Result<TurnReport> say(const std::string& text);
+  /// Finishes a turn that was interrupted; does nothing when there is none.
+  Result<TurnReport> resume(ResumeWhat what = ResumeWhat::Own);
+  [[nodiscard]] Result<bool> isInterrupted() const { return agent::isInterrupted(store_, at_); }
+
+  /// Changes the model from here on. Returns in one line what the other provider cannot see of the conversation.
+  Result<std::string> setModel(const std::string& name);
+  /// "off", "low", "medium" or "high".
+  Result<void> setThinkingLevel(const std::string& level);
+  /// None when there is nothing to leave out.
+  Result<std::optional<CompactionReport>> compactNow();
+  /// Moves the head; empty: before the first entry.
+  Result<void> moveHead(const std::string& entryId);
+  /// The entry before the last `turns` things the user said; empty when that is before the first.
+  Result<std::string> findBack(std::size_t turns);
+  /// How many things the user said on this branch; none when it has more than `messages` messages.
+  Result<std::optional<std::uint64_t>> countTurns(std::size_t messages);
+  /// Makes a session that continues from the head, and opens it.
+  Result<void> fork();
+  /// A text without the keys that this process knows of.
+  [[nodiscard]] std::string withoutKeys(const std::string& text) const { return environment_.secrets.redact(text); }
+
+  [[nodiscard]] const std::string& sessionId() const { return at_.sessionId; }
+  [[nodiscard]] const StartingPoint& place() const { return at_; }
+  [[nodiscard]] std::string model() const { return provider_->name(); }
+  [[nodiscard]] const std::string& thinkingLevel() const { return thinkingLevel_; }
+  [[nodiscard]] std::uint64_t contextTokens() const { return contextTokens_; }
+  [[nodiscard]] std::uint64_t windowTokens() const;
+  [[nodiscard]] const ChatOptions& options() const { return options_; }
+  /// Where the tools work: absolute, without links.
+  [[nodiscard]] const std::string& folder() const { return environment_.folder.path(); }
+  [[nodiscard]] SessionStore& store() { return store_; }
+
+ private:
+  Chat(SessionStore& store, Listener& listener, const CancelToken& cancel, ChatOptions options,
+       ToolEnvironment environment)
+      : store_(store),
+        listener_(listener),
+        cancel_(cancel),
+        options_(std::move(options)),
+        environment_(std::move(environment)) {}
+
+  [[nodiscard]] Agent agent() const;
+  Result<void> chooseModel();
+  Result<void> recordFolder(const std::string& recorded);
+  [[nodiscard]] std::string systemPrompt() const;
+  void keepModel();
+  Result<bool> recordSetup();
+  void makeTitle(const std::string& said, const std::string& answered);
+  Result<TurnReport> finished(Result<TurnReport> report);
+  /// The lock of a turn; or, where that is allowed, that another process is in the middle of one.
+  struct Held;
+  [[nodiscard]] Result<Held> hold() const;
+  Result<std::string> appendNow(std::string_view type, std::string payload);
+
+  SessionStore& store_;
+  Listener& listener_;
+  const CancelToken& cancel_;
+  ChatOptions options_;
+  ToolEnvironment environment_;
+  std::unique_ptr<Provider> provider_;
+  std::string thinkingLevel_;
+  StartingPoint at_;
+  std::uint64_t contextTokens_ = 0;
+};
+
+}  // namespace bough::agent

@@ -1,0 +1,103 @@
+// What a model is to the loop: it gets a context in its dialect and streams an answer.
+//
+// bough brings providers for the APIs of Anthropic, OpenAI and Google, for servers that are compatible with them, and a
+// model that needs no network. makeProvider finds one by name. A provider of your own is a class that implements
+// Provider: the answer that it returns is stored as it is, so it must be one message of its dialect, in the shape of a
+// whole response of that API.
+#pragma once
+
+#include <bough/error.h>
+#include <bough/message.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/agent/cancel.h"
+
+namespace bough::agent {
+
+struct ModelRequest {
+  std::string context;        ///< A request document of the provider's dialect: messages, system prompt, tools.
+  std::string thinkingLevel;  ///< "off", "low", "medium", "high"; empty leaves it to the provider.
+  std::uint64_t maxOutputTokens = 8192;
+};
+
+enum class DeltaKind : std::uint8_t { Text, Thinking, ToolCall };
+
+/// A piece of an answer as it comes in.
+struct Delta {
+  DeltaKind kind = DeltaKind::Text;
+  std::string_view text;  ///< ToolCall: the tool's name when the call begins, then nothing but progress.
+};
+
+/// One answer. When the stream broke off, `message` holds what can be sent back (perhaps nothing) and `partial` the
+/// rest: reasoning without its signature and calls, which never run.
+struct Answer {
+  std::string message;   ///< In the provider's dialect, in the shape of a whole response; empty when nothing came.
+  std::string partial;   ///< A JSON object {"thinking":…,"toolCalls":[…]}; empty when there is nothing of that kind.
+  bool aborted = false;  ///< It broke off: the user's wish, or `error`.
+  std::optional<Error> error;
+};
+
+/// Says that a request is tried again, and why.
+struct RetryNotice {
+  int attempt = 0;
+  std::uint64_t waitMs = 0;
+  std::string reason;
+};
+
+struct StreamEvents {
+  std::function<void(const Delta&)> onDelta;
+  std::function<void(const RetryNotice&)> onRetry;
+};
+
+/// How much a model reads and writes, in tokens.
+struct ModelLimits {
+  std::uint64_t window = 128'000;
+  std::uint64_t maxOutput = 8'192;
+};
+
+/// A model. Calls come from one thread at a time.
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  /// "anthropic/claude-sonnet-5-5"
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual Dialect dialect() const = 0;
+  /// Guesses on the safe side unless the provider knows better.
+  [[nodiscard]] virtual ModelLimits limits() const { return {}; }
+  /// Fails when nothing came: a refused key, an unknown model, no network after all retries; with InvalidArgument when
+  /// it is the prompt that was refused. A stream that broke off later is an aborted Answer.
+  [[nodiscard]] virtual Result<Answer> stream(const ModelRequest& request, const StreamEvents& events,
+                                              const CancelToken& cancel) = 0;
+};
+
+struct HttpProviderOptions {
+  int attempts = 6;                       ///< In all, the first one included.
+  std::uint64_t longestWaitMs = 120'000;  ///< A provider that asks for more is not waited for.
+  int connectTimeoutMs = 20'000;
+  int idleTimeoutMs = 300'000;  ///< The longest time without a single byte.
+};
+
+/// Reads an environment variable; empty when it is not set. A program that keeps its keys elsewhere gives its own.
+using Variables = std::function<std::string(const std::string& name)>;
+std::string environmentVariable(const std::string& name);
+
+/// The providers that `PROVIDER/MODEL` may name.
+const std::vector<std::string>& providerNames();
+
+/// The model to use when none is named: BOUGH_MODEL, else one whose key is set, else the offline model.
+std::string defaultModel(const Variables& variables = environmentVariable);
+
+/// Makes a provider from `PROVIDER/MODEL`; `offline/echo` needs neither key nor network. Fails with InvalidArgument
+/// when the provider is unknown or its key is missing; the hint says what to set. docs/agent.md lists the variables.
+[[nodiscard]] Result<std::unique_ptr<Provider>> makeProvider(const std::string& name,
+                                                             const HttpProviderOptions& options = {},
+                                                             const Variables& variables = environmentVariable);
+
+}  // namespace bough::agent

@@ -1,0 +1,106 @@
+// The tools a model may use: read, write, edit, ls, grep, bash, and those that a program adds.
+//
+// A call goes three steps: it is prepared, which reads its arguments and finds the files they name; the user is asked,
+// when the tool says so; it runs. Question and work come from the same preparation, so that nothing else can be done
+// than what was asked about.
+#pragma once
+
+#include <bough/error.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/agent/cancel.h"
+#include "bough/agent/working_folder.h"
+
+namespace bough::agent {
+
+struct ToolCall {
+  std::string id;
+  std::string name;
+  std::string arguments;  ///< Should be a JSON object; it comes from a model.
+};
+
+struct ToolOutcome {
+  std::string text;  ///< Valid UTF-8, of limited length.
+  bool isError = false;
+};
+
+struct ToolLimits {
+  std::size_t outputBytes = std::size_t{48} << 10;
+  std::size_t fileBytes = std::size_t{16} << 20;  ///< Larger files are not edited.
+  int defaultTimeoutMs = 120'000;
+  int longestTimeoutMs = 600'000;
+};
+
+/// The keys this process knows of: they appear in no result, no error and no session.
+class Secrets {
+ public:
+  /// Shorter ones are words (`test`, `ollama`), not keys: to hide them would damage texts and files.
+  static constexpr std::size_t kShortestKeyBytes = 16;
+
+  /// All that the usual environment variables hold, the passwords of proxies among them.
+  static Secrets fromEnvironment();
+
+  /// Remembers a key; one that is too short is left out.
+  void add(std::string key);
+  /// The password that a URL may hold before its host: `http://NAME:PASSWORD@host`.
+  void addFromUrl(std::string_view url);
+
+  /// `text` with every whole key replaced by "[key]". A part of a key, as `sk-proj-`, stays what it is.
+  [[nodiscard]] std::string redact(std::string_view text) const;
+
+  /// The names of the environment variables that hold keys: tools do not get them.
+  static const std::vector<std::string>& variables();
+
+ private:
+  std::vector<std::string> keys_;
+};
+
+/// What a tool works with.
+struct ToolEnvironment {
+  WorkingFolder folder;
+  ToolLimits limits{};
+  Secrets secrets{};
+  /// Commands that bash runs without a question: each with further arguments, except dangerous ones, and without shell
+  /// syntax (docs/agent.md).
+  std::vector<std::string> allowedCommands{};
+};
+
+/// A call whose arguments were read once: what is asked about is what will be done.
+struct PreparedCall {
+  /// What the user has to be asked before it runs; none when nothing. The text names what would happen.
+  std::optional<std::string> question{};
+  /// Does it, at most once.
+  std::function<ToolOutcome(const CancelToken&)> run;
+};
+
+/// One tool. Calls may come from several threads at once.
+struct Tool {
+  std::string name;
+  std::string description;
+  std::string parameters;     ///< A JSON schema.
+  bool safeToRepeat = false;  ///< Running it a second time does no harm: recovery does so without asking.
+  /// Reads the arguments and finds the files they name; changes nothing. The environment outlives the prepared call.
+  std::function<PreparedCall(const std::string& arguments, const ToolEnvironment&)> prepare;
+};
+
+/// read, write, edit, ls, grep, bash.
+const std::vector<Tool>& builtInTools();
+
+/// None when there is no such tool.
+const Tool* findTool(const std::vector<Tool>& tools, const std::string& name);
+
+/// Prepares a call. Its result is fit to be stored: no keys, valid UTF-8, of limited length. An unknown tool and
+/// arguments that are not an object give a result too: the model is told.
+PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment);
+
+/// A call that does nothing but give this result.
+PreparedCall failedCall(std::string text);
+PreparedCall failedCall(const Error& error);
+
+}  // namespace bough::agent

@@ -1,0 +1,396 @@
+#include "bough/agent/chat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/chat/turn_lock.h"
+#include "agent/loop/ask_once.h"
+#include "agent/loop/compaction.h"
+#include "agent/loop/interruption.h"
+#include "agent/loop/tool_runner.h"
+#include "agent/parts/json_parts.h"
+#include "agent/parts/prompts.h"
+#include "agent/providers/models.h"
+#include "agent/providers/offline.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "bough/catalog.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::size_t kShownLosses = 3;
+
+// What is in force at the end of a branch, without reading its messages.
+struct Setup {
+  std::string folder;  // that the model was told it works in; empty before the first turn of this agent
+  std::string model;
+  std::string thinkingLevel;
+};
+
+constexpr std::string_view kFolderLine = "\n\nThe folder: ";
+
+std::string folderIn(const Entry& entry) {
+  if (auto folder = json::findString(entry.payload, "folder")) return std::move(*folder);
+  const std::string prompt = json::findString(entry.payload, "systemPrompt").value_or("");
+  const std::size_t at = prompt.find(kFolderLine);
+  return at == std::string::npos ? std::string() : prompt.substr(at + kFolderLine.size());
+}
+
+std::string modelNameIn(const Entry& entry) {
+  const std::string provider = json::findString(entry.payload, "provider").value_or("");
+  const std::string model = json::findString(entry.payload, "model").value_or("");
+  return provider.empty() || model.empty() ? model : provider + "/" + model;
+}
+
+Result<Setup> setupAt(SessionStore& store, const StartingPoint& at) {
+  Setup setup;
+  if (at.headId.empty()) return setup;
+  auto marks = store.loadSessionEntries(
+      at.sessionId,
+      {.branch = at.headId,
+       .types = {std::string(entry_type::kRuntimeInit), std::string(entry_type::kModelChange),
+                 std::string(entry_type::kThinkingLevelChange), std::string(entry_type::kSystemPromptOverride)}});
+  if (!marks) return std::unexpected(marks.error());
+  for (const Entry& mark : *marks) {
+    if (std::string folder = folderIn(mark); !folder.empty()) setup.folder = std::move(folder);
+    if (const std::string model = modelNameIn(mark); !model.empty()) setup.model = model;
+    if (auto level = json::findString(mark.payload, "thinkingLevel")) setup.thinkingLevel = std::move(*level);
+  }
+  return setup;
+}
+
+void writeModel(json::Writer& writer, const std::string& name) {
+  const std::size_t slash = name.find('/');
+  writer.member("provider", name.substr(0, slash)).member("model", name.substr(slash + 1));
+}
+
+// "nothing is lost", or what the other provider does not see, in one line.
+std::string compatibilityLine(const CompatibilityReport& report) {
+  if (report.lossyFields.empty()) return "the whole conversation is readable for it";
+  std::string out;
+  for (std::size_t i = 0; i < std::min(report.lossyFields.size(), kShownLosses); ++i) {
+    out += fmt::format("{}{} ×{}", i == 0 ? "" : ", ", report.lossyFields[i], report.lossyCounts[i]);
+  }
+  if (report.lossyFields.size() > kShownLosses) out += ", …";
+  return fmt::format("it does not see {} in {} of {} messages; all of it stays stored", out, report.lossyMessages,
+                     report.messages);
+}
+
+// Whether an entry is something the user said.
+bool isSaid(const Entry& entry) {
+  if (!holdsMessage(entry) || entry.redacted) return false;
+  const auto message = normalizeEntry(entry);
+  if (!message || message->role != Role::User) return false;
+  return std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::Text; });
+}
+
+bool isLevel(const std::string& level) {
+  return level == "off" || level == "low" || level == "medium" || level == "high";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Chat>> Chat::make(SessionStore& store, Listener& listener, const CancelToken& cancel,
+                                         ChatOptions options) {
+  auto folder = WorkingFolder::open(options.folder.empty() ? "." : options.folder);
+  if (!folder) return std::unexpected(folder.error());
+  ToolEnvironment environment{.folder = std::move(*folder),
+                              .limits = {},
+                              .secrets = Secrets::fromEnvironment(),
+                              .allowedCommands = options.allowedCommands};
+  if (!options.thinkingLevel.empty() && !isLevel(options.thinkingLevel)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no thinking level", options.thinkingLevel),
+                "use off, low, medium or high");
+  }
+  return std::unique_ptr<Chat>(new Chat(store, listener, cancel, std::move(options), std::move(environment)));
+}
+
+Result<void> Chat::open(const std::string& sessionId) {
+  BOUGH_TRY(StartingPoint place, startingPoint(store_, sessionId));
+  const StartingPoint before = std::exchange(at_, std::move(place));
+  if (auto chosen = chooseModel(); !chosen) {
+    at_ = before;
+    return chosen;
+  }
+  contextTokens_ = 0;
+  return {};
+}
+
+Result<void> Chat::startNew() {
+  auto made = store_.createSession({.key = options_.key, .cwd = environment_.folder.path()});
+  if (!made) return std::unexpected(made.error());
+  keepModel();
+  return open(made->sessionId);
+}
+
+Result<void> Chat::reload() {
+  keepModel();
+  return open(sessionId());
+}
+
+// The next session that is opened goes on with this model, whatever it used before.
+void Chat::keepModel() {
+  if (!provider_) return;
+  options_.model = provider_->name();
+  options_.thinkingLevel = thinkingLevel_;
+}
+
+// The model that was asked for; else the one the session used last; the default one only where none was used.
+Result<void> Chat::chooseModel() {
+  auto setup = setupAt(store_, at_);
+  if (!setup) return std::unexpected(setup.error());
+  const std::string& recorded = setup->model;
+  thinkingLevel_ = setup->thinkingLevel;
+  const std::string wanted = std::exchange(options_.model, {});
+  const std::string wantedLevel = std::exchange(options_.thinkingLevel, {});
+  const bool asked = !wanted.empty();
+  const std::string name = asked ? wanted : recorded.empty() ? defaultModel() : recorded;
+  auto provider = makeProvider(name, options_.http);
+  if (!provider && !asked && !recorded.empty()) {
+    return fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("this conversation is with {}, which cannot be used now: {}", name, provider.error().message),
+        provider.error().hint);
+  }
+  if (!provider) return std::unexpected(provider.error());
+  provider_ = std::move(*provider);
+  if (!recorded.empty() && recorded != provider_->name()) {
+    if (auto changed = setModel(provider_->name()); !changed) return std::unexpected(changed.error());
+  }
+  return wantedLevel.empty() || wantedLevel == thinkingLevel_ ? Result<void>() : setThinkingLevel(wantedLevel);
+}
+
+Agent Chat::agent() const {
+  return {.store = store_,
+          .provider = *provider_,
+          .tools = builtInTools(),
+          .environment = environment_,
+          .listener = listener_,
+          .cancel = cancel_,
+          .options = {.systemPrompt = std::nullopt,
+                      .thinkingLevel = thinkingLevel_,
+                      .askNothing = options_.askNothing,
+                      .onConflict = options_.onConflict,
+                      .compactShare = options_.compactShare,
+                      .windowTokens = windowTokens()}};
+}
+
+std::uint64_t Chat::windowTokens() const {
+  return options_.windowTokens > 0 ? options_.windowTokens : provider_->limits().window;
+}
+
+struct Chat::Held {
+  std::optional<TurnLock> lock;
+  bool othersAtWork = false;
+};
+
+// Somebody else's turn keeps ours out, unless it is to be a branch beside it.
+Result<Chat::Held> Chat::hold() const {
+  if (options_.storeFolder.empty()) return Held{};
+  auto taken = TurnLock::take(options_.storeFolder, at_.sessionId);
+  if (taken) return Held{.lock = std::move(*taken)};
+  if (taken.error().code == ErrorCode::Busy && options_.onConflict == OnConflict::Branch) {
+    return Held{.lock = {}, .othersAtWork = true};
+  }
+  return std::unexpected(taken.error());
+}
+
+Result<std::string> Chat::appendNow(std::string_view type, std::string payload) {
+  Journal journal(store_, at_.sessionId, at_.headId, at_.tailId, "");
+  auto stored = journal.begin(type, std::move(payload), options_.onConflict);
+  if (!stored) {
+    if (auto place = startingPoint(store_, at_.sessionId)) at_ = std::move(*place);
+    return stored;
+  }
+  at_.headId = journal.parentId();
+  at_.tailId = journal.tailId();
+  return stored;
+}
+
+// What the model is told about itself stays with the session, so that a newer program changes nothing before what was
+// said already.
+// Returns whether this is the first turn.
+Result<bool> Chat::recordSetup() {
+  BOUGH_TRY(const Setup setup, setupAt(store_, at_));
+  if (!setup.folder.empty()) {
+    BOUGH_TRY(recordFolder(setup.folder));
+    return false;
+  }
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject();
+  writeModel(writer, provider_->name());
+  if (!thinkingLevel_.empty()) writer.member("thinkingLevel", thinkingLevel_);
+  writer.member("systemPrompt", systemPrompt()).member("folder", folder());
+  writer.key("tools").raw(toolDefinitions(builtInTools())).endObject();
+  BOUGH_TRY(appendNow(entry_type::kRuntimeInit, std::move(payload)));
+  return true;
+}
+
+std::string Chat::systemPrompt() const {
+  return fmt::format("{}{}{}", kSystemPrompt, kFolderLine, folder());
+}
+
+// A conversation that goes on in another folder: the model has to know where its tools work.
+Result<void> Chat::recordFolder(const std::string& recorded) {
+  if (recorded == folder()) return {};
+  std::string payload;
+  json::Writer(payload).beginObject().member("systemPrompt", systemPrompt()).member("folder", folder()).endObject();
+  BOUGH_TRY(appendNow(entry_type::kSystemPromptOverride, std::move(payload)));
+  listener_.onEvent(
+      {.kind = EventKind::Notice, .text = fmt::format("the tools work in {} now, not in {}", folder(), recorded)});
+  return {};
+}
+
+// A convenience: when it fails, the session keeps the title that its first message gives it.
+void Chat::makeTitle(const std::string& said, const std::string& answered) {
+  constexpr std::size_t kGraphemes = 60;
+  const std::string about = fmt::format("{}\n\n{}", text::excerpt(said, 1'000), text::excerpt(answered, 1'000));
+  const auto title = askOnce(agent(), kTitlePrompt, about);
+  if (!title) return;
+  const auto stored = appendSessionInfo(
+      store_, at_.sessionId, {.title = text::excerpt(*title, kGraphemes), .titleSource = TitleSource::Generated});
+  if (stored) at_.tailId = stored->lastAppendedEntryId;
+}
+
+Result<TurnReport> Chat::say(const std::string& typed) {
+  const std::string text = withoutKeys(typed);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return fail(ErrorCode::InvalidArgument, "there is nothing to say", "type a message");
+  }
+  if (!json::check(json::quoted(text))) {
+    return fail(ErrorCode::InvalidArgument, "the message is not valid UTF-8", "nothing was sent");
+  }
+  if (text != typed) {
+    listener_.onEvent({.kind = EventKind::Notice, .text = "a key in the message was replaced by [key]"});
+  }
+  auto held = hold();
+  if (!held) return std::unexpected(held.error());
+  if (held->othersAtWork) {
+    // Beside the turn that runs, not in the middle of it.
+    auto before = findBack(1);
+    if (before) at_.headId = *before;
+  }
+  const auto first = recordSetup();
+  if (!first) return std::unexpected(first.error());
+  auto report = finished(runTurn(agent(), at_, text));
+  if (*first && options_.makeTitles && report && !report->aborted) makeTitle(text, report->text);
+  return report;
+}
+
+Result<TurnReport> Chat::resume(ResumeWhat what) {
+  auto held = hold();
+  if (!held) return std::unexpected(held.error());
+  if (held->othersAtWork) return TurnReport{.end = at_};  // what looks interrupted is theirs
+  BOUGH_TRY(const Interruption found, findInterruption(store_, at_));
+  BOUGH_TRY(const Setup setup, setupAt(store_, at_));
+  if (found.kind == Interruption::Kind::Calls && setup.folder != folder()) {
+    listener_.onEvent({.kind = EventKind::Notice,
+                       .text = fmt::format("a turn was interrupted in {}; it is not finished here, in {} (--folder)",
+                                           setup.folder, folder())});
+    return TurnReport{.end = at_};
+  }
+  return finished(resumeTurn(agent(), at_, what));
+}
+
+// Whatever became of a turn, the next one begins behind what is stored of it.
+Result<TurnReport> Chat::finished(Result<TurnReport> report) {
+  if (report) {
+    at_ = report->end;
+    if (report->contextTokens > 0) contextTokens_ = report->contextTokens;
+    return report;
+  }
+  if (auto place = startingPoint(store_, at_.sessionId)) at_ = std::move(*place);
+  return report;
+}
+
+Result<std::string> Chat::setModel(const std::string& name) {
+  auto provider = makeProvider(name, options_.http);
+  if (!provider) return std::unexpected(provider.error());
+  std::string line = "the conversation begins with it";
+  if (!at_.headId.empty()) {
+    // Judged by what it would be given next.
+    auto context = buildContext(
+        store_, at_.sessionId,
+        {.dialect = (*provider)->dialect(), .at = at_.headId, .budgetTokens = (*provider)->limits().window});
+    if (!context) return std::unexpected(context.error());
+    line = compatibilityLine(context->report);
+    std::string payload;
+    json::Writer writer(payload);
+    writer.beginObject();
+    writeModel(writer, (*provider)->name());
+    writer.endObject();
+    if (auto stored = appendNow(entry_type::kModelChange, std::move(payload)); !stored) return stored;
+  }
+  provider_ = std::move(*provider);
+  return fmt::format("{}: {}", provider_->name(), line);
+}
+
+Result<void> Chat::setThinkingLevel(const std::string& level) {
+  if (!isLevel(level)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no thinking level", level),
+                "use off, low, medium or high");
+  }
+  thinkingLevel_ = level;
+  if (at_.headId.empty()) return {};
+  std::string payload;
+  json::Writer(payload).beginObject().member("thinkingLevel", level).endObject();
+  auto stored = appendNow(entry_type::kThinkingLevelChange, std::move(payload));
+  if (!stored) return std::unexpected(stored.error());
+  return {};
+}
+
+Result<std::optional<CompactionReport>> Chat::compactNow() {
+  auto held = hold();
+  if (!held) return std::unexpected(held.error());
+  Journal journal(store_, at_.sessionId, at_.headId, at_.tailId, "");
+  auto report = compact(agent(), journal, windowTokens());
+  at_.headId = journal.parentId();
+  at_.tailId = journal.tailId();
+  return report;
+}
+
+Result<void> Chat::moveHead(const std::string& entryId) {
+  auto moved = store_.moveHead(at_.sessionId, entryId);
+  if (!moved) return std::unexpected(moved.error());
+  return reload();
+}
+
+Result<std::string> Chat::findBack(std::size_t turns) {
+  if (at_.headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
+  std::string place;
+  std::size_t left = turns;
+  const auto enough = [&](const std::vector<Entry>& entries) {
+    left = turns;
+    for (auto entry = entries.rbegin(); entry != entries.rend() && left > 0; ++entry) {
+      if (!isSaid(*entry) || --left > 0) continue;
+      place = entry->parentId.value_or("");
+    }
+    return left == 0;
+  };
+  if (auto read = loadBack(store_, at_.sessionId, at_.headId, enough); !read) return std::unexpected(read.error());
+  if (left == 0) return place;
+  return fail(ErrorCode::NotFound, "there are not so many turns on this branch");
+}
+
+Result<std::optional<std::uint64_t>> Chat::countTurns(std::size_t messages) {
+  if (at_.headId.empty()) return std::optional<std::uint64_t>(0);
+  auto entries = store_.loadSessionEntries(
+      at_.sessionId,
+      {.last = messages + 1, .branch = at_.headId, .types = {std::string(entry_type::kMessage), "user"}});
+  if (!entries) return std::unexpected(entries.error());
+  if (entries->size() > messages) return std::optional<std::uint64_t>();
+  return std::optional<std::uint64_t>(static_cast<std::uint64_t>(std::ranges::count_if(*entries, isSaid)));
+}
+
+Result<void> Chat::fork() {
+  if (at_.headId.empty()) return fail(ErrorCode::NotFound, "there is nothing to fork yet", "/new begins a session");
+  auto made =
+      store_.branchFromEntry(at_.sessionId, at_.headId, {.key = options_.key, .cwd = environment_.folder.path()});
+  if (!made) return std::unexpected(made.error());
+  return open(made->sessionId);
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,153 @@
+#include "agent/loop/journal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_scan.h"
+#include "base/json_write.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr int kTries = 20;
+
+// Labels, titles and redactions say something about the session; they do not continue it.
+bool continues(const Entry& entry) {
+  return !isControlType(entry.type) || entry.type == entry_type::kHead;
+}
+
+bool concernsCall(const Entry& entry, const std::string& toolCallId) {
+  if (entry.type == entry_type::kToolStart) return json::findString(entry.payload, "toolCallId") == toolCallId;
+  return entry.type == entry_type::kMessage && entry.payload.find(json::quoted(toolCallId)) != std::string::npos;
+}
+
+std::unexpected<Error> grown(const std::string& sessionId) {
+  return fail(ErrorCode::Conflict, fmt::format("another chat has continued session {} meanwhile", sessionId),
+              "nothing was sent; look at what was said (/history), then say it again, or use --on-conflict branch");
+}
+
+}  // namespace
+
+Journal::Journal(SessionStore& store, std::string sessionId, std::string parentId, std::string tailId,
+                 std::string runId)
+    : store_(store),
+      sessionId_(std::move(sessionId)),
+      runId_(std::move(runId)),
+      parentId_(std::move(parentId)),
+      tailId_(std::move(tailId)) {}
+
+std::string Journal::parentId() const {
+  const std::lock_guard lock(mutex_);
+  return parentId_;
+}
+
+void Journal::goBackTo(const std::string& entryId) {
+  const std::lock_guard lock(mutex_);
+  parentId_ = entryId;
+}
+
+std::string Journal::tailId() const {
+  const std::lock_guard lock(mutex_);
+  return tailId_;
+}
+
+Entry Journal::makeEntry(std::string_view type, std::string payload, std::string meta) const {
+  Entry entry;
+  entry.type = type;
+  entry.runId = runId_;
+  entry.payload = std::move(payload);
+  entry.meta = std::move(meta);
+  return entry;
+}
+
+Result<std::string> Journal::append(std::string_view type, std::string payload, std::string meta) {
+  std::vector<Entry> batch;
+  batch.push_back(makeEntry(type, std::move(payload), std::move(meta)));
+  return append(std::move(batch));
+}
+
+Result<std::string> Journal::append(std::vector<Entry> entries) {
+  return appendBehind(std::move(entries), [](const std::vector<Entry>&) -> Result<void> { return {}; });
+}
+
+Result<std::string> Journal::begin(std::string_view type, std::string payload, OnConflict onConflict,
+                                   std::string meta) {
+  std::vector<Entry> batch;
+  batch.push_back(makeEntry(type, std::move(payload), std::move(meta)));
+  return appendBehind(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
+    if (onConflict == OnConflict::Branch || std::ranges::none_of(others, continues)) return {};
+    return grown(sessionId_);
+  });
+}
+
+Result<std::string> Journal::startTool(const std::string& toolCallId, const std::string& name) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("toolCallId", toolCallId).member("name", name).endObject();
+  std::vector<Entry> batch;
+  batch.push_back(makeEntry(entry_type::kToolStart, std::move(payload)));
+  return appendBehind(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
+    if (std::ranges::none_of(others, [&](const Entry& entry) { return concernsCall(entry, toolCallId); })) return {};
+    return fail(ErrorCode::Conflict, fmt::format("another chat has taken over the tool call {}", toolCallId),
+                "it is not run here");
+  });
+}
+
+Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judge& judge) {
+  const std::lock_guard lock(mutex_);
+  entries.front().parentId = parentId_;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    auto done = store_.appendSessionEntries(sessionId_, entries, {.expectedTail = tailId_});
+    if (done) {
+      parentId_ = done->lastAppendedEntryId;
+      tailId_ = done->lastAppendedEntryId;
+      return done->lastAppendedEntryId;
+    }
+    if (done.error().code != ErrorCode::Conflict) return std::unexpected(done.error());
+    auto cursor = store_.openCursor(sessionId_, tailId_);
+    if (!cursor) return std::unexpected(cursor.error());
+    auto others = cursor->next(SIZE_MAX);
+    if (!others) return std::unexpected(others.error());
+    if (others->empty()) continue;
+    if (auto allowed = judge(*others); !allowed) return std::unexpected(allowed.error());
+    tailId_ = others->back().id;
+  }
+  return fail(ErrorCode::Busy, fmt::format("others keep appending to session {}", sessionId_), "try again");
+}
+
+Result<std::vector<Entry>> loadBack(SessionStore& store, const std::string& sessionId, const std::string& headId,
+                                    const std::function<bool(const std::vector<Entry>&)>& enough) {
+  constexpr std::size_t kFirst = 256;
+  for (std::size_t count = kFirst;; count *= 4) {
+    auto entries = store.loadSessionEntries(sessionId, {.last = count, .branch = headId});
+    if (!entries || enough(*entries) || entries->size() < count) return entries;
+  }
+}
+
+std::string messagePayload(Dialect dialect, std::string_view message) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("dialect", toString(dialect)).key("message").raw(message).endObject();
+  return payload;
+}
+
+std::string userPayload(std::string_view text) {
+  std::string message;
+  json::Writer writer(message);
+  writer.beginObject().member("role", "user").key("content").beginArray();
+  writer.beginObject().member("type", "text").member("text", text).endObject().endArray().endObject();
+  return messagePayload(Dialect::Bough, message);
+}
+
+std::string resultPayload(std::string_view toolCallId, std::string_view name, std::string_view text, bool isError) {
+  std::string message;
+  json::Writer writer(message);
+  writer.beginObject().member("role", "tool").key("content").beginArray();
+  writer.beginObject().member("type", "tool_result").member("id", toolCallId).member("name", name);
+  if (isError) writer.member("isError", true);
+  writer.member("content", text).endObject().endArray().endObject();
+  return messagePayload(Dialect::Bough, message);
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,340 @@
+#include "bough/agent/loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "agent/loop/compaction.h"
+#include "agent/loop/interruption.h"
+#include "agent/loop/tool_runner.h"
+#include "agent/parts/prompts.h"
+#include "agent/providers/models.h"
+#include "base/environment.h"
+#include "base/ids.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/try.h"
+
+namespace bough::agent {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// What is left over right after a compaction is kept on purpose; another one would change nothing.
+constexpr std::size_t kStepsBetweenCompactions = 5;
+
+// What an answer may have at first; models that can write more are asked for that only when it was too little.
+constexpr std::uint64_t kUsualOutput = 32'000;
+
+std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - begin).count());
+}
+
+// What is read off an answer before it is stored.
+struct AnswerParts {
+  std::vector<ToolCall> calls;
+  std::string text;
+  std::string stopReason;
+  Usage usage;
+};
+
+Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
+  auto message = normalize(answer.message, dialect);
+  if (!message) return std::unexpected(message.error());
+  AnswerParts parts;
+  for (const Block& block : message->blocks) {
+    if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) parts.text += block.text.decode();
+    if (block.kind != BlockKind::ToolCall) continue;
+    parts.calls.push_back({.id = block.id.decode(), .name = block.name.decode(), .arguments = argumentsOf(block)});
+  }
+  parts.stopReason = message->stopReason.decode();
+  parts.usage = message->usage.value_or(Usage{});
+  return parts;
+}
+
+void add(Usage& sum, const Usage& usage) {
+  sum.inputTokens += usage.inputTokens;
+  sum.outputTokens += usage.outputTokens;
+  sum.cacheReadTokens += usage.cacheReadTokens;
+  sum.cacheWriteTokens += usage.cacheWriteTokens;
+  sum.reasoningTokens += usage.reasoningTokens;
+}
+
+// What stands beside a stored answer: which model gave it, how long it took, and how it broke off.
+std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs) {
+  std::string meta;
+  json::Writer writer(meta);
+  writer.beginObject().member("agent", kAgentName).member("model", model).member("durationMs", durationMs);
+  if (answer.aborted) writer.member("aborted", true);
+  if (answer.error) writer.member("error", answer.error->message);
+  if (!answer.partial.empty()) writer.key("partial").raw(answer.partial);
+  writer.endObject();
+  return meta;
+}
+
+std::string totalsPayload(const TurnTotals& totals) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("kind", kTurnKind).member("model", totals.model);
+  writer.member("stopReason", totals.stopReason).key("usage").beginObject();
+  writer.member("inputTokens", totals.usage.inputTokens).member("outputTokens", totals.usage.outputTokens);
+  writer.member("cacheReadTokens", totals.usage.cacheReadTokens);
+  writer.member("cacheWriteTokens", totals.usage.cacheWriteTokens);
+  writer.member("reasoningTokens", totals.usage.reasoningTokens).endObject();
+  writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject();
+  return payload;
+}
+
+class Turn {
+ public:
+  Turn(const Agent& agent, const StartingPoint& start)
+      : agent_(agent),
+        journal_(agent.store, start.sessionId, start.headId, start.tailId, newId()),
+        report_{.end = start, .totals = {.model = agent.provider.name()}} {}
+
+  Result<TurnReport> run(const std::string& userText) {
+    std::string meta;
+    json::Writer(meta).beginObject().member("agent", kAgentName).endObject();
+    BOUGH_TRY(const std::string stored,
+              journal_.begin(entry_type::kMessage, userPayload(userText), agent_.options.onConflict, std::move(meta)));
+    beforePrompt_ = report_.end.headId;
+    agent_.listener.onEvent({.kind = EventKind::UserMessage, .text = userText, .entryId = stored});
+    return goOn();
+  }
+
+  Result<TurnReport> resume(ResumeWhat what) {
+    BOUGH_TRY(const Interruption found, findInterruption(agent_.store, report_.end));
+    if (found.kind == Interruption::Kind::None) return std::move(report_);
+    if (found.kind == Interruption::Kind::OthersMessage && what == ResumeWhat::Own) return std::move(report_);
+    if (found.kind == Interruption::Kind::Calls) {
+      BOUGH_TRY(const std::size_t recovered, recoverCalls(agent_, journal_, found.entryId));
+      report_.totals.toolCount += recovered;
+    } else {
+      BOUGH_TRY(const Entry message, agent_.store.loadEntry(journal_.sessionId(), found.entryId));
+      beforePrompt_ = message.parentId.value_or("");
+    }
+    resumed_ = true;
+    return goOn();
+  }
+
+ private:
+  static std::string newId() {
+    static IdGenerator generator(systemEnvironment().clock, systemEnvironment().random);
+    return generator.next();
+  }
+
+  Result<TurnReport> goOn() {
+    for (std::size_t step = 0; !done_; ++step) {
+      if (step == agent_.options.maxSteps) return stop(fmt::format("stopped after {} answers", step));
+      if (agent_.cancel.requested()) return stop("stopped");
+      auto taken = takeStep();
+      if (!taken) return std::unexpected(taken.error());
+    }
+    return finish();
+  }
+
+  Result<void> takeStep() {
+    auto context = readContext();
+    if (!context) return giveUp(context.error());
+    const auto begin = SteadyClock::now();
+    auto answer = agent_.provider.stream(
+        {.context = context->requestJson(),
+         .thinkingLevel = agent_.options.thinkingLevel,
+         .maxOutputTokens = maxOutput()},
+        {.onDelta = [this](const Delta& delta) { passOn(delta); },
+         .onRetry =
+             [this](const RetryNotice& retry) {
+               agent_.listener.onEvent({.kind = EventKind::Retry, .text = retry.reason, .waitMs = retry.waitMs});
+             }},
+        agent_.cancel);
+    if (!answer) return giveUp(answer.error());
+    return store(*answer, millisecondsSince(begin));
+  }
+
+  // The context, compacted when it has grown too large; also when not even the newest turn fits any more.
+  Result<Context> readContext() {
+    auto context = contextAt(journal_.parentId());
+    const double share = agent_.options.compactShare;
+    const double limit = share * static_cast<double>(window());
+    const bool tooLarge = context ? context->turnsLeftOut > 0 || static_cast<double>(context->tokens) > limit
+                                  : context.error().code == ErrorCode::InvalidArgument;
+    if (context) report_.contextTokens = context->tokens;
+    if (share <= 0 || ++stepsSinceCompaction_ < kStepsBetweenCompactions || !tooLarge) return context;
+    stepsSinceCompaction_ = 0;
+    auto summary = compact(agent_, journal_, window());
+    if (!summary) {
+      agent_.listener.onEvent(
+          {.kind = EventKind::Notice, .text = "the conversation could not be compacted: " + summary.error().message});
+      return context;
+    }
+    if (!*summary) return context;
+    agent_.listener.onEvent({.kind = EventKind::Notice,
+                             .text = fmt::format("compacted: {} messages are now a summary", (*summary)->messages)});
+    context = contextAt(journal_.parentId());
+    if (context) report_.contextTokens = context->tokens;
+    return context;
+  }
+
+  [[nodiscard]] std::uint64_t maxOutput() const { return std::min(agent_.provider.limits().maxOutput, kUsualOutput); }
+
+  [[nodiscard]] std::uint64_t window() const {
+    return agent_.options.windowTokens > 0 ? agent_.options.windowTokens : agent_.provider.limits().window;
+  }
+
+  Result<Context> contextAt(const std::string& headId) {
+    // What the model writes has to fit into the window as well.
+    const std::uint64_t answer = std::min(maxOutput(), window() / 4);
+    ContextOptions options{.dialect = agent_.provider.dialect(), .at = headId, .budgetTokens = window() - answer};
+    if (agent_.options.systemPrompt) {
+      options.systemPrompt = agent_.options.systemPrompt;
+      options.tools = toolDefinitions(agent_.tools);
+    }
+    return buildContext(agent_.store, journal_.sessionId(), options);
+  }
+
+  void passOn(const Delta& delta) {
+    if (delta.kind == DeltaKind::ToolCall) {
+      if (!delta.text.empty()) agent_.listener.onEvent({.kind = EventKind::ToolCall, .name = std::string(delta.text)});
+      return;
+    }
+    agent_.listener.onEvent({.kind = delta.kind == DeltaKind::Text ? EventKind::Text : EventKind::Thinking,
+                             .text = std::string(delta.text)});
+  }
+
+  // The answer is stored before any of its tools runs; when it ends the turn, together with what the turn took.
+  Result<void> store(const Answer& answer, std::uint64_t durationMs) {
+    if (answer.message.empty()) return storeNothing(answer);
+    auto parts = partsOf(answer, agent_.provider.dialect());
+    if (!parts) return giveUp(parts.error());
+    beforePrompt_.reset();
+    add(report_.totals.usage, parts->usage);
+    report_.text = parts->text;
+    report_.totals.stopReason = parts->stopReason;
+    std::vector<Entry> batch;
+    batch.push_back(journal_.makeEntry(entry_type::kMessage, messagePayload(agent_.provider.dialect(), answer.message),
+                                       answerMeta(answer, agent_.provider.name(), durationMs)));
+    batch.back().id = newId();
+    const std::string entryId = batch.back().id;
+    done_ = parts->calls.empty() || answer.aborted;
+    if (done_) batch.push_back(lastEntry(answer));
+    auto stored = journal_.append(std::move(batch));
+    if (!stored) return std::unexpected(stored.error());
+    agent_.listener.onEvent({.kind = EventKind::AssistantMessage,
+                             .text = parts->text,
+                             .entryId = entryId,
+                             .usage = parts->usage,
+                             .durationMs = durationMs});
+    if (answer.aborted) return sayAborted(answer);
+    if (done_) return {};
+    report_.totals.toolCount += parts->calls.size();
+    return runCalls(agent_, journal_, parts->calls);
+  }
+
+  Result<void> storeNothing(const Answer& answer) {
+    if (!answer.aborted) {
+      return giveUp(fail(ErrorCode::Io, "the provider's answer was empty", "say it again, or differently").error());
+    }
+    done_ = true;
+    std::vector<Entry> batch;
+    batch.push_back(lastEntry(answer));
+    BOUGH_TRY(journal_.append(std::move(batch)));
+    return sayAborted(answer);
+  }
+
+  // No answer. What another try may mend stays open and is sent again on the next start, once. Everything else closes
+  // the turn with its reason, so that it never keeps the next prompt back. A prompt that was refused would be refused
+  // again as part of the next one: the conversation goes on from before it, and it stays as a branch.
+  Result<void> giveUp(Error error) {
+    const bool refused = error.code == ErrorCode::InvalidArgument;
+    if (error.retryable && !resumed_) return std::unexpected(std::move(error));
+    if (refused) error.code = ErrorCode::Io;
+    if (refused && beforePrompt_) {
+      journal_.goBackTo(*beforePrompt_);
+      error.message += "; the message is left out of the conversation";
+    }
+    return storeNothing({.aborted = true, .error = std::move(error)});
+  }
+
+  Result<void> sayAborted(const Answer& answer) {
+    report_.aborted = true;
+    agent_.listener.onEvent({.kind = EventKind::Aborted,
+                             .text = answer.error ? answer.error->message : std::string("stopped"),
+                             .isError = answer.error.has_value()});
+    if (answer.error) return std::unexpected(*answer.error);
+    return {};
+  }
+
+  Entry lastEntry(const Answer& answer) {
+    report_.totals.durationMs = millisecondsSince(begin_);
+    if (!answer.aborted) return journal_.makeEntry(entry_type::kCustom, totalsPayload(report_.totals));
+    return journal_.makeEntry(entry_type::kCustom,
+                              abortedPayload(answer.error ? answer.error->message : "stopped by the user",
+                                             answer.message.empty() ? answer.partial : std::string()));
+  }
+
+  Result<TurnReport> stop(const std::string& why) {
+    auto stored = journal_.append(entry_type::kCustom, abortedPayload(why));
+    if (!stored) return std::unexpected(stored.error());
+    report_.aborted = true;
+    agent_.listener.onEvent({.kind = EventKind::Aborted, .text = why});
+    return finish();
+  }
+
+  Result<TurnReport> finish() {
+    report_.end = {.sessionId = journal_.sessionId(), .headId = journal_.parentId(), .tailId = journal_.tailId()};
+    report_.totals.durationMs = millisecondsSince(begin_);
+    agent_.listener.onEvent({.kind = EventKind::TurnEnd,
+                             .entryId = report_.end.headId,
+                             .usage = report_.totals.usage,
+                             .durationMs = report_.totals.durationMs,
+                             .toolCount = report_.totals.toolCount,
+                             .contextTokens = report_.contextTokens});
+    return std::move(report_);
+  }
+
+  const Agent& agent_;
+  Journal journal_;
+  TurnReport report_;
+  SteadyClock::time_point begin_ = SteadyClock::now();
+  bool done_ = false;
+  bool resumed_ = false;
+  std::optional<std::string> beforePrompt_;  // until the first answer
+  std::size_t stepsSinceCompaction_ = kStepsBetweenCompactions;
+};
+
+}  // namespace
+
+std::string_view toString(EventKind kind) {
+  switch (kind) {
+    case EventKind::UserMessage: return "user_message";
+    case EventKind::Thinking: return "thinking";
+    case EventKind::Text: return "text";
+    case EventKind::ToolCall: return "tool_call";
+    case EventKind::AssistantMessage: return "assistant_message";
+    case EventKind::ToolStart: return "tool_start";
+    case EventKind::ToolResult: return "tool_result";
+    case EventKind::Retry: return "retry";
+    case EventKind::Notice: return "notice";
+    case EventKind::Aborted: return "aborted";
+    case EventKind::TurnEnd: return "turn_end";
+  }
+  return "";
+}
+
+Result<StartingPoint> startingPoint(SessionStore& store, const std::string& sessionId) {
+  auto state = store.sessionState(sessionId);
+  if (!state) return std::unexpected(state.error());
+  return StartingPoint{.sessionId = sessionId, .headId = state->headId, .tailId = state->tailId};
+}
+
+Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const std::string& userText) {
+  return Turn(agent, start).run(userText);
+}
+
+Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start, ResumeWhat what) {
+  return Turn(agent, start).resume(what);
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,187 @@
+#include "agent/loop/tool_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <span>
+#include <thread>
+
+#include "agent/parts/json_parts.h"
+#include "agent/parts/prompts.h"
+#include "base/try.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::size_t kThreads = 8;
+constexpr std::size_t kTogether = 64;  // calls that are prepared at the same time: each may hold an open folder
+
+// Stores results and says so, one at a time.
+class Results {
+ public:
+  Results(const Agent& agent, Journal& journal) : agent_(agent), journal_(journal) {}
+
+  Result<void> start(const ToolCall& call) {
+    auto stored = journal_.startTool(call.id, call.name);
+    if (!stored) return std::unexpected(stored.error());
+    tell({.kind = EventKind::ToolStart,
+          .text = call.arguments,
+          .entryId = *stored,
+          .toolCallId = call.id,
+          .name = call.name});
+    return {};
+  }
+
+  Result<void> add(const ToolCall& call, const ToolOutcome& outcome) {
+    auto stored =
+        journal_.append(entry_type::kMessage, resultPayload(call.id, call.name, outcome.text, outcome.isError));
+    if (!stored) return std::unexpected(stored.error());
+    tell({.kind = EventKind::ToolResult,
+          .text = outcome.text,
+          .entryId = *stored,
+          .toolCallId = call.id,
+          .name = call.name,
+          .isError = outcome.isError});
+    return {};
+  }
+
+  Result<void> refuse(const ToolCall& call, std::string_view why) {
+    return add(call, {.text = std::string(why), .isError = true});
+  }
+
+ private:
+  void tell(const AgentEvent& event) {
+    const std::lock_guard lock(mutex_);
+    agent_.listener.onEvent(event);
+  }
+
+  const Agent& agent_;
+  Journal& journal_;
+  std::mutex mutex_;
+};
+
+struct ReadyCall {
+  ToolCall call;
+  std::function<ToolOutcome(const CancelToken&)> run;
+};
+
+// Why a call must not run; empty when it may.
+std::string_view obstacle(const Agent& agent, const ToolCall& call, const PreparedCall& prepared) {
+  if (agent.cancel.requested()) return kStopped;
+  if (agent.options.askNothing || !prepared.question) return {};
+  const auto allowed = agent.listener.allow(call, *prepared.question);
+  if (!allowed) return agent.cancel.requested() ? kStopped : kNobodyToAsk;
+  return *allowed ? std::string_view() : kDenied;
+}
+
+Result<void> runOne(const Agent& agent, Results& results, const ReadyCall& ready) {
+  if (agent.cancel.requested()) return results.refuse(ready.call, kStopped);
+  BOUGH_TRY(results.start(ready.call));
+  return results.add(ready.call, ready.run(agent.cancel));
+}
+
+Result<void> runAll(const Agent& agent, Results& results, const std::vector<ReadyCall>& calls) {
+  if (calls.size() == 1) return runOne(agent, results, calls.front());
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  Result<void> first;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < calls.size(); i = next++) {
+      auto ran = runOne(agent, results, calls[i]);
+      const std::lock_guard lock(mutex);
+      if (!ran && first) first = std::move(ran);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < std::min(kThreads, calls.size()); ++i) threads.emplace_back(work);
+  threads.clear();
+  return first;
+}
+
+Result<void> runSome(const Agent& agent, Results& results, std::span<const ToolCall> calls) {
+  std::vector<ReadyCall> ready;
+  for (const ToolCall& call : calls) {
+    PreparedCall prepared = prepareCall(agent.tools, call, agent.environment);
+    const std::string_view why = obstacle(agent, call, prepared);
+    if (why.empty()) {
+      ready.push_back({.call = call, .run = std::move(prepared.run)});
+    } else {
+      BOUGH_TRY(results.refuse(call, why));
+    }
+  }
+  return ready.empty() ? Result<void>() : runAll(agent, results, ready);
+}
+
+Result<void> applyChoice(const RecoveryChoice& choice, Results& results, const ToolCall& call,
+                         std::vector<ToolCall>& runnable) {
+  switch (choice.action) {
+    case RecoveryChoice::Action::RunAgain: runnable.push_back(call); return {};
+    case RecoveryChoice::Action::Skip: return results.refuse(call, kSkipped);
+    case RecoveryChoice::Action::GiveResult: return results.add(call, {.text = choice.text});
+    case RecoveryChoice::Action::Unknown: break;
+  }
+  return results.refuse(call, kOutcomeUnknown);
+}
+
+}  // namespace
+
+std::string abortedPayload(std::string_view reason, std::string_view partial) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("kind", kAbortedKind).member("reason", reason);
+  if (!partial.empty()) writer.key("partial").raw(partial);
+  writer.endObject();
+  return payload;
+}
+
+std::string argumentsOf(const Block& block) {
+  if (block.freeform) return json::quoted(block.text.decode());
+  if (block.input.starts_with('"')) {
+    const std::string text = decoded(stringBody(block.input));
+    return text.find_first_not_of(" \t\r\n") == std::string::npos ? "{}" : text;
+  }
+  return block.input.empty() ? "{}" : std::string(block.input);
+}
+
+std::string toolDefinitions(const std::vector<Tool>& tools) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginArray();
+  for (const Tool& tool : tools) {
+    writer.beginObject().member("name", tool.name).member("description", tool.description);
+    writer.key("input_schema").raw(tool.parameters).endObject();
+  }
+  writer.endArray();
+  return out;
+}
+
+Result<void> runCalls(const Agent& agent, Journal& journal, const std::vector<ToolCall>& calls) {
+  Results results(agent, journal);
+  for (std::span<const ToolCall> rest = calls; !rest.empty(); rest = rest.subspan(std::min(kTogether, rest.size()))) {
+    BOUGH_TRY(runSome(agent, results, rest.first(std::min(kTogether, rest.size()))));
+  }
+  return {};
+}
+
+Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal, const std::string& answerEntryId) {
+  BOUGH_TRY(auto open, unfinishedToolCalls(agent.store, journal.sessionId(), journal.parentId()));
+  std::erase_if(open, [&](const UnfinishedToolCall& each) { return each.entryId != answerEntryId; });
+  Results results(agent, journal);
+  std::vector<ToolCall> runnable;
+  for (const UnfinishedToolCall& each : open) {
+    const bool quoted = each.input.starts_with('"');
+    const ToolCall call{
+        .id = each.toolCallId, .name = each.name, .arguments = quoted ? decoded(stringBody(each.input)) : each.input};
+    const Tool* tool = findTool(agent.tools, each.name);
+    if (!each.started || (tool != nullptr && tool->safeToRepeat)) {
+      runnable.push_back(call);
+      continue;
+    }
+    BOUGH_TRY(applyChoice(agent.listener.recover(each), results, call, runnable));
+  }
+  BOUGH_TRY(runCalls(agent, journal, runnable));
+  return open.size();
+}
+
+}  // namespace bough::agent

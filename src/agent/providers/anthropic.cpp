@@ -1,0 +1,190 @@
+// Anthropic's Messages API.
+#include <fmt/format.h>
+
+#include "agent/parts/json_parts.h"
+#include "agent/providers/stream_reader.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::size_t kMaxBlocks = 10'000;
+
+struct StreamedBlock {
+  MemberList members;
+  std::string type;
+  std::string arguments;               // of a call: its JSON, as far as it came
+  std::vector<std::string> citations;  // raw
+  bool begun = false;
+  bool done = false;
+};
+
+bool takesArguments(const StreamedBlock& block) {
+  return block.type == "tool_use" || block.type == "server_tool_use" || block.type == "mcp_tool_use";
+}
+
+bool isReasoning(const StreamedBlock& block) {
+  return block.type == "thinking" || block.type == "redacted_thinking";
+}
+
+std::string written(const StreamedBlock& block) {
+  MemberList members = block.members;
+  if (takesArguments(block) && !block.arguments.empty()) members.set("input", argumentsObject(block.arguments));
+  if (!block.citations.empty()) {
+    std::string list;
+    json::Writer writer(list);
+    writer.beginArray();
+    for (const std::string& citation : block.citations) writer.raw(citation);
+    writer.endArray();
+    members.set("citations", std::move(list));
+  }
+  return members.text();
+}
+
+class AnthropicReader final : public StreamReader {
+ public:
+  Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) override {
+    if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
+    const std::string type = json::findString(event.data, "type").value_or("");
+    if (type == "error") {
+      auto error = providerError(event.data);
+      return error ? std::unexpected(std::move(*error)) : fail(ErrorCode::Io, "the provider reported an error");
+    }
+    if (type == "message_start") {
+      message_ = MemberList(memberOr(event.data, "message", "{}"));
+      usage_ = MemberList(memberOr(memberOr(event.data, "message"), "usage", "{}"));
+      begun_ = true;
+    } else if (type == "content_block_start" || type == "content_block_delta" || type == "content_block_stop") {
+      return takeBlock(type, event.data, onDelta);
+    } else if (type == "message_delta") {
+      message_.merge(memberOr(event.data, "delta", "{}"));
+      usage_.merge(memberOr(event.data, "usage", "{}"));
+    } else if (type == "message_stop") {
+      complete_ = true;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool complete() const override { return complete_; }
+
+  Answer finish(bool aborted) override {
+    Answer answer;
+    answer.aborted = aborted;
+    PartialParts partial;
+    if (aborted) leaveOut(partial);
+    answer.partial = partial.text();
+    std::string content;
+    json::Writer writer(content);
+    writer.beginArray();
+    for (const StreamedBlock& block : blocks_) {
+      if (block.begun) writer.raw(written(block));
+    }
+    writer.endArray();
+    if (!begun_ || (aborted && content == "[]")) return answer;
+    message_.set("content", std::move(content));
+    message_.set("usage", usage_.text());
+    answer.message = message_.text();
+    return answer;
+  }
+
+ private:
+  Result<void> takeBlock(std::string_view type, std::string_view data,
+                         const std::function<void(const Delta&)>& onDelta) {
+    const std::uint64_t index = json::findUnsigned(data, "index").value_or(kMaxBlocks);
+    if (index >= kMaxBlocks) return fail(ErrorCode::Damaged, "an event names a block that cannot be");
+    if (index >= blocks_.size()) blocks_.resize(index + 1);
+    StreamedBlock& block = blocks_[index];
+    if (type == "content_block_stop") {
+      block.done = true;
+    } else if (type == "content_block_start") {
+      const std::string_view content = memberOr(data, "content_block", "{}");
+      block.members = MemberList(content);
+      block.type = json::findString(content, "type").value_or("");
+      block.begun = true;
+      if (takesArguments(block)) {
+        onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(content, "name").value_or("")});
+      }
+    } else {
+      takeDelta(block, memberOr(data, "delta", "{}"), onDelta);
+    }
+    return {};
+  }
+
+  // Every kind of delta adds to the member of its name, but for arguments and citations.
+  static void takeDelta(StreamedBlock& block, std::string_view delta,
+                        const std::function<void(const Delta&)>& onDelta) {
+    json::ObjectReader reader(delta);
+    while (const auto member = reader.next()) {
+      if (member->keyIs("type")) continue;
+      if (member->keyIs("partial_json")) {
+        json::appendDecoded(block.arguments, stringBody(member->value));
+        onDelta({.kind = DeltaKind::ToolCall, .text = {}});
+      } else if (member->keyIs("citation")) {
+        block.citations.emplace_back(member->value);
+      } else if (json::kindOf(member->value) == json::Kind::String) {
+        block.members.appendToString(member->key, stringBody(member->value));
+        if (member->keyIs("text")) onDelta({.kind = DeltaKind::Text, .text = decoded(stringBody(member->value))});
+        if (member->keyIs("thinking")) {
+          onDelta({.kind = DeltaKind::Thinking, .text = decoded(stringBody(member->value))});
+        }
+      }
+    }
+  }
+
+  // A message that broke off keeps what can be sent back: no calls, nothing unsigned, no reasoning at its end, no
+  // empty text.
+  void leaveOut(PartialParts& partial) {
+    const auto drop = [&](StreamedBlock& block) {
+      if (isReasoning(block)) {
+        if (const std::string* thinking = block.members.find("thinking")) partial.addThinking(stringBody(*thinking));
+      } else if (block.begun && block.type != "text") {
+        const std::string* name = block.members.find("name");
+        partial.addCall(name == nullptr ? block.type : decoded(stringBody(*name)), block.arguments);
+      }
+      block.begun = false;
+    };
+    for (StreamedBlock& block : blocks_) {
+      const std::string* text = block.members.find("text");
+      const bool keep =
+          block.type == "text" ? text != nullptr && !stringBody(*text).empty() : isReasoning(block) && block.done;
+      if (!keep) drop(block);
+    }
+    for (auto block = blocks_.rbegin(); block != blocks_.rend() && (!block->begun || isReasoning(*block)); ++block) {
+      if (block->begun) drop(*block);
+    }
+  }
+
+  MemberList message_;
+  MemberList usage_;
+  std::vector<StreamedBlock> blocks_;
+  bool begun_ = false;
+  bool complete_ = false;
+};
+
+std::uint64_t thinkingBudget(std::string_view level) {
+  if (level == "low") return 4'000;
+  if (level == "medium") return 10'000;
+  return level == "high" ? 24'000 : 0;
+}
+
+}  // namespace
+
+std::unique_ptr<StreamReader> makeAnthropicReader() {
+  return std::make_unique<AnthropicReader>();
+}
+
+PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request) {
+  const std::uint64_t budget = thinkingBudget(request.thinkingLevel);
+  MemberList body("{}");
+  body.set("model", "null");
+  body.set("max_tokens", fmt::format("{}", request.maxOutputTokens + budget));
+  body.merge(request.context);
+  body.set("model", json::quoted(endpoint.model));  // the context may name the one of an earlier turn
+  body.set("stream", "true");
+  body.set("cache_control", R"({"type":"ephemeral"})");
+  if (budget > 0) body.set("thinking", fmt::format(R"({{"type":"enabled","budget_tokens":{}}})", budget));
+  return {.url = joinUrl(endpoint.baseUrl, "/v1/messages"),
+          .headers = {"Content-Type: application/json", "anthropic-version: 2023-06-01", "x-api-key: " + endpoint.key},
+          .body = body.text()};
+}
+
+}  // namespace bough::agent

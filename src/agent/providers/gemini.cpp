@@ -1,0 +1,157 @@
+// Google's Gemini API: streamGenerateContent.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/parts/json_parts.h"
+#include "agent/providers/stream_reader.h"
+
+namespace bough::agent {
+namespace {
+
+struct StreamedPart {
+  MemberList members;
+  bool plain = false;  // text, perhaps thought, and nothing else: the next piece of it can be joined
+  bool thought = false;
+  bool call = false;
+};
+
+class GeminiReader final : public StreamReader {
+ public:
+  Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) override {
+    if (auto error = providerError(event.data)) return std::unexpected(std::move(*error));
+    if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
+    json::ObjectReader reader(event.data);
+    while (const auto member = reader.next()) {
+      if (!member->keyIs("candidates")) response_.set(member->key, std::string(member->value));
+    }
+    begun_ = true;
+    if (const auto feedback = json::findMember(event.data, "promptFeedback")) {
+      if (const auto reason = json::findString(*feedback, "blockReason")) {
+        return fail(ErrorCode::InvalidArgument, fmt::format("the provider refused the prompt: {}", *reason),
+                    "say it differently");
+      }
+    }
+    json::ArrayReader candidates(memberOr(event.data, "candidates", "[]"));
+    if (const auto candidate = candidates.next()) takeCandidate(*candidate, onDelta);
+    return {};
+  }
+
+  // There is no last event: the finish reason says that the answer is whole.
+  [[nodiscard]] bool complete() const override { return finished_; }
+
+  Answer finish(bool aborted) override {
+    Answer answer;
+    answer.aborted = aborted;
+    PartialParts partial;
+    if (aborted) leaveOut(partial);
+    answer.partial = partial.text();
+    std::string content;
+    json::Writer writer(content);
+    writer.beginObject().member("role", "model").key("parts").beginArray();
+    for (const StreamedPart& part : parts_) writer.raw(part.members.text());
+    writer.endArray().endObject();
+    if (!begun_ || parts_.empty()) return answer;
+    candidate_.set("content", std::move(content));
+    response_.set("candidates", "[" + candidate_.text() + "]");
+    answer.message = response_.text();
+    return answer;
+  }
+
+ private:
+  void takeCandidate(std::string_view candidate, const std::function<void(const Delta&)>& onDelta) {
+    json::ObjectReader reader(candidate);
+    while (const auto member = reader.next()) {
+      if (!member->keyIs("content")) candidate_.set(member->key, std::string(member->value));
+    }
+    if (json::findString(candidate, "finishReason")) finished_ = true;
+    json::ArrayReader parts(memberOr(memberOr(candidate, "content", "{}"), "parts", "[]"));
+    while (const auto part = parts.next()) takePart(*part, onDelta);
+  }
+
+  void takePart(std::string_view raw, const std::function<void(const Delta&)>& onDelta) {
+    StreamedPart part{.members = MemberList(raw)};
+    const std::string* text = part.members.find("text");
+    const std::string* thought = part.members.find("thought");
+    part.thought = thought != nullptr && *thought == "true";
+    std::size_t members = 0;
+    json::ObjectReader reader(raw);
+    while (reader.next()) ++members;
+    part.plain = text != nullptr && members == (thought == nullptr ? 1U : 2U);
+    if (const auto call = json::findMember(raw, "functionCall")) {
+      part.call = true;
+      giveId(part, *call);
+      onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(*call, "name").value_or("")});
+    }
+    if (text != nullptr && !stringBody(*text).empty()) {
+      onDelta({.kind = part.thought ? DeltaKind::Thinking : DeltaKind::Text, .text = decoded(stringBody(*text))});
+    }
+    if (part.plain && stringBody(*text).empty()) return;  // the empty piece at the end, which nobody takes back
+    if (part.plain && !parts_.empty() && parts_.back().plain && parts_.back().thought == part.thought) {
+      parts_.back().members.appendToString("text", stringBody(*text));
+      return;
+    }
+    parts_.push_back(std::move(part));
+  }
+
+  // Older models write calls without an id. Results are stored apart from their calls, so each needs one.
+  void giveId(StreamedPart& part, std::string_view call) {
+    if (!json::findString(call, "id").value_or("").empty()) return;
+    MemberList members(call);
+    const std::string* response = response_.find("responseId");
+    members.set("id", json::quoted(fmt::format("call-{}-{}", response == nullptr ? "" : decoded(stringBody(*response)),
+                                               parts_.size())));
+    part.members.set("functionCall", members.text());
+  }
+
+  void leaveOut(PartialParts& partial) {
+    std::erase_if(parts_, [&](const StreamedPart& part) {
+      if (part.call) {
+        const std::string& call = *part.members.find("functionCall");
+        partial.addCall(json::findString(call, "name").value_or(""), memberOr(call, "args", "{}"));
+      }
+      return part.call;
+    });
+    const bool thoughtOnly = std::ranges::all_of(parts_, &StreamedPart::thought);
+    if (!thoughtOnly) return;
+    for (const StreamedPart& part : parts_) {
+      if (const std::string* text = part.members.find("text")) partial.addThinking(stringBody(*text));
+    }
+    parts_.clear();
+  }
+
+  MemberList response_;
+  MemberList candidate_;
+  std::vector<StreamedPart> parts_;
+  bool begun_ = false;
+  bool finished_ = false;
+};
+
+std::string thinkingConfig(std::string_view model, std::string_view level) {
+  if (model.starts_with("gemini-3")) {
+    return fmt::format(R"({{"includeThoughts":true,"thinkingLevel":"{}"}})", level == "low" ? "low" : "high");
+  }
+  const int budget = level == "low" ? 2'048 : level == "medium" ? 8'192 : 24'576;
+  return fmt::format(R"({{"includeThoughts":true,"thinkingBudget":{}}})", budget);
+}
+
+}  // namespace
+
+std::unique_ptr<StreamReader> makeGeminiReader() {
+  return std::make_unique<GeminiReader>();
+}
+
+PostData geminiRequest(const Endpoint& endpoint, const ModelRequest& request) {
+  MemberList body(request.context);
+  const bool thinks = !request.thinkingLevel.empty() && request.thinkingLevel != "off";
+  MemberList config("{}");
+  config.set("maxOutputTokens", fmt::format("{}", request.maxOutputTokens));
+  if (thinks) config.set("thinkingConfig", thinkingConfig(endpoint.model, request.thinkingLevel));
+  body.set("generationConfig", config.text());
+  return {
+      .url = joinUrl(endpoint.baseUrl, fmt::format("/v1beta/models/{}:streamGenerateContent?alt=sse", endpoint.model)),
+      .headers = {"Content-Type: application/json", "x-goog-api-key: " + endpoint.key},
+      .body = body.text()};
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,214 @@
+#include "agent/providers/http.h"
+#include "agent/providers/curl_library.h"
+#include "agent/tools/credentials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+
+#include "base/environment.h"
+#include "base/try.h"
+#include "bough/agent/tools.h"
+
+namespace bough::agent {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int kLookMs = 25;  // how long a request to stop can go unseen
+
+struct Transfer {
+  const CurlLibrary& curl;
+  CURL* handle = nullptr;
+  const std::function<bool(std::string_view)>* onBytes = nullptr;
+  HttpResponse response;
+  SteadyClock::time_point lastByte = SteadyClock::now();
+  bool stopped = false;
+
+  [[nodiscard]] bool isStream() const {
+    return response.status >= 200 && response.status < 300 && !response.contentType.starts_with("text/html") &&
+           !response.contentType.starts_with("application/json");
+  }
+};
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+std::size_t onHeader(const char* bytes, std::size_t size, std::size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  const std::string_view line(bytes, size * count);
+  transfer.lastByte = SteadyClock::now();
+  if (line.starts_with("HTTP/")) {  // a proxy's answer may come before the server's
+    transfer.response = {};
+    return line.size();
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return line.size();
+  const std::string name = lowered(line.substr(0, colon));
+  const std::string value = lowered(trimmed(line.substr(colon + 1)));
+  if (name == "content-type") {
+    transfer.response.contentType = value;
+  } else if (name == "x-should-retry") {
+    transfer.response.shouldRetry = value == "true";
+  } else if (name == "retry-after-ms") {
+    std::uint64_t time = 0;
+    if (std::from_chars(value.data(), value.data() + value.size(), time).ec == std::errc()) {
+      transfer.response.retryAfterMs = time;
+    }
+  } else if (name == "retry-after" && !transfer.response.retryAfterMs) {
+    transfer.response.retryAfterMs =
+        parseRetryAfterMs(trimmed(line.substr(colon + 1)), systemEnvironment().clock.nowMs());
+  }
+  return line.size();
+}
+
+std::size_t onBody(const char* bytes, std::size_t size, std::size_t count, void* user) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  const std::string_view part(bytes, size * count);
+  transfer.lastByte = SteadyClock::now();
+  if (transfer.response.status == 0) {
+    transfer.curl.easyGetinfo(transfer.handle, CURLINFO_RESPONSE_CODE, &transfer.response.status);
+  }
+  if (transfer.isStream()) {
+    transfer.stopped = !(*transfer.onBytes)(part);
+    return transfer.stopped ? CURL_WRITEFUNC_ERROR : part.size();
+  }
+  const std::size_t room = HttpClient::kMaxBodyBytes - transfer.response.body.size();
+  transfer.response.body.append(part.substr(0, room));
+  transfer.stopped = part.size() > room;
+  return transfer.stopped ? CURL_WRITEFUNC_ERROR : part.size();
+}
+
+std::unexpected<Error> networkError(std::string_view url, std::string_view what) {
+  const std::size_t end = url.find('?');
+  auto error = fail(ErrorCode::Io, fmt::format("{}: {}", withoutCredentials(url.substr(0, end)), what),
+                    "check the network, the proxy variables and the base URL");
+  error.error().retryable = true;
+  return error;
+}
+
+struct EasyHandle {
+  const CurlLibrary& curl;
+  CURL* handle;
+  curl_slist* headers = nullptr;
+  explicit EasyHandle(const CurlLibrary& library) : curl(library), handle(library.easyInit()) {}
+  EasyHandle(const EasyHandle&) = delete;
+  EasyHandle& operator=(const EasyHandle&) = delete;
+  ~EasyHandle() {
+    curl.easyCleanup(handle);
+    curl.slistFreeAll(headers);
+  }
+
+  void addHeader(const std::string& header) { headers = curl.slistAppend(headers, header.c_str()); }
+  // The type of a value is what libcurl expects of the option: long, curl_off_t, or a pointer.
+  template <typename Value>
+  void set(CURLoption option, Value value) {
+    (void)curl.easySetopt(handle, option, value);
+  }
+};
+
+// libcurl itself does not look at the variables that its command line tool and OpenSSL know.
+void setCertificates(EasyHandle& easy) {
+  if (const char* file = std::getenv("SSL_CERT_FILE"); file != nullptr && *file != '\0') {
+    easy.set(CURLOPT_CAINFO, file);
+  }
+  if (const char* folder = std::getenv("SSL_CERT_DIR"); folder != nullptr && *folder != '\0') {
+    easy.set(CURLOPT_CAPATH, folder);
+  }
+}
+
+void prepare(EasyHandle& easy, const HttpRequest& request, Transfer& transfer) {
+  for (const std::string& header : request.headers) easy.addHeader(header);
+  easy.addHeader("Expect:");
+  easy.set(CURLOPT_URL, request.url.c_str());
+  easy.set(CURLOPT_PROTOCOLS_STR, "http,https");
+  easy.set(CURLOPT_NOSIGNAL, 1L);
+  easy.set(CURLOPT_TCP_NODELAY, 1L);
+  easy.set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connectTimeoutMs));
+  easy.set(CURLOPT_HTTPHEADER, easy.headers);
+  easy.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+  easy.set(CURLOPT_POSTFIELDS, request.body.data());
+  easy.set(CURLOPT_HEADERFUNCTION, onHeader);
+  easy.set(CURLOPT_HEADERDATA, &transfer);
+  easy.set(CURLOPT_WRITEFUNCTION, onBody);
+  easy.set(CURLOPT_WRITEDATA, &transfer);
+  easy.set(CURLOPT_USERAGENT, "bough");
+  setCertificates(easy);
+  transfer.handle = easy.handle;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parseRetryAfterMs(std::string_view value, std::uint64_t nowMs) {
+  double seconds = 0;
+  const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (problem == std::errc() && end == value.data() + value.size()) {
+    return seconds >= 0 && seconds < 1e9 ? std::optional(static_cast<std::uint64_t>(seconds * 1000)) : std::nullopt;
+  }
+  const auto curl = curlLibrary();
+  if (!curl) return std::nullopt;
+  const time_t date = (*curl)->getdate(std::string(value).c_str(), nullptr);
+  if (date < 0) return std::nullopt;
+  const std::uint64_t atMs = static_cast<std::uint64_t>(date) * 1000;
+  return atMs > nowMs ? atMs - nowMs : 0;
+}
+
+struct HttpClient::State {
+  const CurlLibrary* curl = nullptr;
+  CURLM* multi = nullptr;
+};
+
+HttpClient::HttpClient() : state_(std::make_unique<State>()) {}
+
+HttpClient::~HttpClient() {
+  if (state_->multi != nullptr) state_->curl->multiCleanup(state_->multi);
+}
+
+Result<HttpResponse> HttpClient::post(const HttpRequest& request, const std::function<bool(std::string_view)>& onBytes,
+                                      const CancelToken& cancel) {
+  if (state_->multi == nullptr) {
+    BOUGH_TRY(state_->curl, curlLibrary());
+    state_->multi = state_->curl->multiInit();
+  }
+  const CurlLibrary& curl = *state_->curl;
+  Transfer transfer{.curl = curl, .onBytes = &onBytes};
+  EasyHandle easy(curl);
+  prepare(easy, request, transfer);
+  curl.multiAddHandle(state_->multi, easy.handle);
+  std::optional<CURLcode> result;
+  bool silent = false;
+  while (!result && !silent && !cancel.requested()) {
+    int running = 0;
+    curl.multiPerform(state_->multi, &running);
+    int left = 0;
+    while (const CURLMsg* message = curl.multiInfoRead(state_->multi, &left)) {
+      if (message->msg == CURLMSG_DONE) result = message->data.result;
+    }
+    if (result) break;
+    curl.multiPoll(state_->multi, nullptr, 0, kLookMs, nullptr);
+    silent = SteadyClock::now() - transfer.lastByte > std::chrono::milliseconds(request.idleTimeoutMs);
+  }
+  curl.easyGetinfo(easy.handle, CURLINFO_RESPONSE_CODE, &transfer.response.status);
+  curl.multiRemoveHandle(state_->multi, easy.handle);
+  if (!result && !silent) {
+    transfer.response.cancelled = true;
+    return std::move(transfer.response);
+  }
+  if (silent) return networkError(request.url, fmt::format("no byte for {} s", request.idleTimeoutMs / 1000));
+  if (*result != CURLE_OK && !transfer.stopped) return networkError(request.url, curl.easyStrerror(*result));
+  return std::move(transfer.response);
+}
+
+}  // namespace bough::agent

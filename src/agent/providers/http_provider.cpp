@@ -1,0 +1,149 @@
+#include "agent/providers/http_provider.h"
+#include "agent/tools/credentials.h"
+
+#include <fmt/format.h>
+
+#include "agent/parts/json_parts.h"
+#include "agent/providers/http.h"
+#include "agent/providers/provider_error.h"
+#include "base/environment.h"
+
+namespace bough::agent {
+namespace {
+
+struct Api {
+  std::unique_ptr<StreamReader> (*makeReader)();
+  PostData (*makeRequest)(const Endpoint&, const ModelRequest&);
+};
+
+Api apiOf(Dialect dialect) {
+  switch (dialect) {
+    case Dialect::OpenaiChat: return {makeOpenaiChatReader, openaiChatRequest};
+    case Dialect::OpenaiResponses: return {makeOpenaiResponsesReader, openaiResponsesRequest};
+    case Dialect::Gemini: return {makeGeminiReader, geminiRequest};
+    default: return {makeAnthropicReader, anthropicRequest};
+  }
+}
+
+// One try: what came of it, and whether another one makes sense.
+struct Attempt {
+  std::optional<Answer> answer;
+  Error error;
+  std::optional<std::uint64_t> askedWaitMs;
+};
+
+class HttpProvider final : public Provider {
+ public:
+  HttpProvider(Endpoint endpoint, Secrets secrets, const HttpProviderOptions& options)
+      : endpoint_(std::move(endpoint)), secrets_(std::move(secrets)), options_(options) {
+    secrets_.add(endpoint_.key);
+    secrets_.addFromUrl(endpoint_.baseUrl);
+  }
+
+  [[nodiscard]] std::string name() const override { return endpoint_.provider + "/" + endpoint_.model; }
+  [[nodiscard]] Dialect dialect() const override { return endpoint_.dialect; }
+  [[nodiscard]] ModelLimits limits() const override {
+    return {.window = endpoint_.facts.windowTokens, .maxOutput = endpoint_.facts.outputTokens};
+  }
+
+  Result<Answer> stream(const ModelRequest& request, const StreamEvents& events, const CancelToken& cancel) override {
+    const Api api = apiOf(endpoint_.dialect);
+    const PostData data = api.makeRequest(endpoint_, request);
+    for (int attempt = 1;; ++attempt) {
+      Attempt done = tryOnce(api, data, events, cancel);
+      if (done.answer) return std::move(*done.answer);
+      done.error.message = secrets_.redact(done.error.message);
+      done.error.hint = secrets_.redact(done.error.hint);
+      const std::uint64_t waitMs = backOffMs(attempt, done.askedWaitMs, systemEnvironment().random.next());
+      if (!done.error.retryable || attempt == options_.attempts || waitMs > options_.longestWaitMs) {
+        if (done.error.retryable && waitMs > options_.longestWaitMs) {
+          done.error.hint = fmt::format("the provider asks to wait {} s", waitMs / 1000);
+        }
+        return std::unexpected(std::move(done.error));
+      }
+      if (events.onRetry) events.onRetry({.attempt = attempt, .waitMs = waitMs, .reason = done.error.message});
+      if (!cancel.sleepFor(std::chrono::milliseconds(waitMs))) return Answer{.aborted = true};
+    }
+  }
+
+ private:
+  // An error before the first piece of the answer is no answer; afterwards the answer is cut there.
+  Attempt tryOnce(const Api& api, const PostData& data, const StreamEvents& events, const CancelToken& cancel) {
+    const std::unique_ptr<StreamReader> reader = api.makeReader();
+    SseParser parser;
+    std::optional<Error> error;
+    bool said = false;
+    bool any = false;
+    const auto onDelta = [&](const Delta& delta) {
+      said = true;
+      if (events.onDelta) events.onDelta(delta);
+    };
+    const auto onEvent = [&](const SseEvent& event) {
+      any = true;
+      auto taken = reader->take(event, onDelta);
+      if (!taken) error = std::move(taken.error());
+      return taken.has_value() && !cancel.requested();
+    };
+    const auto onBytes = [&](std::string_view bytes) {
+      auto fed = parser.feed(bytes, onEvent);
+      if (!fed) error = std::move(fed.error());
+      return !error && !cancel.requested();
+    };
+    const HttpRequest request{.url = data.url,
+                              .headers = data.headers,
+                              .body = data.body,
+                              .connectTimeoutMs = options_.connectTimeoutMs,
+                              .idleTimeoutMs = options_.idleTimeoutMs};
+    auto response = client_.post(request, onBytes, cancel);
+    if (response && !cancel.requested() && !error) {
+      if (auto last = parser.finish(onEvent); !last) error = std::move(last.error());
+    }
+    if (cancel.requested() && !reader->complete()) return {.answer = reader->finish(true)};
+    if (!error && !response) error = response.error();
+    if (!error && (response->status < 200 || response->status >= 300 || !response->body.empty())) {
+      return refused(*response);
+    }
+    if (reader->complete()) return {.answer = reader->finish(false)};
+    if (!error) error = brokenOff(any);
+    if (error->hint.empty())
+      error->hint = fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint_.baseUrl));
+    if (!said) return {.answer = {}, .error = std::move(*error)};
+    Answer answer = reader->finish(true);
+    error->message = secrets_.redact(error->message);
+    error->hint = secrets_.redact(error->hint);
+    answer.error = std::move(error);
+    return {.answer = std::move(answer)};
+  }
+
+  [[nodiscard]] Attempt refused(const HttpResponse& response) const {
+    // Keys go first: what is shown of a long answer might hold only a part of one.
+    HttpResponse shown = response;
+    shown.body = secrets_.redact(response.body);
+    Attempt attempt{.answer = {}, .error = refusal(endpoint_, shown), .askedWaitMs = response.retryAfterMs};
+    if (!attempt.askedWaitMs) attempt.askedWaitMs = retryDelayMs(response.body);
+    return attempt;
+  }
+
+  [[nodiscard]] Error brokenOff(bool any) const {
+    Error error = fail(ErrorCode::Io,
+                       any ? fmt::format("the answer of {} broke off", name())
+                           : fmt::format("{} answered without a single event", name()),
+                       "say it again to go on")
+                      .error();
+    error.retryable = true;
+    return error;
+  }
+
+  Endpoint endpoint_;
+  Secrets secrets_;
+  HttpProviderOptions options_;
+  HttpClient client_;
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> makeHttpProvider(Endpoint endpoint, Secrets secrets, const HttpProviderOptions& options) {
+  return std::make_unique<HttpProvider>(std::move(endpoint), std::move(secrets), options);
+}
+
+}  // namespace bough::agent

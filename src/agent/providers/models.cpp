@@ -1,0 +1,146 @@
+#include "agent/providers/models.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "agent/providers/http_provider.h"
+#include "agent/providers/offline.h"
+#include "base/try.h"
+
+namespace bough::agent {
+namespace {
+
+struct KnownProvider {
+  std::string_view name;
+  Dialect dialect;
+  std::string_view baseUrl;
+  std::string_view baseUrlVariable;
+  std::vector<std::string> keyVariables;  // the first that is set counts; none: no key is needed
+  std::string_view suggestedModel;
+};
+
+const std::vector<KnownProvider>& knownProviders() {
+  static const std::vector<KnownProvider> kProviders = {
+      {"anthropic",
+       Dialect::Anthropic,
+       "https://api.anthropic.com",
+       "ANTHROPIC_BASE_URL",
+       {"ANTHROPIC_API_KEY"},
+       "claude-sonnet-5-5"},
+      {"openai",
+       Dialect::OpenaiResponses,
+       "https://api.openai.com/v1",
+       "OPENAI_BASE_URL",
+       {"OPENAI_API_KEY"},
+       "gpt-5.6-sol"},
+      {"openai-chat",
+       Dialect::OpenaiChat,
+       "https://api.openai.com/v1",
+       "OPENAI_BASE_URL",
+       {"OPENAI_API_KEY"},
+       "gpt-5.6-terra"},
+      {"gemini",
+       Dialect::Gemini,
+       "https://generativelanguage.googleapis.com",
+       "GOOGLE_GEMINI_BASE_URL",
+       {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+       "gemini-3.8-flash"},
+      {"openrouter",
+       Dialect::OpenaiChat,
+       "https://openrouter.ai/api/v1",
+       "OPENROUTER_BASE_URL",
+       {"OPENROUTER_API_KEY"},
+       "openrouter/auto"},
+      {"ollama", Dialect::OpenaiChat, "http://127.0.0.1:11434", "OLLAMA_HOST", {}, "llama3.2"},
+      {"local", Dialect::OpenaiChat, "http://127.0.0.1:8080/v1", "BOUGH_LOCAL_BASE_URL", {}, "default"},
+  };
+  return kProviders;
+}
+
+std::string keyOf(const KnownProvider& provider, const Variables& variables, std::string* variable = nullptr) {
+  for (const std::string& name : provider.keyVariables) {
+    if (std::string key = variables(name); !key.empty()) {
+      if (variable != nullptr) *variable = name;
+      return key;
+    }
+  }
+  return {};
+}
+
+// OLLAMA_HOST is a host, perhaps with a port, perhaps with a scheme; the API is below /v1.
+std::string ollamaUrl(std::string host) {
+  if (host.find("://") == std::string::npos) host = "http://" + host;
+  if (host.find(':', host.find("://") + 3) == std::string::npos) host += ":11434";
+  while (host.ends_with('/')) host.pop_back();
+  return host.ends_with("/v1") ? host : host + "/v1";
+}
+
+// What could break out of a header or a path.
+bool isCleanText(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > ' ' && c != 0x7F; });
+}
+
+}  // namespace
+
+std::string environmentVariable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+const std::vector<std::string>& providerNames() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = {"offline"};
+    for (const KnownProvider& provider : knownProviders()) names.emplace_back(provider.name);
+    return names;
+  }();
+  return kNames;
+}
+
+Result<Endpoint> findEndpoint(const std::string& name, const Variables& variables) {
+  const std::size_t slash = name.find('/');
+  const std::string provider = name.substr(0, slash);
+  const auto found = std::ranges::find(knownProviders(), provider, &KnownProvider::name);
+  if (slash == std::string::npos || slash + 1 == name.size() || found == knownProviders().end() || !isCleanText(name)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not the name of a model", name),
+                fmt::format("write PROVIDER/MODEL, for example {}/{}; the providers are {}", knownProviders()[0].name,
+                            knownProviders()[0].suggestedModel, fmt::join(providerNames(), ", ")));
+  }
+  Endpoint endpoint{.provider = provider, .model = name.substr(slash + 1), .dialect = found->dialect};
+  endpoint.key = keyOf(*found, variables, &endpoint.keyVariable);
+  if (!isCleanText(endpoint.key)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} holds blanks or line ends", endpoint.keyVariable),
+                "set it to the key alone");
+  }
+  if (endpoint.key.empty() && !found->keyVariables.empty()) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("there is no key for {}", provider),
+                fmt::format("set {}, or choose another model with --model; {} needs no key",
+                            fmt::join(found->keyVariables, " or "), kOfflineModel));
+  }
+  BOUGH_TRY(const ModelTable table, ModelTable::read(variables("BOUGH_MODELS")));
+  endpoint.facts = table.find(endpoint.model);
+  const std::string url = variables(std::string(found->baseUrlVariable));
+  endpoint.baseUrl = url.empty() ? std::string(found->baseUrl) : url;
+  if (provider == "ollama") endpoint.baseUrl = ollamaUrl(endpoint.baseUrl);
+  return endpoint;
+}
+
+std::string defaultModel(const Variables& variables) {
+  if (std::string chosen = variables("BOUGH_MODEL"); !chosen.empty()) return chosen;
+  for (const KnownProvider& provider : knownProviders()) {
+    if (!keyOf(provider, variables).empty()) return fmt::format("{}/{}", provider.name, provider.suggestedModel);
+  }
+  return std::string(kOfflineModel);
+}
+
+Result<std::unique_ptr<Provider>> makeProvider(const std::string& name, const HttpProviderOptions& options,
+                                               const Variables& variables) {
+  if (name == kOfflineModel || name == "offline") return makeOfflineProvider();
+  auto endpoint = findEndpoint(name, variables);
+  if (!endpoint) return std::unexpected(endpoint.error());
+  return makeHttpProvider(std::move(*endpoint), Secrets::fromEnvironment(), options);
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,210 @@
+// Chat Completions: OpenAI's, and every server that speaks it (Ollama, llama.cpp, vLLM, OpenRouter).
+#include <fmt/format.h>
+
+#include "agent/parts/json_parts.h"
+#include "agent/providers/stream_reader.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::size_t kMaxCalls = 1'000;
+
+struct StreamedCall {
+  MemberList members;   // id, type and what vendors add
+  MemberList function;  // name, arguments
+  bool begun = false;
+};
+
+class OpenaiChatReader final : public StreamReader {
+ public:
+  Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) override {
+    if (event.data == "[DONE]") {
+      complete_ = true;
+      return {};
+    }
+    if (auto error = providerError(event.data)) return std::unexpected(std::move(*error));
+    if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
+    begun_ = true;
+    json::ObjectReader reader(event.data);
+    while (const auto member = reader.next()) {
+      if (member->keyIs("choices") || member->keyIs("object") || member->value == "null") continue;
+      response_.set(member->key, std::string(member->value));
+    }
+    json::ArrayReader choices(memberOr(event.data, "choices", "[]"));
+    const auto choice = choices.next();
+    if (!choice) return {};
+    if (const auto reason = json::findString(*choice, "finish_reason")) finishReason_ = *reason;
+    return takeDelta(memberOr(*choice, "delta", "{}"), onDelta);
+  }
+
+  // Some servers end without [DONE]; the finish reason is enough then.
+  [[nodiscard]] bool complete() const override { return complete_ || !finishReason_.empty(); }
+
+  Answer finish(bool aborted) override {
+    Answer answer;
+    answer.aborted = aborted;
+    PartialParts partial;
+    if (aborted) leaveOut(partial);
+    answer.partial = partial.text();
+    const std::string* content = message_.find("content");
+    const bool said = content != nullptr && !stringBody(*content).empty();
+    if (!begun_ || (aborted && !said)) return answer;
+    if (message_.find("role") == nullptr) message_.set("role", "\"assistant\"");
+    if (!said && !calls_.empty()) message_.set("content", "null");
+    if (!said && calls_.empty() && message_.find("refusal") == nullptr) message_.set("content", "\"\"");
+    if (!calls_.empty()) message_.set("tool_calls", callList());
+    MemberList choice("{}");
+    choice.set("index", "0");
+    choice.set("message", message_.text());
+    choice.set("finish_reason", finishReason_.empty() ? "null" : json::quoted(finishReason_));
+    response_.set("object", "\"chat.completion\"");
+    response_.set("choices", "[" + choice.text() + "]");
+    answer.message = response_.text();
+    return answer;
+  }
+
+ private:
+  Result<void> takeDelta(std::string_view delta, const std::function<void(const Delta&)>& onDelta) {
+    json::ObjectReader reader(delta);
+    while (const auto member = reader.next()) {
+      const std::string_view value = member->value;
+      if (member->keyIs("tool_calls")) {
+        if (auto taken = takeCalls(value, onDelta); !taken) return taken;
+      } else if (member->keyIs("reasoning_details")) {
+        takeDetails(value);
+      } else if (member->keyIs("role")) {
+        message_.set("role", std::string(value));
+      } else if (json::kindOf(value) == json::Kind::String) {
+        if (!stringBody(value).empty() || message_.find(member->key) == nullptr) {
+          message_.appendToString(member->key, stringBody(value));
+        }
+        if (stringBody(value).empty()) continue;
+        if (member->keyIs("content")) onDelta({.kind = DeltaKind::Text, .text = decoded(stringBody(value))});
+        if (member->keyIs("reasoning_content") || member->keyIs("reasoning")) {
+          onDelta({.kind = DeltaKind::Thinking, .text = decoded(stringBody(value))});
+        }
+      } else if (value != "null") {
+        message_.set(member->key, std::string(value));
+      }
+    }
+    return {};
+  }
+
+  Result<void> takeCalls(std::string_view list, const std::function<void(const Delta&)>& onDelta) {
+    json::ArrayReader fragments(list);
+    while (const auto fragment = fragments.next()) {
+      // Servers that send calls whole leave the index out.
+      const std::uint64_t index = json::findUnsigned(*fragment, "index").value_or(calls_.size());
+      if (index >= kMaxCalls) return fail(ErrorCode::Damaged, "an event names a call that cannot be");
+      if (index >= calls_.size()) calls_.resize(index + 1);
+      StreamedCall& call = calls_[index];
+      json::ObjectReader reader(*fragment);
+      while (const auto member = reader.next()) {
+        if (member->keyIs("index") || member->value == "null") continue;
+        if (!member->keyIs("function")) {
+          call.members.set(member->key, std::string(member->value));
+          continue;
+        }
+        json::ObjectReader function(member->value);
+        while (const auto part = function.next()) {
+          if (part->value != "null") call.function.appendToString(part->key, stringBody(part->value));
+        }
+      }
+      const std::string* name = call.function.find("name");
+      const bool first = !call.begun && name != nullptr;
+      call.begun = call.begun || first;
+      onDelta({.kind = DeltaKind::ToolCall, .text = first ? decoded(stringBody(*name)) : std::string()});
+    }
+    return {};
+  }
+
+  // OpenRouter's reasoning, which it wants back: pieces of one text are joined, everything else stays as it came.
+  void takeDetails(std::string_view list) {
+    json::ArrayReader pieces(list);
+    while (const auto piece = pieces.next()) {
+      const std::string_view type = memberOr(*piece, "type");
+      const bool text = type == "\"reasoning.text\"" || type == "\"reasoning.summary\"";
+      const std::string_view key = type == "\"reasoning.text\"" ? "text" : "summary";
+      if (!text || details_.empty() || *details_.back().find("type") != type) {
+        details_.emplace_back(*piece);
+        if (details_.back().find("type") == nullptr) details_.back().set("type", "null");
+      } else {
+        json::ObjectReader reader(*piece);
+        while (const auto member = reader.next()) {
+          if (member->key == key) {
+            details_.back().appendToString(key, stringBody(member->value));
+          } else if (member->value != "null") {
+            details_.back().set(member->key, std::string(member->value));
+          }
+        }
+      }
+    }
+    std::string all = "[";
+    for (const MemberList& detail : details_) all.append(all.size() > 1 ? "," : "").append(detail.text());
+    message_.set("reasoning_details", all + "]");
+  }
+
+  [[nodiscard]] std::string callList() const {
+    std::string list = "[";
+    for (const StreamedCall& call : calls_) {
+      if (!call.begun) continue;
+      MemberList members = call.members;
+      MemberList function = call.function;
+      if (members.find("type") == nullptr) members.set("type", "\"function\"");
+      if (function.find("arguments") == nullptr) function.set("arguments", "\"\"");
+      members.set("function", function.text());
+      list.append(list.size() > 1 ? "," : "").append(members.text());
+    }
+    return list + "]";
+  }
+
+  void leaveOut(PartialParts& partial) {
+    for (const StreamedCall& call : calls_) {
+      const std::string* name = call.function.find("name");
+      const std::string* arguments = call.function.find("arguments");
+      if (name == nullptr) continue;
+      partial.addCall(decoded(stringBody(*name)),
+                      arguments == nullptr ? std::string() : decoded(stringBody(*arguments)));
+    }
+    calls_.clear();
+    for (const std::string_view key : {"reasoning_content", "reasoning"}) {
+      if (const std::string* thinking = message_.find(key)) partial.addThinking(stringBody(*thinking));
+    }
+  }
+
+  MemberList response_;
+  MemberList message_;
+  std::vector<StreamedCall> calls_;
+  std::vector<MemberList> details_;
+  std::string finishReason_;
+  bool begun_ = false;
+  bool complete_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<StreamReader> makeOpenaiChatReader() {
+  return std::make_unique<OpenaiChatReader>();
+}
+
+PostData openaiChatRequest(const Endpoint& endpoint, const ModelRequest& request) {
+  MemberList body("{}");
+  body.set("model", "null");
+  body.merge(request.context);
+  body.set("model", json::quoted(endpoint.model));  // the context may name the one of an earlier turn
+  body.set("stream", "true");
+  body.set("stream_options", R"({"include_usage":true})");
+  // Only OpenAI's own reasoning models refuse the older name.
+  body.set(endpoint.provider == "openai" ? "max_completion_tokens" : "max_tokens",
+           fmt::format("{}", request.maxOutputTokens));
+  if (!request.thinkingLevel.empty() && request.thinkingLevel != "off") {
+    body.set("reasoning_effort", json::quoted(request.thinkingLevel));
+  }
+  PostData data{.url = joinUrl(endpoint.baseUrl, "/chat/completions"),
+                .headers = {"Content-Type: application/json"},
+                .body = body.text()};
+  if (!endpoint.key.empty()) data.headers.push_back("Authorization: Bearer " + endpoint.key);
+  return data;
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,189 @@
+// OpenAI's Responses API, stateless: nothing is kept on the server, so reasoning comes back encrypted.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "agent/parts/json_parts.h"
+#include "agent/providers/stream_reader.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::size_t kMaxItems = 10'000;
+
+struct StreamedItem {
+  std::string raw;  // as it was added, or as it was done
+  std::string type;
+  std::string text;       // escaped; what came of it so far
+  std::string arguments;  // escaped
+  bool done = false;
+};
+
+class OpenaiResponsesReader final : public StreamReader {
+ public:
+  Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) override {
+    if (event.data == "[DONE]") return {};
+    if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
+    const std::string type = json::findString(event.data, "type").value_or(std::string(event.name));
+    if (type == "error" || type == "response.failed") return failed(event.data);
+    if (type == "response.created" || type == "response.in_progress") {
+      response_ = memberOr(event.data, "response", "{}");
+      begun_ = true;
+    } else if (type == "response.completed" || type == "response.incomplete") {
+      response_ = memberOr(event.data, "response", "{}");
+      complete_ = true;
+    } else if (type == "response.output_item.added" || type == "response.output_item.done") {
+      return takeItem(event.data, type.ends_with("done"), onDelta);
+    } else if (type.ends_with(".delta")) {
+      return takeDelta(type, event.data, onDelta);
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool complete() const override { return complete_; }
+
+  Answer finish(bool aborted) override {
+    Answer answer;
+    answer.aborted = aborted;
+    PartialParts partial;
+    const std::string output = aborted ? keptItems(partial) : wholeItems();
+    answer.partial = partial.text();
+    if (!begun_ && !complete_) return answer;
+    if (aborted && output == "[]") return answer;
+    // The response repeats instructions, tools and settings of the request; they are not part of the answer.
+    MemberList message("{}");
+    for (const char* name : {"id", "object", "created_at", "status", "incomplete_details", "model", "service_tier"}) {
+      if (const auto value = json::findMember(response_, name); value && *value != "null") {
+        message.set(name, std::string(*value));
+      }
+    }
+    message.set("output", output);
+    if (const auto usage = json::findMember(response_, "usage"); usage && *usage != "null") {
+      message.set("usage", std::string(*usage));
+    }
+    answer.message = message.text();
+    return answer;
+  }
+
+ private:
+  static Result<void> failed(std::string_view data) {
+    auto error = providerError(memberOr(data, "response", data));
+    if (!error) error = providerError(fmt::format("{{\"error\":{}}}", data));
+    return error ? std::unexpected(std::move(*error)) : fail(ErrorCode::Io, "the provider reported an error");
+  }
+
+  Result<StreamedItem*> itemAt(std::string_view data) {
+    const std::uint64_t index = json::findUnsigned(data, "output_index").value_or(kMaxItems);
+    if (index >= kMaxItems) return fail(ErrorCode::Damaged, "an event names an item that cannot be");
+    if (index >= items_.size()) items_.resize(index + 1);
+    return &items_[index];
+  }
+
+  Result<void> takeItem(std::string_view data, bool done, const std::function<void(const Delta&)>& onDelta) {
+    auto item = itemAt(data);
+    if (!item) return std::unexpected(item.error());
+    const std::string_view raw = memberOr(data, "item", "{}");
+    (*item)->raw = raw;
+    (*item)->type = json::findString(raw, "type").value_or("");
+    (*item)->done = done;
+    if (!done && ((*item)->type == "function_call" || (*item)->type == "custom_tool_call")) {
+      onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(raw, "name").value_or("")});
+    }
+    return {};
+  }
+
+  Result<void> takeDelta(std::string_view type, std::string_view data,
+                         const std::function<void(const Delta&)>& onDelta) {
+    auto item = itemAt(data);
+    if (!item) return std::unexpected(item.error());
+    const std::string_view body = stringBody(memberOr(data, "delta"));
+    if (type == "response.output_text.delta" || type == "response.refusal.delta") {
+      (*item)->text += body;
+      onDelta({.kind = DeltaKind::Text, .text = decoded(body)});
+    } else if (type.starts_with("response.reasoning")) {
+      (*item)->text += body;
+      onDelta({.kind = DeltaKind::Thinking, .text = decoded(body)});
+    } else if (type.find("arguments") != std::string_view::npos || type.find("input") != std::string_view::npos) {
+      (*item)->arguments += body;
+      onDelta({.kind = DeltaKind::ToolCall, .text = {}});
+    }
+    return {};
+  }
+
+  // The last event holds all items; a server that leaves them out has sent them one by one.
+  [[nodiscard]] std::string wholeItems() const {
+    const std::string_view output = memberOr(response_, "output", "[]");
+    json::ArrayReader reader(output);
+    if (reader.next()) return std::string(output);
+    std::string list = "[";
+    for (const StreamedItem& item : items_) {
+      if (item.done) list.append(list.size() > 1 ? "," : "").append(item.raw);
+    }
+    return list + "]";
+  }
+
+  // Of a stream that broke off: what is done and no call; reasoning only when what it belongs to is there as well.
+  std::string keptItems(PartialParts& partial) const {
+    std::vector<std::string> kept;
+    std::vector<const StreamedItem*> reasoning;
+    for (const StreamedItem& item : items_) {
+      if (item.type == "message") {
+        if (item.text.empty()) continue;
+        for (const StreamedItem* before : std::exchange(reasoning, {})) kept.push_back(before->raw);
+        kept.push_back(item.done ? item.raw : cutMessage(item));
+      } else if (item.type == "reasoning" && item.done) {
+        reasoning.push_back(&item);
+      } else if (item.type == "reasoning") {
+        partial.addThinking(item.text);
+      } else if (!item.type.empty()) {
+        partial.addCall(json::findString(item.raw, "name").value_or(item.type), decoded(item.arguments));
+      }
+    }
+    for (const StreamedItem* left : reasoning) partial.addThinking(left->text);
+    std::string list = "[";
+    for (const std::string& item : kept) list.append(list.size() > 1 ? "," : "").append(item);
+    return list + "]";
+  }
+
+  static std::string cutMessage(const StreamedItem& item) {
+    MemberList message(item.raw);
+    message.set("status", "\"incomplete\"");
+    message.set("content", fmt::format(R"([{{"type":"output_text","text":"{}","annotations":[]}}])", item.text));
+    return message.text();
+  }
+
+  std::string response_ = "{}";
+  std::vector<StreamedItem> items_;
+  bool begun_ = false;
+  bool complete_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<StreamReader> makeOpenaiResponsesReader() {
+  return std::make_unique<OpenaiResponsesReader>();
+}
+
+PostData openaiResponsesRequest(const Endpoint& endpoint, const ModelRequest& request) {
+  MemberList body("{}");
+  body.set("model", "null");
+  body.merge(request.context);
+  body.set("model", json::quoted(endpoint.model));  // the context may name the one of an earlier turn
+  body.set("stream", "true");
+  body.set("store", "false");
+  // Models that do not reason refuse to be asked for it.
+  if (!endpoint.model.starts_with("gpt-4") && !endpoint.model.starts_with("gpt-3")) {
+    body.set("include", R"(["reasoning.encrypted_content"])");
+  }
+  body.set("max_output_tokens", fmt::format("{}", request.maxOutputTokens));
+  if (!request.thinkingLevel.empty() && request.thinkingLevel != "off") {
+    body.set("reasoning", fmt::format(R"({{"effort":{},"summary":"auto"}})", json::quoted(request.thinkingLevel)));
+  }
+  PostData data{.url = joinUrl(endpoint.baseUrl, "/responses"),
+                .headers = {"Content-Type: application/json"},
+                .body = body.text()};
+  if (!endpoint.key.empty()) data.headers.push_back("Authorization: Bearer " + endpoint.key);
+  return data;
+}
+
+}  // namespace bough::agent

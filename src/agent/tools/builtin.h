@@ -1,0 +1,23 @@
+// The built-in tools, and what they share.
+#pragma once
+
+#include "bough/agent/tools.h"
+
+namespace bough::agent {
+
+// In file_tools.cpp.
+Tool readTool();
+Tool writeTool();
+Tool editTool();
+Tool lsTool();
+// In program_tools.cpp.
+Tool grepTool();
+Tool bashTool();
+
+/// Whether a shell command is one of those that need no question.
+bool isAllowedCommand(const std::string& command, const std::vector<std::string>& allowed);
+
+/// Valid UTF-8 of at most about `limitBytes`; binary data becomes a note.
+std::string asText(std::string_view bytes, std::size_t limitBytes);
+
+}  // namespace bough::agent

@@ -1,0 +1,206 @@
+// The tools that work on files by themselves: read, write, edit, ls.
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+
+#include "agent/parts/json_parts.h"
+#include "agent/tools/builtin.h"
+#include "agent/tools/diff.h"
+#include "base/file_io.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::size_t kMaxListed = 1'000;
+constexpr std::uint64_t kMaxLines = 2'000;
+
+// Calls run in parallel; two changes of one file at the same time would lose one of them.
+std::mutex changing;
+
+ToolOutcome failed(const Error& error) {
+  return {.text = error.hint.empty() ? error.message : error.message + "; " + error.hint, .isError = true};
+}
+
+ToolOutcome failed(std::string text) {
+  return {.text = std::move(text), .isError = true};
+}
+
+Result<std::string> stringArgument(const std::string& arguments, const char* name) {
+  auto value = json::findString(arguments, name);
+  if (value) return std::move(*value);
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("the argument {} is missing or not a string; nothing was done", name));
+}
+
+using RunAtPlace = ToolOutcome (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
+
+// The path is resolved here and nowhere else. What is inside the working folder needs no question; what leads out of it
+// is asked for by the name of where it really leads.
+PreparedCall prepareAtPlace(const char* what, const std::string& arguments, const ToolEnvironment& environment,
+                            RunAtPlace run, const char* otherwise = nullptr) {
+  auto path = stringArgument(arguments, "path");
+  if (!path && otherwise != nullptr && !json::findMember(arguments, "path")) path = otherwise;
+  if (!path) return failedCall(path.error());
+  auto place = environment.folder.resolve(*path);
+  if (!place) return failedCall(place.error());
+  PreparedCall prepared;
+  if (!place->inside) {
+    prepared.question = fmt::format("{} {}, which is outside of {}", what, place->path, environment.folder.path());
+  }
+  prepared.run = [run, arguments, place = std::move(*place), limits = environment.limits](const CancelToken&) {
+    return run(arguments, place, limits);
+  };
+  return prepared;
+}
+
+bool looksBinary(std::string_view bytes) {
+  return bytes.substr(0, 8'192).find('\0') != std::string_view::npos;
+}
+
+// Lines `first` (from 1) to `first + count - 1`, numbered by nobody: what the model edits is what it sees.
+ToolOutcome someLines(const WorkingFolder::Content& content, std::uint64_t first, std::uint64_t count,
+                      std::size_t limitBytes) {
+  std::string_view rest = content.bytes;
+  std::string out;
+  std::uint64_t line = 1;
+  for (; !rest.empty() && line < first + count; ++line) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+    if (line >= first) {
+      if (out.size() + end > limitBytes) break;
+      out.append(rest.substr(0, end));
+    }
+    rest.remove_prefix(end);
+  }
+  if (out.empty() && rest.empty()) {
+    return content.bytes.empty() ? ToolOutcome{.text = "[the file is empty]"}
+                                 : failed(fmt::format("the file has only {} lines", line - 1));
+  }
+  if (out.empty()) return {.text = asText(rest.substr(0, limitBytes), limitBytes) + "\n[the line goes on]"};
+  if (!rest.empty() || content.bytes.size() < content.sizeBytes) {
+    out += fmt::format("\n[there is more: the file has {} bytes; go on with offset {}]", content.sizeBytes, line);
+  }
+  return {.text = std::move(out)};
+}
+
+ToolOutcome runRead(const std::string& arguments, const Place& place, const ToolLimits& limits) {
+  const auto content = WorkingFolder::read(place, limits.fileBytes);
+  if (!content) return failed(content.error());
+  if (looksBinary(content->bytes)) return {.text = fmt::format("[binary file, {} bytes]", content->sizeBytes)};
+  const std::uint64_t first = std::max<std::uint64_t>(1, json::findUnsigned(arguments, "offset").value_or(1));
+  const std::uint64_t count = std::min(kMaxLines, json::findUnsigned(arguments, "limit").value_or(kMaxLines));
+  return someLines(*content, first, count, limits.outputBytes);
+}
+
+ToolOutcome runWrite(const std::string& arguments, const Place& place, const ToolLimits& limits) {
+  const auto text = stringArgument(arguments, "content");
+  if (!text) return failed(text.error());
+  const std::lock_guard lock(changing);
+  const auto old = WorkingFolder::read(place, limits.fileBytes);
+  if (const auto written = WorkingFolder::write(place, *text); !written) return failed(written.error());
+  if (!old) return {.text = fmt::format("made {} with {} bytes", place.path, text->size())};
+  return {.text = fmt::format("wrote {} bytes to {}\n{}", text->size(), place.path, lineDiff(old->bytes, *text))};
+}
+
+ToolOutcome runEdit(const std::string& arguments, const Place& place, const ToolLimits& limits) {
+  const auto oldText = stringArgument(arguments, "oldText");
+  if (!oldText) return failed(oldText.error());
+  const auto newText = stringArgument(arguments, "newText");
+  if (!newText) return failed(newText.error());
+  const std::lock_guard lock(changing);
+  const auto content = WorkingFolder::read(place, limits.fileBytes);
+  if (!content) return failed(content.error());
+  if (content->bytes.size() < content->sizeBytes) return failed("the file is too large to be edited");
+  const std::size_t at = oldText->empty() ? std::string::npos : content->bytes.find(*oldText);
+  if (at == std::string::npos)
+    return failed(fmt::format("{} does not hold that text; nothing was changed", place.path));
+  if (content->bytes.find(*oldText, at + 1) != std::string::npos) {
+    return failed(fmt::format("{} holds that text more than once; give more of what stands around it", place.path));
+  }
+  std::string changed = content->bytes;
+  changed.replace(at, oldText->size(), *newText);
+  if (const auto written = WorkingFolder::write(place, changed); !written) return failed(written.error());
+  return {.text = fmt::format("changed {}\n{}", place.path, lineDiff(content->bytes, changed))};
+}
+
+ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {
+  auto opened = WorkingFolder::openFolder(place);
+  if (!opened) return failed(opened.error());
+  DIR* folder = ::fdopendir(opened->get());
+  if (folder == nullptr) return failed(systemError(errno, "list", place.path));
+  (void)opened->release();  // closedir closes it
+  std::vector<std::string> lines;
+  while (const dirent* each = ::readdir(folder)) {
+    const std::string name = each->d_name;
+    if (name == "." || name == "..") continue;
+    struct stat info{};
+    if (::fstatat(::dirfd(folder), each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    lines.push_back(S_ISDIR(info.st_mode)   ? name + "/"
+                    : S_ISLNK(info.st_mode) ? name + "@"
+                                            : fmt::format("{}  {}", name, info.st_size));
+  }
+  ::closedir(folder);
+  std::ranges::sort(lines);
+  const std::size_t total = lines.size();
+  lines.resize(std::min(total, kMaxListed));
+  std::string out;
+  for (const std::string& line : lines) out += line + "\n";
+  if (total > lines.size()) out += fmt::format("[… {} more …]\n", total - lines.size());
+  return {.text = out.empty() ? "[the folder is empty]" : out};
+}
+
+}  // namespace
+
+Tool readTool() {
+  return {.name = "read",
+          .description = "Read a text file. Long files come in parts: go on with offset.",
+          .parameters = R"({"type":"object","properties":{"path":{"type":"string","description":"The file"},)"
+                        R"("offset":{"type":"integer","description":"The first line, from 1"},)"
+                        R"("limit":{"type":"integer","description":"How many lines"}},"required":["path"]})",
+          .safeToRepeat = true,
+          .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
+            return prepareAtPlace("read", arguments, environment, runRead);
+          }};
+}
+
+Tool writeTool() {
+  return {.name = "write",
+          .description = "Write a whole file. It replaces what was there; missing folders are made.",
+          .parameters =
+              R"({"type":"object","properties":{"path":{"type":"string","description":"The file"},)"
+              R"("content":{"type":"string","description":"All of its text"}},"required":["path","content"]})",
+          .safeToRepeat = true,
+          .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
+            return prepareAtPlace("write to", arguments, environment, runWrite);
+          }};
+}
+
+Tool editTool() {
+  return {.name = "edit",
+          .description = "Replace a piece of text in a file. It must stand there exactly once.",
+          .parameters = R"({"type":"object","properties":{"path":{"type":"string","description":"The file"},)"
+                        R"("oldText":{"type":"string","description":"The text as it stands in the file"},)"
+                        R"("newText":{"type":"string","description":"What takes its place"}},)"
+                        R"("required":["path","oldText","newText"]})",
+          .safeToRepeat = false,
+          .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
+            return prepareAtPlace("change", arguments, environment, runEdit);
+          }};
+}
+
+Tool lsTool() {
+  return {.name = "ls",
+          .description = "List a folder: names, / for folders, @ for links, sizes in bytes.",
+          .parameters = R"({"type":"object","properties":{"path":{"type":"string","description":"The folder; )"
+                        R"(left out: the working folder"}}})",
+          .safeToRepeat = true,
+          .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
+            return prepareAtPlace("list", arguments, environment, runLs, ".");
+          }};
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,138 @@
+// The tools that run a program: grep and bash.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/parts/json_parts.h"
+#include "agent/tools/builtin.h"
+#include "agent/tools/process.h"
+
+namespace bough::agent {
+namespace {
+
+ToolOutcome failed(std::string text) {
+  return {.text = std::move(text), .isError = true};
+}
+
+// What stands before the names that grep prints: as the model named the place, when that is inside.
+std::string prefixOf(const Place& place, const WorkingFolder& folder) {
+  if (!place.inside || !place.path.starts_with(folder.path())) return place.path;
+  if (place.path == folder.path()) return ".";
+  return place.path.substr(folder.path() == "/" ? 1 : folder.path().size() + 1);
+}
+
+// grep works in the folder it searches and names files by `./…`; the model gets the names it knows.
+std::string withPrefix(std::string_view output, const std::string& prefix) {
+  std::string out;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size() - 1) + 1;
+    std::string_view line = output.substr(0, end);
+    output.remove_prefix(end);
+    if (line.starts_with("./")) {
+      out += prefix;
+      line.remove_prefix(1);
+    }
+    out += line;
+  }
+  return out;
+}
+
+// The system's grep does not follow links that it meets below a folder, and can be stopped. It gets the place as an
+// open folder, or an open file, so that it cannot be led elsewhere.
+ToolOutcome grepAt(const std::string& arguments, const Place& place, const ToolEnvironment& environment,
+                   const CancelToken& cancel) {
+  const auto pattern = json::findString(arguments, "pattern");
+  if (!pattern) return failed("the argument pattern is missing or not a string; nothing was done");
+  const std::string prefix = prefixOf(place, environment.folder);
+  std::vector<std::string> words = {"grep", "-nHIE", "--color=never", "-m", "200"};
+  Result<Descriptor> folder = WorkingFolder::openFolder(place);
+  Result<Descriptor> file = folder ? Descriptor() : WorkingFolder::openFile(place);
+  if (!file) return failed(file.error().message);
+  if (folder) {
+    words.insert(words.end(), {"-r", "--exclude-dir=.git"});
+    if (const auto files = json::findString(arguments, "files")) words.push_back("--include=" + *files);
+  } else {
+    words.push_back("--label=" + prefix);
+  }
+  words.insert(words.end(), {"-e", *pattern, "--", folder ? "." : "-"});
+  auto outcome = runProcess({.arguments = words,
+                             .folder = folder ? folder->get() : environment.folder.descriptor(),
+                             .input = file->get(),
+                             .time = std::chrono::milliseconds(60'000),
+                             .outputBytes = environment.limits.outputBytes},
+                            cancel);
+  if (!outcome) return failed(outcome.error().message);
+  if (outcome->cancelled) return failed("stopped by the user");
+  if (folder) outcome->output = withPrefix(outcome->output, prefix);
+  if (outcome->timedOut) return failed("stopped after 60 s:\n" + outcome->output);
+  if (outcome->exitCode == 1 && outcome->output.empty()) return {.text = "[nothing found]"};
+  return {.text = std::move(outcome->output), .isError = outcome->exitCode > 1};
+}
+
+PreparedCall prepareGrep(const std::string& arguments, const ToolEnvironment& environment) {
+  auto place = environment.folder.resolve(json::findString(arguments, "path").value_or("."));
+  if (!place) return failedCall(place.error());
+  PreparedCall prepared;
+  if (!place->inside) {
+    prepared.question = fmt::format("search {}, which is outside of {}", place->path, environment.folder.path());
+  }
+  prepared.run = [arguments, &environment, place = std::move(*place)](const CancelToken& cancel) {
+    return grepAt(arguments, place, environment, cancel);
+  };
+  return prepared;
+}
+
+ToolOutcome runBash(const std::string& command, std::uint64_t timeMs, const ToolEnvironment& environment,
+                    const CancelToken& cancel) {
+  auto outcome = runProcess({.arguments = {"bash", "-c", command},
+                             .folder = environment.folder.descriptor(),
+                             .time = std::chrono::milliseconds(timeMs),
+                             .outputBytes = environment.limits.outputBytes},
+                            cancel);
+  if (!outcome) return failed(outcome.error().message);
+  std::string text = asText(outcome->output, environment.limits.outputBytes * 2);
+  if (outcome->cancelled) return failed(text + "\n[stopped by the user]");
+  if (outcome->timedOut) return failed(fmt::format("{}\n[stopped after {} ms]", text, timeMs));
+  if (outcome->exitCode != 0) return failed(fmt::format("{}\n[exit code {}]", text, outcome->exitCode));
+  return {.text = text.empty() ? "[no output]" : std::move(text)};
+}
+
+PreparedCall prepareBash(const std::string& arguments, const ToolEnvironment& environment) {
+  const auto command = json::findString(arguments, "command");
+  if (!command) return failedCall("the argument command is missing or not a string; nothing was done");
+  if (command->find('\0') != std::string::npos) return failedCall("the command holds a zero byte; nothing was done");
+  const std::uint64_t asked = json::findUnsigned(arguments, "timeoutMs")
+                                  .value_or(static_cast<std::uint64_t>(environment.limits.defaultTimeoutMs));
+  const std::uint64_t time = std::min(asked, static_cast<std::uint64_t>(environment.limits.longestTimeoutMs));
+  PreparedCall prepared;
+  if (!isAllowedCommand(*command, environment.allowedCommands)) prepared.question = fmt::format("run: {}", *command);
+  prepared.run = [command = *command, time, &environment](const CancelToken& cancel) {
+    return runBash(command, time, environment, cancel);
+  };
+  return prepared;
+}
+
+}  // namespace
+
+Tool grepTool() {
+  return {.name = "grep",
+          .description = "Search files for an extended regular expression. Gives file, line number and line.",
+          .parameters = R"({"type":"object","properties":{"pattern":{"type":"string","description":"The expression"},)"
+                        R"("path":{"type":"string","description":"A file or folder; left out: the working folder"},)"
+                        R"("files":{"type":"string","description":"Only files of such names, as *.cpp"}},)"
+                        R"("required":["pattern"]})",
+          .safeToRepeat = true,
+          .prepare = prepareGrep};
+}
+
+Tool bashTool() {
+  return {.name = "bash",
+          .description = "Run a command with bash in the working folder. Gives what it prints and how it ended.",
+          .parameters = R"({"type":"object","properties":{"command":{"type":"string","description":"The command"},)"
+                        R"("timeoutMs":{"type":"integer","description":"The longest it may take"}},)"
+                        R"("required":["command"]})",
+          .safeToRepeat = false,
+          .prepare = prepareBash};
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,67 @@
+#include "agent/tools/credentials.h"
+#include "bough/agent/tools.h"
+
+#include <cstdlib>
+
+namespace bough::agent {
+namespace {
+
+// Where a URL's name and password stand: after the scheme, before the `@`. Empty when it has none.
+std::string_view credentialsIn(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find_first_of("/?#"));
+  const std::size_t at = url.rfind('@');
+  return at == std::string_view::npos ? std::string_view() : url.substr(0, at + 1);
+}
+
+}  // namespace
+
+const std::vector<std::string>& Secrets::variables() {
+  static const std::vector<std::string> kNames = {"ANTHROPIC_API_KEY",   "OPENAI_API_KEY",     "GEMINI_API_KEY",
+                                                  "GOOGLE_API_KEY",      "OPENROUTER_API_KEY", "OLLAMA_API_KEY",
+                                                  "ANTHROPIC_AUTH_TOKEN"};
+  return kNames;
+}
+
+Secrets Secrets::fromEnvironment() {
+  Secrets secrets;
+  for (const std::string& name : variables()) {
+    if (const char* value = std::getenv(name.c_str())) secrets.add(value);
+  }
+  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+    if (const char* value = std::getenv(name)) secrets.addFromUrl(value);
+  }
+  return secrets;
+}
+
+void Secrets::addFromUrl(std::string_view url) {
+  std::string_view password = credentialsIn(url);
+  if (password.empty()) return;
+  password.remove_suffix(1);
+  const std::size_t colon = password.find(':');
+  if (colon != std::string_view::npos) add(std::string(password.substr(colon + 1)));
+}
+
+void Secrets::add(std::string key) {
+  if (key.size() >= kShortestKeyBytes) keys_.push_back(std::move(key));
+}
+
+std::string Secrets::redact(std::string_view text) const {
+  std::string out(text);
+  for (const std::string& key : keys_) {
+    for (std::size_t at = out.find(key); at != std::string::npos; at = out.find(key, at)) {
+      out.replace(at, key.size(), "[key]");
+    }
+  }
+  return out;
+}
+
+std::string withoutCredentials(std::string_view url) {
+  const std::string_view credentials = credentialsIn(url);
+  std::string out(url);
+  if (!credentials.empty()) out.erase(static_cast<std::size_t>(credentials.data() - url.data()), credentials.size());
+  return out;
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,99 @@
+#include "agent/tools/builtin.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/parts/json_parts.h"
+
+namespace bough::agent {
+namespace {
+
+std::size_t characterBytes(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF0 && lead < 0xF5   ? 4
+                             : lead >= 0xE0 && lead < 0xF0 ? 3
+                             : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                           : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
+  }
+  const auto second = static_cast<unsigned char>(text[1]);
+  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+  const bool outside = (lead == 0xED && second > 0x9F) || (lead == 0xF4 && second > 0x8F);
+  return overlong || outside ? 0 : length;
+}
+
+// Text that was no JSON stands in an object by itself where the dialect demands one; no tool has such a parameter.
+bool areArguments(std::string_view text) {
+  return isObject(text) && !json::findMember(text, "arguments");
+}
+
+}  // namespace
+
+const std::vector<Tool>& builtInTools() {
+  static const std::vector<Tool> kTools = {readTool(), writeTool(), editTool(), lsTool(), grepTool(), bashTool()};
+  return kTools;
+}
+
+const Tool* findTool(const std::vector<Tool>& tools, const std::string& name) {
+  const auto found = std::ranges::find(tools, name, &Tool::name);
+  return found == tools.end() ? nullptr : &*found;
+}
+
+PreparedCall failedCall(std::string text) {
+  return {.question = {}, .run = [outcome = ToolOutcome{.text = std::move(text), .isError = true}](const CancelToken&) {
+            return outcome;
+          }};
+}
+
+PreparedCall failedCall(const Error& error) {
+  return failedCall(error.hint.empty() ? error.message : error.message + "; " + error.hint);
+}
+
+PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment) {
+  const Tool* tool = findTool(tools, call.name);
+  PreparedCall prepared =
+      tool == nullptr ? failedCall(fmt::format("there is no tool {}", call.name))
+      : !areArguments(call.arguments)
+          ? failedCall(fmt::format("the arguments of {} are not a JSON object; nothing was done", call.name))
+          : tool->prepare(call.arguments, environment);
+  prepared.run = [&environment, run = std::move(prepared.run)](const CancelToken& cancel) {
+    ToolOutcome outcome = run(cancel);
+    outcome.text = asText(environment.secrets.redact(outcome.text), environment.limits.outputBytes * 2);
+    return outcome;
+  };
+  return prepared;
+}
+
+bool isAllowedCommand(const std::string& command, const std::vector<std::string>& allowed) {
+  if (command.find_first_of(";|&`$()<>\n\r\\") != std::string::npos) return false;
+  return std::ranges::any_of(allowed, [&](const std::string& each) {
+    return !each.empty() && (command == each || command.starts_with(each + " "));
+  });
+}
+
+std::string asText(std::string_view bytes, std::size_t limitBytes) {
+  std::string out;
+  std::size_t bad = 0;
+  const std::string_view shown = bytes.substr(0, limitBytes);
+  for (std::string_view rest = shown; !rest.empty();) {
+    const std::size_t length = characterBytes(rest);
+    if (length == 0 || rest.front() == '\0') {
+      ++bad;
+      out += "\uFFFD";
+      rest.remove_prefix(1);
+    } else {
+      out.append(rest.substr(0, length));
+      rest.remove_prefix(length);
+    }
+  }
+  // A few stray bytes are shown as such; more of them say nothing to anybody.
+  if (bad > 16 && bad * 10 > shown.size()) return fmt::format("[binary data, {} bytes]", bytes.size());
+  if (shown.size() < bytes.size()) out += fmt::format("\n[… {} more bytes …]", bytes.size() - shown.size());
+  return out;
+}
+
+}  // namespace bough::agent

@@ -1,0 +1,163 @@
+#include "bough/agent/working_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+
+#include "agent/tools/path_walk.h"
+#include "base/file_io.h"
+#include "base/try.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::size_t kMaxPathBytes = 4'096;
+
+// The folder that holds the last name of a place, reached without following a link.
+Result<std::shared_ptr<const Descriptor>> openParent(const Place& place, bool make) {
+  std::shared_ptr<const Descriptor> folder = place.folder;
+  for (std::size_t i = 0; i + 1 < place.names.size(); ++i) {
+    const char* name = place.names[i].c_str();
+    if (make && ::mkdirat(folder->get(), name, 0777) != 0 && errno != EEXIST) {
+      return std::unexpected(systemError(errno, "make the folders of", place.path));
+    }
+    Descriptor next(::openat(folder->get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next.isOpen()) return std::unexpected(systemError(errno, "open", place.path));
+    folder = std::make_shared<const Descriptor>(std::move(next));
+  }
+  return folder;
+}
+
+Result<void> writeAll(int descriptor, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return std::unexpected(systemError(errno, "write to", path));
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+Result<void> sync(int descriptor, const std::string& path) {
+  // Some file systems cannot sync a folder; the file in it was synced before.
+  if (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
+  return std::unexpected(systemError(errno, "sync", path));
+}
+
+// Makes what was renamed, and the folders that were made for it, survive a loss of power.
+Result<void> syncFolders(const Place& place) {
+  std::shared_ptr<const Descriptor> folder = place.folder;
+  for (std::size_t i = 0; i < place.names.size(); ++i) {
+    const Descriptor opened(::openat(folder->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (opened.isOpen()) {
+      BOUGH_TRY(sync(opened.get(), place.path));
+    }
+    if (i + 1 == place.names.size()) break;
+    Descriptor next(::openat(folder->get(), place.names[i].c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next.isOpen()) return std::unexpected(systemError(errno, "open", place.path));
+    folder = std::make_shared<const Descriptor>(std::move(next));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<WorkingFolder> WorkingFolder::open(const std::string& path) {
+  char resolved[PATH_MAX];
+  if (::realpath(path.c_str(), resolved) == nullptr) return std::unexpected(systemError(errno, "open", path));
+  Descriptor folder(::open(resolved, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.isOpen()) {
+    if (errno == ENOTDIR) return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a folder", path));
+    return std::unexpected(systemError(errno, "open", path));
+  }
+  return WorkingFolder(resolved, std::make_shared<const Descriptor>(std::move(folder)));
+}
+
+Result<Place> WorkingFolder::resolve(std::string_view given) const {
+  if (given.empty() || given.size() > kMaxPathBytes || given.find('\0') != std::string_view::npos) {
+    return fail(ErrorCode::InvalidArgument, "the path is empty, too long, or holds a zero byte");
+  }
+  BOUGH_TRY(WalkedPath walked,
+            walkPath(given.front() == '/' ? std::string(given) : fmt::format("{}/{}", root_, given), descriptor()));
+  return Place{.folder = std::move(walked.folder),
+               .names = std::move(walked.names),
+               .path = std::move(walked.path),
+               .inside = walked.passedMark};
+}
+
+Result<Descriptor> WorkingFolder::openFile(const Place& place) {
+  if (place.names.empty()) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is a folder; ls lists it", place.path));
+  }
+  BOUGH_TRY(const auto folder, openParent(place, /*make=*/false));
+  Descriptor file(
+      ::openat(folder->get(), place.names.back().c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
+  struct stat info{};
+  if (!file.isOpen() || ::fstat(file.get(), &info) != 0) {
+    return std::unexpected(systemError(errno, "read", place.path));
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("{} is {}", place.path, S_ISDIR(info.st_mode) ? "a folder; ls lists it" : "not a regular file"));
+  }
+  return file;
+}
+
+Result<Descriptor> WorkingFolder::openFolder(const Place& place) {
+  BOUGH_TRY(const auto parent, openParent(place, /*make=*/false));
+  const char* name = place.names.empty() ? "." : place.names.back().c_str();
+  Descriptor folder(::openat(parent->get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.isOpen()) return std::unexpected(systemError(errno, "list", place.path));
+  return folder;
+}
+
+Result<WorkingFolder::Content> WorkingFolder::read(const Place& place, std::size_t limitBytes) {
+  BOUGH_TRY(const Descriptor file, openFile(place));
+  struct stat info{};
+  (void)::fstat(file.get(), &info);
+  Content content{.bytes = {}, .sizeBytes = static_cast<std::uint64_t>(info.st_size)};
+  char part[65'536];
+  while (content.bytes.size() < limitBytes) {
+    const ssize_t got = ::read(file.get(), part, std::min(sizeof part, limitBytes - content.bytes.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(systemError(errno, "read", place.path));
+    if (got == 0) break;
+    content.bytes.append(part, static_cast<std::size_t>(got));
+  }
+  return content;
+}
+
+Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {
+  if (place.names.empty()) return fail(ErrorCode::InvalidArgument, fmt::format("{} is a folder", place.path));
+  BOUGH_TRY(const auto folder, openParent(place, /*make=*/true));
+  const std::string& name = place.names.back();
+  struct stat old{};
+  const bool exists = ::fstatat(folder->get(), name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0;
+  if (exists && !S_ISREG(old.st_mode)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", place.path));
+  }
+  const std::string temporary = fmt::format(".{}.{}.tmp", name.substr(0, 100), ::getpid());
+  (void)::unlinkat(folder->get(), temporary.c_str(), 0);
+  Descriptor file(::openat(folder->get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.isOpen()) return std::unexpected(systemError(errno, "write to", place.path));
+  auto written = writeAll(file.get(), bytes, place.path);
+  if (exists) (void)::fchmod(file.get(), old.st_mode & 07777);
+  if (written) written = sync(file.get(), place.path);
+  file.close();
+  if (written && ::renameat(folder->get(), temporary.c_str(), folder->get(), name.c_str()) != 0) {
+    written = std::unexpected(systemError(errno, "write to", place.path));
+  }
+  if (!written) {
+    (void)::unlinkat(folder->get(), temporary.c_str(), 0);
+    return written;
+  }
+  return syncFolders(place);
+}
+
+}  // namespace bough::agent
