@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "agent/tools/builtin.h"
+#include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -253,6 +254,96 @@ TEST_F(ToolsTest, KeysReachNeitherCommandsNorResults) {
   EXPECT_EQ(variables.find("sk-very-secret"), std::string::npos);
   EXPECT_EQ(variables.find("ANTHROPIC_API_KEY"), std::string::npos);
   EXPECT_EQ(file, "the key is [key]\n");
+}
+
+// Whether a process is gone, or only waits to be taken note of.
+bool isGone(const std::string& id) {
+  std::ifstream status("/proc/" + id + "/stat");
+  std::string text;
+  return !std::getline(status, text) || text.find(") Z") != std::string::npos;
+}
+
+TEST_F(ToolsTest, ChildrenThatLeftTheirGroupEndWithTheTool) {
+  const char* commands[] = {
+      "setsid sleep 1000 & echo $! > child.pid",
+      "(setsid sleep 1000 & echo $! > child.pid) & while [ ! -s child.pid ]; do :; done",
+      "setsid bash -c '(sleep 1000 & echo $! > child.pid); exec sleep 1000' & while [ ! -s child.pid ]; do :; done",
+      "nohup setsid bash -c 'trap \"\" TERM HUP INT; echo $$ > child.pid; while :; do sleep 1; done' & "
+      "while [ ! -s child.pid ]; do :; done",
+  };
+  for (const char* command : commands) {
+    std::filesystem::remove(folder_ / "work/child.pid");
+    const ToolOutcome outcome = run("bash", "{\"command\":" + json::quoted(command) + "}");
+    std::string id = get("work/child.pid");
+    ASSERT_FALSE(id.empty()) << command << outcome.text;
+    id.pop_back();
+    EXPECT_TRUE(isGone(id)) << command;
+  }
+  // Also when the tool is stopped.
+  std::filesystem::remove(folder_ / "work/child.pid");
+  EXPECT_TRUE(
+      run("bash", R"({"command":"setsid sleep 1000 & echo $! > child.pid; sleep 1000","timeoutMs":300})").isError);
+  std::string id = get("work/child.pid");
+  ASSERT_FALSE(id.empty());
+  id.pop_back();
+  EXPECT_TRUE(isGone(id));
+}
+
+TEST_F(ToolsTest, NoOpenFileOfOursReachesACommand) {
+  const int leaked = ::open((folder_ / "outside/secret.txt").c_str(), O_RDONLY);  // without O_CLOEXEC
+  ASSERT_GE(leaked, 0);
+  const std::string text = run("bash", R"({"command":"ls -l /proc/$$/fd"})").text;
+  ::close(leaked);
+  EXPECT_EQ(text.find("secret"), std::string::npos) << text;
+  EXPECT_EQ(text.find("/work"), std::string::npos) << text;
+}
+
+TEST_F(ToolsTest, ProgramThatCannotStartSaysSo) {
+  ::setenv("PATH", "/nowhere", 1);
+  const ToolOutcome outcome = run("bash", R"({"command":"ls"})");
+  ::setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
+  EXPECT_TRUE(outcome.isError);
+  EXPECT_NE(outcome.text.find("bash"), std::string::npos) << outcome.text;
+}
+
+TEST_F(ToolsTest, WritesBelowGitAreAskedFor) {
+  std::filesystem::create_directories(folder_ / "work/.git/hooks");
+  std::filesystem::create_directories(folder_ / "work/sub/.git");
+  put("work/.git/config", "x");
+  for (const char* path :
+       {".git/hooks/pre-commit", ".git/config", "sub/.git/config", ".GIT/config", "new/.git/config"}) {
+    const std::string arguments = std::string(R"({"path":)") + json::quoted(path) + "}";
+    EXPECT_TRUE(question("write", arguments).has_value()) << path;
+    EXPECT_TRUE(question("edit", arguments).has_value()) << path;
+    EXPECT_FALSE(question("read", arguments).has_value()) << path;
+  }
+  EXPECT_FALSE(question("write", R"({"path":".gitignore"})").has_value());
+  EXPECT_FALSE(question("write", R"({"path":"a.git/x"})").has_value());
+}
+
+TEST_F(ToolsTest, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
+  const std::vector<std::string> allowed = {"git status", "git log", "find", "ls", "rg", "sort"};
+  for (const char* command : {"find . -name x", "git log --oneline -5", "ls -la src", "rg -n word src", "sort -r a.txt",
+                              "git status --short", "find . -type d", "ls 'a b'"}) {
+    EXPECT_TRUE(isAllowedCommand(command, allowed)) << command;
+  }
+  for (const char* command :
+       {"find . -exec rm x +", "find . -delete", "find . \"-exec\" rm x +", "find . -ex''ec rm x +", "find . -fprint x",
+        "git log --output=x", "git log --outp x", "rg --pre ./x word", "sort -o x a.txt", "sort --output=x a.txt",
+        "git log -O./x", "ls *", "ls {a,-b}", "find . -okdir x +", "git log --ext-diff", "git status -c x"}) {
+    EXPECT_FALSE(isAllowedCommand(command, allowed)) << command;
+    EXPECT_NE(commandQuestion(command, allowed).find("is allowed, but"), std::string::npos) << command;
+  }
+  // What the user has named is allowed as it is.
+  EXPECT_TRUE(isAllowedCommand("python3 -c pass", {"python3 -c pass"}));
+}
+
+TEST_F(ToolsTest, QuestionShowsAllOfACommand) {
+  const std::string asked = commandQuestion("rm\u200B a\x1b[2K\r\u202Etxt\tb\nsecond", {});
+  EXPECT_EQ(asked, "run: rm\\u{200B} a\\u{1B}[2K\\u{D}\\u{202E}txt\\u{9}b\nsecond");
+  std::string many = "rm -rf precious";
+  for (int i = 0; i < 100; ++i) many += "\necho " + std::to_string(i);
+  EXPECT_TRUE(commandQuestion(many, {}).ends_with("These are 101 lines; the first is: rm -rf precious"));
 }
 
 TEST_F(ToolsTest, AllowedCommandsTakeArgumentsButNoShellSyntax) {

@@ -14,9 +14,6 @@ Tool lsTool();
 Tool grepTool();
 Tool bashTool();
 
-/// Whether a shell command is one of those that need no question.
-bool isAllowedCommand(const std::string& command, const std::vector<std::string>& allowed);
-
 /// Valid UTF-8 of at most about `limitBytes`; binary data becomes a note.
 std::string asText(std::string_view bytes, std::size_t limitBytes);
 

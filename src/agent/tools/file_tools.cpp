@@ -10,6 +10,7 @@
 
 #include "agent/parts/json_parts.h"
 #include "agent/tools/builtin.h"
+#include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
 #include "base/file_io.h"
 
@@ -41,8 +42,16 @@ using RunAtPlace = ToolOutcome (*)(const std::string& arguments, const Place& pl
 
 // The path is resolved here and nowhere else. What is inside the working folder needs no question; what leads out of it
 // is asked for by the name of where it really leads.
+// Hooks and settings in there run programs the next time somebody uses git.
+bool isBelowGit(std::string path, std::string_view folder) {
+  path.erase(0, std::min(path.size(), folder.size()));
+  std::ranges::transform(path, path.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return (path + "/").find("/.git/") != std::string::npos;
+}
+
 PreparedCall prepareAtPlace(const char* what, const std::string& arguments, const ToolEnvironment& environment,
-                            RunAtPlace run, const char* otherwise = nullptr) {
+                            RunAtPlace run, bool changes, const char* otherwise = nullptr) {
   auto path = stringArgument(arguments, "path");
   if (!path && otherwise != nullptr && !json::findMember(arguments, "path")) path = otherwise;
   if (!path) return failedCall(path.error());
@@ -50,7 +59,10 @@ PreparedCall prepareAtPlace(const char* what, const std::string& arguments, cons
   if (!place) return failedCall(place.error());
   PreparedCall prepared;
   if (!place->inside) {
-    prepared.question = fmt::format("{} {}, which is outside of {}", what, place->path, environment.folder.path());
+    prepared.question =
+        fmt::format("{} {}, which is outside of {}", what, visibleText(place->path), environment.folder.path());
+  } else if (changes && isBelowGit(place->path, environment.folder.path())) {
+    prepared.question = fmt::format("{} {}, which git may run or obey", what, visibleText(place->path));
   }
   prepared.run = [run, arguments, place = std::move(*place), limits = environment.limits](const CancelToken&) {
     return run(arguments, place, limits);
@@ -163,7 +175,7 @@ Tool readTool() {
                         R"("limit":{"type":"integer","description":"How many lines"}},"required":["path"]})",
           .safeToRepeat = true,
           .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
-            return prepareAtPlace("read", arguments, environment, runRead);
+            return prepareAtPlace("read", arguments, environment, runRead, /*changes=*/false);
           }};
 }
 
@@ -175,7 +187,7 @@ Tool writeTool() {
               R"("content":{"type":"string","description":"All of its text"}},"required":["path","content"]})",
           .safeToRepeat = true,
           .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
-            return prepareAtPlace("write to", arguments, environment, runWrite);
+            return prepareAtPlace("write to", arguments, environment, runWrite, /*changes=*/true);
           }};
 }
 
@@ -188,7 +200,7 @@ Tool editTool() {
                         R"("required":["path","oldText","newText"]})",
           .safeToRepeat = false,
           .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
-            return prepareAtPlace("change", arguments, environment, runEdit);
+            return prepareAtPlace("change", arguments, environment, runEdit, /*changes=*/true);
           }};
 }
 
@@ -199,7 +211,7 @@ Tool lsTool() {
                         R"(left out: the working folder"}}})",
           .safeToRepeat = true,
           .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
-            return prepareAtPlace("list", arguments, environment, runLs, ".");
+            return prepareAtPlace("list", arguments, environment, runLs, /*changes=*/false, ".");
           }};
 }
 

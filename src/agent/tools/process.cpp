@@ -3,19 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 
+#include "agent/tools/process_keeper.h"
 #include "base/file_io.h"
 #include "base/try.h"
 #include "bough/agent/tools.h"
-#include "bough/agent/working_folder.h"
 
 namespace bough::agent {
 namespace {
@@ -66,67 +66,111 @@ std::vector<char*> environmentWithoutKeys() {
   return out;
 }
 
-// A child, and everything in its process group.
-class Child {
+// Found here, because a forked child must not search.
+Result<std::string> findProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* variable = std::getenv("PATH");
+  std::string_view folders = variable == nullptr ? "/usr/bin:/bin" : variable;
+  while (!folders.empty()) {
+    const std::string_view folder = folders.substr(0, folders.find(':'));
+    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
+    // A relative folder would be one of the folder that the program runs in.
+    if (!folder.starts_with('/')) continue;
+    std::string path = fmt::format("{}/{}", folder, name);
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return std::unexpected(systemError(ENOENT, "start", name));
+}
+
+struct Pipe {
+  Descriptor reading;
+  Descriptor writing;
+};
+
+Result<Pipe> makePipe(const std::string& what) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(systemError(errno, "make a pipe for", what));
+  return Pipe{.reading = Descriptor(ends[0]), .writing = Descriptor(ends[1])};
+}
+
+// The running program, as its keeper tells about it.
+class KeptProcess {
  public:
-  explicit Child(pid_t id) : id_(id) {}
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    signal(SIGKILL);
-    if (!status_) (void)::waitpid(id_, nullptr, 0);
+  static Result<KeptProcess> start(const ProcessRequest& request, int output) {
+    BOUGH_TRY(const std::string path, findProgram(request.arguments[0]));
+    BOUGH_TRY(Pipe commands, makePipe(path));
+    BOUGH_TRY(Pipe reports, makePipe(path));
+    std::vector<char*> words;
+    for (const std::string& each : request.arguments) words.push_back(const_cast<char*>(each.c_str()));
+    words.push_back(nullptr);
+    const std::vector<char*> variables = environmentWithoutKeys();
+    const KeptProgram program{.path = path.c_str(),
+                              .arguments = words.data(),
+                              .variables = variables.data(),
+                              .folder = request.folder,
+                              .input = request.input,
+                              .output = output,
+                              .commands = commands.reading.get(),
+                              .reports = reports.writing.get()};
+    const pid_t keeper = ::fork();
+    if (keeper == 0) keepProgram(program);
+    if (keeper < 0) return std::unexpected(systemError(errno, "start", path));
+    (void)::fcntl(reports.reading.get(), F_SETFL, O_NONBLOCK);
+    return KeptProcess(path, keeper, std::move(commands.writing), std::move(reports.reading));
   }
 
-  void signal(int number) const { (void)::kill(-id_, number); }
-
-  bool ended() {
-    int status = 0;
-    if (!status_ && ::waitpid(id_, &status, WNOHANG) == id_) status_ = status;
-    return status_.has_value();
+  KeptProcess(KeptProcess&&) = default;
+  KeptProcess& operator=(KeptProcess&&) = delete;
+  ~KeptProcess() {
+    if (keeper_.get() < 0) return;
+    commands_.close();  // ends whatever still runs
+    while (::waitpid(keeper_.get(), nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
 
-  [[nodiscard]] int exitCode() const {
+  void tell(char command) { (void)!::write(commands_.get(), &command, 1); }
+  [[nodiscard]] int reports() const { return reports_.get(); }
+  [[nodiscard]] bool isOver() const { return over_; }
+
+  void readReports() {
+    KeeperReport report{};
+    ssize_t got = 0;
+    while ((got = ::read(reports_.get(), &report, sizeof report)) == static_cast<ssize_t>(sizeof report)) {
+      if (report.kind == KeeperReport::NotStarted) notStarted_ = report.value;
+      if (report.kind == KeeperReport::Ended) status_ = report.value;
+    }
+    over_ = got == 0;  // the keeper is gone, and with it everything it kept
+  }
+
+  [[nodiscard]] Result<int> exitCode() const {
+    if (notStarted_) return std::unexpected(systemError(*notStarted_, "start", path_));
     if (!status_) return 128 + SIGKILL;
     return WIFSIGNALED(*status_) ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
   }
 
  private:
-  pid_t id_;
-  std::optional<int> status_;
-};
+  // Moved from: none.
+  class Id {
+   public:
+    explicit Id(pid_t id) : id_(id) {}
+    Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
+    [[nodiscard]] pid_t get() const { return id_; }
 
-Result<pid_t> spawn(const ProcessRequest& request, int output) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (request.input >= 0) {
-    posix_spawn_file_actions_adddup2(&actions, request.input, STDIN_FILENO);
-  } else {
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  }
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-  posix_spawn_file_actions_addfchdir_np(&actions, request.folder);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // A session of its own: no terminal to read from or to take over. Signals as a fresh program has them.
-  sigset_t all;
-  sigset_t none;
-  sigfillset(&all);
-  sigemptyset(&none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  std::vector<char*> words;
-  for (const std::string& each : request.arguments) words.push_back(const_cast<char*>(each.c_str()));
-  words.push_back(nullptr);
-  std::vector<char*> variables = environmentWithoutKeys();
-  pid_t id = 0;
-  const int problem = ::posix_spawnp(&id, words[0], &actions, &attributes, words.data(), variables.data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (problem != 0) return std::unexpected(systemError(problem, "start", request.arguments[0]));
-  return id;
-}
+   private:
+    pid_t id_;
+  };
+
+  KeptProcess(std::string path, pid_t keeper, Descriptor commands, Descriptor reports)
+      : path_(std::move(path)), keeper_(keeper), commands_(std::move(commands)), reports_(std::move(reports)) {}
+
+  std::string path_;
+  Id keeper_;
+  Descriptor commands_;
+  Descriptor reports_;
+  std::optional<int> notStarted_;
+  std::optional<int> status_;
+  bool over_ = false;
+};
 
 // Takes what is there to read; false when all writers are gone.
 bool drain(int descriptor, Excerpt& output) {
@@ -145,40 +189,38 @@ bool drain(int descriptor, Excerpt& output) {
 }  // namespace
 
 Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelToken& cancel) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return std::unexpected(systemError(errno, "make a pipe for", request.arguments[0]));
-  const Descriptor reading(ends[0]);
-  Descriptor writing(ends[1]);
-  (void)::fcntl(reading.get(), F_SETFL, O_NONBLOCK);
-  BOUGH_TRY(const pid_t id, spawn(request, writing.get()));
-  writing.close();
-  Child child(id);
+  BOUGH_TRY(Pipe pipe, makePipe(request.arguments[0]));
+  const int reading = pipe.reading.get();
+  (void)::fcntl(reading, F_SETFL, O_NONBLOCK);
+  BOUGH_TRY(KeptProcess process, KeptProcess::start(request, pipe.writing.get()));
+  pipe.writing.close();
   Excerpt output(request.outputBytes);
   ProcessOutcome outcome;
   const auto end = SteadyClock::now() + request.time;
   std::optional<SteadyClock::time_point> killAt;
   bool open = true;
-  while (!child.ended()) {
+  while (!process.isOver()) {
     if (!killAt) {
       outcome.cancelled = cancel.requested();
       outcome.timedOut = !outcome.cancelled && SteadyClock::now() >= end;
       if (outcome.cancelled || outcome.timedOut) {
-        child.signal(SIGTERM);
+        process.tell(kKeeperTerminate);
         killAt = SteadyClock::now() + kGrace;
       }
     } else if (SteadyClock::now() >= *killAt) {
-      child.signal(SIGKILL);
+      process.tell(kKeeperKill);
+      killAt = SteadyClock::time_point::max();
     }
-    pollfd ready{.fd = open ? reading.get() : -1, .events = POLLIN, .revents = 0};
-    (void)::poll(&ready, 1, kLookMs);
-    if (open && ready.revents != 0) open = drain(reading.get(), output);
+    pollfd ready[] = {{.fd = open ? reading : -1, .events = POLLIN, .revents = 0},
+                      {.fd = process.reports(), .events = POLLIN, .revents = 0}};
+    (void)::poll(ready, 2, kLookMs);
+    if (open && ready[0].revents != 0) open = drain(reading, output);
+    if (ready[1].revents != 0) process.readReports();
   }
-  child.signal(SIGKILL);  // what it left in the background would hold the pipe
-  if (open) (void)drain(reading.get(), output);
+  if (open) (void)drain(reading, output);
+  BOUGH_TRY(outcome.exitCode, process.exitCode());
   outcome.output = output.text();
   outcome.outputBytes = output.total();
-  outcome.exitCode = child.exitCode();
   return outcome;
 }
 

@@ -26,8 +26,8 @@ struct ProcessOutcome {
   bool cancelled = false;
 };
 
-/// Runs a program. The environment is ours except for keys. Whatever it started and left running in its group is ended
-/// with it.
+/// Runs a program. The environment is ours except for keys; of our open files it gets none. Whatever it started is
+/// ended with it, also what has left its process group (process_keeper.h).
 Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelToken& cancel);
 
 }  // namespace bough::agent

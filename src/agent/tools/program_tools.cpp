@@ -5,6 +5,7 @@
 
 #include "agent/parts/json_parts.h"
 #include "agent/tools/builtin.h"
+#include "agent/tools/command_rules.h"
 #include "agent/tools/process.h"
 
 namespace bough::agent {
@@ -74,7 +75,8 @@ PreparedCall prepareGrep(const std::string& arguments, const ToolEnvironment& en
   if (!place) return failedCall(place.error());
   PreparedCall prepared;
   if (!place->inside) {
-    prepared.question = fmt::format("search {}, which is outside of {}", place->path, environment.folder.path());
+    prepared.question =
+        fmt::format("search {}, which is outside of {}", visibleText(place->path), environment.folder.path());
   }
   prepared.run = [arguments, &environment, place = std::move(*place)](const CancelToken& cancel) {
     return grepAt(arguments, place, environment, cancel);
@@ -105,7 +107,9 @@ PreparedCall prepareBash(const std::string& arguments, const ToolEnvironment& en
                                   .value_or(static_cast<std::uint64_t>(environment.limits.defaultTimeoutMs));
   const std::uint64_t time = std::min(asked, static_cast<std::uint64_t>(environment.limits.longestTimeoutMs));
   PreparedCall prepared;
-  if (!isAllowedCommand(*command, environment.allowedCommands)) prepared.question = fmt::format("run: {}", *command);
+  if (!isAllowedCommand(*command, environment.allowedCommands)) {
+    prepared.question = commandQuestion(*command, environment.allowedCommands);
+  }
   prepared.run = [command = *command, time, &environment](const CancelToken& cancel) {
     return runBash(command, time, environment, cancel);
   };

@@ -68,13 +68,6 @@ PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, c
   return prepared;
 }
 
-bool isAllowedCommand(const std::string& command, const std::vector<std::string>& allowed) {
-  if (command.find_first_of(";|&`$()<>\n\r\\") != std::string::npos) return false;
-  return std::ranges::any_of(allowed, [&](const std::string& each) {
-    return !each.empty() && (command == each || command.starts_with(each + " "));
-  });
-}
-
 std::string asText(std::string_view bytes, std::size_t limitBytes) {
   std::string out;
   std::size_t bad = 0;

@@ -103,14 +103,15 @@ void TextListener::onEvent(const AgentEvent& event) {
 }
 
 std::optional<bool> TextListener::allow(const agent::ToolCall& call, const std::string& question) {
-  if (alwaysBash_ && call.name == "bash") return true;
+  if (always_.contains(question)) return true;
   endText();
-  const std::string always = call.name == "bash" ? ", [a]lways in this chat" : "";
+  const std::string offer = call.name == "bash" ? ", [a]lways exactly this command in this chat" : "";
   const auto answer =
-      ask_(fmt::format("{}\n  allow it? [y]es, [n]o{}: ", styled(Style::Bold, text::printableLines(question)), always));
+      ask_(fmt::format("{}\n  allow it? [y]es, [n]o{}: ", styled(Style::Bold, text::printableLines(question)), offer));
   if (!answer) return std::nullopt;
-  alwaysBash_ = alwaysBash_ || (call.name == "bash" && *answer == "a");
-  return *answer == "y" || *answer == "yes" || *answer == "a";
+  const bool always = call.name == "bash" && *answer == "a";
+  if (always) always_.insert(question);
+  return *answer == "y" || *answer == "yes" || always;
 }
 
 agent::RecoveryChoice TextListener::recover(const UnfinishedToolCall& call) {

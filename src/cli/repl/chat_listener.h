@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "bough/agent/loop.h"
@@ -31,7 +32,7 @@ class TextListener final : public agent::Listener {
   MarkdownPrinter markdown_;
   bool inText_ = false;
   bool inThinking_ = false;
-  bool alwaysBash_ = false;
+  std::set<std::string> always_;  // questions that were answered with "always"
 };
 
 /// Every event is one line: {"schema":1,"event":…}.

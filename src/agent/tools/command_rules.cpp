@@ -1,0 +1,177 @@
+#include "agent/tools/command_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace bough::agent {
+namespace {
+
+constexpr std::string_view kShellSyntax = ";|&`$()<>\n\r\\{}";
+constexpr std::size_t kManyLines = 8;
+
+// Options with which harmless programs (find, git, rg, tar, sed, sort, rsync …) run others, write files or load code.
+constexpr std::string_view kDangerous[] = {"-exec",
+                                           "-execdir",
+                                           "-ok",
+                                           "-okdir",
+                                           "-delete",
+                                           "-fprint",
+                                           "-fprint0",
+                                           "-fprintf",
+                                           "-fls",
+                                           "-c",
+                                           "-C",
+                                           "-e",
+                                           "-E",
+                                           "-f",
+                                           "-i",
+                                           "-I",
+                                           "-o",
+                                           "-O",
+                                           "-w",
+                                           "-x",
+                                           "--exec",
+                                           "--eval",
+                                           "--command",
+                                           "--config",
+                                           "--file",
+                                           "--git-dir",
+                                           "--output",
+                                           "--open-files-in-pager",
+                                           "--in-place",
+                                           "--ext-diff",
+                                           "--textconv",
+                                           "--upload-pack",
+                                           "--receive-pack",
+                                           "--pre",
+                                           "--rsh",
+                                           "--to-command",
+                                           "--use-compress-program",
+                                           "--checkpoint-action",
+                                           "--compress-program",
+                                           "--write",
+                                           "--fix",
+                                           "--work-tree",
+                                           "--namespace",
+                                           "--require",
+                                           "--import",
+                                           "--init-file",
+                                           "--rcfile",
+                                           "--shell",
+                                           "--pager",
+                                           "--exec-path",
+                                           "--config-env",
+                                           "--hostname-bin",
+                                           "--filter",
+                                           "--info-script",
+                                           "--new-volume-script",
+                                           "--run",
+                                           "--extra-exec",
+                                           "--editor",
+                                           "--script"};
+
+std::vector<std::string> wordsOf(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : text) {
+    if (c == '\'' || c == '"') continue;  // the shell takes quotes away: "-ex"ec is -exec
+    if (c != ' ' && c != '\t') {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  if (!word.empty()) words.push_back(std::move(word));
+  return words;
+}
+
+bool isDangerous(std::string_view word) {
+  if (word.find_first_of("*?[~") == 0) return true;
+  const std::string_view name = word.substr(0, word.find('='));
+  return std::ranges::any_of(kDangerous, [&](std::string_view option) {
+    if (name == option) return true;
+    // Long options may be cut short. Short ones may be joined (`-ri`) or have their value behind them (`-o/etc/x`).
+    if (option.starts_with("--")) return name.size() > 3 && option.starts_with(name);
+    if (option.size() != 2 || name.size() <= 2 || name[0] != '-' || name[1] == '-') return false;
+    return name[1] == option[1] || (name.size() <= 4 && name.find(option[1], 1) != std::string_view::npos);
+  });
+}
+
+bool beginsWith(std::string_view command, std::string_view allowed) {
+  if (allowed.empty() || !command.starts_with(allowed)) return false;
+  return command.size() == allowed.size() || command[allowed.size()] == ' ';
+}
+
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 1;
+};
+
+Character characterAt(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  if (length == 1 || length > text.size()) return {.code = lead, .bytes = 1};
+  char32_t code = lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) code = (code << 6U) | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  return {.code = code, .bytes = length};
+}
+
+bool isHidden(char32_t code) {
+  struct Range {
+    char32_t first;
+    char32_t last;
+  };
+  constexpr Range kHidden[] = {{0x00, 0x09},     {0x0B, 0x1F},       {0x7F, 0x9F},      {0xAD, 0xAD},
+                               {0x34F, 0x34F},   {0x61C, 0x61C},     {0x115F, 0x1160},  {0x17B4, 0x17B5},
+                               {0x180B, 0x180F}, {0x200B, 0x200F},   {0x2028, 0x202E},  {0x2060, 0x206F},
+                               {0x3164, 0x3164}, {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},  {0xFFA0, 0xFFA0},
+                               {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return std::ranges::any_of(kHidden, [&](const Range& range) { return code >= range.first && code <= range.last; });
+}
+
+}  // namespace
+
+std::string dangerIn(std::string_view command, std::string_view allowed) {
+  if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
+  for (const std::string& word : wordsOf(command.substr(allowed.size()))) {
+    if (isDangerous(word)) return fmt::format("{} can run other programs or write files", word);
+  }
+  return {};
+}
+
+bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed) {
+  return std::ranges::any_of(
+      allowed, [&](const std::string& each) { return beginsWith(command, each) && dangerIn(command, each).empty(); });
+}
+
+std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed) {
+  std::string out = fmt::format("run: {}", visibleText(command));
+  const auto lines = static_cast<std::size_t>(std::ranges::count(command, '\n')) + 1;
+  if (lines > kManyLines) {
+    out += fmt::format("\nThese are {} lines; the first is: {}", lines,
+                       visibleText(command.substr(0, command.find('\n'))));
+  }
+  for (const std::string& each : allowed) {
+    if (!beginsWith(command, each)) continue;
+    out += fmt::format("\n{} is allowed, but {}", each, visibleText(dangerIn(command, each)));
+  }
+  return out;
+}
+
+std::string visibleText(std::string_view utf8) {
+  std::string out;
+  while (!utf8.empty()) {
+    const Character character = characterAt(utf8);
+    if (isHidden(character.code)) {
+      out += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(character.code));
+    } else {
+      out += utf8.substr(0, character.bytes);
+    }
+    utf8.remove_prefix(character.bytes);
+  }
+  return out;
+}
+
+}  // namespace bough::agent

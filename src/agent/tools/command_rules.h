@@ -1,0 +1,26 @@
+// Which commands run without a question, and how a command is shown to the person who is asked.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bough::agent {
+
+/// Why a command has to be asked about although it begins with an allowed one; empty when nothing speaks against it.
+/// Arguments after the allowed words may be anything except options that run other programs, write files or load
+/// settings (`-exec`, `--output`, `-c` …), shell syntax, and words that a shell may turn into options (`*`, `{…}`).
+std::string dangerIn(std::string_view command, std::string_view allowed);
+
+/// Whether a command needs no question: it is one of the allowed ones, with harmless arguments.
+bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed);
+
+/// The question about a command: all of it, with control characters and those that cannot be seen written out, and with
+/// its first line again at the end when it has many.
+std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed);
+
+/// Text in which nothing is hidden: control characters except line ends, and characters without a width or that turn
+/// the direction of writing, become `\u{200B}`.
+std::string visibleText(std::string_view utf8);
+
+}  // namespace bough::agent

@@ -1,0 +1,160 @@
+#include "agent/tools/process_keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+
+namespace bough::agent {
+namespace {
+
+constexpr int kCommands = 3;  // where the keeper has its ends of the pipes
+constexpr int kReports = 4;
+constexpr int kLookMs = 10;
+constexpr int kKillRounds = 2'000;  // of a few milliseconds: what still lives then cannot be killed
+
+void report(int descriptor, KeeperReport::Kind kind, int value) {
+  const KeeperReport text{.kind = kind, .value = value};
+  (void)!::write(descriptor, &text, sizeof text);
+}
+
+// All descriptors from `first` on: nothing of ours reaches the program.
+void closeFrom(unsigned first, bool whenExecuted) {
+  const unsigned flags = whenExecuted ? CLOSE_RANGE_CLOEXEC : 0U;
+  if (::close_range(first, UINT_MAX, static_cast<int>(flags)) == 0) return;
+  for (int each = static_cast<int>(first); each < 4'096; ++each) {  // kernels before 5.11
+    if (whenExecuted) {
+      (void)::fcntl(each, F_SETFD, FD_CLOEXEC);
+    } else {
+      (void)::close(each);
+    }
+  }
+}
+
+void setSignals(bool blocked) {
+  struct sigaction standard{};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) (void)::sigaction(number, &standard, nullptr);
+  sigset_t set;
+  blocked ? sigfillset(&set) : sigemptyset(&set);
+  (void)::sigprocmask(SIG_SETMASK, &set, nullptr);
+}
+
+[[noreturn]] void execute(const KeptProgram& program) {
+  (void)::setsid();  // no terminal to read from or to take over
+  setSignals(/*blocked=*/false);
+  const int input = program.input >= 0 ? program.input : ::open("/dev/null", O_RDONLY);
+  const int reports = ::fcntl(program.reports, F_DUPFD_CLOEXEC, 10);
+  // The output is copied first: its number may be one of those that are replaced.
+  const int output = ::fcntl(program.output, F_DUPFD_CLOEXEC, 10);
+  const bool ready = ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
+                     ::dup2(output, STDERR_FILENO) >= 0 && ::fchdir(program.folder) == 0;
+  if (ready) {
+    closeFrom(3, /*whenExecuted=*/true);
+    (void)::execve(program.path, program.arguments, program.variables);
+  }
+  report(reports, KeeperReport::NotStarted, errno);
+  ::_exit(127);
+}
+
+// Sends a signal to every child. False when the system does not say which those are.
+bool signalChildren(int number) {
+  const int list = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  if (list < 0) return false;
+  char text[4'096];
+  pid_t id = 0;
+  for (ssize_t got = ::read(list, text, sizeof text); got > 0; got = ::read(list, text, sizeof text)) {
+    for (ssize_t i = 0; i < got; ++i) {
+      if (text[i] >= '0' && text[i] <= '9') {
+        id = id * 10 + (text[i] - '0');
+      } else {
+        if (id > 0) (void)::kill(id, number);
+        id = 0;
+      }
+    }
+  }
+  if (id > 0) (void)::kill(id, number);
+  (void)::close(list);
+  return true;
+}
+
+class Keeper {
+ public:
+  explicit Keeper(pid_t program) : program_(program) {}
+
+  [[noreturn]] void run() {
+    while (!programEnded_) {
+      obey();
+      reap();
+    }
+    endAll();
+    ::_exit(0);
+  }
+
+ private:
+  void obey() {
+    pollfd ready{.fd = kCommands, .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, kLookMs) <= 0) return;
+    char command = kKeeperKill;
+    const ssize_t got = ::read(kCommands, &command, 1);
+    if (got == 1 && command == kKeeperTerminate) {
+      (void)::kill(-program_, SIGTERM);
+      return;
+    }
+    if (got < 0) return;
+    endAll();
+  }
+
+  // Takes in whoever has ended; the program's own end is told.
+  void reap() {
+    int status = 0;
+    for (pid_t id = ::waitpid(-1, &status, WNOHANG); id > 0; id = ::waitpid(-1, &status, WNOHANG)) {
+      if (id != program_) continue;
+      programEnded_ = true;
+      report(kReports, KeeperReport::Ended, status);
+    }
+  }
+
+  // Kills all children; theirs become ours and are killed in the next round, until nobody is left.
+  void endAll() {
+    for (int round = 0; round < kKillRounds; ++round) {
+      if (!programEnded_) (void)::kill(-program_, SIGKILL);
+      (void)signalChildren(SIGKILL);
+      reap();
+      if (::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return;
+      (void)::poll(nullptr, 0, 2);
+    }
+  }
+
+  pid_t program_;
+  bool programEnded_ = false;
+};
+
+}  // namespace
+
+void keepProgram(const KeptProgram& program) {
+  (void)::setsid();  // Ctrl-C in the terminal is not for the keeper
+  setSignals(/*blocked=*/true);
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t id = ::fork();
+  if (id == 0) execute(program);
+  if (id < 0) {
+    report(program.reports, KeeperReport::NotStarted, errno);
+    ::_exit(1);
+  }
+  const int commands = ::fcntl(program.commands, F_DUPFD, 10);
+  const int reports = ::fcntl(program.reports, F_DUPFD, 10);
+  const int nothing = ::open("/dev/null", O_RDWR);
+  for (int each = 0; each < 3; ++each) (void)::dup2(nothing, each);
+  (void)::dup2(commands, kCommands);
+  (void)::dup2(reports, kReports);
+  closeFrom(5, /*whenExecuted=*/false);
+  Keeper(id).run();
+}
+
+}  // namespace bough::agent
