@@ -294,7 +294,9 @@ TEST(Models, NamesLeadToEndpoints) {
   EXPECT_EQ(findEndpoint("openai-chat/llama", variables)->baseUrl, "http://vllm:8000/v1");
   EXPECT_EQ(findEndpoint("gemini/gemini-3", variables)->key, "kg");
   EXPECT_EQ(findEndpoint("ollama/llama3", variables)->baseUrl, "http://box:11434/v1");
-  EXPECT_EQ(findEndpoint("openrouter/a/b", [](const std::string& name) { return name.ends_with("_KEY") ? "k" : ""; })->model, "a/b");
+  EXPECT_EQ(
+      findEndpoint("openrouter/a/b", [](const std::string& name) { return name.ends_with("_KEY") ? "k" : ""; })->model,
+      "a/b");
   EXPECT_FALSE(findEndpoint("openrouter/a/b", variables).has_value());
   for (const char* bad : {"", "anthropic", "anthropic/", "nobody/x", "anthropic/x y", "anthropic/x\r\nh: v"}) {
     EXPECT_EQ(findEndpoint(bad, variables).error().code, ErrorCode::InvalidArgument) << bad;

@@ -94,6 +94,9 @@ const std::vector<std::string>& providerNames();
 /// The model to use when none is named: BOUGH_MODEL, else one whose key is set, else the offline model.
 std::string defaultModel(const Variables& variables = environmentVariable);
 
+/// The built-in table of models as a file holds it: what BOUGH_MODELS may name a changed copy of (docs/models.md).
+std::string_view modelTableText();
+
 /// Makes a provider from `PROVIDER/MODEL`; `offline/echo` needs neither key nor network. Fails with InvalidArgument
 /// when the provider is unknown or its key is missing; the hint says what to set. docs/agent.md lists the variables.
 [[nodiscard]] Result<std::unique_ptr<Provider>> makeProvider(const std::string& name,

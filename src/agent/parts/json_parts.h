@@ -57,6 +57,10 @@ class MemberList {
     members_.emplace_back(key, std::move(value));
   }
 
+  void remove(std::string_view key) {
+    std::erase_if(members_, [&](const auto& member) { return member.first == key; });
+  }
+
   [[nodiscard]] const std::string* find(std::string_view key) const {
     for (const auto& [name, value] : members_) {
       if (name == key) return &value;

@@ -1,6 +1,8 @@
 // Anthropic's Messages API.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agent/parts/json_parts.h"
 #include "agent/providers/stream_reader.h"
 
@@ -160,6 +162,23 @@ class AnthropicReader final : public StreamReader {
   bool complete_ = false;
 };
 
+// Older models are given a number of tokens to think with, newer ones an effort; each refuses the other's way.
+void setThinking(MemberList& body, ThinkingKind kind, std::string_view level, std::uint64_t budget) {
+  const bool adaptive =
+      kind == ThinkingKind::Adaptive || kind == ThinkingKind::AdaptiveOn || kind == ThinkingKind::AdaptiveAlways;
+  if (kind == ThinkingKind::None || level.empty()) return;
+  if (level == "off") {
+    if (kind == ThinkingKind::AdaptiveOn) body.set("thinking", R"({"type":"disabled"})");
+    return;
+  }
+  if (adaptive) {
+    body.set("thinking", R"({"type":"adaptive"})");
+    body.set("output_config", fmt::format(R"({{"effort":{}}})", json::quoted(level)));
+  } else {
+    body.set("thinking", fmt::format(R"({{"type":"enabled","budget_tokens":{}}})", budget));
+  }
+}
+
 std::uint64_t thinkingBudget(std::string_view level) {
   if (level == "low") return 4'000;
   if (level == "medium") return 10'000;
@@ -173,15 +192,20 @@ std::unique_ptr<StreamReader> makeAnthropicReader() {
 }
 
 PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request) {
-  const std::uint64_t budget = thinkingBudget(request.thinkingLevel);
+  const bool counted =
+      endpoint.facts.thinking == ThinkingKind::Budget || endpoint.facts.thinking == ThinkingKind::Effort;
+  const std::uint64_t budget = counted ? thinkingBudget(request.thinkingLevel) : 0;
+  const std::uint64_t output =
+      std::min(request.maxOutputTokens + budget, std::max(endpoint.facts.outputTokens, budget + 1));
   MemberList body("{}");
   body.set("model", "null");
-  body.set("max_tokens", fmt::format("{}", request.maxOutputTokens + budget));
+  body.set("max_tokens", fmt::format("{}", output));
   body.merge(request.context);
   body.set("model", json::quoted(endpoint.model));  // the context may name the one of an earlier turn
   body.set("stream", "true");
   body.set("cache_control", R"({"type":"ephemeral"})");
-  if (budget > 0) body.set("thinking", fmt::format(R"({{"type":"enabled","budget_tokens":{}}})", budget));
+  leaveOutSampling(body, endpoint.facts);
+  setThinking(body, endpoint.facts.thinking, request.thinkingLevel, budget);
   return {.url = joinUrl(endpoint.baseUrl, "/v1/messages"),
           .headers = {"Content-Type: application/json", "anthropic-version: 2023-06-01", "x-api-key: " + endpoint.key},
           .body = body.text()};

@@ -127,9 +127,9 @@ class GeminiReader final : public StreamReader {
   bool finished_ = false;
 };
 
-std::string thinkingConfig(std::string_view model, std::string_view level) {
-  if (model.starts_with("gemini-3")) {
-    return fmt::format(R"({{"includeThoughts":true,"thinkingLevel":"{}"}})", level == "low" ? "low" : "high");
+std::string thinkingConfig(ThinkingKind kind, std::string_view level) {
+  if (kind != ThinkingKind::Budget) {
+    return fmt::format(R"({{"includeThoughts":true,"thinkingLevel":{}}})", json::quoted(level));
   }
   const int budget = level == "low" ? 2'048 : level == "medium" ? 8'192 : 24'576;
   return fmt::format(R"({{"includeThoughts":true,"thinkingBudget":{}}})", budget);
@@ -143,10 +143,11 @@ std::unique_ptr<StreamReader> makeGeminiReader() {
 
 PostData geminiRequest(const Endpoint& endpoint, const ModelRequest& request) {
   MemberList body(request.context);
-  const bool thinks = !request.thinkingLevel.empty() && request.thinkingLevel != "off";
+  const bool thinks =
+      endpoint.facts.thinking != ThinkingKind::None && !request.thinkingLevel.empty() && request.thinkingLevel != "off";
   MemberList config("{}");
   config.set("maxOutputTokens", fmt::format("{}", request.maxOutputTokens));
-  if (thinks) config.set("thinkingConfig", thinkingConfig(endpoint.model, request.thinkingLevel));
+  if (thinks) config.set("thinkingConfig", thinkingConfig(endpoint.facts.thinking, request.thinkingLevel));
   body.set("generationConfig", config.text());
   return {
       .url = joinUrl(endpoint.baseUrl, fmt::format("/v1beta/models/{}:streamGenerateContent?alt=sse", endpoint.model)),

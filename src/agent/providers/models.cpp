@@ -127,6 +127,10 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
   return endpoint;
 }
 
+std::string_view modelTableText() {
+  return ModelTable::builtInText();
+}
+
 std::string defaultModel(const Variables& variables) {
   if (std::string chosen = variables("BOUGH_MODEL"); !chosen.empty()) return chosen;
   for (const KnownProvider& provider : knownProviders()) {

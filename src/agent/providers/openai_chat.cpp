@@ -181,6 +181,15 @@ class OpenaiChatReader final : public StreamReader {
   bool complete_ = false;
 };
 
+// OpenAI's reasoning models refuse the older name; other servers may not know the newer one.
+std::string outputField(const Endpoint& endpoint) {
+  const bool openai = endpoint.baseUrl.find("api.openai.com") != std::string::npos;
+  if (!endpoint.facts.outputField.empty() && (openai || endpoint.facts.thinking == ThinkingKind::Effort)) {
+    return endpoint.facts.outputField;
+  }
+  return openai ? "max_completion_tokens" : "max_tokens";
+}
+
 }  // namespace
 
 std::unique_ptr<StreamReader> makeOpenaiChatReader() {
@@ -194,12 +203,12 @@ PostData openaiChatRequest(const Endpoint& endpoint, const ModelRequest& request
   body.set("model", json::quoted(endpoint.model));  // the context may name the one of an earlier turn
   body.set("stream", "true");
   body.set("stream_options", R"({"include_usage":true})");
-  // Only OpenAI's own reasoning models refuse the older name.
-  body.set(endpoint.provider == "openai" ? "max_completion_tokens" : "max_tokens",
-           fmt::format("{}", request.maxOutputTokens));
-  if (!request.thinkingLevel.empty() && request.thinkingLevel != "off") {
+  body.set(outputField(endpoint), fmt::format("{}", request.maxOutputTokens));
+  const bool thinks = endpoint.facts.thinking != ThinkingKind::None;
+  if (thinks && !request.thinkingLevel.empty() && request.thinkingLevel != "off") {
     body.set("reasoning_effort", json::quoted(request.thinkingLevel));
   }
+  leaveOutSampling(body, endpoint.facts);
   PostData data{.url = joinUrl(endpoint.baseUrl, "/chat/completions"),
                 .headers = {"Content-Type: application/json"},
                 .body = body.text()};

@@ -158,6 +158,21 @@ class OpenaiResponsesReader final : public StreamReader {
   bool complete_ = false;
 };
 
+// The items without reasoning. A call whose id points to reasoning is refused without it, so calls lose their ids.
+std::string withoutReasoning(std::string_view input) {
+  if (json::kindOf(input) != json::Kind::Array) return std::string(input);
+  std::string list = "[";
+  json::ArrayReader items(input);
+  while (const auto item = items.next()) {
+    const std::string type = json::findString(*item, "type").value_or("");
+    if (type == "reasoning") continue;
+    MemberList members(*item);
+    if (type == "function_call" || type == "custom_tool_call") members.remove("id");
+    list.append(list.size() > 1 ? "," : "").append(type.empty() ? std::string(*item) : members.text());
+  }
+  return list + "]";
+}
+
 }  // namespace
 
 std::unique_ptr<StreamReader> makeOpenaiResponsesReader() {
@@ -171,12 +186,16 @@ PostData openaiResponsesRequest(const Endpoint& endpoint, const ModelRequest& re
   body.set("model", json::quoted(endpoint.model));  // the context may name the one of an earlier turn
   body.set("stream", "true");
   body.set("store", "false");
-  // Models that do not reason refuse to be asked for it.
-  if (!endpoint.model.starts_with("gpt-4") && !endpoint.model.starts_with("gpt-3")) {
+  // Models that do not reason refuse to be asked for it, and what others have reasoned.
+  const bool reasons = endpoint.facts.thinking != ThinkingKind::None;
+  if (reasons) {
     body.set("include", R"(["reasoning.encrypted_content"])");
+  } else if (const std::string* input = body.find("input")) {
+    body.set("input", withoutReasoning(*input));
   }
+  leaveOutSampling(body, endpoint.facts);
   body.set("max_output_tokens", fmt::format("{}", request.maxOutputTokens));
-  if (!request.thinkingLevel.empty() && request.thinkingLevel != "off") {
+  if (reasons && !request.thinkingLevel.empty() && request.thinkingLevel != "off") {
     body.set("reasoning", fmt::format(R"({{"effort":{},"summary":"auto"}})", json::quoted(request.thinkingLevel)));
   }
   PostData data{.url = joinUrl(endpoint.baseUrl, "/responses"),

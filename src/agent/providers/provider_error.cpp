@@ -74,6 +74,11 @@ std::string joinUrl(std::string_view base, std::string_view path) {
   return fmt::format("{}{}", base, path);
 }
 
+void leaveOutSampling(MemberList& body, const ModelFacts& facts) {
+  if (facts.sampling) return;
+  for (const char* name : {"temperature", "top_p", "top_k"}) body.remove(name);
+}
+
 bool isWorthRetrying(const HttpResponse& response) {
   if (isSpendLimit(response.body)) return false;
   if (response.status == 400 || response.status == 401 || response.status == 403 || response.status == 404)

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "agent/parts/json_parts.h"
 #include "agent/providers/model_table.h"
 #include "agent/providers/sse.h"
 #include "bough/agent/provider.h"
@@ -44,6 +45,8 @@ struct PostData {
   std::vector<std::string> headers;
   std::string body;
 };
+/// Takes out of a request what the newest models refuse: temperature, top_p, top_k.
+void leaveOutSampling(MemberList& body, const ModelFacts& facts);
 PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request);
 PostData openaiChatRequest(const Endpoint& endpoint, const ModelRequest& request);
 PostData openaiResponsesRequest(const Endpoint& endpoint, const ModelRequest& request);

@@ -28,6 +28,7 @@ struct Options {
   std::string compactAt = "80";
   bool fresh = false;
   bool resumeOnly = false;
+  bool modelTable = false;
 };
 
 Result<void> applyTexts(Options& options, const Context& context) {
@@ -115,6 +116,10 @@ Result<ExitCode> run(const Context& context, Options& options) {
   BOUGH_TRY(applyTexts(options, context));
   const bool interactive =
       options.prompt.empty() && !options.resumeOnly && !context.json && stdinIsTerminal() && stdoutIsTerminal();
+  if (options.modelTable) {
+    printText(std::string(agent::modelTableText()));
+    return kDone;
+  }
   if (interactive) return runRepl(context, options.chat, options.session, options.fresh);
   return runPrompts(context, options);
 }
@@ -136,7 +141,7 @@ Command chatCommand() {
       .examples =
           "  bough chat\n"
           "  bough chat -p \"What is in this folder?\" --yes\n"
-          "  bough chat --model anthropic/claude-sonnet-4-5 --key work:cli:me\n"
+          "  bough chat --model anthropic/claude-sonnet-5-5 --key work:cli:me\n"
           "  bough chat -p \"hello\" --json",
       .options =
           {{.name = "-p,--prompt",
@@ -163,7 +168,8 @@ Command chatCommand() {
             .value = "FOLDER"},
            {.name = "--yes", .help = "Do not ask: allow every tool call", .target = &options->chat.askNothing},
            {.name = "--allow",
-            .help = "A command that bash may run without asking, such as `git status`; may be repeated",
+            .help = "A command that bash may run without asking, such as `git status`, with harmless arguments; may be "
+                    "repeated",
             .target = &options->chat.allowedCommands,
             .value = "COMMAND"},
            {.name = "--thinking",
@@ -178,6 +184,9 @@ Command chatCommand() {
             .help = "Compact when the context fills this share of the window of the model; default: 80, 0: never",
             .target = &options->compactAt,
             .value = "PERCENT"},
+           {.name = "--model-table",
+            .help = "Print what is known about models and end; BOUGH_MODELS names a file to use in its place",
+            .target = &options->modelTable},
            {.name = "--window",
             .help = "The window of the model in tokens; default: known from its name",
             .target = &options->chat.windowTokens,

@@ -1,0 +1,140 @@
+// The table of models, and what it makes of requests.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "agent/parts/json_parts.h"
+#include "agent/providers/model_table.h"
+#include "agent/providers/models.h"
+#include "support/temp_folder.h"
+
+namespace bough::agent {
+namespace {
+
+Endpoint endpointOf(Dialect dialect, const std::string& model,
+                    const std::string& baseUrl = "https://api.openai.com/v1") {
+  return {.provider = "p",
+          .model = model,
+          .dialect = dialect,
+          .baseUrl = baseUrl,
+          .key = "k",
+          .keyVariable = "K",
+          .facts = ModelTable::builtIn().find(model)};
+}
+
+std::string member(const std::string& body, const char* name) {
+  return std::string(memberOr(body, name));
+}
+
+TEST(ModelTable, TheLongestNameCounts) {
+  const ModelTable& table = ModelTable::builtIn();
+  EXPECT_EQ(table.find("claude-opus-5-5").thinking, ThinkingKind::AdaptiveAlways);
+  EXPECT_EQ(table.find("claude-opus-5").thinking, ThinkingKind::AdaptiveOn);
+  EXPECT_EQ(table.find("anthropic/claude-opus-4-5-20251101").thinking, ThinkingKind::Budget);
+  EXPECT_EQ(table.find("gpt-5.6-sol").windowTokens, 1'050'000U);
+  EXPECT_EQ(table.find("gpt-5").windowTokens, 400'000U);
+  EXPECT_EQ(table.find("gpt-4.1-mini").thinking, ThinkingKind::None);
+  EXPECT_EQ(table.find("nobody-knows").windowTokens, 128'000U);
+  EXPECT_FALSE(table.find("claude-of-tomorrow").sampling);
+}
+
+TEST(ModelTable, IsReplacedByTheUsers) {
+  const TempFolder folder;
+  std::ofstream(folder / "models.txt") << "# mine\nclaude-* 1000000 64000 none max_tokens yes # all of them\n";
+  const auto variables = [&](const std::string& name) {
+    return name == "BOUGH_MODELS" ? std::string(folder / "models.txt") : std::string("k");
+  };
+  const auto endpoint = findEndpoint("anthropic/claude-opus-4-1", variables);
+  ASSERT_TRUE(endpoint.has_value()) << endpoint.error().message;
+  EXPECT_EQ(endpoint->facts.windowTokens, 1'000'000U);
+  EXPECT_EQ(endpoint->facts.thinking, ThinkingKind::None);
+  for (const char* line :
+       {"x 1 2", "x 0 8000 none max_tokens yes", "x 8000 8000 much max_tokens yes", "x 8000 8000 none tokens yes",
+        "x 8000 8000 none max_tokens perhaps", "x -5 8000 none max_tokens yes", "x 8k 8000 none max_tokens yes"}) {
+    const auto table = ModelTable::parse(std::string("# one\n") + line + "\n");
+    ASSERT_FALSE(table.has_value()) << line;
+    EXPECT_NE(table.error().message.find("line 2"), std::string::npos) << table.error().message;
+  }
+  EXPECT_FALSE(ModelTable::read(folder / "missing.txt").has_value());
+}
+
+TEST(ModelTable, NoDefaultIsAboutToBeRetired) {
+  // Shutdown dates that were announced when the table was made; docs/models.md.
+  const std::map<std::string, std::string> retired = {{"claude-sonnet-4-5", "2026-11-30"},
+                                                      {"gpt-5", "2026-12-11"},
+                                                      {"gpt-4.1", "2027-01-14"},
+                                                      {"gemini-2.5-pro", "2026"}};
+  for (const std::string& provider : providerNames()) {
+    const std::string variable = provider == "anthropic" ? "ANTHROPIC_API_KEY"
+                                 : provider == "gemini"  ? "GEMINI_API_KEY"
+                                                         : "OPENAI_API_KEY";
+    const std::string model = defaultModel([&](const std::string& name) { return name == variable ? "k" : ""; });
+    EXPECT_FALSE(retired.contains(model.substr(model.find('/') + 1))) << model;
+  }
+}
+
+TEST(ModelRequest, AnthropicModelsAreAskedToThinkInTheirWay) {
+  const auto body = [](const std::string& model, const std::string& level) {
+    return anthropicRequest(endpointOf(Dialect::Anthropic, model),
+                            {.context = R"({"messages":[],"temperature":0.5,"top_p":1})",
+                             .thinkingLevel = level,
+                             .maxOutputTokens = 8'000})
+        .body;
+  };
+  const std::string budget = body("claude-sonnet-4-5", "high");
+  EXPECT_EQ(member(budget, "thinking"), R"({"type":"enabled","budget_tokens":24000})");
+  EXPECT_EQ(member(budget, "max_tokens"), "32000");
+  EXPECT_EQ(member(budget, "temperature"), "0.5");
+  for (const char* model : {"claude-opus-4-7", "claude-opus-5", "claude-sonnet-5-5", "claude-fable-5-1"}) {
+    const std::string adaptive = body(model, "medium");
+    EXPECT_EQ(member(adaptive, "thinking"), R"({"type":"adaptive"})") << model;
+    EXPECT_EQ(member(adaptive, "output_config"), R"({"effort":"medium"})") << model;
+    EXPECT_EQ(member(adaptive, "temperature"), "") << model;
+    EXPECT_EQ(member(adaptive, "top_p"), "") << model;
+    EXPECT_EQ(member(body(model, ""), "thinking"), "") << model;
+  }
+  EXPECT_EQ(member(body("claude-opus-5", "off"), "thinking"), R"({"type":"disabled"})");
+  EXPECT_EQ(member(body("claude-opus-5-5", "off"), "thinking"), "");
+  EXPECT_EQ(member(body("claude-3-5-haiku-latest", "high"), "thinking"), "");
+}
+
+TEST(ModelRequest, ChatNamesTheLimitAsTheModelTakesIt) {
+  const auto body = [](const std::string& model, const std::string& url) {
+    return openaiChatRequest(endpointOf(Dialect::OpenaiChat, model, url),
+                             {.context = R"({"messages":[],"temperature":0})", .thinkingLevel = "low"})
+        .body;
+  };
+  const std::string reasoning = body("gpt-5.6-sol", "https://api.openai.com/v1");
+  EXPECT_EQ(member(reasoning, "max_completion_tokens"), "8192");
+  EXPECT_EQ(member(reasoning, "max_tokens"), "");
+  EXPECT_EQ(member(reasoning, "temperature"), "");
+  EXPECT_EQ(member(reasoning, "reasoning_effort"), "\"low\"");
+  EXPECT_EQ(member(body("o3", "http://proxy/v1"), "max_completion_tokens"), "8192");
+  const std::string local = body("llama3.2", "http://127.0.0.1:11434/v1");
+  EXPECT_EQ(member(local, "max_tokens"), "8192");
+  EXPECT_EQ(member(local, "max_completion_tokens"), "");
+  EXPECT_EQ(member(local, "temperature"), "0");
+  EXPECT_EQ(member(body("gpt-4.1", "https://api.openai.com/v1"), "reasoning_effort"), "");
+}
+
+TEST(ModelRequest, ReasoningIsNotSentToModelsWithoutIt) {
+  const std::string context =
+      R"({"input":[{"role":"user","content":"hi"},{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"x"},)"
+      R"({"id":"fc_1","type":"function_call","call_id":"c","name":"ls","arguments":"{}"}]})";
+  const auto body = [&](const std::string& model) {
+    return openaiResponsesRequest(endpointOf(Dialect::OpenaiResponses, model),
+                                  {.context = context, .thinkingLevel = "low"})
+        .body;
+  };
+  EXPECT_NE(body("gpt-5.6-sol").find("rs_1"), std::string::npos);
+  EXPECT_NE(body("gpt-5.6-sol").find("reasoning.encrypted_content"), std::string::npos);
+  const std::string without = body("gpt-4.1");
+  EXPECT_EQ(without.find("rs_1"), std::string::npos) << without;
+  EXPECT_EQ(without.find("fc_1"), std::string::npos) << without;
+  EXPECT_NE(without.find("\"call_id\":\"c\""), std::string::npos) << without;
+  EXPECT_EQ(without.find("reasoning"), std::string::npos) << without;
+}
+
+}  // namespace
+}  // namespace bough::agent
