@@ -113,6 +113,19 @@ void readTurn(const Entry& entry, EntryFacts& facts) {
   if (any) facts.usage = total;
 }
 
+// A request that gave no message of the conversation (a summary, a title) was paid for like any other.
+void readRequest(std::string_view payload, EntryFacts& facts) {
+  const auto usage = json::findMember(payload, "usage");
+  if (!usage) return;
+  facts.model = json::findString(payload, "model").value_or("");
+  const auto tokens = [&](const char* name) { return json::findUnsigned(*usage, name).value_or(0); };
+  facts.usage = Usage{.inputTokens = tokens("inputTokens"),
+                      .outputTokens = tokens("outputTokens"),
+                      .cacheReadTokens = tokens("cacheReadTokens"),
+                      .cacheWriteTokens = tokens("cacheWriteTokens"),
+                      .reasoningTokens = tokens("reasoningTokens")};
+}
+
 }  // namespace
 
 std::string_view toString(EntryRole role) {
@@ -145,6 +158,11 @@ EntryFacts readFacts(const Entry& entry, bool wantText) {
   if (entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kBranchSummary) {
     facts.role = EntryRole::Summary;
     if (wantText) facts.text = json::findString(entry.payload, "summary").value_or("");
+    readRequest(entry.payload, facts);
+    return facts;
+  }
+  if (entry.type == entry_type::kCustom && json::findString(entry.payload, "kind") == "request") {
+    readRequest(entry.payload, facts);
     return facts;
   }
   if (entry.type == entry_type::kCustom && !isConverted(entry)) readTurn(entry, facts);

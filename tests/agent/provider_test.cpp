@@ -1,4 +1,5 @@
 // Providers over HTTP: what they do when the server is slow, refuses, breaks off or talks nonsense.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -142,27 +143,54 @@ TEST(Provider, GivesUpAfterSomeAttempts) {
   EXPECT_TRUE(tried.answer.error().retryable);
 }
 
-TEST(Provider, ErrorBeforeTheFirstWordIsTriedAgainAndLaterKeepsWhatCame) {
+TEST(Provider, StreamThatBreaksIsTriedAgainBeforeAndAfterTheFirstWord) {
   std::atomic<int> count{0};
+  const std::string whole = streamOf(Dialect::Anthropic, kHello, 1);
+  const std::string error =
+      "event: error\ndata: "
+      "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
+  const std::size_t start = whole.find("event: content_block_start");
+  const std::size_t middle = whole.find("event: content_block_delta", whole.find("event: content_block_delta") + 5);
   LoopbackServer server([&](const HttpIn&, Reply& reply) {
-    const std::string whole = streamOf(Dialect::Anthropic, kHello, 1);
-    const std::string error =
-        "event: error\ndata: "
-        "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
-    const std::size_t start = whole.find("event: content_block_start");
-    const std::size_t middle = whole.find("event: content_block_delta", whole.find("event: content_block_delta") + 5);
-    reply.stream(whole.substr(0, ++count == 1 ? start : middle) + error, 13);
+    const int number = ++count;
+    if (number == 1) return reply.stream(whole.substr(0, start) + error, 13);
+    if (number == 2) return reply.stream(whole.substr(0, middle) + error, 13);
+    reply.stream(whole);
   });
   const Tried tried = tryOn(server, Dialect::Anthropic);
-  EXPECT_EQ(tried.retries.size(), 1U);
+  EXPECT_EQ(tried.retries.size(), 2U);
   ASSERT_TRUE(tried.answer.has_value());
-  EXPECT_TRUE(tried.answer->aborted);
-  ASSERT_TRUE(tried.answer->error.has_value());
-  EXPECT_NE(tried.answer->error->message.find("Overloaded"), std::string::npos);
-  EXPECT_FALSE(tried.text.empty());
-  const auto message = normalize(tried.answer->message, Dialect::Anthropic);
-  ASSERT_TRUE(message.has_value());
-  EXPECT_EQ(message->blocks.at(0).text.decode(), tried.text);
+  EXPECT_FALSE(tried.answer->aborted);
+  // When it breaks every time, what came is kept.
+  count = 1;
+  LoopbackServer broken([&](const HttpIn&, Reply& reply) { reply.stream(whole.substr(0, middle) + error, 13); });
+  const Tried kept = tryOn(broken, Dialect::Anthropic, {.attempts = 2});
+  EXPECT_EQ(kept.retries.size(), 1U);
+  ASSERT_TRUE(kept.answer.has_value());
+  EXPECT_TRUE(kept.answer->aborted);
+  ASSERT_TRUE(kept.answer->error.has_value());
+  EXPECT_NE(kept.answer->error->message.find("Overloaded"), std::string::npos);
+  EXPECT_TRUE(normalize(kept.answer->message, Dialect::Anthropic).has_value());
+}
+
+TEST(Provider, ErrorEventsOfResponsesObeyTheRulesOfRetries) {
+  struct Case {
+    const char* code;
+    bool retried;
+  };
+  for (const Case& each : {Case{"server_error", true}, Case{"rate_limit_exceeded", true}, Case{"invalid_prompt", false},
+                           Case{"insufficient_quota", false}}) {
+    std::atomic<int> count{0};
+    LoopbackServer server([&](const HttpIn&, Reply& reply) {
+      if (++count > 1) return reply.stream(streamOf(Dialect::OpenaiResponses, kHello, 1));
+      reply.stream(fmt::format(
+          "event: error\ndata: {{\"type\":\"error\",\"code\":\"{}\",\"message\":\"no\",\"param\":null}}\n\n",
+          each.code));
+    });
+    const Tried tried = tryOn(server, Dialect::OpenaiResponses);
+    EXPECT_EQ(tried.answer.has_value(), each.retried) << each.code;
+    EXPECT_EQ(tried.retries.size(), each.retried ? 1U : 0U) << each.code;
+  }
 }
 
 TEST(Provider, CutOffInTheMiddleKeepsWhatCame) {

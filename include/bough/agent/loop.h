@@ -111,6 +111,8 @@ struct TurnReport {
   TurnTotals totals;
   std::string text;  ///< The last answer's.
   bool aborted = false;
+  /// Why the last answer is not what was asked for: refused, blocked, cut off, empty. Empty when nothing is wrong.
+  std::string problem{};
   std::uint64_t contextTokens = 0;
 };
 

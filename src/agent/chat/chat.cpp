@@ -8,6 +8,7 @@
 #include "agent/loop/ask_once.h"
 #include "agent/loop/compaction.h"
 #include "agent/loop/interruption.h"
+#include "agent/loop/requests.h"
 #include "agent/loop/tool_runner.h"
 #include "agent/parts/json_parts.h"
 #include "agent/parts/prompts.h"
@@ -250,8 +251,9 @@ void Chat::makeTitle(const std::string& said, const std::string& answered) {
   const std::string about = fmt::format("{}\n\n{}", text::excerpt(said, 1'000), text::excerpt(answered, 1'000));
   const auto title = askOnce(agent(), kTitlePrompt, about);
   if (!title) return;
+  (void)appendNow(entry_type::kCustom, requestPayload("title", provider_->name(), title->usage));
   const auto stored = appendSessionInfo(
-      store_, at_.sessionId, {.title = text::excerpt(*title, kGraphemes), .titleSource = TitleSource::Generated});
+      store_, at_.sessionId, {.title = text::excerpt(title->text, kGraphemes), .titleSource = TitleSource::Generated});
   if (stored) at_.tailId = stored->lastAppendedEntryId;
 }
 

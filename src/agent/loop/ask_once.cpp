@@ -5,32 +5,35 @@
 
 #include <algorithm>
 
+#include "agent/loop/requests.h"
 #include "agent/providers/models.h"
 #include "base/json_write.h"
+#include "base/try.h"
 
 namespace bough::agent {
 
-Result<std::string> askOnce(const Agent& agent, std::string_view instruction, std::string_view about) {
+Result<OneAnswer> askOnce(const Agent& agent, std::string_view instruction, std::string_view about) {
   std::string document;
   json::Writer writer(document);
   writer.beginObject().key("messages").beginArray().beginObject().member("role", "user");
   writer.member("content", fmt::format("{}\n\n{}", instruction, about)).endObject().endArray().endObject();
-  auto request = convertHistory(document, Dialect::Bough, agent.provider.dialect());
-  if (!request) return std::unexpected(request.error());
-  const std::uint64_t maxOutput = agent.provider.limits().maxOutput;
-  auto answer = agent.provider.stream(
-      {.context = request->document, .thinkingLevel = {}, .maxOutputTokens = std::min<std::uint64_t>(4'096, maxOutput)},
-      {}, agent.cancel);
-  if (!answer) return std::unexpected(answer.error());
-  if (answer->aborted || answer->message.empty()) return fail(ErrorCode::Io, "the answer broke off", "try again");
-  const auto message = normalize(answer->message, agent.provider.dialect());
-  if (!message) return std::unexpected(message.error());
-  std::string text;
-  for (const Block& block : message->blocks) {
-    if (block.kind == BlockKind::Text) text += block.text.decode();
+  BOUGH_TRY(const auto request, convertHistory(document, Dialect::Bough, agent.provider.dialect()));
+  const std::uint64_t most = agent.provider.limits().maxOutput;
+  OneAnswer out;
+  // A model that thinks may use up a small limit before it has said anything.
+  for (std::uint64_t limit = std::min<std::uint64_t>(8'192, most);; limit = most) {
+    BOUGH_TRY(const Answer answer,
+              agent.provider.stream({.context = request.document, .thinkingLevel = {}, .maxOutputTokens = limit}, {},
+                                    agent.cancel));
+    if (answer.aborted || answer.message.empty()) return fail(ErrorCode::Io, "the answer broke off", "try again");
+    BOUGH_TRY(const Message message, normalize(answer.message, agent.provider.dialect()));
+    addUsage(out.usage, message.usage.value_or(Usage{}));
+    for (const Block& block : message.blocks) {
+      if (block.kind == BlockKind::Text) out.text += block.text.decode();
+    }
+    if (!out.text.empty()) return out;
+    if (limit == most) return fail(ErrorCode::Io, "the answer is empty", "try again");
   }
-  if (text.empty()) return fail(ErrorCode::Io, "the answer is empty", "try again");
-  return text;
 }
 
 }  // namespace bough::agent

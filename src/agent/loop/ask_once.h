@@ -5,7 +5,12 @@
 
 namespace bough::agent {
 
+struct OneAnswer {
+  std::string text;
+  Usage usage{};  ///< Of all requests that it took.
+};
+
 /// Sends one message, the instruction and what it is about, and returns the text of the answer. Nothing is stored.
-Result<std::string> askOnce(const Agent& agent, std::string_view instruction, std::string_view about);
+Result<OneAnswer> askOnce(const Agent& agent, std::string_view instruction, std::string_view about);
 
 }  // namespace bough::agent

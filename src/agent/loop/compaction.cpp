@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "agent/loop/ask_once.h"
+#include "agent/loop/requests.h"
 #include "agent/parts/json_parts.h"
 #include "agent/parts/prompts.h"
+#include "base/try.h"
 
 namespace bough::agent {
 namespace {
@@ -19,11 +21,15 @@ struct Piece {
   Role role = Role::User;
   std::uint64_t tokens = 0;
   std::string transcript;
+  std::string said{};  // by the user
+  bool isSummary = false;
 };
 
-std::string cut(const std::string& text) {
-  if (text.size() <= kBlockBytes) return text;
-  std::size_t end = kBlockBytes;
+constexpr std::size_t kGoalBytes = 2'000;
+
+std::string cut(const std::string& text, std::size_t limit = kBlockBytes) {
+  if (text.size() <= limit) return text;
+  std::size_t end = limit;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end) + "…";
 }
@@ -42,10 +48,8 @@ std::string textOf(const Block& block) {
 std::optional<Piece> pieceOf(const Entry& entry) {
   if (entry.type == entry_type::kCompactionSummary) {
     const std::string text = json::findString(entry.payload, "summary").value_or("");
-    return Piece{.entryId = entry.id,
-                 .role = Role::User,
-                 .tokens = estimateTokens(text),
-                 .transcript = "Summary of what was before: " + text + "\n\n"};
+    return Piece{
+        .entryId = entry.id, .role = Role::User, .tokens = estimateTokens(text), .transcript = text, .isSummary = true};
   }
   if (!holdsMessage(entry) || entry.redacted) return std::nullopt;
   const auto message = normalizeEntry(entry);
@@ -54,6 +58,8 @@ std::optional<Piece> pieceOf(const Entry& entry) {
   piece.transcript = fmt::format("{}:", toString(message->role));
   for (const Block& block : message->blocks) {
     if (const std::string text = textOf(block); !text.empty()) piece.transcript += " " + text;
+    if (block.kind == BlockKind::ToolResult) piece.role = Role::Tool;  // some dialects have results in user messages
+    if (piece.role == Role::User && block.kind == BlockKind::Text) piece.said += block.text.decode();
   }
   piece.transcript += "\n\n";
   return piece;
@@ -84,49 +90,106 @@ Result<std::vector<Piece>> readPieces(const Agent& agent, const Journal& journal
   return pieces;
 }
 
-// Where to cut: the first piece that is kept. Before an answer all earlier calls have their results.
+// Where to cut: the first piece that is kept. At the beginning of a turn when that keeps enough, else before an answer:
+// there all earlier calls have their results.
 std::size_t firstKept(const std::vector<Piece>& pieces, std::uint64_t keepTokens) {
-  std::size_t best = 0;
+  std::size_t newest = 0;
+  std::size_t answer = 0;
+  std::size_t turn = 0;
+  std::uint64_t turnTokens = 0;
   std::uint64_t tokens = 0;
   for (std::size_t i = pieces.size(); i-- > 1;) {
     tokens += pieces[i].tokens;
-    const bool boundary = pieces[i].role == Role::User || (pieces[i].role == Role::Assistant && best == 0);
-    if (boundary && (best == 0 || tokens <= keepTokens)) best = i;
-    if (tokens > keepTokens && best > 0) break;
+    if (pieces[i].role != Role::User && pieces[i].role != Role::Assistant) continue;
+    if (newest == 0) newest = i;
+    if (tokens > keepTokens) break;
+    answer = i;
+    if (pieces[i].role != Role::User) continue;
+    turn = i;
+    turnTokens = tokens;
   }
-  return best;
+  if (turn > 0 && turnTokens * 2 >= keepTokens) return turn;
+  return answer > 0 ? answer : newest;
 }
 
-// The newest part of the transcript that fits in half a window.
-std::string transcriptOf(const std::vector<Piece>& pieces, std::size_t count, std::uint64_t windowTokens) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += pieces[i].transcript;
-  const std::size_t limit = std::max<std::size_t>(windowTokens, 2'000);  // bytes: about half the window in tokens
-  if (text.size() <= limit) return text;
-  std::size_t begin = text.size() - limit;
-  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) ++begin;
-  return "[the beginning is left out]\n" + text.substr(begin);
+// What the user wanted at first. A later compaction finds it in the summary before it.
+Result<std::string> goalOf(const Agent& agent, const Journal& journal) {
+  BOUGH_TRY(const auto summaries,
+            agent.store.loadSessionEntries(
+                journal.sessionId(),
+                {.last = 1, .branch = journal.parentId(), .types = {std::string(entry_type::kCompactionSummary)}}));
+  if (!summaries.empty()) {
+    if (auto goal = json::findString(summaries.back().payload, "goal")) return std::move(*goal);
+  }
+  constexpr std::size_t kFirst = 32;
+  BOUGH_TRY(const auto first,
+            agent.store.loadSessionEntries(
+                journal.sessionId(),
+                {.limit = kFirst, .branch = journal.parentId(), .types = {std::string(entry_type::kMessage), "user"}}));
+  for (const Entry& entry : first) {
+    const auto piece = pieceOf(entry);
+    if (piece && !piece->said.empty()) return cut(piece->said, kGoalBytes);
+  }
+  return std::string();
+}
+
+// A history that is longer than the model reads at once is summarized in parts: each together with the summary of those
+// before it, so that nothing falls out.
+Result<OneAnswer> summarize(const Agent& agent, const std::vector<Piece>& pieces, std::size_t count,
+                            const std::string& goal, std::uint64_t windowTokens) {
+  const std::size_t limit = std::max<std::size_t>(windowTokens, 2'000);  // bytes: far less than a window of tokens
+  OneAnswer out;
+  for (std::size_t i = 0; i < count;) {
+    if (pieces[i].isSummary) {
+      out.text = pieces[i++].transcript;
+      continue;
+    }
+    std::string about = goal.empty() ? "" : fmt::format("The user's first request: {}\n\n", goal);
+    if (!out.text.empty()) about += fmt::format("Summary of what was before: {}\n\n", out.text);
+    const std::size_t room = about.size() + limit;
+    do about += pieces[i++].transcript;
+    while (i < count && about.size() + pieces[i].transcript.size() <= room);
+    BOUGH_TRY(OneAnswer part, askOnce(agent, kSummaryPrompt, about));
+    out.text = std::move(part.text);
+    addUsage(out.usage, part.usage);
+  }
+  return out;
+}
+
+// The user's own words stand before the summary: no model has to remember them.
+std::string summaryText(const std::vector<Piece>& pieces, std::size_t kept, const std::string& goal,
+                        const std::string& summary) {
+  std::string out = goal.empty() ? "" : fmt::format("The user's first request: {}\n\n", goal);
+  if (pieces[kept].role != Role::User) {
+    for (std::size_t i = kept; i-- > 0;) {
+      if (pieces[i].said.empty()) continue;
+      const std::string current = cut(pieces[i].said, kGoalBytes);
+      if (current != goal) out += fmt::format("The request that is being worked on: {}\n\n", current);
+      break;
+    }
+  }
+  return out + summary;
 }
 
 }  // namespace
 
 Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& journal, std::uint64_t windowTokens) {
-  auto pieces = readPieces(agent, journal);
-  if (!pieces) return std::unexpected(pieces.error());
-  const std::size_t kept = firstKept(*pieces, windowTokens / 5);
-  if (kept == 0) return std::nullopt;
-  auto summary = askOnce(agent, kSummaryPrompt, transcriptOf(*pieces, kept, windowTokens));
-  if (!summary) return std::unexpected(summary.error());
-  CompactionReport report{.entryId = {}, .firstKeptEntryId = (*pieces)[kept].entryId, .messages = kept};
+  BOUGH_TRY(const std::vector<Piece> pieces, readPieces(agent, journal));
+  const std::size_t kept = firstKept(pieces, windowTokens / 5);
+  if (kept == 0 || (kept == 1 && pieces[0].isSummary)) return std::nullopt;
+  BOUGH_TRY(const std::string goal, goalOf(agent, journal));
+  BOUGH_TRY(const OneAnswer summary, summarize(agent, pieces, kept, goal, windowTokens));
+  CompactionReport report{.entryId = {}, .firstKeptEntryId = pieces[kept].entryId, .messages = kept};
   std::uint64_t tokensBefore = 0;
-  for (const Piece& piece : *pieces) tokensBefore += piece.tokens;
+  for (const Piece& piece : pieces) tokensBefore += piece.tokens;
   std::string payload;
   json::Writer writer(payload);
-  writer.beginObject().member("summary", *summary).member("firstKeptEntryId", report.firstKeptEntryId);
-  writer.member("tokensBefore", tokensBefore).member("model", agent.provider.name()).endObject();
-  auto stored = journal.append(entry_type::kCompactionSummary, std::move(payload));
-  if (!stored) return std::unexpected(stored.error());
-  report.entryId = *stored;
+  writer.beginObject().member("summary", summaryText(pieces, kept, goal, summary.text));
+  writer.member("firstKeptEntryId", report.firstKeptEntryId).member("goal", goal);
+  writer.member("tokensBefore", tokensBefore).member("model", agent.provider.name());
+  writeUsage(writer, summary.usage);
+  writer.endObject();
+  BOUGH_TRY(report.entryId, journal.append(entry_type::kCompactionSummary, std::move(payload)));
   return report;
 }
 

@@ -7,9 +7,10 @@
 
 #include "agent/loop/compaction.h"
 #include "agent/loop/interruption.h"
+#include "agent/loop/requests.h"
 #include "agent/loop/tool_runner.h"
 #include "agent/parts/prompts.h"
-#include "agent/providers/models.h"
+#include "agent/providers/provider_error.h"
 #include "base/environment.h"
 #include "base/ids.h"
 #include "base/json_scan.h"
@@ -38,6 +39,7 @@ struct AnswerParts {
   std::string text;
   std::string stopReason;
   Usage usage;
+  bool refused = false;
 };
 
 Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
@@ -46,6 +48,7 @@ Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
   AnswerParts parts;
   for (const Block& block : message->blocks) {
     if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) parts.text += block.text.decode();
+    parts.refused = parts.refused || block.kind == BlockKind::Refusal;
     if (block.kind != BlockKind::ToolCall) continue;
     parts.calls.push_back({.id = block.id.decode(), .name = block.name.decode(), .arguments = argumentsOf(block)});
   }
@@ -54,12 +57,43 @@ Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
   return parts;
 }
 
-void add(Usage& sum, const Usage& usage) {
-  sum.inputTokens += usage.inputTokens;
-  sum.outputTokens += usage.outputTokens;
-  sum.cacheReadTokens += usage.cacheReadTokens;
-  sum.cacheWriteTokens += usage.cacheWriteTokens;
-  sum.reasoningTokens += usage.reasoningTokens;
+std::string lowered(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
+// Why an answer ended, in one spelling. Responses say "incomplete" and give the reason elsewhere.
+std::string endOf(const Answer& answer, const AnswerParts& parts) {
+  if (parts.stopReason != "incomplete") return lowered(parts.stopReason);
+  const auto details = json::findMember(answer.message, "incomplete_details");
+  return lowered(details ? json::findString(*details, "reason").value_or("") : "");
+}
+
+bool isCutOff(std::string_view end) {
+  return end == "max_tokens" || end == "length" || end == "max_output_tokens" || end == "model_context_window_exceeded";
+}
+
+// What is wrong with a whole answer that ends a turn; empty when nothing is.
+std::string problemOf(const Answer& answer, const AnswerParts& parts) {
+  constexpr std::string_view kRefusals[] = {"refusal",
+                                            "content_filter",
+                                            "safety",
+                                            "prohibited_content",
+                                            "blocklist",
+                                            "recitation",
+                                            "spii",
+                                            "image_safety",
+                                            "language",
+                                            "other",
+                                            "malformed_function_call",
+                                            "unexpected_tool_call"};
+  const std::string end = endOf(answer, parts);
+  if (isCutOff(end)) return fmt::format("the answer is cut off: it reached the limit of tokens ({})", end);
+  if (parts.refused) return "the model refused to answer";
+  if (std::ranges::find(kRefusals, end) != std::end(kRefusals))
+    return fmt::format("the answer was refused or blocked ({})", end);
+  return parts.text.empty() ? "the answer is empty" : "";
 }
 
 // What stands beside a stored answer: which model gave it, how long it took, and how it broke off.
@@ -78,11 +112,9 @@ std::string totalsPayload(const TurnTotals& totals) {
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject().member("kind", kTurnKind).member("model", totals.model);
-  writer.member("stopReason", totals.stopReason).key("usage").beginObject();
-  writer.member("inputTokens", totals.usage.inputTokens).member("outputTokens", totals.usage.outputTokens);
-  writer.member("cacheReadTokens", totals.usage.cacheReadTokens);
-  writer.member("cacheWriteTokens", totals.usage.cacheWriteTokens);
-  writer.member("reasoningTokens", totals.usage.reasoningTokens).endObject();
+  writer.member("stopReason", totals.stopReason);
+  writeUsage(writer, totals.usage);
+  writeUsage(writer, totals.usage, "counted");  // with the entries of the requests: nothing is left to count here
   writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject();
   return payload;
 }
@@ -139,18 +171,48 @@ class Turn {
     auto context = readContext();
     if (!context) return giveUp(context.error());
     const auto begin = SteadyClock::now();
-    auto answer = agent_.provider.stream(
-        {.context = context->requestJson(),
+    auto answer = ask(*context, maxOutput());
+    if (!answer && isTooLong(answer.error().message)) {
+      // The provider counts otherwise than we do: once more with a summary.
+      BOUGH_TRY(const bool shorter, makeSummary());
+      if (shorter) {
+        context = contextAt(journal_.parentId());
+        if (!context) return giveUp(context.error());
+        answer = ask(*context, maxOutput());
+      }
+    }
+    if (answer && agent_.provider.limits().maxOutput > maxOutput()) {
+      BOUGH_TRY(const bool usedUp, recordIfUsedUp(*answer));
+      if (usedUp) answer = ask(*context, agent_.provider.limits().maxOutput);
+    }
+    if (!answer) return giveUp(answer.error());
+    return store(*answer, millisecondsSince(begin));
+  }
+
+  Result<Answer> ask(const Context& context, std::uint64_t maxOutputTokens) {
+    return agent_.provider.stream(
+        {.context = context.requestJson(),
          .thinkingLevel = agent_.options.thinkingLevel,
-         .maxOutputTokens = maxOutput()},
+         .maxOutputTokens = maxOutputTokens},
         {.onDelta = [this](const Delta& delta) { passOn(delta); },
          .onRetry =
              [this](const RetryNotice& retry) {
                agent_.listener.onEvent({.kind = EventKind::Retry, .text = retry.reason, .waitMs = retry.waitMs});
              }},
         agent_.cancel);
-    if (!answer) return giveUp(answer.error());
-    return store(*answer, millisecondsSince(begin));
+  }
+
+  // Whether a model has thought until its limit was reached and said nothing. What that took is stored.
+  Result<bool> recordIfUsedUp(const Answer& answer) {
+    if (answer.aborted || answer.message.empty()) return false;
+    const auto parts = partsOf(answer, agent_.provider.dialect());
+    if (!parts || !parts->text.empty() || !parts->calls.empty() || !isCutOff(endOf(answer, *parts))) return false;
+    addUsage(report_.totals.usage, parts->usage);
+    BOUGH_TRY(journal_.append(entry_type::kCustom,
+                              requestPayload("used up by reasoning", agent_.provider.name(), parts->usage)));
+    agent_.listener.onEvent(
+        {.kind = EventKind::Notice, .text = "the answer was used up by reasoning; asking again for a longer one"});
+    return true;
   }
 
   // The context, compacted when it has grown too large; also when not even the newest turn fits any more.
@@ -162,19 +224,26 @@ class Turn {
                                   : context.error().code == ErrorCode::InvalidArgument;
     if (context) report_.contextTokens = context->tokens;
     if (share <= 0 || ++stepsSinceCompaction_ < kStepsBetweenCompactions || !tooLarge) return context;
+    BOUGH_TRY(const bool made, makeSummary());
+    if (!made) return context;
+    context = contextAt(journal_.parentId());
+    if (context) report_.contextTokens = context->tokens;
+    return context;
+  }
+
+  // False when there is nothing to leave out, or no summary could be had.
+  Result<bool> makeSummary() {
     stepsSinceCompaction_ = 0;
     auto summary = compact(agent_, journal_, window());
     if (!summary) {
       agent_.listener.onEvent(
           {.kind = EventKind::Notice, .text = "the conversation could not be compacted: " + summary.error().message});
-      return context;
+      return false;
     }
-    if (!*summary) return context;
+    if (!*summary) return false;
     agent_.listener.onEvent({.kind = EventKind::Notice,
                              .text = fmt::format("compacted: {} messages are now a summary", (*summary)->messages)});
-    context = contextAt(journal_.parentId());
-    if (context) report_.contextTokens = context->tokens;
-    return context;
+    return true;
   }
 
   [[nodiscard]] std::uint64_t maxOutput() const { return std::min(agent_.provider.limits().maxOutput, kUsualOutput); }
@@ -209,7 +278,7 @@ class Turn {
     auto parts = partsOf(answer, agent_.provider.dialect());
     if (!parts) return giveUp(parts.error());
     beforePrompt_.reset();
-    add(report_.totals.usage, parts->usage);
+    addUsage(report_.totals.usage, parts->usage);
     report_.text = parts->text;
     report_.totals.stopReason = parts->stopReason;
     std::vector<Entry> batch;
@@ -227,7 +296,13 @@ class Turn {
                              .usage = parts->usage,
                              .durationMs = durationMs});
     if (answer.aborted) return sayAborted(answer);
-    if (done_) return {};
+    if (done_) {
+      report_.problem = problemOf(answer, *parts);
+      if (!report_.problem.empty()) {
+        agent_.listener.onEvent({.kind = EventKind::Notice, .text = report_.problem, .isError = true});
+      }
+      return {};
+    }
     report_.totals.toolCount += parts->calls.size();
     return runCalls(agent_, journal_, parts->calls);
   }

@@ -77,6 +77,7 @@ class AnthropicReader final : public StreamReader {
     std::string content;
     json::Writer writer(content);
     writer.beginArray();
+    giveIds();
     for (const StreamedBlock& block : blocks_) {
       if (block.begun) writer.raw(written(block));
     }
@@ -89,6 +90,16 @@ class AnthropicReader final : public StreamReader {
   }
 
  private:
+  void giveIds() {
+    const std::string* message = message_.find("id");
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      if (!blocks_[i].begun || blocks_[i].type != "tool_use") continue;
+      const std::string* id = blocks_[i].members.find("id");
+      if (id != nullptr && !stringBody(*id).empty()) continue;
+      blocks_[i].members.set("id", json::quoted(newCallId(message == nullptr ? "" : decoded(stringBody(*message)), i)));
+    }
+  }
+
   Result<void> takeBlock(std::string_view type, std::string_view data,
                          const std::function<void(const Delta&)>& onDelta) {
     const std::uint64_t index = json::findUnsigned(data, "index").value_or(kMaxBlocks);

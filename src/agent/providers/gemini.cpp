@@ -99,8 +99,8 @@ class GeminiReader final : public StreamReader {
     if (!json::findString(call, "id").value_or("").empty()) return;
     MemberList members(call);
     const std::string* response = response_.find("responseId");
-    members.set("id", json::quoted(fmt::format("call-{}-{}", response == nullptr ? "" : decoded(stringBody(*response)),
-                                               parts_.size())));
+    members.set("id",
+                json::quoted(newCallId(response == nullptr ? "" : decoded(stringBody(*response)), parts_.size())));
     part.members.set("functionCall", members.text());
   }
 

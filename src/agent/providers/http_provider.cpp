@@ -25,11 +25,12 @@ Api apiOf(Dialect dialect) {
   }
 }
 
-// One try: what came of it, and whether another one makes sense.
+// One try. Without an error it has a whole answer, or one that the user stopped. With an error the answer is what came
+// before it, if anything did.
 struct Attempt {
-  std::optional<Answer> answer;
-  Error error;
-  std::optional<std::uint64_t> askedWaitMs;
+  std::optional<Answer> answer{};
+  std::optional<Error> error{};
+  std::optional<std::uint64_t> askedWaitMs{};
 };
 
 class HttpProvider final : public Provider {
@@ -51,23 +52,33 @@ class HttpProvider final : public Provider {
     const PostData data = api.makeRequest(endpoint_, request);
     for (int attempt = 1;; ++attempt) {
       Attempt done = tryOnce(api, data, events, cancel);
-      if (done.answer) return std::move(*done.answer);
-      done.error.message = secrets_.redact(done.error.message);
-      done.error.hint = secrets_.redact(done.error.hint);
+      if (!done.error) return std::move(*done.answer);
+      Error& error = *done.error;
+      error.message = secrets_.redact(error.message);
+      error.hint = secrets_.redact(error.hint);
       const std::uint64_t waitMs = backOffMs(attempt, done.askedWaitMs, systemEnvironment().random.next());
-      if (!done.error.retryable || attempt == options_.attempts || waitMs > options_.longestWaitMs) {
-        if (done.error.retryable && waitMs > options_.longestWaitMs) {
-          done.error.hint = fmt::format("the provider asks to wait {} s", waitMs / 1000);
+      if (!error.retryable || attempt == options_.attempts || waitMs > options_.longestWaitMs) {
+        if (error.retryable && waitMs > options_.longestWaitMs) {
+          error.hint = fmt::format("the provider asks to wait {} s", waitMs / 1000);
         }
-        return std::unexpected(std::move(done.error));
+        return givenUp(std::move(done));
       }
-      if (events.onRetry) events.onRetry({.attempt = attempt, .waitMs = waitMs, .reason = done.error.message});
-      if (!cancel.sleepFor(std::chrono::milliseconds(waitMs))) return Answer{.aborted = true};
+      if (events.onRetry) events.onRetry({.attempt = attempt, .waitMs = waitMs, .reason = error.message});
+      if (!cancel.sleepFor(std::chrono::milliseconds(waitMs))) {
+        done.error.reset();
+        return done.answer ? std::move(*done.answer) : Answer{.aborted = true};
+      }
     }
   }
 
  private:
-  // An error before the first piece of the answer is no answer; afterwards the answer is cut there.
+  // What came of an answer before it broke off for good is kept.
+  static Result<Answer> givenUp(Attempt done) {
+    if (!done.answer) return std::unexpected(std::move(*done.error));
+    done.answer->error = std::move(done.error);
+    return std::move(*done.answer);
+  }
+
   Attempt tryOnce(const Api& api, const PostData& data, const StreamEvents& events, const CancelToken& cancel) {
     const std::unique_ptr<StreamReader> reader = api.makeReader();
     SseParser parser;
@@ -107,12 +118,8 @@ class HttpProvider final : public Provider {
     if (!error) error = brokenOff(any);
     if (error->hint.empty())
       error->hint = fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint_.baseUrl));
-    if (!said) return {.answer = {}, .error = std::move(*error)};
-    Answer answer = reader->finish(true);
-    error->message = secrets_.redact(error->message);
-    error->hint = secrets_.redact(error->hint);
-    answer.error = std::move(error);
-    return {.answer = std::move(answer)};
+    if (!said) return {.error = std::move(error)};
+    return {.answer = reader->finish(true), .error = std::move(error)};
   }
 
   [[nodiscard]] Attempt refused(const HttpResponse& response) const {

@@ -151,6 +151,11 @@ class OpenaiChatReader final : public StreamReader {
       MemberList members = call.members;
       MemberList function = call.function;
       if (members.find("type") == nullptr) members.set("type", "\"function\"");
+      if (const std::string* id = members.find("id"); id == nullptr || stringBody(*id).empty()) {
+        const std::string* response = response_.find("id");
+        members.set("id", json::quoted(newCallId(response == nullptr ? "" : decoded(stringBody(*response)),
+                                                 static_cast<std::size_t>(&call - calls_.data()))));
+      }
       if (function.find("arguments") == nullptr) function.set("arguments", "\"\"");
       members.set("function", function.text());
       list.append(list.size() > 1 ? "," : "").append(members.text());

@@ -57,7 +57,7 @@ class OpenaiResponsesReader final : public StreamReader {
         message.set(name, std::string(*value));
       }
     }
-    message.set("output", output);
+    message.set("output", withCallIds(output));
     if (const auto usage = json::findMember(response_, "usage"); usage && *usage != "null") {
       message.set("usage", std::string(*usage));
     }
@@ -150,6 +150,27 @@ class OpenaiResponsesReader final : public StreamReader {
     message.set("status", "\"incomplete\"");
     message.set("content", fmt::format(R"([{{"type":"output_text","text":"{}","annotations":[]}}])", item.text));
     return message.text();
+  }
+
+  [[nodiscard]] std::string withCallIds(const std::string& output) const {
+    std::string list = "[";
+    std::size_t number = 0;
+    bool changed = false;
+    json::ArrayReader items(output);
+    while (const auto item = items.next()) {
+      std::string text(*item);
+      const std::string type = json::findString(*item, "type").value_or("");
+      const bool call = type == "function_call" || type == "custom_tool_call";
+      if (call && json::findString(*item, "call_id").value_or("").empty()) {
+        MemberList members(*item);
+        members.set("call_id", json::quoted(newCallId(json::findString(response_, "id").value_or(""), number)));
+        text = members.text();
+        changed = true;
+      }
+      ++number;
+      list.append(list.size() > 1 ? "," : "").append(text);
+    }
+    return changed ? list + "]" : output;
   }
 
   std::string response_ = "{}";

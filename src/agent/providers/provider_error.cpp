@@ -1,5 +1,6 @@
 #include "agent/providers/provider_error.h"
 #include "agent/tools/credentials.h"
+#include "base/environment.h"
 
 #include <fmt/format.h>
 
@@ -56,7 +57,7 @@ std::optional<Error> providerError(std::string_view text) {
   if (!error || *error == "null") return std::nullopt;
   std::string kind;
   for (const char* name : {"type", "status", "code"}) {
-    if (kind.empty()) kind = json::findString(*error, name).value_or("");
+    if (kind.empty() || kind == "error") kind = json::findString(*error, name).value_or("");
   }
   std::string message = json::findString(*error, "message").value_or(std::string(stringBody(*error)));
   if (message.empty()) message = excerpt(*error);
@@ -65,7 +66,10 @@ std::optional<Error> providerError(std::string_view text) {
                   .error();
   if (kind == "invalid_request_error" || kind == "INVALID_ARGUMENT") out.code = ErrorCode::InvalidArgument;
   out.retryable = kind.find("overloaded") != std::string::npos || kind.find("rate_limit") != std::string::npos ||
-                  kind == "api_error" || kind == "server_error" || kind == "UNAVAILABLE" || kind == "INTERNAL";
+                  kind == "api_error" || kind.find("server_error") != std::string::npos ||
+                  kind.find("timeout") != std::string::npos || kind == "UNAVAILABLE" || kind == "INTERNAL" ||
+                  kind == "DEADLINE_EXCEEDED" || kind == "RESOURCE_EXHAUSTED";
+  if (isSpendLimit(text)) out.retryable = false;
   return out;
 }
 
@@ -77,6 +81,20 @@ std::string joinUrl(std::string_view base, std::string_view path) {
 void leaveOutSampling(MemberList& body, const ModelFacts& facts) {
   if (facts.sampling) return;
   for (const char* name : {"temperature", "top_p", "top_k"}) body.remove(name);
+}
+
+bool isTooLong(std::string_view message) {
+  constexpr std::string_view kSigns[] = {
+      "prompt is too long", "context_length_exceeded", "maximum context length",   "context window",
+      "too many tokens",    "request_too_large",       "maximum number of tokens", "input token count",
+      "input is too long",  "exceeds the budget"};
+  return std::ranges::any_of(kSigns,
+                             [&](std::string_view sign) { return message.find(sign) != std::string_view::npos; });
+}
+
+std::string newCallId(std::string_view responseId, std::size_t number) {
+  if (!responseId.empty()) return fmt::format("call-{}-{}", responseId, number);
+  return fmt::format("call-{:016x}", systemEnvironment().random.next());
 }
 
 bool isWorthRetrying(const HttpResponse& response) {

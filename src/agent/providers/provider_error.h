@@ -15,6 +15,9 @@ bool isWorthRetrying(const HttpResponse& response);
 /// The error for an answer that is no stream: `{"error":…}`, HTML, half JSON.
 Error refusal(const Endpoint& endpoint, const HttpResponse& response);
 
+/// Whether a refusal says that the prompt has more tokens than the model reads.
+bool isTooLong(std::string_view message);
+
 /// Reads how long a body asks to wait (Gemini's `retryDelay`), when no header says so.
 std::optional<std::uint64_t> retryDelayMs(std::string_view body);
 

@@ -28,6 +28,9 @@ std::unique_ptr<StreamReader> makeOpenaiChatReader();
 std::unique_ptr<StreamReader> makeOpenaiResponsesReader();
 std::unique_ptr<StreamReader> makeGeminiReader();
 
+/// An id for a call that came without one: results are stored apart from their calls, so each needs one.
+std::string newCallId(std::string_view responseId, std::size_t number);
+
 /// Where a provider's API is and how it is spoken to.
 struct Endpoint {
   std::string provider;  ///< "anthropic", "openai", "ollama" …

@@ -94,7 +94,7 @@ void TextListener::onEvent(const AgentEvent& event) {
       say(styled(Style::Dim, fmt::format("{}; trying again in {:.1f} s", text::excerpt(event.text, 200),
                                          static_cast<double>(event.waitMs) / 1000)));
       break;
-    case EventKind::Notice: say(styled(Style::Dim, text::printable(event.text))); break;
+    case EventKind::Notice: say(styled(event.isError ? Style::Red : Style::Dim, text::printable(event.text))); break;
     case EventKind::Aborted:
       if (!event.isError) say(styled(Style::Red, text::excerpt(event.text, 300)));
       break;

@@ -96,7 +96,7 @@ Result<ExitCode> runPrompts(const Context& context, Options& options) {
   if (options.resumeOnly) return kDone;
   if (!options.prompt.empty()) {
     BOUGH_TRY(auto report, opened.chat->say(options.prompt));
-    return report.aborted ? kProblem : kDone;
+    return report.aborted || !report.problem.empty() ? kProblem : kDone;
   }
   for (ExitCode code = kDone;;) {
     auto prompt = nextPrompt(input);
@@ -105,6 +105,7 @@ Result<ExitCode> runPrompts(const Context& context, Options& options) {
     if ((*prompt)->find_first_not_of(" \t\r\n") == std::string::npos) continue;
     auto report = opened.chat->say(**prompt);
     if (report && report->aborted) return kProblem;
+    if (report && !report->problem.empty()) code = kProblem;
     if (report) continue;
     if (report.error().retryable) return std::unexpected(report.error());
     printError(report.error(), context.json);

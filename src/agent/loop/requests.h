@@ -1,0 +1,23 @@
+// What requests took: sums, and how they are stored so that `bough usage` counts each of them once.
+#pragma once
+
+#include <bough/message.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/json_write.h"
+
+namespace bough::agent {
+
+/// The kind of the `custom` entry for a request that gave no message of the conversation: a title, an answer that was
+/// asked for again.
+inline constexpr std::string_view kRequestKind = "request";
+
+void addUsage(Usage& sum, const Usage& usage);
+/// Writes `"usage":{…}`, or another member of that form.
+void writeUsage(json::Writer& writer, const Usage& usage, std::string_view name = "usage");
+/// {"kind":"request","purpose":…,"model":…,"usage":{…}}
+std::string requestPayload(std::string_view purpose, std::string_view model, const Usage& usage);
+
+}  // namespace bough::agent

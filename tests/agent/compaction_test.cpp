@@ -1,0 +1,114 @@
+// What survives a compaction, and that every request is counted.
+#include <bough/catalog.h>
+
+#include "agent/loop_fixture.h"
+#include "agent/parts/prompts.h"
+
+namespace bough::agent {
+namespace {
+
+// Answers "ok", runs `steps` calls before that, and keeps the requests for summaries.
+class Scribe final : public Provider {
+ public:
+  [[nodiscard]] std::string name() const override { return "test/scribe"; }
+  [[nodiscard]] Dialect dialect() const override { return Dialect::Bough; }
+  Result<Answer> stream(const ModelRequest& request, const StreamEvents&, const CancelToken&) override {
+    Answer answer;
+    if (request.context.find("Summarize the conversation") != std::string::npos) {
+      summaries.push_back(request.context);
+      answer.message = said(fmt::format("SUMMARY {}", summaries.size()));
+    } else if (steps > 0) {
+      answer.message = fmt::format(
+          R"({{"role":"assistant","content":[{{"type":"text","text":"step {0} {1}"}},{{"type":"tool_call","id":"c{0}","name":"ls","input":{{}}}}]}})",
+          steps, std::string(400, 'y'));
+      --steps;
+    } else {
+      last = request.context;
+      answer.message = said("ok");
+    }
+    return answer;
+  }
+  static std::string said(const std::string& text) {
+    return fmt::format(
+        R"({{"role":"assistant","content":[{{"type":"text","text":"{}"}}],"usage":{{"inputTokens":100,"outputTokens":7}}}})",
+        text);
+  }
+
+  std::size_t steps = 0;
+  std::vector<std::string> summaries;
+  std::string last;
+};
+
+TEST_F(LoopTest, TheGoalAndTheNewestFifthSurviveACompactionInTheMiddleOfATurn) {
+  auto scribe = std::make_unique<Scribe>();
+  Scribe& model = *scribe;
+  provider_ = std::move(scribe);
+  model.steps = 40;
+  options_.windowTokens = 8'000;
+  options_.compactShare = 0.5;
+  const auto report = runTurn(agent(), here(), "THE GOAL is to list everything");
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  ASSERT_GT(model.summaries.size(), 1U);
+  // Each summary was made with the goal before it, and the later ones with the earlier.
+  for (const std::string& each : model.summaries) EXPECT_NE(each.find("THE GOAL"), std::string::npos) << each;
+  EXPECT_NE(model.summaries.back().find("SUMMARY "), std::string::npos);
+  EXPECT_NE(model.last.find("THE GOAL"), std::string::npos) << model.last;
+  EXPECT_NE(model.last.find("SUMMARY "), std::string::npos);
+  // More than one answer is kept word for word.
+  std::size_t kept = 0;
+  for (std::size_t at = model.last.find("step "); at != std::string::npos; at = model.last.find("step ", at + 1))
+    ++kept;
+  EXPECT_GE(kept, 3U) << model.last;
+}
+
+TEST_F(LoopTest, ALongHistoryIsSummarizedInParts) {
+  auto scribe = std::make_unique<Scribe>();
+  Scribe& model = *scribe;
+  provider_ = std::move(scribe);
+  options_.compactShare = 0;
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_TRUE(runTurn(agent(), here(), fmt::format("message {} {}", i, std::string(600, 'x'))).has_value());
+  }
+  options_.compactShare = 0.5;
+  options_.windowTokens = 4'000;
+  ASSERT_TRUE(runTurn(agent(), here(), "and now?").has_value());
+  ASSERT_GT(model.summaries.size(), 2U);
+  std::string all;
+  for (const std::string& each : model.summaries) {
+    EXPECT_LT(each.size(), 16'000U);
+    all += each;
+  }
+  // Nothing fell out: every message that is not kept was in one of the parts.
+  for (int i = 0; i < 24; ++i) EXPECT_NE(all.find(fmt::format("message {} ", i)), std::string::npos) << i;
+}
+
+TEST_F(LoopTest, RequestsForTitlesAndSummariesAreCounted) {
+  auto chat = std::move(
+      *Chat::make(*store_, listener_, cancel_, {.model = "offline/echo", .folder = work(), .makeTitles = true}));
+  ASSERT_TRUE(chat->open(sessionId_).has_value());
+  for (const char* text : {"hello", "again", "and again"}) ASSERT_TRUE(chat->say(text).has_value());
+  Usage expected;
+  std::size_t requests = 0;
+  const auto count = [&](std::string_view usage) {
+    expected.inputTokens += json::findUnsigned(usage, "inputTokens").value_or(0);
+    expected.outputTokens += json::findUnsigned(usage, "outputTokens").value_or(0);
+    ++requests;
+  };
+  for (const Entry& entry : entries()) {
+    if (entry.type == "message") {
+      if (const auto usage = json::findMember(memberOr(entry.payload, "message"), "usage")) count(*usage);
+    }
+    if (json::findString(entry.payload, "kind") == "request") count(memberOr(entry.payload, "usage"));
+  }
+  EXPECT_EQ(requests, 4U);  // three answers and a title
+  auto catalog = Catalog::open(*store_);
+  ASSERT_TRUE(catalog.has_value());
+  ASSERT_TRUE((*catalog)->catchUp().has_value());
+  const auto row = (*catalog)->session(sessionId_);
+  ASSERT_TRUE(row.has_value());
+  EXPECT_EQ(row->tokens.inputTokens, expected.inputTokens);
+  EXPECT_EQ(row->tokens.outputTokens, expected.outputTokens);
+}
+
+}  // namespace
+}  // namespace bough::agent

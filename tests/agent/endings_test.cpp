@@ -1,0 +1,129 @@
+// How answers end that are not what was asked for: refused, blocked, cut off, used up, too long, without ids.
+#include "agent/loop_fixture.h"
+#include "agent/parts/prompts.h"
+
+namespace bough::agent {
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+TEST_F(LoopTest, RefusalsBlocksAndLimitsAreShown) {
+  struct Case {
+    Dialect dialect;
+    std::string from;
+    std::string to;
+  };
+  const Case cases[] = {
+      {Dialect::Anthropic, "end_turn", "max_tokens"},
+      {Dialect::Anthropic, "end_turn", "refusal"},
+      {Dialect::OpenaiChat, "\"stop\"", "\"length\""},
+      {Dialect::OpenaiChat, "\"stop\"", "\"content_filter\""},
+      {Dialect::OpenaiResponses, R"("status":"completed","model")",
+       R"("status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"model")"},
+      {Dialect::Gemini, "\"STOP\"", "\"SAFETY\""},
+      {Dialect::Gemini, "\"STOP\"", "\"MAX_TOKENS\""},
+  };
+  for (const Case& each : cases) {
+    sessionId_ = store_->createSession()->sessionId;
+    listener_.events.clear();
+    LoopbackServer server([&](const HttpIn&, Reply& reply) {
+      reply.stream(replaced(streamOf(each.dialect, {"", "A half", {}}, 1), each.from, each.to));
+    });
+    provider_ = makeHttpProvider(loopbackEndpoint(server, each.dialect), {}, {.attempts = 1});
+    const auto report = runTurn(agent(), here(), "hello");
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_FALSE(report->problem.empty()) << toString(each.dialect) << each.to;
+    EXPECT_EQ(report->text, "A half");
+    ASSERT_FALSE(listener_.of(EventKind::Notice).empty()) << toString(each.dialect) << each.to;
+    EXPECT_TRUE(listener_.of(EventKind::Notice).back().isError);
+  }
+}
+
+TEST_F(LoopTest, AWholeAnswerHasNoProblem) {
+  const auto report = runTurn(agent(), here(), "hello");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->problem, "");
+}
+
+TEST_F(LoopTest, AnAnswerThatReasoningUsedUpIsAskedForAgainWithMore) {
+  std::atomic<int> count{0};
+  LoopbackServer server([&](const HttpIn&, Reply& reply) {
+    const bool first = ++count == 1;
+    const std::string stream = streamOf(Dialect::OpenaiChat, {"", first ? "" : "Here it is.", {}}, 1);
+    reply.stream(first ? replaced(stream, "\"stop\"", "\"length\"") : stream);
+  });
+  Endpoint endpoint = loopbackEndpoint(server, Dialect::OpenaiChat);
+  endpoint.facts.outputTokens = 100'000;
+  provider_ = makeHttpProvider(endpoint, {}, {.attempts = 1});
+  const auto report = runTurn(agent(), here(), "think hard");
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->text, "Here it is.");
+  ASSERT_EQ(server.requests().size(), 2U);
+  EXPECT_NE(server.requests()[1].body.find("100000"), std::string::npos);
+  // Both were paid for, and both are stored.
+  std::size_t requests = 0;
+  for (const Entry& entry : entries()) requests += json::findString(entry.payload, "kind") == "request" ? 1U : 0U;
+  EXPECT_EQ(requests, 1U);
+}
+
+TEST_F(LoopTest, APromptThatIsTooLongIsCompactedAndSentAgain) {
+  bool strict = false;
+  LoopbackServer server([&](const HttpIn& in, Reply& reply) {
+    const bool summary = in.body.find("Summarize the conversation") != std::string::npos;
+    if (strict && !summary && in.body.find("message 0") != std::string::npos &&
+        in.body.find("THE SUMMARY") == std::string::npos) {
+      reply.answer(
+          400, "application/json",
+          R"({"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 > 8"}})");
+      return;
+    }
+    reply.stream(streamOf(Dialect::Anthropic, {"", summary ? "THE SUMMARY" : "Fine.", {}}, 1));
+  });
+  provider_ = makeHttpProvider(loopbackEndpoint(server, Dialect::Anthropic), {}, {.attempts = 1});
+  options_.windowTokens = 3'000;
+  options_.compactShare = 0.99;
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(runTurn(agent(), here(), fmt::format("message {} {}", i, std::string(800, 'x'))).has_value());
+  }
+  strict = true;
+  const auto report = runTurn(agent(), here(), "the last one");
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->text, "Fine.");
+  EXPECT_NE(server.requests().back().body.find("THE SUMMARY"), std::string::npos);
+}
+
+TEST(StreamReader, CallsWithoutAnIdGetOne) {
+  struct Case {
+    Dialect dialect;
+    std::unique_ptr<StreamReader> (*make)();
+  };
+  for (const Case& each :
+       {Case{Dialect::Anthropic, makeAnthropicReader}, Case{Dialect::OpenaiChat, makeOpenaiChatReader},
+        Case{Dialect::OpenaiResponses, makeOpenaiResponsesReader}, Case{Dialect::Gemini, makeGeminiReader}}) {
+    const ScriptedAnswer answer{"", "Two", {{"ls", "{}"}, {"ls", "{}"}}};
+    const std::string stream =
+        replaced(replaced(streamOf(each.dialect, answer, 1), "\"call_1_1\"", "\"\""), "\"call_1_2\"", "\"\"");
+    const auto reader = each.make();
+    SseParser parser;
+    ASSERT_TRUE(parser.feed(
+        stream, [&](const SseEvent& event) { return reader->take(event, [](const Delta&) {}).has_value(); }));
+    const Answer done = reader->finish(false);
+    const auto message = normalize(done.message, each.dialect);
+    ASSERT_TRUE(message.has_value());
+    std::vector<std::string> ids;
+    for (const Block& block : message->blocks) {
+      if (block.kind == BlockKind::ToolCall) ids.push_back(block.id.decode());
+    }
+    ASSERT_EQ(ids.size(), 2U) << toString(each.dialect) << done.message;
+    EXPECT_FALSE(ids[0].empty()) << toString(each.dialect);
+    EXPECT_NE(ids[0], ids[1]) << toString(each.dialect);
+  }
+}
+
+}  // namespace
+}  // namespace bough::agent
