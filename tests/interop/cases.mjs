@@ -2,6 +2,21 @@
 // texts of reasoning, which pi sends as words when they are another model's. `targets`: all programs, unless it says less.
 const kRollout = (folder, number) => `codex/${folder}/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-0753167100${number}.jsonl`;
 const kShell = '{"type":"exec","command":["ls"],"timeout_ms":null,"working_directory":null,"env":null,"user":null}';
+const kSearch = ['assistant: [web_search_call] {"action":{"type":"search","query":"q"}}'];
+const calls = ({ search = [], image = '' }) => [
+  'user: Look around',
+  'call#0 exec_command {"cmd":"ls"}',
+  'result#0 a.txt',
+  'call#1 apply_patch {"input":"*** Begin Patch\\n*** End Patch"}',
+  'result#1 ok',
+  `call#2 local_shell ${kShell}`,
+  'result#2 b.txt',
+  ...search,
+  'call#3 view_image {}',
+  `result#3 ${image}`,
+  'image',
+  'assistant: Two files and a dot.',
+];
 
 export const kCases = [
   {
@@ -24,7 +39,9 @@ export const kCases = [
   {
     file: kRollout('calls', '03'),
     thoughts: ['Two commands.'],
-    history: ['user: Look around', 'call#0 exec_command {"cmd":"ls"}', 'result#0 a.txt', 'call#1 apply_patch {"input":"*** Begin Patch\\n*** End Patch"}', 'result#1 ok', `call#2 local_shell ${kShell}`, 'result#2 b.txt', 'call#3 view_image {}', 'result#3 ', 'image', 'assistant: Two files and a dot.'],
+    history: calls({}),
+    // A search that Codex's own provider made reaches other providers as text. pi says in words that there is an image.
+    historyIn: { 'claude-code': calls({ search: kSearch }), 'gemini-cli': calls({ search: kSearch }), pi: calls({ image: '(see attached image)' }) },
   },
   {
     file: kRollout('compacted', '04'),
