@@ -105,7 +105,7 @@ void TextListener::onEvent(const AgentEvent& event) {
 std::optional<bool> TextListener::allow(const agent::ToolCall& call, const std::string& question) {
   if (always_.contains(question)) return true;
   endText();
-  const std::string offer = call.name == "bash" ? ", [a]lways exactly this command in this chat" : "";
+  const std::string offer = call.name == "bash" ? ", [a]lways this command" : "";
   const auto answer =
       ask_(fmt::format("{}\n  allow it? [y]es, [n]o{}: ", styled(Style::Bold, text::printableLines(question)), offer));
   if (!answer) return std::nullopt;
