@@ -46,7 +46,8 @@ void setSignals(bool blocked) {
 }
 
 [[noreturn]] void execute(const KeptProgram& program) {
-  (void)::setsid();  // no terminal to read from or to take over
+  (void)::setsid();                          // no terminal to read from or to take over
+  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a command that kills its keeper ends with it
   setSignals(/*blocked=*/false);
   const int input = program.input >= 0 ? program.input : ::open("/dev/null", O_RDONLY);
   const int reports = ::fcntl(program.reports, F_DUPFD_CLOEXEC, 10);
