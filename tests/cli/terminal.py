@@ -139,12 +139,63 @@ def test_tables_fit_narrow_terminals(folder, bough):
             if width < 80 and (first == "0" or "home" in command) or width < 60 and "long" in command:
                 continue  # without a number the whole id is shown, and all that was asked for
             screen = terminal.run("bough " + command.replace("home ", ""))
-            rows = [at for at, line in enumerate(screen.splitlines()) if line.startswith(first)]
+            rows = [at for at, line in enumerate(screen.splitlines()) if re.match("@" if first == "@" else "[0-9a-f]{8} ", line)]
             check(len(rows) == 3 and rows[2] - rows[0] == 2, f"three lines of {command}, none of which wraps in {width} columns", screen)
         screen = terminal.run("bough ls")
         check("unfinished" in screen or width < 80, "the state is shown where there is room", screen)
-        check(("messages" in screen and "size" in screen) == (width == 200), "the rest is shown where there is more room", screen)
+        check(("messages" in screen and "size" in screen) == (width >= 80), "the rest is shown where there is more room", screen)
         terminal.close()
+
+
+def test_a_pager_that_cannot_start_leaves_the_text_on_the_terminal(folder, bough):
+    terminal = Terminal(folder, bough)
+    for pager in ("/nothing/there", "exit 126"):
+        screen = terminal.run(f"PAGER='{pager}' bough show short")
+        check("A short one" in screen, f"the text is shown though the pager {pager} is not there", screen)
+        terminal.type(f"PAGER='{pager}' bough show long")
+        terminal.wait(lambda text: "Line 40" in text and text.rstrip().endswith(PROMPT))
+        lines = re.findall(r"Line (\d+)$", terminal.tmux("capture-pane", "-p", "-S", "-"), re.M)
+        check(lines[-40:] == [str(number) for number in range(1, 41)], "all of it, once", lines)
+    terminal.close()
+
+
+def test_numbers_belong_to_the_terminal_that_listed(folder, bough):
+    here, there = Terminal(folder, bough), Terminal(folder, bough)
+    for session in ("first-one", "second-one"):
+        subprocess.run([bough, "--store", f"{folder}/two", "new", "--id", session], check=True, capture_output=True)
+    for terminal, key in ((here, "first"), (there, "second")):
+        terminal.run("export BOUGH_STORE=$HOME/two")
+    screen = here.run("bough ls | grep -n one")
+    newest = re.search(r"@1 +(\S+)", screen)[1]
+    there.run("bough rm " + newest + " --yes; bough trash --restore " + newest + "; bough rename second-one Later; bough rename first-one Latest")
+    there.run("bough ls")
+    screen = here.run("bough cat @1 | grep -o '\"sessionId\":\"[^\"]*\"'")
+    check(f'"sessionId":"{newest}"' in screen, "another terminal's list changes nothing here", screen)
+    here.close()
+    there.close()
+
+
+def test_a_loose_name_is_asked_about_before_something_changes(folder, bough):
+    terminal = Terminal(folder, bough)
+    terminal.run("bough rename short 'A short title'")
+    terminal.type("bough label shor mark")
+    screen = terminal.wait(lambda text: "[y/N]" in text)
+    check('"shor" is session short "A short title". Change it?' in screen, "the question shows the title", screen)
+    terminal.type("n")
+    terminal.wait(lambda text: "nothing was changed" in text)
+    terminal.tmux("send-keys", "C-l")
+    terminal.type("bough label shor mark")
+    terminal.wait(lambda text: "[y/N]" in text)
+    terminal.type("y")
+    terminal.wait(lambda text: "label mark is now on" in text)
+    terminal.close()
+
+
+def test_json_on_a_terminal_holds_nothing_that_acts(folder, bough):
+    terminal = Terminal(folder, bough)
+    screen = terminal.run("bough cat bad | grep -c $'\\u009b'; bough cat bad")
+    check("\n1\n" in screen and "\\u009b31m" in screen.replace("\n", ""), "C1 controls are escaped, but not in a pipe", screen)
+    terminal.close()
 
 
 def test_long_work_shows_a_bar_that_goes_when_it_is_done(folder, bough):
