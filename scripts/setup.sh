@@ -22,11 +22,11 @@ need() {
 }
 
 build_packages=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev libsqlite3-dev
-  libutf8proc-dev libcurl4-openssl-dev libedit-dev)
-test_packages=(libsimdjson-dev libgtest-dev python3 git tmux less zstd gzip)
+  libutf8proc-dev libcurl4-openssl-dev libedit-dev libpq-dev)
+test_packages=(libsimdjson-dev libgtest-dev python3 git tmux less zstd gzip postgresql)
 clang_packages=(clang-19 libclang-rt-19-dev)
 tidy_packages=(clang-19 clang-tidy-19 clang-format-19)
-bench_packages=(libsimdjson-dev librocksdb-dev sqlite3 ripgrep)
+bench_packages=(libsimdjson-dev librocksdb-dev sqlite3 ripgrep postgresql)
 
 # configure FOLDER OPTION…: runs CMake once; later changes of the build files are picked up by ninja.
 configure() {

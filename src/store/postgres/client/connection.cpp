@@ -1,0 +1,191 @@
+#include "store/postgres/client/connection.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+
+#include "store/postgres/client/failure.h"
+
+namespace bough::postgres {
+namespace {
+
+int leftMs(Deadline deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
+}
+
+void ignoreNotices(void* /*unused*/, const char* /*message*/) {}
+
+}  // namespace
+
+Exchange<std::unique_ptr<Connection>> Connection::open(const Location& location, Deadline deadline) {
+  std::unique_ptr<Connection> made(new Connection(location));
+  // The last of two equal keywords counts, so the URL wins over the first and loses to the others.
+  const std::array<const char*, 5> keywords{"fallback_application_name", "dbname", "client_encoding", "replication",
+                                            nullptr};
+  const std::array<const char*, 5> values{"bough", location.url.c_str(), "UTF8", "false", nullptr};
+  made->connection_ = libpq().PQconnectStartParams(keywords.data(), values.data(), /*expand_dbname=*/1);
+  if (made->connection_ == nullptr) throw std::bad_alloc();
+  libpq().PQsetNoticeProcessor(made->connection_, ignoreNotices, nullptr);
+  for (PostgresPollingStatusType status = PGRES_POLLING_WRITING; status != PGRES_POLLING_OK;
+       status = libpq().PQconnectPoll(made->connection_)) {
+    if (status == PGRES_POLLING_FAILED || libpq().PQstatus(made->connection_) == CONNECTION_BAD) {
+      return std::unexpected(connectFailure(location, libpq().PQerrorMessage(made->connection_)));
+    }
+    if (auto ready = made->waitFor(status == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline); !ready) {
+      return std::unexpected(ready.error());
+    }
+  }
+  if (libpq().PQsetnonblocking(made->connection_, 1) != 0 || libpq().PQenterPipelineMode(made->connection_) != 1) {
+    return std::unexpected(made->lost("it does not take statements in a pipeline"));
+  }
+  return made;
+}
+
+Connection::~Connection() {
+  if (connection_ != nullptr) libpq().PQfinish(connection_);
+}
+
+void Connection::abandon() {
+  // PQfinish would say goodbye on the socket that the parent still uses. The memory is given up.
+  if (connection_ != nullptr) ::close(libpq().PQsocket(connection_));
+  connection_ = nullptr;
+}
+
+Failure Connection::lost(std::string what) {
+  if (what.empty()) what = connection_ == nullptr ? "it is closed" : libpq().PQerrorMessage(connection_);
+  return lostFailure(location_, what, sent_);
+}
+
+Failure Connection::timedOut() {
+  return timeoutFailure(location_, sent_);
+}
+
+Failure Connection::refused(const PGresult* result) const {
+  const char* const state = libpq().PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const char* const primary = libpq().PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+  return sqlFailure(location_, state == nullptr ? "" : state,
+                    primary == nullptr ? libpq().PQresultErrorMessage(result) : primary);
+}
+
+Exchange<void> Connection::waitFor(short events, Deadline deadline) {
+  for (;;) {
+    pollfd socket{.fd = libpq().PQsocket(connection_), .events = events, .revents = 0};
+    const int ready = ::poll(&socket, 1, leftMs(deadline));
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return std::unexpected(lost("poll fails"));
+    if (std::chrono::steady_clock::now() >= deadline) return std::unexpected(timedOut());
+  }
+}
+
+Exchange<void> Connection::send(const Call& call, bool prepared, bool preparing) {
+  const std::string name(call.name);
+  const std::string sql(call.sql);
+  const std::vector<const char*> values = call.parameters.pointers();
+  const std::vector<int> formats(values.size(), 1);
+  const auto& lengths = call.parameters.lengths();
+  const auto& types = call.parameters.types();
+  const int count = call.parameters.size();
+  if (preparing && libpq().PQsendPrepare(connection_, name.c_str(), sql.c_str(), count, types.data()) != 1) {
+    return std::unexpected(lost({}));
+  }
+  const int done = prepared ? libpq().PQsendQueryPrepared(connection_, name.c_str(), count, values.data(),
+                                                          lengths.data(), formats.data(), 1)
+                            : libpq().PQsendQueryParams(connection_, sql.c_str(), count, types.data(), values.data(),
+                                                        lengths.data(), formats.data(), 1);
+  if (done != 1) return std::unexpected(lost({}));
+  return {};
+}
+
+// Reads while it writes: otherwise both sides could wait for one another.
+Exchange<void> Connection::flush(Deadline deadline) {
+  for (;;) {
+    const int left = libpq().PQflush(connection_);
+    if (left == 0) return {};
+    if (left < 0) return std::unexpected(lost({}));
+    if (auto ready = waitFor(POLLIN | POLLOUT, deadline); !ready) return ready;
+    if (libpq().PQconsumeInput(connection_) != 1) return std::unexpected(lost({}));
+  }
+}
+
+Exchange<PGresult*> Connection::nextResult(Deadline deadline) {
+  while (libpq().PQisBusy(connection_) != 0) {
+    if (auto ready = waitFor(POLLIN, deadline); !ready) return std::unexpected(ready.error());
+    if (libpq().PQconsumeInput(connection_) != 1) return std::unexpected(lost({}));
+  }
+  return libpq().PQgetResult(connection_);
+}
+
+Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool prepare, Deadline deadline) {
+  if (connection_ == nullptr) return std::unexpected(lost({}));
+  sent_ = false;
+  struct Answer {
+    std::size_t call = 0;
+    bool preparation = false;
+  };
+  std::vector<Answer> expected;
+  std::set<std::string_view> preparing;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const bool byName = prepare && !calls[i].name.empty();
+    const bool first = byName && !prepared_.contains(calls[i].name) && preparing.insert(calls[i].name).second;
+    if (first) expected.push_back({.call = i, .preparation = true});
+    expected.push_back({.call = i});
+    if (auto queued = send(calls[i], byName, first); !queued) return std::unexpected(queued.error());
+  }
+  if (libpq().PQpipelineSync(connection_) != 1) return std::unexpected(lost({}));
+  sent_ = true;
+  if (auto flushed = flush(deadline); !flushed) return std::unexpected(flushed.error());
+
+  std::vector<Rows> results(calls.size());
+  std::optional<Failure> failure;
+  for (std::size_t at = 0;;) {
+    auto received = nextResult(deadline);
+    if (!received) return std::unexpected(received.error());
+    if (*received == nullptr) {  // the end of one statement's results
+      if (++at > expected.size() + 1) return std::unexpected(lost("its answer has no end"));
+      continue;
+    }
+    Rows rows(*received);
+    const ExecStatusType status = libpq().PQresultStatus(*received);
+    if (status == PGRES_PIPELINE_SYNC) break;
+    if (status == PGRES_FATAL_ERROR && !failure) failure = refused(*received);
+    const bool good = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+    if (!good || at >= expected.size()) continue;
+    if (expected[at].preparation) {
+      prepared_.emplace(calls[expected[at].call].name);
+    } else {
+      results[expected[at].call] = std::move(rows);
+    }
+  }
+  if (failure) return std::unexpected(std::move(*failure));
+  return results;
+}
+
+Exchange<std::vector<std::string>> Connection::waitForNotifications(int wakeFd, int timeoutMs) {
+  std::vector<std::string> payloads;
+  const auto collect = [&] {
+    while (PGnotify* const notification = libpq().PQnotifies(connection_)) {
+      payloads.emplace_back(notification->extra);
+      libpq().PQfreemem(notification);
+    }
+  };
+  collect();
+  if (!payloads.empty()) return payloads;
+  std::array<pollfd, 2> waiting{pollfd{.fd = libpq().PQsocket(connection_), .events = POLLIN, .revents = 0},
+                                pollfd{.fd = wakeFd, .events = POLLIN, .revents = 0}};
+  const int ready = ::poll(waiting.data(), waiting.size(), timeoutMs);
+  if (ready < 0 && errno != EINTR) return std::unexpected(lost("poll fails"));
+  if (ready > 0 && waiting[0].revents != 0) {
+    sent_ = false;
+    if (libpq().PQconsumeInput(connection_) != 1) return std::unexpected(lost({}));
+    collect();
+  }
+  return payloads;
+}
+
+}  // namespace bough::postgres

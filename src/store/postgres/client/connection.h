@@ -1,0 +1,60 @@
+// One connection to PostgreSQL. Statements are sent in pipeline mode, so that any number of them costs one round trip,
+// and are one transaction unless they say otherwise.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/error.h"
+#include "store/postgres/client/failure.h"
+#include "store/postgres/client/location.h"
+#include "store/postgres/client/values.h"
+
+namespace bough::postgres {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+/// A statement with its parameters. `name` is what it is prepared as; empty: it is not prepared.
+struct Call {
+  std::string_view name;
+  std::string_view sql;
+  Parameters parameters;
+};
+
+class Connection {
+ public:
+  static Exchange<std::unique_ptr<Connection>> open(const Location& location, Deadline deadline);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Sends all statements, then waits for all results: one round trip. When one fails, none has changed anything.
+  Exchange<std::vector<Rows>> run(std::span<const Call> calls, bool prepare, Deadline deadline);
+  /// Waits for a notification, or for `wakeFd` to become readable. Returns the payloads.
+  Exchange<std::vector<std::string>> waitForNotifications(int wakeFd, int timeoutMs);
+
+  /// Lets go of the connection without a word to the server: for the child of a fork, which shares the socket.
+  void abandon();
+
+ private:
+  explicit Connection(const Location& location) : location_(location) {}
+  Exchange<void> send(const Call& call, bool prepared, bool preparing);
+  Exchange<void> flush(Deadline deadline);
+  Exchange<void> waitFor(short events, Deadline deadline);
+  Exchange<PGresult*> nextResult(Deadline deadline);
+  Failure lost(std::string what);
+  Failure timedOut();
+  Failure refused(const PGresult* result) const;
+
+  const Location& location_;
+  PGconn* connection_ = nullptr;
+  std::set<std::string, std::less<>> prepared_;
+  bool sent_ = false;  // something of the current exchange may have reached the server
+};
+
+}  // namespace bough::postgres

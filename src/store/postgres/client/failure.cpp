@@ -1,0 +1,108 @@
+#include "store/postgres/client/failure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace bough::postgres {
+namespace {
+
+constexpr const char* kSameIdsHint = "repeat the call with the same entry ids: what was stored is recognized";
+
+// One line of what libpq or the server says.
+std::string oneLine(const Location& location, std::string_view words) {
+  std::string line = withoutSecrets(location, std::string(words));
+  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
+  std::ranges::replace(line, '\n', ' ');
+  return text::printable(line);
+}
+
+Failure make(Trouble trouble, ErrorCode code, std::string message, std::string hint) {
+  return {.trouble = trouble, .error = fail(code, std::move(message), std::move(hint)).error()};
+}
+
+struct Meaning {
+  std::string_view state;  // the SQLSTATE, or the beginning of it
+  Trouble trouble;
+  ErrorCode code;
+  const char* hint;
+};
+
+// The first that fits counts.
+constexpr std::array<Meaning, 21> kMeanings{{
+    {"40", Trouble::Repeat, ErrorCode::Busy, "retry"},
+    {"55P03", Trouble::Repeat, ErrorCode::Busy, "another client holds the session; retry"},
+    {"57014", Trouble::Refused, ErrorCode::Timeout,
+     "the server cancelled the statement; retry, or raise statement_timeout"},
+    {"26000", Trouble::NotPrepared, ErrorCode::Busy, "retry"},
+    {"42P05", Trouble::NotPrepared, ErrorCode::Busy, "retry"},
+    {"57P", Trouble::LostInBetween, ErrorCode::Unavailable, "the server stops or starts; retry"},
+    {"08", Trouble::LostInBetween, ErrorCode::Unavailable, "retry"},
+    {"25006", Trouble::LostBefore, ErrorCode::ReadOnly,
+     "this server is a standby: name all servers and add target_session_attrs=read-write to the URL"},
+    {"53100", Trouble::Refused, ErrorCode::NoSpace, "free space on the server's disk, then retry"},
+    {"53300", Trouble::LostBefore, ErrorCode::Unavailable,
+     "the server has no free connection: raise max_connections, or retry"},
+    {"53", Trouble::Refused, ErrorCode::NoSpace, "the server is out of memory or disk space; retry later"},
+    {"54000", Trouble::Refused, ErrorCode::InvalidArgument,
+     "the entry is larger than the server takes: store large data as an attachment"},
+    {"54", Trouble::Refused, ErrorCode::InvalidArgument,
+     "the batch is larger than the server takes: append fewer entries at once"},
+    {"42501", Trouble::Refused, ErrorCode::ReadOnly,
+     "this role lacks a right; docs/scale.md says which rights each role has"},
+    {"3F000", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
+    {"42P01", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
+    {"42883", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
+    {"3D000", Trouble::Refused, ErrorCode::NotFound, "create the database with `createdb`, or correct the URL"},
+    {"28", Trouble::Refused, ErrorCode::ReadOnly,
+     "check the user and the password; ~/.pgpass or PGPASSWORD can hold it"},
+    {"XX001", Trouble::Refused, ErrorCode::Damaged, "the server's files are damaged: restore a backup"},
+    {"XX002", Trouble::Refused, ErrorCode::Damaged, "an index of the server is damaged: REINDEX it"},
+}};
+
+}  // namespace
+
+Failure connectFailure(const Location& location, std::string_view words) {
+  const std::string line = oneLine(location, words);
+  const std::string message = fmt::format("cannot connect to {}: {}", location.shown, line);
+  // libpq gives no SQLSTATE here. These are its own and the server's words, which do not depend on a locale of ours.
+  if (line.contains("password authentication failed") || line.contains("no password supplied") ||
+      line.contains("no pg_hba.conf entry") || (line.contains("role \"") && line.contains("does not exist"))) {
+    return make(Trouble::Refused, ErrorCode::ReadOnly, message,
+                "check the user and the password; ~/.pgpass or PGPASSWORD can hold it");
+  }
+  if (line.contains("database \"") && line.contains("does not exist")) {
+    return make(Trouble::Refused, ErrorCode::NotFound, message,
+                "create the database with `createdb`, or correct the URL");
+  }
+  return make(Trouble::LostBefore, ErrorCode::Unavailable, message,
+              "check that the server runs and the URL is right; retry");
+}
+
+Failure lostFailure(const Location& location, std::string_view words, bool sent) {
+  const std::string message = fmt::format("lost the connection to {}: {}", location.shown, oneLine(location, words));
+  return sent ? make(Trouble::LostInBetween, ErrorCode::OutcomeUnknown, message, kSameIdsHint)
+              : make(Trouble::LostBefore, ErrorCode::Unavailable, message, "retry");
+}
+
+Failure timeoutFailure(const Location& location, bool sent) {
+  const std::string message = fmt::format("{} did not answer in time", location.shown);
+  return sent ? make(Trouble::Late, ErrorCode::OutcomeUnknown, message, kSameIdsHint)
+              : make(Trouble::Late, ErrorCode::Timeout, message, "check that the server runs; retry");
+}
+
+Failure sqlFailure(const Location& location, std::string_view state, std::string_view words) {
+  const std::string message = fmt::format("{}: {}", location.shown, oneLine(location, words));
+  const auto* const found =
+      std::ranges::find_if(kMeanings, [&](const Meaning& meaning) { return state.starts_with(meaning.state); });
+  Failure failure = found == kMeanings.end()
+                        ? make(Trouble::Refused, ErrorCode::Io, fmt::format("{} ({})", message, state), "")
+                        : make(found->trouble, found->code, message, found->hint);
+  failure.sqlState = state;
+  return failure;
+}
+
+}  // namespace bough::postgres

@@ -1,0 +1,98 @@
+#include "store/postgres/client/location.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "base/try.h"
+#include "store/postgres/client/libpq.h"
+
+namespace bough::postgres {
+namespace {
+
+constexpr std::array<std::string_view, 2> kSchemes{"postgresql://", "postgres://"};
+constexpr std::size_t kMostSchemaBytes = 63;  // of a name in PostgreSQL
+constexpr const char* kUrlHint = "write postgresql://USER@HOST/DATABASE; the password belongs in ~/.pgpass";
+
+bool isSchemaName(std::string_view name) {
+  const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  return !name.empty() && name.size() <= kMostSchemaBytes && !(name.front() >= '0' && name.front() <= '9') &&
+         std::ranges::all_of(name, good);
+}
+
+// Takes `schema=…` out of a URL's query.
+std::string takeSchema(std::string& url) {
+  const std::size_t query = url.find('?');
+  if (query == std::string::npos) return {};
+  std::string kept;
+  std::string schema;
+  std::string_view rest = std::string_view(url).substr(query + 1);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('&'), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    if (part.starts_with("schema=")) {
+      schema = part.substr(7);
+    } else {
+      kept += (kept.empty() ? "" : "&") + std::string(part);
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  url.resize(query);
+  if (!kept.empty()) url += '?' + kept;
+  return schema;
+}
+
+bool isSecret(std::string_view keyword) {
+  return keyword == "password" || keyword == "sslpassword" || keyword == "passfile";
+}
+
+}  // namespace
+
+bool isDatabaseUrl(std::string_view location) {
+  return std::ranges::any_of(kSchemes, [&](std::string_view scheme) { return location.starts_with(scheme); });
+}
+
+Result<Location> parseLocation(std::string_view url) {
+  BOUGH_TRY(loadLibpq());
+  Location location{.url = std::string(url)};
+  const std::string schema = takeSchema(location.url);
+  if (!schema.empty()) {
+    if (!isSchemaName(schema)) {
+      return fail(ErrorCode::InvalidArgument, "the schema in the store's URL is not a valid name",
+                  "use 1 to 63 of a-z, 0-9 and _, not beginning with a digit");
+    }
+    location.schema = schema;
+  }
+  char* problem = nullptr;
+  const std::unique_ptr<PQconninfoOption, decltype(libpq().PQconninfoFree)> options(
+      libpq().PQconninfoParse(location.url.c_str(), &problem), libpq().PQconninfoFree);
+  libpq().PQfreemem(problem);  // it may repeat what is secret
+  if (!options) return fail(ErrorCode::InvalidArgument, "the URL of the database cannot be read", kUrlHint);
+  std::string user;
+  std::string host;
+  std::string port;
+  std::string database;
+  for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
+    if (option->val == nullptr || *option->val == '\0') continue;
+    const std::string_view keyword = option->keyword;
+    if (isSecret(keyword)) location.secrets.emplace_back(option->val);
+    if (keyword == "user") user = option->val;
+    if (keyword == "host") host = option->val;
+    if (keyword == "port") port = option->val;
+    if (keyword == "dbname") database = option->val;
+  }
+  location.shown = "postgresql://" + (user.empty() ? "" : user + "@") + host + (port.empty() ? "" : ":" + port) + "/" +
+                   database + (schema.empty() ? "" : "?schema=" + schema);
+  return location;
+}
+
+std::string withoutSecrets(const Location& location, std::string text) {
+  for (const std::string& secret : location.secrets) {
+    for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at + 3)) {
+      text.replace(at, secret.size(), "***");
+    }
+  }
+  return text;
+}
+
+}  // namespace bough::postgres

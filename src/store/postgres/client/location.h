@@ -1,0 +1,28 @@
+// Where a database is: a URL as libpq takes it, plus `schema`, which names the schema that holds the store.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/error.h"
+
+namespace bough::postgres {
+
+/// Whether a store's location is a database and not a folder.
+bool isDatabaseUrl(std::string_view location);
+
+struct Location {
+  std::string url;                   ///< For libpq; holds secrets.
+  std::string schema = "bough";      ///< 1 to 63 of [a-z0-9_], not beginning with a digit.
+  std::string shown;                 ///< The URL without anything secret, for messages.
+  std::vector<std::string> secrets;  ///< What must not reach any message.
+};
+
+/// InvalidArgument when libpq cannot read the URL; the message repeats nothing of it that may be secret.
+Result<Location> parseLocation(std::string_view url);
+
+/// The text with every secret of the location replaced by `***`.
+std::string withoutSecrets(const Location& location, std::string text);
+
+}  // namespace bough::postgres

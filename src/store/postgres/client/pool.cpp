@@ -1,0 +1,134 @@
+#include "store/postgres/client/pool.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "base/try.h"
+
+namespace bough::postgres {
+namespace {
+
+// Waits longer each time, and not the same time as others that failed together.
+std::chrono::milliseconds pause(int attempt) {
+  thread_local std::minstd_rand chance{std::random_device{}()};
+  const int longest = std::min(5 << std::min(attempt, 8), 1000);
+  return std::chrono::milliseconds(std::uniform_int_distribution(longest / 2, longest)(chance));
+}
+
+}  // namespace
+
+Pool::Pool(Location location, PoolOptions options)
+    : location_(std::move(location)), options_(options), process_(::getpid()) {}
+
+Pool::~Pool() {
+  forgetParent();
+}
+
+// In the child of a fork(2) the connections are still the parent's.
+void Pool::forgetParent() {
+  if (::getpid() == process_) return;
+  for (const auto& connection : idle_) connection->abandon();
+  idle_.clear();
+  open_ = 0;
+  process_ = ::getpid();
+}
+
+Exchange<std::unique_ptr<Connection>> Pool::take(Deadline deadline) {
+  {
+    std::unique_lock lock(mutex_);
+    forgetParent();
+    const auto free = [&] { return !idle_.empty() || open_ < options_.connections; };
+    if (!returned_.wait_until(lock, deadline, free)) return std::unexpected(timeoutFailure(location_, false));
+    if (!idle_.empty()) {
+      auto connection = std::move(idle_.back());
+      idle_.pop_back();
+      return connection;
+    }
+    ++open_;
+  }
+  auto made = Connection::open(location_, deadline);
+  if (!made) giveBack(nullptr);
+  return made;
+}
+
+// Without a connection: one was lost.
+void Pool::giveBack(std::unique_ptr<Connection> connection) {
+  const std::lock_guard lock(mutex_);
+  if (connection) {
+    idle_.push_back(std::move(connection));
+  } else if (open_ > 0) {
+    --open_;
+  }
+  returned_.notify_one();
+}
+
+Exchange<std::unique_ptr<Connection>> Pool::connect() {
+  return Connection::open(location_, deadline());
+}
+
+Exchange<void> Pool::tryOnce(const std::function<Exchange<void>(Connection&)>& use, Deadline deadline) {
+  auto connection = take(deadline);
+  if (!connection) return std::unexpected(connection.error());
+  auto done = use(**connection);
+  const bool good = done || done.error().trouble == Trouble::Refused || done.error().trouble == Trouble::Repeat ||
+                    done.error().trouble == Trouble::NotPrepared;
+  giveBack(good ? std::move(*connection) : nullptr);
+  return done;
+}
+
+Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& use, Deadline end) {
+  bool unknown = false;  // whether an earlier attempt may have been done
+  for (int attempt = 0;; ++attempt) {
+    auto done = tryOnce(use, end);
+    if (done) return done;
+    Failure& failure = done.error();
+    if (failure.trouble == Trouble::NotPrepared) prepare_ = false;
+    unknown |= failure.trouble == Trouble::LostInBetween;
+    const auto wait = failure.trouble == Trouble::NotPrepared ? std::chrono::milliseconds(0) : pause(attempt);
+    const bool final = failure.trouble == Trouble::Refused || failure.trouble == Trouble::Late;
+    if (final || std::chrono::steady_clock::now() + wait >= end) {
+      if (unknown && failure.trouble != Trouble::Refused) {
+        failure.error.code = ErrorCode::OutcomeUnknown;
+        failure.error.hint = lostFailure(location_, "", true).error.hint;
+      }
+      return done;
+    }
+    std::this_thread::sleep_for(wait);
+  }
+}
+
+Exchange<void> Pool::withConnection(const std::function<Exchange<void>(Connection&)>& use) {
+  return repeat(use, deadline());
+}
+
+Exchange<std::vector<Rows>> Pool::exchange(std::span<const Call> calls) {
+  const Deadline end = deadline();
+  std::vector<Rows> results;
+  auto done = repeat(
+      [&](Connection& connection) -> Exchange<void> {
+        auto rows = connection.run(calls, prepare_, end);
+        if (!rows) return std::unexpected(rows.error());
+        results = std::move(*rows);
+        return {};
+      },
+      end);
+  if (!done) return std::unexpected(std::move(done.error()));
+  return results;
+}
+
+Result<std::vector<Rows>> Pool::run(std::span<const Call> calls) {
+  auto done = exchange(calls);
+  if (!done) return std::unexpected(std::move(done.error().error));
+  return std::move(*done);
+}
+
+Result<Rows> Pool::run(Call call) {
+  BOUGH_TRY(auto rows, run(std::span<const Call>(&call, 1)));
+  return std::move(rows.front());
+}
+
+}  // namespace bough::postgres

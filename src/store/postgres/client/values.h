@@ -1,0 +1,82 @@
+// Parameters and results of statements, in PostgreSQL's binary form: no byte is escaped or converted on the way.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/postgres/client/libpq.h"
+
+namespace bough::postgres {
+
+/// The parameters of one statement, in order. The texts are copied.
+class Parameters {
+ public:
+  Parameters& text(std::string_view value);
+  Parameters& bytes(std::string_view value);
+  Parameters& number(std::int64_t value);
+  Parameters& truth(bool value);
+  Parameters& nothing();  ///< NULL, of the type that the statement says.
+  Parameters& textOrNothing(const std::optional<std::string>& value) { return value ? text(*value) : nothing(); }
+  /// Arrays. An element without a value is NULL.
+  Parameters& texts(std::span<const std::optional<std::string_view>> values);
+  Parameters& texts(std::span<const std::string> values);
+  Parameters& byteTexts(std::span<const std::string_view> values);
+  Parameters& numbers(std::span<const std::int64_t> values);
+
+  [[nodiscard]] int size() const { return static_cast<int>(types_.size()); }
+  [[nodiscard]] std::size_t totalBytes() const { return data_.size(); }
+  [[nodiscard]] const std::vector<Oid>& types() const { return types_; }
+  [[nodiscard]] const std::vector<int>& lengths() const { return lengths_; }
+  /// Where each begins; good until another is added.
+  [[nodiscard]] std::vector<const char*> pointers() const;
+
+ private:
+  void begin(Oid type);
+  void end();
+  void put16(std::uint16_t value);
+  void put32(std::uint32_t value);
+  void put64(std::uint64_t value);
+  void arrayHeader(Oid element, std::size_t count, bool nulls);
+
+  static constexpr std::size_t kNull = SIZE_MAX;
+  std::string data_;
+  std::vector<std::size_t> places_;  // kNull for NULL
+  std::vector<int> lengths_;
+  std::vector<Oid> types_;
+};
+
+/// The rows that a statement returned.
+class Rows {
+ public:
+  Rows() = default;
+  explicit Rows(PGresult* result);
+
+  [[nodiscard]] int size() const;
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] bool isNull(int row, int column) const;
+  /// A text or bytea; empty for NULL. Good as long as this lives.
+  [[nodiscard]] std::string_view text(int row, int column) const;
+  [[nodiscard]] std::string string(int row, int column) const { return std::string(text(row, column)); }
+  /// Of int2, int4, int8 or boolean; 0 for NULL.
+  [[nodiscard]] std::int64_t number(int row, int column) const;
+  [[nodiscard]] bool truth(int row, int column) const { return number(row, column) != 0; }
+  /// The elements of an array of integers.
+  [[nodiscard]] std::vector<std::int64_t> numbers(int row, int column) const;
+  /// The elements of an array of texts; NULL is empty.
+  [[nodiscard]] std::vector<std::string> texts(int row, int column) const;
+  /// How many rows a change was about.
+  [[nodiscard]] std::uint64_t changed() const;
+
+ private:
+  struct Clear {
+    void operator()(PGresult* result) const;
+  };
+  std::shared_ptr<PGresult> result_;
+};
+
+}  // namespace bough::postgres

@@ -1,0 +1,148 @@
+#include "store/postgres/schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/try.h"
+#include "store/postgres/schema_functions.h"
+#include "store/postgres/schema_tables.h"
+
+namespace bough::postgres {
+namespace {
+
+static_assert(kSchemaSteps.size() == kSchemaVersion);
+
+constexpr const char* kInitHint = "run `bough store init` with a role that may create the schema";
+
+// The version that the database says; 0 when there is no schema.
+Result<int> storedVersion(Pool& pool) {
+  Call call{.name = "", .sql = "", .parameters = {}};
+  const std::string sql =
+      inSchema("SELECT value FROM @.settings WHERE name = 'schema_version'", pool.location().schema);
+  call.sql = sql;
+  auto found = pool.exchange(std::span<const Call>(&call, 1));
+  if (!found) {
+    const std::string& state = found.error().sqlState;
+    if (state == "42P01" || state == "3F000") return 0;
+    return std::unexpected(std::move(found.error().error));
+  }
+  const Rows& rows = found->front();
+  if (rows.empty()) return 0;
+  return std::stoi(rows.string(0, 0));
+}
+
+// Statements of one text, which a prepared statement cannot hold together. None of ours has `;` before a line's end
+// except at the end of a statement, and functions are whole texts of their own.
+std::vector<std::string> statementsOf(std::string_view text) {
+  std::vector<std::string> statements;
+  while (true) {
+    const std::size_t end = text.find(";\n");
+    if (end == std::string_view::npos) break;
+    statements.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 2);
+  }
+  return statements;
+}
+
+Error newerSchema(const Pool& pool, int version) {
+  return fail(ErrorCode::NewerFormat,
+              fmt::format("{}: the store has schema version {}, this program knows {}", pool.location().shown, version,
+                          kSchemaVersion),
+              "upgrade bough")
+      .error();
+}
+
+}  // namespace
+
+std::string inSchema(std::string_view sql, std::string_view schema) {
+  std::string text;
+  text.reserve(sql.size() + 64);
+  for (std::size_t at = 0; at < sql.size(); ++at) {
+    if (sql[at] == '@' && at + 1 < sql.size() && sql[at + 1] == '.') {
+      text += schema;
+    } else {
+      text += sql[at];
+    }
+  }
+  return text;
+}
+
+Result<SchemaReport> initSchema(Pool& pool) {
+  SchemaReport report;
+  BOUGH_TRY(report.before, storedVersion(pool));
+  if (report.before > kSchemaVersion) return std::unexpected(newerSchema(pool, report.before));
+  std::vector<std::string> texts;
+  texts.push_back("CREATE SCHEMA IF NOT EXISTS @");
+  texts.back().replace(texts.back().find('@'), 1, pool.location().schema);
+  const auto add = [&](std::string_view sql) { texts.push_back(inSchema(sql, pool.location().schema)); };
+  for (auto step = static_cast<std::size_t>(report.before); step < kSchemaSteps.size(); ++step) {
+    for (const std::string& statement : statementsOf(kSchemaSteps[step])) add(statement);
+  }
+  for (const std::string_view function : kReadFunctions) add(function);
+  for (const std::string_view function : kAppendFunctions) add(function);
+  add(
+      fmt::format("INSERT INTO @.settings (name, value) VALUES ('schema_version', '{}') "
+                  "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                  kSchemaVersion));
+  std::vector<Call> calls;
+  for (const std::string& text : texts) calls.push_back({.name = "", .sql = text, .parameters = {}});
+  auto done = pool.exchange(calls);
+  if (done) return report;
+  // Somebody else was creating it at the same time.
+  const std::string& state = done.error().sqlState;
+  if (state == "42P07" || state == "23505" || state == "42P06") {
+    BOUGH_TRY(report.before, storedVersion(pool));
+    if (report.before == kSchemaVersion) return report;
+  }
+  return std::unexpected(std::move(done.error().error));
+}
+
+Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rights) {
+  const bool writes = rights == "writer" || rights == "keeper";
+  if (!writes && rights != "reader") {
+    return fail(ErrorCode::InvalidArgument, fmt::format("there are no rights called {}", rights),
+                "choose reader, writer or keeper");
+  }
+  std::string quoted = "\"";
+  for (const char c : role) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  quoted += '"';
+  const std::string& schema = pool.location().schema;
+  std::vector<std::string> texts;
+  const auto grant = [&](std::string_view what) {
+    texts.push_back(fmt::format("GRANT {} TO {}", inSchema(what, schema), quoted));
+  };
+  grant("USAGE ON SCHEMA " + schema);
+  grant("SELECT ON @.sessions, @.entries, @.attachments, @.settings");
+  if (writes) {
+    grant("INSERT ON @.sessions, @.entries, @.attachments");
+    // The head row and nothing else of a session: an entry can be neither changed nor removed.
+    grant(
+        "UPDATE (entry_count, bytes, tail_id, head_id, head_seq, head_segment, head_depth, head_fresh, fence, version, "
+        "changed_at) ON @.sessions");
+    grant("UPDATE (held_until) ON @.attachments");
+  }
+  if (rights == "keeper") grant("UPDATE, DELETE ON @.sessions, @.entries, @.attachments");
+  if (rights == "keeper") grant("INSERT, UPDATE ON @.settings");
+  std::vector<Call> calls;
+  for (const std::string& text : texts) calls.push_back({.sql = text});
+  BOUGH_TRY(pool.run(calls));
+  return {};
+}
+
+Result<void> checkSchema(Pool& pool) {
+  BOUGH_TRY(const int version, storedVersion(pool));
+  if (version == kSchemaVersion) return {};
+  if (version > kSchemaVersion) return std::unexpected(newerSchema(pool, version));
+  if (version == 0) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("{} holds no store: there is no schema {}", pool.location().shown, pool.location().schema),
+                kInitHint);
+  }
+  return fail(ErrorCode::MigrationNeeded,
+              fmt::format("{}: the store has schema version {}, this program needs {}", pool.location().shown, version,
+                          kSchemaVersion),
+              kInitHint);
+}
+
+}  // namespace bough::postgres

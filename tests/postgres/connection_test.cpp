@@ -1,0 +1,127 @@
+// The layer over libpq: connections, pool, errors.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/postgres/client/pool.h"
+#include "store/postgres/schema.h"
+#include "support/postgres_server.h"
+
+namespace bough {
+namespace {
+
+using namespace postgres;
+
+class PostgresConnection : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
+  }
+};
+
+Location locate(const std::string& url) {
+  return *parseLocation(url);
+}
+
+TEST_F(PostgresConnection, ManyStatementsAreOneTransaction) {
+  Pool pool(locate(sharedServer().url()));
+  ASSERT_TRUE(pool.run({.sql = "CREATE TABLE one (a int PRIMARY KEY)"}));
+  std::vector<Call> calls;
+  calls.push_back({.sql = "INSERT INTO one VALUES (1)"});
+  calls.push_back({.sql = "INSERT INTO one VALUES (1)"});
+  EXPECT_FALSE(pool.run(calls));
+  EXPECT_EQ(pool.run({.sql = "SELECT count(*) FROM one"})->number(0, 0), 0);
+}
+
+TEST_F(PostgresConnection, ValuesComeBackAsTheyWent) {
+  Pool pool(locate(sharedServer().url()));
+  const std::string bytes("\0\xff'\\\n", 5);
+  Call call{.name = "echo",
+            .sql = "SELECT $1::text, $2::bytea, $3::bigint, $4::boolean, $5::text[], $6::bigint[], $7::text"};
+  const std::vector<std::string> texts{"a", "", "ü\"{}"};
+  const std::vector<std::int64_t> numbers{-1, 0, INT64_MAX};
+  call.parameters.text("x'y").bytes(bytes).number(-5).truth(true).texts(texts).numbers(numbers).nothing();
+  for (int i = 0; i < 2; ++i) {  // once prepared, once more with what was prepared
+    const auto rows = pool.run(call);
+    ASSERT_TRUE(rows) << rows.error().message;
+    EXPECT_EQ(rows->text(0, 0), "x'y");
+    EXPECT_EQ(rows->text(0, 1), bytes);
+    EXPECT_EQ(rows->number(0, 2), -5);
+    EXPECT_TRUE(rows->truth(0, 3));
+    EXPECT_EQ(rows->texts(0, 4), texts);
+    EXPECT_EQ(rows->numbers(0, 5), numbers);
+    EXPECT_TRUE(rows->isNull(0, 6));
+  }
+}
+
+TEST_F(PostgresConnection, AServerThatStartedAgainIsFoundAgain) {
+  PostgresServer server({"fsync = off"});
+  Pool pool(locate(server.url()));
+  ASSERT_TRUE(pool.run({.sql = "SELECT 1"}));
+  server.stop();
+  server.start();
+  EXPECT_TRUE(pool.run({.sql = "SELECT 1"}));
+}
+
+TEST_F(PostgresConnection, TheChildOfAForkLeavesTheParentsConnectionAlone) {
+  Pool pool(locate(sharedServer().url()));
+  const auto backend = [&] { return pool.run({.sql = "SELECT pg_backend_pid()"})->number(0, 0); };
+  const std::int64_t before = backend();
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(backend() == before ? 1 : 0);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(backend(), before);
+}
+
+TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
+  const auto error = [](const std::string& url, std::chrono::milliseconds timeout = std::chrono::milliseconds(300)) {
+    auto location = parseLocation(url);
+    if (!location) return location.error();
+    Pool pool(*location, {.timeout = timeout});
+    return pool.run({.sql = "SELECT 1"}).error();
+  };
+  const Error unreachable = error("postgresql://me:topsecret@127.0.0.1:1/db");
+  EXPECT_EQ(unreachable.code, ErrorCode::Unavailable);
+  EXPECT_TRUE(unreachable.retryable);
+  EXPECT_FALSE(unreachable.message.contains("topsecret")) << unreachable.message;
+  EXPECT_TRUE(unreachable.message.contains("postgresql://me@127.0.0.1:1/db")) << unreachable.message;
+
+  std::string missing = sharedServer().url();
+  missing.replace(missing.rfind("/postgres"), 9, "/nothere");
+  EXPECT_EQ(error(missing).code, ErrorCode::NotFound);
+  EXPECT_EQ(error(sharedServer().url("", "nobody")).code, ErrorCode::ReadOnly);
+
+  const Error bad = error("postgresql://me:topsecret@host/db?nosuchoption=topsecret");
+  EXPECT_EQ(bad.code, ErrorCode::InvalidArgument);
+  EXPECT_FALSE(bad.message.contains("topsecret")) << bad.message;
+  EXPECT_EQ(error("postgresql://host/db?schema=A;DROP").code, ErrorCode::InvalidArgument);
+}
+
+TEST_F(PostgresConnection, AStatementThatTakesTooLongEndsWithTheDeadline) {
+  Pool pool(locate(sharedServer().url()), {.timeout = std::chrono::milliseconds(100)});
+  const auto late = pool.run({.sql = "SELECT pg_sleep(20)"});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::OutcomeUnknown);
+  EXPECT_TRUE(pool.run({.sql = "SELECT 1"}));
+}
+
+TEST_F(PostgresConnection, TheSchemaIsCreatedOnceAndANewerOneIsRefused) {
+  Pool pool(locate(freshStoreUrl()));
+  EXPECT_EQ(checkSchema(pool).error().code, ErrorCode::NotFound);
+  const auto first = initSchema(pool);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->before, 0);
+  EXPECT_TRUE(checkSchema(pool));
+  const auto second = initSchema(pool);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->before, kSchemaVersion);
+  ASSERT_TRUE(pool.run({.sql = inSchema("UPDATE @.settings SET value = '99'", pool.location().schema)}));
+  EXPECT_EQ(checkSchema(pool).error().code, ErrorCode::NewerFormat);
+  EXPECT_EQ(initSchema(pool).error().code, ErrorCode::NewerFormat);
+}
+
+}  // namespace
+}  // namespace bough
