@@ -16,30 +16,6 @@
 namespace bough {
 namespace {
 
-// What takes the place of a redacted payload.
-std::string redactedPayload(const Entry& redaction) {
-  std::string payload;
-  json::Writer writer(payload);
-  writer.beginObject().key("redacted").beginObject().member("redactionId", redaction.id);
-  for (const std::string_view name : {"by", "reason"}) {
-    if (const auto value = json::findMember(redaction.payload, name)) writer.key(name).raw(*value);
-  }
-  writer.endObject().endObject();
-  return payload;
-}
-
-// The redaction that hides an entry: its own, or that of one it was converted from, which its meta then names.
-const Entry* redactionOf(const Entry& entry, const std::map<std::string, Entry>& hidden) {
-  const auto own = hidden.find(entry.id);
-  if (own != hidden.end()) return &own->second;
-  const auto migration = entry.meta.empty() ? std::nullopt : json::findMember(entry.meta, "migration");
-  if (!migration || hidden.empty()) return nullptr;
-  for (const auto& [id, redaction] : hidden) {
-    if (migration->contains('"' + id + '"')) return &redaction;
-  }
-  return nullptr;
-}
-
 // The entries of these types on the branch that ends in `leafId`, root first, from the index alone; a header is on no
 // branch. None when the branch leaves the session, or when the index does not know the types apart.
 Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(SharingSession& session, const std::string& leafId,
@@ -109,15 +85,12 @@ Result<LoadResult> SessionLoader::load(const LoadQuery& query) {
   return result;
 }
 
-Result<std::map<std::string, Entry>> SessionLoader::redactions() {
-  std::map<std::string, Entry> found;
+Result<Redactions> SessionLoader::redactions() {
+  Redactions found;
   const auto take = [&](SharingSession& session) -> Result<void> {
     BOUGH_TRY(const auto sequences, session.ownControls());
     BOUGH_TRY(auto entries, session.ownRead(sequences));
-    for (Entry& entry : entries) {
-      if (entry.type != entry_type::kRedaction) continue;
-      if (auto target = json::findString(entry.payload, "entryId")) found.emplace(*target, std::move(entry));
-    }
+    for (Entry& entry : entries) found.add(std::move(entry));
     return {};
   };
   BOUGH_TRY(const auto shared, history());
@@ -128,7 +101,7 @@ Result<std::map<std::string, Entry>> SessionLoader::redactions() {
 
 // Brings back payloads that are stored apart, and hides redacted ones.
 Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showRedacted, std::size_t limitBytes) {
-  std::map<std::string, Entry> hidden;
+  Redactions hidden;
   if (!showRedacted) {
     BOUGH_TRY(hidden, redactions());
   }
@@ -139,12 +112,7 @@ Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showR
       break;
     }
     Entry& entry = entries[i];
-    const Entry* redaction = redactionOf(entry, hidden);
-    if (redaction != nullptr && canBeRedacted(entryKind(entry.type))) {
-      entry.payload = redactedPayload(*redaction);
-      entry.redacted = true;
-      continue;
-    }
+    if (hidden.hide(entry)) continue;
     const auto reference = readAttachmentReference(entry.payload);
     if (!reference) continue;
     auto payload = session_.sessions().attachment(*reference);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "store/sharing/redactions.h"
 #include "store/sharing/sharing_session.h"
 
 namespace bough {
@@ -21,8 +21,8 @@ class SessionLoader {
   Result<LoadResult> load(const LoadQuery& query);
   /// The entries from a sequence on, in the session's order, as they are stored.
   Result<std::vector<Entry>> entriesFrom(std::uint64_t from, std::size_t limit);
-  /// By the id of what each hides: those of the session and of every one whose history it shares.
-  Result<std::map<std::string, Entry>> redactions();
+  /// Those of the session and of every one whose history it shares.
+  Result<Redactions> redactions();
   /// The sequence of an entry; none when the session has none of that id.
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& entryId);
 

@@ -133,7 +133,8 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   BOUGH_TRY(auto entries, loader.entriesFrom(0, SIZE_MAX));
   entries.front().payload = detachHeaderPayload(entries.front().payload);
   // What the parent hides stays hidden, though its redactions are not on the branch.
-  BOUGH_TRY(auto hidden, loader.redactions());
+  BOUGH_TRY(auto redactions, loader.redactions());
+  auto hidden = std::move(redactions).take();
   BOUGH_TRY(const auto present, idsOf(entries, forkId));
   const bool isRest = lost == ForkHistory::Lost::EndThere;
   for (Entry& entry : entries) {
