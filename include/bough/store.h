@@ -237,4 +237,67 @@ struct SessionFileBackend {
     const EntrySerializer& serializer = jsonEntrySerializer());
 std::shared_ptr<StorageBackend> makeMemoryBackend(const EntrySerializer&&) = delete;
 
+// Stores in PostgreSQL (docs/scale.md). SessionStore::open takes their URL like any other location.
+
+/// A backend that keeps sessions in PostgreSQL: `postgresql://…` as libpq takes it, and `schema=NAME` among its
+/// options. Connects with the first call. InvalidArgument when the URL cannot be read. `serializer` must outlive the
+/// backend.
+[[nodiscard]] Result<std::shared_ptr<StorageBackend>> makePostgresBackend(
+    const std::string& url, const StoreOptions& options = {},
+    const EntrySerializer& serializer = jsonEntrySerializer());
+
+/// What initPostgresStore found and left.
+struct PostgresSchema {
+  int versionBefore = 0;  ///< 0: there was no store.
+  int version = 0;
+};
+/// Creates the tables of a store in PostgreSQL, or brings them up to date; can be repeated. NewerFormat when a newer
+/// version of bough made them.
+[[nodiscard]] Result<PostgresSchema> initPostgresStore(const std::string& url);
+/// Gives a role of the database the rights of a `reader`, a `writer` (reads and appends) or a `keeper` (also throws
+/// away and erases).
+[[nodiscard]] Result<void> grantPostgresStore(const std::string& url, const std::string& role,
+                                              const std::string& rights);
+
+/// Whether a location is a database and not a folder.
+[[nodiscard]] bool isPostgresLocation(std::string_view location);
+/// A location without its password, for people.
+[[nodiscard]] std::string shownLocation(const std::string& location);
+
+// Copying between stores of any kind.
+
+/// A store, with the backend below it.
+struct StoreSide {
+  std::shared_ptr<StorageBackend> backend = {};
+  std::unique_ptr<SessionStore> store = {};
+
+  /// As SessionStore::open.
+  [[nodiscard]] static Result<StoreSide> open(const std::string& location, const StoreOptions& options = {});
+};
+
+struct CopiedSession {
+  std::string sessionId = {};
+  std::uint64_t presentEntries = 0;  ///< Were there before, and are equal in content.
+  std::uint64_t copiedEntries = 0;
+};
+
+/// Copies a session, and before it those whose history it shares. What is there already is compared entry by entry, and
+/// the copy goes on after it; so a copy that was interrupted, or whose source has grown, is repeated. Conflict when the
+/// target holds something else: syncSession joins such sessions.
+[[nodiscard]] Result<std::vector<CopiedSession>> copySession(StoreSide& from, StoreSide& to,
+                                                             const std::string& sessionId);
+
+struct SyncedSession {
+  std::string sessionId = {};
+  std::uint64_t toLeft = 0;  ///< Entries that the left store got.
+  std::uint64_t toRight = 0;
+  std::vector<std::string> notes = {};  ///< For people: what both sides had moved, and which one counts now.
+};
+
+/// Gives each of two stores the entries of a session that only the other has; afterwards both have the same. Where both
+/// have moved the head, a label or the title, the newer one counts in both, and the other stays reachable by its id.
+/// IdConflict when both hold an entry of one id with other content.
+[[nodiscard]] Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right,
+                                                             const std::string& sessionId);
+
 }  // namespace BOUGH_PUBLIC bough

@@ -52,8 +52,9 @@ Result<std::unique_ptr<SessionStore>> SessionStore::open(SessionStoreInit init) 
 
 Result<std::unique_ptr<SessionStore>> SessionStore::open(const std::string& location, const StoreOptions& options) {
   if (location == "memory:") return open({.backend = makeMemoryBackend(), .options = options});
-  if (location.starts_with("postgresql:") || location.starts_with("postgres:")) {
-    return fail(ErrorCode::Unsupported, "this build of bough has no PostgreSQL backend", "use a folder");
+  if (isPostgresLocation(location)) {
+    BOUGH_TRY(auto backend, makePostgresBackend(location, options));
+    return open({.backend = std::move(backend), .options = options});
   }
   if (location == "~" || location.starts_with("~/")) {
     return fail(ErrorCode::InvalidArgument,

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -22,9 +23,12 @@
 #include <sstream>
 
 #include "base/sha256.h"
+#include "bough/store.h"
 #include "store/file/file_backend.h"
 #include "store/memory/memory_backend.h"
+#include "store/postgres/postgres_backend.h"
 #include "store/session_store_impl.h"
+#include "support/postgres_server.h"
 #include "support/sim_environment.h"
 #include "support/temp_folder.h"
 
@@ -184,6 +188,7 @@ class ScriptRun {
     }
     // Where a store is differs; what it says does not.
     if (const std::size_t at = text.find(" in /"); at != std::string::npos) text.resize(at);
+    if (const std::size_t at = text.find(" in postgresql://"); at != std::string::npos) text.resize(at);
     if (const std::size_t at = text.find(" in memory"); at != std::string::npos) text.resize(at);
     return text + "\n";
   }
@@ -319,7 +324,13 @@ std::vector<std::string> scripts() {
   return names;
 }
 
-enum class Backend : std::uint8_t { Files, Memory };
+enum class Backend : std::uint8_t { Files, Memory, Postgres };
+
+std::shared_ptr<StorageBackend> openPostgres(Environment& environment) {
+  const std::string url = freshStoreUrl();
+  if (auto made = initPostgresStore(url); !made) throw std::runtime_error(made.error().message);
+  return *postgres::PostgresBackend::open(url, {}, jsonEntrySerializer(), environment);
+}
 
 class Script : public testing::TestWithParam<std::tuple<std::string, Backend>> {};
 
@@ -338,8 +349,11 @@ TEST_P(Script, SaysWhatItMust) {
   std::shared_ptr<StorageBackend> backend;
   if (kind == Backend::Files) {
     backend = *FileBackend::open(folder.path().string(), {}, jsonEntrySerializer(), environment);
-  } else {
+  } else if (kind == Backend::Memory) {
     backend = std::make_shared<MemoryBackend>(jsonEntrySerializer(), environment);
+  } else {
+    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
+    backend = openPostgres(environment);
   }
   ScriptRun run(backend, environment);
   const bool update = std::getenv("BOUGH_UPDATE_GOLDEN") != nullptr && kind == Backend::Files;
@@ -354,14 +368,17 @@ TEST_P(Script, SaysWhatItMust) {
   if (update) std::ofstream(path) << rewritten;
 }
 
+std::string nameOf(const testing::TestParamInfo<std::tuple<std::string, Backend>>& test) {
+  constexpr std::array<const char*, 3> kSuffixes{"_files", "_memory", "_postgres"};
+  std::string name = std::get<0>(test.param);
+  std::ranges::replace(name, '-', '_');
+  return name + kSuffixes[static_cast<std::size_t>(std::get<1>(test.param))];
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Script,
                          testing::Combine(testing::ValuesIn(scripts()),
-                                          testing::Values(Backend::Files, Backend::Memory)),
-                         [](const auto& test) {
-                           std::string name = std::get<0>(test.param);
-                           std::ranges::replace(name, '-', '_');
-                           return name + (std::get<1>(test.param) == Backend::Files ? "_files" : "_memory");
-                         });
+                                          testing::Values(Backend::Files, Backend::Memory, Backend::Postgres)),
+                         nameOf);
 
 }  // namespace
 }  // namespace bough

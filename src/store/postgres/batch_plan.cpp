@@ -1,0 +1,191 @@
+#include "store/postgres/batch_plan.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <unordered_map>
+
+#include "base/head.h"
+#include "base/json_scan.h"
+#include "store/rules/append_rules.h"
+#include "store/rules/attachment_reference.h"
+#include "store/rules/entry_rules.h"
+
+namespace bough::postgres {
+namespace {
+
+constexpr std::string_view kIdKey = R"({"id":")";
+constexpr std::string_view kParentKey = R"(","parentId":)";
+
+bool isAny(EntryKind /*kind*/) {
+  return true;
+}
+
+// Optional texts as the views that a parameter takes.
+std::vector<std::optional<std::string_view>> views(const std::vector<std::optional<std::string>>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+class Planner {
+ public:
+  Planner(const NewLines& lines, std::string_view head) : lines_(lines), head_(head) {}
+
+  BatchPlan run() {
+    for (std::size_t i = 0; i < lines_.size(); ++i) add(static_cast<std::int64_t>(i), lines_[i]);
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr std::int64_t kNone = -9;
+
+  void add(std::int64_t place, const NewLines::Line& line) {
+    const EntryKind kind = entryKind(line.type());
+    const std::string_view parent = line.parentId();
+    plan_.ids.emplace_back(line.id());
+    plan_.parents.push_back(parent.empty() ? std::nullopt : std::optional(parent));
+    plan_.kinds.push_back(static_cast<std::int64_t>(kind));
+    plan_.types.push_back(kind == EntryKind::Other
+                              ? std::optional(json::decodeString(fmt::format("\"{}\"", line.type())).value_or(""))
+                              : std::nullopt);
+    plan_.bodies.push_back(bodyOf(line));
+    plan_.bytes += plan_.bodies.back().size();
+    plan_.times.push_back(-1);
+    const auto payload = json::findMember(line.text(), "payload").value_or("");
+    plan_.attachments.push_back(readAttachmentReference(payload));
+    plan_.targets.push_back(isControl(kind) ? json::findString(payload, "entryId") : std::nullopt);
+    addParent(place, parent, kind);
+    if (plan_.targets.back()) need(*plan_.targets.back(), kind);
+    moveHead(place, kind, payload, line.id());
+    places_.emplace(line.id(), place);
+  }
+
+  void addParent(std::int64_t place, std::string_view parent, EntryKind kind) {
+    const auto known = places_.find(parent);
+    std::int64_t where = BatchPlan::kNamed;
+    if (parent.empty()) {
+      where = BatchPlan::kRoot;
+    } else if (known != places_.end()) {
+      where = known->second;
+    } else if (parent == head_) {
+      where = BatchPlan::kHead;
+    }
+    plan_.places.push_back(where);
+    const bool inside = where >= 0;
+    const auto up = static_cast<std::size_t>(inside ? where : 0);
+    const bool header = kind == EntryKind::SessionHeader;  // it is on no branch
+    plan_.roots.push_back(inside ? plan_.roots[up] : where == BatchPlan::kNamed ? place : where);
+    plan_.steps.push_back(header ? 0 : inside ? plan_.steps[up] + 1 : 1);
+    // Entries that steer are on no run: the conversation does not go on from them.
+    const bool continues = isConversation(kind) && inside && where == fresh_;
+    const bool onHead = isConversation(kind) && fresh_ == BatchPlan::kHead;
+    plan_.segments.push_back(continues ? plan_.segments[up] : place);
+    plan_.joins.push_back(continues                              ? plan_.joins[up]
+                          : onHead && where == BatchPlan::kHead  ? BatchPlan::kJoins
+                          : onHead && where == BatchPlan::kNamed ? BatchPlan::kMayJoin
+                                                                 : BatchPlan::kApart);
+    if (where == BatchPlan::kNamed) need(std::string(parent), kind, /*asParent=*/true);
+  }
+
+  // An id outside the batch must be there when the batch is stored.
+  void need(const std::string& id, EntryKind by, bool asParent = false) {
+    if (places_.contains(id) || (!asParent && id == head_)) return;
+    const bool hides = by == EntryKind::Redaction;
+    plan_.needs.push_back(id);
+    plan_.needKinds.push_back(kindBits(asParent ? isAny : hides ? canBeRedacted : isConversation));
+    plan_.needSequences.push_back(0);
+    plan_.needDepths.push_back(0);
+  }
+
+  void moveHead(std::int64_t place, EntryKind kind, std::string_view payload, std::string_view id) {
+    std::string storage;
+    const auto head = headAfter(kind, id, payload, storage);
+    if (!head) return;
+    plan_.head = *head;
+    plan_.headFresh = kind != EntryKind::Head;
+    fresh_ = plan_.headFresh ? place : kNone;
+    const auto known = places_.find(plan_.head);
+    plan_.headPlace = plan_.headFresh          ? place
+                      : plan_.head.empty()     ? BatchPlan::kRoot
+                      : known != places_.end() ? known->second
+                                               : BatchPlan::kNamed;
+  }
+
+  const NewLines& lines_;
+  const std::string_view head_;
+  BatchPlan plan_;
+  std::unordered_map<std::string_view, std::int64_t> places_;
+  std::int64_t fresh_ = BatchPlan::kHead;  // the last entry of a run that may go on; kNone after the head was moved
+};
+
+}  // namespace
+
+std::int64_t kindBits(bool (*right)(EntryKind)) {
+  std::int64_t bits = 0;
+  for (int kind = 0; kind <= static_cast<int>(EntryKind::Redaction); ++kind) {
+    if (right(static_cast<EntryKind>(kind))) bits |= std::int64_t{1} << kind;
+  }
+  return bits;
+}
+
+std::string_view typeOf(EntryKind kind) {
+  using namespace entry_type;
+  constexpr std::array<std::string_view, 16> kNames{"custom type",
+                                                    kSessionHeader,
+                                                    kMessage,
+                                                    kMessageDeltaBatch,
+                                                    kModelChange,
+                                                    kThinkingLevelChange,
+                                                    kRuntimeInit,
+                                                    kSystemPromptOverride,
+                                                    kCompactionSummary,
+                                                    kBranchSummary,
+                                                    kCustom,
+                                                    kToolStart,
+                                                    kHead,
+                                                    kLabel,
+                                                    kSessionInfo,
+                                                    kRedaction};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+void noteMadeTime(BatchPlan& plan, std::size_t place) {
+  constexpr std::string_view kKey = R"("timestamp":")";
+  const std::size_t at = plan.bodies[place].find(kKey);
+  if (at != std::string_view::npos) plan.times[place] = static_cast<std::int64_t>(at + kKey.size());
+}
+
+BatchPlan planBatch(const NewLines& lines, std::string_view head) {
+  return Planner(lines, head).run();
+}
+
+void BatchPlan::addEntries(Parameters& parameters) const {
+  parameters.texts(ids).texts(parents).numbers(places).numbers(roots).numbers(steps).numbers(segments).numbers(joins);
+  parameters.numbers(kinds).texts(views(types)).texts(views(targets)).texts(views(attachments)).byteTexts(bodies);
+}
+
+void BatchPlan::addHead(Parameters& parameters) const {
+  parameters.number(headPlace).text(head).truth(headFresh).number(static_cast<std::int64_t>(bytes));
+}
+
+std::string_view bodyOf(const NewLines::Line& line) {
+  const std::size_t parentBytes = line.parentId().empty() ? 4 : line.parentId().size() + 2;  // null, or quoted
+  return line.text().substr(kIdKey.size() + line.id().size() + kParentKey.size() + parentBytes);
+}
+
+void lineOf(std::string_view id, std::string_view parentId, std::string_view body, std::string& out) {
+  out.clear();
+  out.reserve(kIdKey.size() + id.size() + kParentKey.size() + parentId.size() + 4 + body.size());
+  out += kIdKey;
+  out += id;
+  out += kParentKey;
+  if (parentId.empty()) {
+    out += "null";
+  } else {
+    out += '"';
+    out += parentId;
+    out += '"';
+  }
+  out += body;
+}
+
+}  // namespace bough::postgres

@@ -1,0 +1,192 @@
+#include "store/postgres/change_feed.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <vector>
+
+#include "base/file_io.h"
+
+namespace bough::postgres {
+namespace {
+
+constexpr std::chrono::milliseconds kGather{10};  // appends of this time are told of together
+constexpr int kLookMs = 2000;
+constexpr std::size_t kMostPayloadBytes = 7900;  // a notification holds less than 8,000
+
+}  // namespace
+
+// What watchers share with the listener; it outlives the hub while a watcher is left.
+struct ChangeHub::Watched {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::string, std::uint64_t> versions;  // by session, counted up with each notification
+  std::uint64_t any = 0;                          // the same for all sessions together
+  std::uint64_t all = 0;                          // counted up when any session may have changed
+};
+
+class ChangeHub::Watcher final : public ChangeWatcher {
+ public:
+  Watcher(std::shared_ptr<Watched> watched, std::vector<std::string> sessionIds)
+      : watched_(std::move(watched)), sessionIds_(std::move(sessionIds)) {
+    const std::lock_guard lock(watched_->mutex);
+    seen_ = now();
+  }
+  Result<bool> wait(int timeoutMs) override {
+    std::unique_lock lock(watched_->mutex);
+    const auto ready = [&] { return woken_ || now() != seen_; };
+    if (timeoutMs < 0) {
+      watched_->changed.wait(lock, ready);
+    } else if (!watched_->changed.wait_for(lock, std::chrono::milliseconds(timeoutMs), ready)) {
+      return false;
+    }
+    woken_ = false;
+    seen_ = now();
+    return true;
+  }
+  void wake() override {
+    const std::lock_guard lock(watched_->mutex);
+    woken_ = true;
+    watched_->changed.notify_all();
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t now() const {
+    if (sessionIds_.empty()) return watched_->all + watched_->any;
+    std::uint64_t sum = watched_->all;
+    for (const std::string& id : sessionIds_) {
+      const auto found = watched_->versions.find(id);
+      if (found != watched_->versions.end()) sum += found->second;
+    }
+    return sum;
+  }
+  std::shared_ptr<Watched> watched_;
+  const std::vector<std::string> sessionIds_;  // none: all
+  std::uint64_t seen_ = 0;
+  bool woken_ = false;
+};
+
+ChangeHub::ChangeHub(Database& database)
+    : database_(database),
+      channel_("bough_" + database.pool.location().schema),
+      process_(::getpid()),
+      watched_(std::make_shared<Watched>()) {}
+
+ChangeHub::~ChangeHub() {
+  if (::getpid() != process_) {  // the threads are the parent's
+    if (speaker_.joinable()) speaker_.detach();
+    if (listener_.joinable()) listener_.detach();
+    return;
+  }
+  stop();
+  if (wakeRead_ >= 0) ::close(wakeRead_);
+  if (wakeWrite_ >= 0) ::close(wakeWrite_);
+}
+
+void ChangeHub::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    noted_.notify_all();
+    if (wakeWrite_ >= 0) (void)!::write(wakeWrite_, "x", 1);
+  }
+  if (speaker_.joinable()) speaker_.join();
+  if (listener_.joinable()) listener_.join();
+}
+
+void ChangeHub::note(const std::string& sessionId) {
+  if (::getpid() != process_) return;  // who listens looks by itself, too
+  const std::lock_guard lock(mutex_);
+  waiting_.insert(sessionId);
+  if (!speaker_.joinable() && !stopping_) speaker_ = std::thread([this] { speak(); });
+  noted_.notify_one();
+}
+
+void ChangeHub::speak() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    noted_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    noted_.wait_for(lock, kGather, [&] { return stopping_; });
+    std::string payload;
+    while (!waiting_.empty() && payload.size() + waiting_.begin()->size() < kMostPayloadBytes) {
+      payload += (payload.empty() ? "" : ",") + *waiting_.begin();
+      waiting_.erase(waiting_.begin());
+    }
+    lock.unlock();
+    std::vector<Call> calls;
+    calls.push_back({.sql = "BEGIN"});
+    calls.push_back({.sql = "SET LOCAL synchronous_commit = off"});
+    calls.push_back({.sql = "SELECT pg_notify($1, $2)"});
+    calls.back().parameters.text(channel_).text(payload);
+    calls.push_back({.sql = "COMMIT"});
+    // A failure is not told: the followers look by themselves.
+    (void)database_.pool.run(calls);
+    lock.lock();
+  }
+}
+
+Result<std::unique_ptr<ChangeWatcher>> ChangeHub::watch(const std::vector<std::string>& sessionIds) {
+  auto watcher = std::make_unique<Watcher>(watched_, sessionIds);
+  const std::lock_guard lock(mutex_);
+  if (!listener_.joinable() && !stopping_) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+      return fail(ErrorCode::Io, "no pipe can be made", "close some files");
+    wakeRead_ = ends[0];
+    wakeWrite_ = ends[1];
+    listener_ = std::thread([this] { listen(); });
+  }
+  return watcher;
+}
+
+void ChangeHub::wakeAll() {
+  const std::lock_guard lock(watched_->mutex);
+  ++watched_->all;
+  watched_->changed.notify_all();
+}
+
+void ChangeHub::listen() {
+  const auto stopped = [&] {
+    const std::lock_guard lock(mutex_);
+    return stopping_;
+  };
+  while (!stopped()) {
+    if (auto connection = database_.pool.connect()) (void)listenOn(**connection);
+    wakeAll();
+    std::unique_lock lock(mutex_);
+    noted_.wait_for(lock, std::chrono::milliseconds(kLookMs), [&] { return stopping_; });
+  }
+}
+
+// Until the connection is lost or the hub stops.
+Exchange<void> ChangeHub::listenOn(Connection& connection) {
+  const std::string text = "LISTEN " + channel_;
+  const Call call{.sql = text};
+  if (auto started = connection.run(std::span(&call, 1), false, database_.pool.deadline()); !started) {
+    return std::unexpected(started.error());
+  }
+  wakeAll();  // what changed before we listened
+  for (;;) {
+    auto payloads = connection.waitForNotifications(wakeRead_, kLookMs);
+    if (!payloads) return std::unexpected(payloads.error());
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) return {};
+    }
+    if (payloads->empty()) wakeAll();
+    const std::lock_guard lock(watched_->mutex);
+    for (std::string_view payload : *payloads) {
+      while (!payload.empty()) {
+        const std::size_t end = std::min(payload.find(','), payload.size());
+        ++watched_->versions[std::string(payload.substr(0, end))];
+        ++watched_->any;
+        payload.remove_prefix(std::min(end + 1, payload.size()));
+      }
+    }
+    watched_->changed.notify_all();
+  }
+}
+
+}  // namespace bough::postgres

@@ -1,0 +1,41 @@
+#include "store/postgres/database.h"
+
+#include <fmt/format.h>
+
+#include "store/postgres/schema.h"
+
+namespace bough::postgres {
+
+Call Database::call(const Statement& statement, Parameters parameters) {
+  const std::lock_guard lock(mutex_);
+  auto [found, fresh] = texts_.try_emplace(statement.sql.data());
+  if (fresh) found->second = inSchema(statement.sql, pool.location().schema);
+  return {.name = statement.name, .sql = found->second, .parameters = std::move(parameters)};
+}
+
+Result<Rows> Database::run(const Statement& statement, Parameters parameters) {
+  return pool.run(call(statement, std::move(parameters)));
+}
+
+Exchange<void> Database::transaction(const std::function<Exchange<void>(Connection&)>& work) {
+  return pool.withConnection([&](Connection& connection) -> Exchange<void> {
+    auto done = work(connection);
+    if (done || done.error().trouble == Trouble::LostBefore || done.error().trouble == Trouble::LostInBetween ||
+        done.error().trouble == Trouble::Late) {
+      return done;
+    }
+    const Call rollback{.sql = "ROLLBACK"};
+    if (auto undone = connection.run(std::span(&rollback, 1), false, pool.deadline()); !undone) {
+      return std::unexpected(undone.error());
+    }
+    return done;
+  });
+}
+
+Error Database::noSession(const std::string& sessionId) const {
+  return fail(ErrorCode::NotFound, fmt::format("there is no session {} in {}", sessionId, shown()),
+              "`bough` lists the sessions of a store")
+      .error();
+}
+
+}  // namespace bough::postgres

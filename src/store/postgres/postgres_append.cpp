@@ -1,0 +1,267 @@
+// How a batch is appended: one call of the database's function in nearly all cases, and a closer look where that says
+// so.
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/json_scan.h"
+#include "base/try.h"
+#include "store/postgres/postgres_session.h"
+#include "store/rules/append_rules.h"
+#include "store/rules/entry_rules.h"
+#include "store/rules/header.h"
+
+namespace bough::postgres {
+namespace {
+
+constexpr Statement kAppend{"append", R"sql(
+SELECT * FROM @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+                       $22, $23, $24, $25, $26))sql"};
+constexpr Statement kLock{"lock", R"sql(
+SELECT s.tail_id, s.head_id, e.entry_id, e.parent_id, e.body FROM @.sessions s
+  JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life AND e.seq = 0
+  WHERE s.session_id = $1 AND s.trash_id IS NULL FOR NO KEY UPDATE OF s)sql"};
+constexpr Statement kNamedEntries{"named_entries", R"sql(
+SELECT e.entry_id, e.parent_id, e.body, l.own, l.depth FROM @.locate($1, $2) l
+  JOIN @.entries e ON e.session_id = l.session_id AND e.life = l.life AND e.seq = l.seq)sql"};
+
+enum class Status : std::uint8_t { Stored, Duplicate, OtherTail, NoSession, LookCloser, LeaseOver };
+
+// Stands for the session's head, which only the database knows.
+constexpr std::string_view kAssumedHead = "bough:the-head-of-the-session";
+
+// The session as it probably is: it has whatever a batch names, and none of what the batch brings.
+class AssumedLog final : public LogView {
+ public:
+  explicit AssumedLog(const AppendRequest& request) {
+    for (const Entry& entry : request.entries) {
+      if (!entry.id.empty()) fresh_.insert(entry.id);
+    }
+    if (request.expectedTail) tail_ = *request.expectedTail;
+  }
+  Result<std::optional<Entry>> entryOf(std::string_view id) override {
+    if (fresh_.contains(id)) return std::nullopt;
+    Entry assumed;
+    assumed.id = id;
+    assumed.type = entry_type::kMessage;
+    return assumed;
+  }
+  Result<bool> contains(std::string_view id) override { return !fresh_.contains(id); }
+  [[nodiscard]] std::string_view tailId() const override { return tail_; }
+  [[nodiscard]] std::string_view headId() override { return kAssumedHead; }
+
+ private:
+  std::unordered_set<std::string_view> fresh_;
+  std::string_view tail_;
+};
+
+// What was found of the ids that a batch names.
+class NamedEntries final : public LogView, public SharedEntries {
+ public:
+  struct Named {
+    Entry entry;
+    bool own = true;
+    std::int64_t depth = 0;
+  };
+
+  Result<void> take(const Database& database, const Rows& session, const Rows& named) {
+    tail_ = session.string(0, 0);
+    head_ = session.string(0, 1);
+    std::string line;
+    for (int row = 0; row < named.size(); ++row) {
+      BOUGH_TRY(auto entry, entryFrom(database.serializer, named, row, line));
+      const std::string id = entry.id;
+      found_[id] = {.entry = std::move(entry), .own = named.truth(row, 3), .depth = named.number(row, 4)};
+    }
+    return {};
+  }
+  [[nodiscard]] const Named* find(std::string_view id) const {
+    const auto found = found_.find(std::string(id));
+    return found == found_.end() ? nullptr : &found->second;
+  }
+
+  Result<std::optional<Entry>> entryOf(std::string_view id) override { return entryIf(id, true); }
+  Result<bool> contains(std::string_view id) override {
+    const Named* const named = find(id);
+    return named != nullptr && named->own;
+  }
+  [[nodiscard]] std::string_view tailId() const override { return tail_; }
+  [[nodiscard]] std::string_view headId() override { return head_; }
+
+  [[nodiscard]] Result<std::optional<Entry>> entryOf(std::string_view id) const override { return entryIf(id, false); }
+  [[nodiscard]] Result<bool> contains(std::string_view id) const override {
+    const Named* const named = find(id);
+    return named != nullptr && !named->own;
+  }
+
+ private:
+  [[nodiscard]] Result<std::optional<Entry>> entryIf(std::string_view id, bool own) const {
+    const Named* const named = find(id);
+    if (named == nullptr || named->own != own) return std::nullopt;
+    return named->entry;
+  }
+
+  std::string tail_;
+  std::string head_;
+  std::unordered_map<std::string, Named> found_;
+};
+
+// Every id that a batch names: its own, parents, what control entries speak about.
+std::vector<std::string> namesIn(const AppendRequest& request) {
+  std::unordered_set<std::string> names;
+  for (const Entry& entry : request.entries) {
+    if (!entry.id.empty()) names.insert(entry.id);
+    if (entry.parentId && !entry.parentId->empty()) names.insert(*entry.parentId);
+    if (!isControlType(entry.type)) continue;
+    if (auto target = json::findString(entry.payload, "entryId")) names.insert(std::move(*target));
+  }
+  return {names.begin(), names.end()};
+}
+
+Parameters appendParameters(const std::string& sessionId, int format, const std::optional<std::string>& expectedTail,
+                            bool checked, const BatchPlan& plan) {
+  Parameters parameters;
+  parameters.text(sessionId).number(format);
+  expectedTail ? parameters.text(*expectedTail) : parameters.nothing();
+  parameters.number(0).truth(checked);
+  plan.addEntries(parameters);
+  parameters.texts(plan.needs).numbers(plan.needKinds).numbers(plan.needSequences).numbers(plan.needDepths);
+  plan.addHead(parameters);
+  parameters.numbers(plan.times);
+  return parameters;
+}
+
+// The append has ended the hold of the attachments that it names.
+void letGo(Database& database, const BatchPlan& plan) {
+  const std::lock_guard lock(database.held.mutex);
+  for (const auto& attachment : plan.attachments) {
+    if (attachment) database.held.sha256s.erase(*attachment);
+  }
+}
+
+}  // namespace
+
+// A batch on its way: what the rules made of it, and the call that stores it.
+struct PostgresSession::Prepared {
+  NewLines lines;
+  BatchPlan plan;
+  AppendResult result;
+  bool ownIds = false;  // all ids were made here: nobody else can have stored them
+  QueuedAppend queued;
+};
+
+// None when what is wrong with it depends on the session, or is for the rules to say.
+std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendRequest& request) {
+  auto prepared = std::make_unique<Prepared>();
+  AssumedLog assumed(request);
+  auto result = prepareBatch(assumed, {.sessionId = sessionId(), .request = request}, database_.serializer,
+                             database_.ids, database_.environment.clock, prepared->lines);
+  if (!result || prepared->lines.size() != request.entries.size()) return nullptr;
+  prepared->result = std::move(*result);
+  prepared->ownIds = std::ranges::all_of(request.entries, [](const Entry& entry) { return entry.id.empty(); });
+  prepared->plan = planBatch(prepared->lines, kAssumedHead);
+  for (std::size_t i = 0; i < request.entries.size(); ++i) {
+    if (request.entries[i].timestamp.empty()) noteMadeTime(prepared->plan, i);
+  }
+  prepared->queued.sessionId = sessionId();
+  prepared->queued.call = database_.call(kAppend, appendParameters(sessionId(), database_.serializer.schemaVersion(),
+                                                                   request.expectedTail, false, prepared->plan));
+  return prepared;
+}
+
+Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& prepared) {
+  BOUGH_TRY(const Rows rows, std::move(prepared.queued.answer));
+  AppendResult& result = prepared.result;
+  switch (static_cast<Status>(rows.number(0, 0))) {
+    case Status::Stored: break;
+    case Status::Duplicate:
+      if (prepared.ownIds) break;  // stored by this call, whose first answer was lost
+      std::swap(result.duplicateCount, result.appendedCount);
+      return result;
+    case Status::OtherTail: return std::unexpected(tailConflict(sessionId(), *request.expectedTail, rows.text(0, 3)));
+    case Status::NoSession: return std::unexpected(database_.noSession(sessionId()));
+    default: return judge(request);
+  }
+  letGo(database_, prepared.plan);
+  changes_.note(sessionId());
+  return result;
+}
+
+Result<AppendResult> PostgresSession::append(AppendRequest& request) {
+  return std::move(appendAll(queue_, {{this, &request}}).front());
+}
+
+std::vector<Result<AppendResult>> PostgresSession::appendAll(AppendQueue& queue, const std::vector<Batch>& batches) {
+  std::vector<std::unique_ptr<Prepared>> prepared;
+  std::vector<QueuedAppend*> queued;
+  for (const auto& [session, request] : batches) {
+    prepared.push_back(session->prepare(*request));
+    if (prepared.back()) queued.push_back(&prepared.back()->queued);
+  }
+  if (!queued.empty()) queue.run(queued);
+  std::vector<Result<AppendResult>> results;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const auto& [session, request] = batches[i];
+    results.push_back(prepared[i] ? session->finish(*request, *prepared[i]) : session->judge(*request));
+  }
+  return results;
+}
+
+// Holds the session's row, looks at everything that the batch names, and lets the rules decide.
+Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
+  Result<AppendResult> result;
+  const auto work = [&](Connection& connection) -> Exchange<void> {
+    const Deadline deadline = database_.pool.deadline();
+    const bool prepare = database_.pool.prepares();
+    const auto refuse = [](Error error) -> Exchange<void> {
+      return std::unexpected(Failure{.trouble = Trouble::Refused, .error = std::move(error)});
+    };
+    Parameters names;
+    names.text(sessionId()).texts(namesIn(request));
+    const std::vector<Call> looks{
+        {.sql = "BEGIN"}, database_.call(kLock, byId()), database_.call(kNamedEntries, std::move(names))};
+    auto looked = connection.run(looks, prepare, deadline);
+    if (!looked) return std::unexpected(looked.error());
+    const Rows& session = (*looked)[1];
+    if (session.empty()) return refuse(database_.noSession(sessionId()));
+    std::string line;
+    lineOf(session.text(0, 2), session.text(0, 3), session.text(0, 4), line);
+    auto first = database_.serializer.decode(line);
+    if (!first) return refuse(first.error());
+    const int format = database_.serializer.schemaVersion();
+    if (auto may = checkFormat(*first, sessionId(), database_.shown(), 0, format); !may) return refuse(may.error());
+    NamedEntries named;
+    if (auto taken = named.take(database_, session, (*looked)[2]); !taken) return refuse(taken.error());
+    NewLines lines;
+    result = prepareBatch(named, {.sessionId = sessionId(), .request = request, .shared = &named}, database_.serializer,
+                          database_.ids, database_.environment.clock, lines);
+    if (!result) return refuse(result.error());
+    std::vector<Call> ends;
+    if (!lines.empty()) {
+      BatchPlan plan = planBatch(lines, named.headId());
+      for (std::size_t i = 0; i < plan.needs.size(); ++i) {
+        const NamedEntries::Named* const found = named.find(plan.needs[i]);
+        if (found == nullptr || found->own) continue;
+        plan.needSequences[i] = BatchPlan::kNamed;
+        plan.needDepths[i] = found->depth;
+      }
+      ends.push_back(database_.call(kAppend, appendParameters(sessionId(), format, std::nullopt, true, plan)));
+      // A repetition must not store under other ids what this attempt may have stored.
+      std::size_t next = 0;
+      for (Entry& entry : request.entries) {
+        if (entry.id.empty() && next < lines.size()) entry.id = lines[next].id();
+        if (next < lines.size() && entry.id == lines[next].id()) ++next;
+      }
+    }
+    ends.push_back({.sql = "COMMIT"});
+    auto ended = connection.run(ends, prepare, deadline);
+    if (!ended) return std::unexpected(ended.error());
+    return {};
+  };
+  if (auto done = database_.transaction(work); !done) return std::unexpected(std::move(done.error().error));
+  changes_.note(sessionId());
+  return result;
+}
+
+}  // namespace bough::postgres

@@ -1,0 +1,326 @@
+#include "store/postgres/postgres_backend.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/sha256.h"
+#include "base/try.h"
+#include "bough/store.h"
+#include "store/postgres/schema.h"
+#include "store/rules/append_rules.h"
+#include "store/rules/entry_rules.h"
+#include "store/rules/header.h"
+
+namespace bough::postgres {
+namespace {
+
+constexpr Statement kListSessions{"list_sessions",
+                                  "SELECT session_id FROM @.sessions WHERE trash_id IS NULL ORDER BY session_id"};
+constexpr Statement kForks{"forks", R"sql(
+SELECT session_id FROM @.sessions WHERE origin_session = $1 AND trash_id IS NULL ORDER BY session_id)sql"};
+constexpr Statement kSettings{"settings", "SELECT value FROM @.settings WHERE name = 'store'"};
+constexpr Statement kSaveSettings{"save_settings", R"sql(
+INSERT INTO @.settings (name, value) VALUES ('store', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value)sql"};
+constexpr Statement kCreate{"create", R"sql(
+SELECT * FROM @.create_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+                               $21, $22))sql"};
+constexpr Statement kLockRow{"lock_row", R"sql(
+SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life
+  FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id IS NULL FOR UPDATE)sql"};
+constexpr Statement kRemoveEntries{"remove_entries", "DELETE FROM @.entries WHERE session_id = $1 AND life = $2"};
+constexpr Statement kRemoveSession{"remove_session", "DELETE FROM @.sessions WHERE session_id = $1 AND life = $2"};
+constexpr Statement kVersions{"versions", R"sql(
+SELECT session_id, life, version FROM @.sessions WHERE trash_id IS NULL ORDER BY session_id)sql"};
+constexpr Statement kStamp{"stamp", R"sql(
+SELECT life, version FROM @.sessions WHERE session_id = $1 AND trash_id IS NULL)sql"};
+
+Parameters parametersOf(std::string_view text) {
+  Parameters parameters;
+  parameters.text(text);
+  return parameters;
+}
+
+// Tells lives of one session id apart.
+std::int64_t newLife(Environment& environment) {
+  return static_cast<std::int64_t>(environment.random.next() & 0x7FFFFFFE) + 1;
+}
+
+Call createCall(Database& database, const std::string& sessionId, const HeaderInfo& header, const NewLines& lines) {
+  const BatchPlan plan = planBatch(lines, header.origin ? header.origin->entryId : "");
+  Parameters parameters;
+  parameters.text(sessionId).number(newLife(database.environment)).number(header.format);
+  if (header.origin) {
+    parameters.text(header.origin->sessionId).text(header.origin->entryId);
+  } else {
+    parameters.nothing().nothing();
+  }
+  parameters.number(kindBits(isConversation));
+  plan.addEntries(parameters);
+  plan.addHead(parameters);
+  return database.call(kCreate, std::move(parameters));
+}
+
+}  // namespace
+
+Result<void> changeIf(Database& database, const std::string& sessionId, const Allowed& allowed,
+                      const std::function<std::vector<Call>(const Rows& session)>& calls) {
+  auto done = database.transaction([&](Connection& connection) -> Exchange<void> {
+    const Deadline deadline = database.pool.deadline();
+    const bool prepare = database.pool.prepares();
+    const std::vector<Call> locks{{.sql = "BEGIN"}, database.call(kLockRow, parametersOf(sessionId))};
+    auto locked = connection.run(locks, prepare, deadline);
+    if (!locked) return std::unexpected(locked.error());
+    const Rows& session = (*locked)[1];
+    if (session.empty()) return std::unexpected(Failure{.error = database.noSession(sessionId)});
+    if (auto may = allowed(); !may) return std::unexpected(Failure{.error = may.error()});
+    std::vector<Call> changes = calls(session);
+    changes.push_back({.sql = "COMMIT"});
+    auto changed = connection.run(changes, prepare, deadline);
+    if (!changed) return std::unexpected(changed.error());
+    return {};
+  });
+  if (!done) return std::unexpected(std::move(done.error().error));
+  return {};
+}
+
+PostgresBackend::PostgresBackend(std::unique_ptr<Database> database)
+    : SharingBackend(database->ids),
+      database_(std::move(database)),
+      queue_(database_->pool),
+      hub_(*database_),
+      trash_(*this, *database_),
+      attachments_(*database_) {}
+
+Result<void> PostgresBackend::probe() {
+  return checkSchema(database_->pool);
+}
+
+Result<std::vector<std::string>> PostgresBackend::listSessions() {
+  BOUGH_TRY(const Rows rows, database_->run(kListSessions, {}));
+  std::vector<std::string> ids;
+  for (int row = 0; row < rows.size(); ++row) ids.push_back(rows.string(row, 0));
+  return ids;
+}
+
+Result<std::vector<std::string>> PostgresBackend::forksOf(const std::string& sessionId) {
+  BOUGH_TRY(const Rows rows, database_->run(kForks, parametersOf(sessionId)));
+  std::vector<std::string> ids;
+  for (int row = 0; row < rows.size(); ++row) ids.push_back(rows.string(row, 0));
+  return ids;
+}
+
+Result<std::string> PostgresBackend::settings() {
+  BOUGH_TRY(const Rows rows, database_->run(kSettings, {}));
+  return rows.empty() ? std::string() : rows.string(0, 0);
+}
+
+Result<void> PostgresBackend::saveSettings(std::string_view text) {
+  BOUGH_TRY(database_->run(kSaveSettings, parametersOf(text)));
+  return {};
+}
+
+Result<std::shared_ptr<SharingSession>> PostgresBackend::session(const std::string& sessionId) {
+  return std::make_shared<PostgresSession>(*this, *database_, queue_, hub_, sessionId);
+}
+
+std::vector<Result<AppendResult>> PostgresBackend::append(const std::vector<SessionAppend>& batches) {
+  std::vector<PostgresSession::Batch> mine;
+  for (const auto& [session, request] : batches) {
+    mine.push_back({.session = dynamic_cast<PostgresSession*>(session), .request = request});
+    BOUGH_CHECK(mine.back().session != nullptr);
+  }
+  return PostgresSession::appendAll(queue_, mine);
+}
+
+Result<void> PostgresBackend::create(const SessionCreation& creation) {
+  return storeNew(creation.sessionId, creation.entries);
+}
+
+// The header names the origin; the database looks whether a fork can continue from it, under its row lock.
+Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::vector<Entry>& entries) {
+  if (!isSessionId(sessionId)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no session id", sessionId.substr(0, 120)),
+                "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
+  }
+  BOUGH_TRY(const NewLines lines, prepareFirstBatch(entries, database_->serializer));
+  const HeaderInfo header = readHeader(entries.front());
+  BOUGH_TRY(const Rows rows, database_->pool.run(createCall(*database_, sessionId, header, lines)));
+  switch (rows.number(0, 0)) {
+    case 0: hub_.note(sessionId); return {};
+    case 1:
+      return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
+                  "choose another id, or append to that one");
+    case 2: return std::unexpected(database_->noSession(header.origin->sessionId));
+    case 3:
+      return fail(ErrorCode::NotFound,
+                  fmt::format("session {} has no entry {}", header.origin->sessionId, header.origin->entryId),
+                  "`bough cat` prints all entries of a session");
+    default: {
+      const std::string said = rows.string(0, 1);
+      const bool number = !said.empty() && said.find_first_not_of("0123456789") == std::string::npos;
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("entry {} is a {}: a fork cannot continue from it", header.origin->entryId,
+                              number ? typeOf(static_cast<EntryKind>(std::stoi(said))) : said),
+                  "name a message or another entry of the conversation");
+    }
+  }
+}
+
+// Stores the entries as another life of the session, and removes the life before.
+Result<void> PostgresBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
+                                      const std::string& expectedTail) {
+  BOUGH_TRY(const NewLines lines, prepareFirstBatch(entries, database_->serializer));
+  const HeaderInfo header = readHeader(entries.front());
+  std::string tail;
+  const auto unchanged = [&]() -> Result<void> {
+    BOUGH_TRY(const auto found, session(sessionId));
+    BOUGH_TRY(const auto state, found->state());
+    if (state.tailId == expectedTail) return {};
+    return std::unexpected(tailConflict(sessionId, expectedTail, state.tailId));
+  };
+  BOUGH_TRY(changeIf(*database_, sessionId, unchanged, [&](const Rows& row) {
+    std::vector<Call> calls;
+    for (const Statement* statement : {&kRemoveEntries, &kRemoveSession}) {
+      Parameters parameters;
+      parameters.text(sessionId).number(row.number(0, 8));
+      calls.push_back(database_->call(*statement, std::move(parameters)));
+    }
+    calls.push_back(createCall(*database_, sessionId, header, lines));
+    return calls;
+  }));
+  hub_.note(sessionId);
+  return {};
+}
+
+Result<void> PostgresBackend::removeIf(const std::string& sessionId, const Allowed& allowed) {
+  BOUGH_TRY(changeIf(*database_, sessionId, allowed, [&](const Rows& row) {
+    std::vector<Call> calls;
+    for (const Statement* statement : {&kRemoveEntries, &kRemoveSession}) {
+      Parameters parameters;
+      parameters.text(sessionId).number(row.number(0, 8));
+      calls.push_back(database_->call(*statement, std::move(parameters)));
+    }
+    return calls;
+  }));
+  hub_.note(sessionId);
+  return {};
+}
+
+std::string PostgresBackend::folder() const {
+  if (catalogFolder_.empty()) return {};
+  std::error_code failed;
+  const bool fresh = std::filesystem::create_directories(catalogFolder_, failed);
+  if (fresh) std::filesystem::permissions(catalogFolder_, std::filesystem::perms::owner_all, failed);
+  return std::filesystem::is_directory(catalogFolder_, failed) ? catalogFolder_ : "";
+}
+
+bool PostgresBackend::has(const std::string& sessionId) {
+  const auto rows = database_->run(kStamp, parametersOf(sessionId));
+  return rows && !rows->empty();
+}
+
+Result<std::unique_ptr<ChangeWatcher>> PostgresBackend::watch(const std::vector<std::string>& sessionIds) {
+  for (const std::string& id : sessionIds) BOUGH_TRY(stamp(id));
+  return hub_.watch(sessionIds);
+}
+
+Result<SeenOrigin> PostgresBackend::seenOrigin(const std::string& sessionId) {
+  BOUGH_TRY(const auto found, session(sessionId));
+  BOUGH_TRY(auto origin, found->origin());
+  return SeenOrigin{.origin = std::move(origin)};
+}
+
+// create() looks at the origin under its lock; nobody else needs it to stay.
+Result<std::unique_ptr<Hold>> PostgresBackend::pin(const std::string& sessionId, const std::string& /*entryId*/) {
+  BOUGH_TRY(seenOrigin(sessionId));
+  return std::make_unique<Hold>();
+}
+
+Result<ChangeSet> PostgresBackend::since(std::string_view token) {
+  BOUGH_TRY(const Rows rows, database_->run(kVersions, {}));
+  Sha256 sum;
+  const std::lock_guard lock(stampsMutex_);
+  stamps_.clear();
+  for (int row = 0; row < rows.size(); ++row) {
+    std::string stamp = fmt::format("{} {}", rows.number(row, 1), rows.number(row, 2));
+    sum.add(fmt::format("{} {}\n", rows.text(row, 0), stamp));
+    stamps_.emplace(rows.string(row, 0), std::move(stamp));
+  }
+  ChangeSet changes{.token = sum.finish()};
+  changes.all = changes.token != token;
+  return changes;
+}
+
+// since() has brought the stamps of all sessions. Each is good for one question: an older stamp than what is read
+// afterwards only means that the session is looked at once more.
+Result<std::string> PostgresBackend::stamp(const std::string& sessionId) {
+  {
+    const std::lock_guard lock(stampsMutex_);
+    const auto known = stamps_.extract(sessionId);
+    if (!known.empty()) return std::move(known.mapped());
+  }
+  BOUGH_TRY(const Rows rows, database_->run(kStamp, parametersOf(sessionId)));
+  if (rows.empty()) return std::unexpected(database_->noSession(sessionId));
+  return fmt::format("{} {}", rows.number(0, 0), rows.number(0, 1));
+}
+
+Result<std::shared_ptr<PostgresBackend>> PostgresBackend::open(const std::string& url, PoolOptions options,
+                                                               const EntrySerializer& serializer,
+                                                               Environment& environment) {
+  BOUGH_TRY(auto location, parseLocation(url));
+  return std::make_shared<PostgresBackend>(
+      std::make_unique<Database>(std::move(location), options, serializer, environment));
+}
+
+}  // namespace bough::postgres
+
+namespace bough {
+namespace {
+
+// Where this machine keeps what it derived from the store: below $XDG_CACHE_HOME or ~/.cache, a folder for each store.
+std::string catalogFolder(const std::string& shownUrl) {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  std::string base;
+  if (cache != nullptr && *cache == '/') base = cache;
+  if (base.empty() && home != nullptr && *home == '/') base = std::string(home) + "/.cache";
+  return base.empty() ? "" : base + "/bough/" + Sha256::of(shownUrl).substr(0, 16);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<StorageBackend>> makePostgresBackend(const std::string& url, const StoreOptions& options,
+                                                            const EntrySerializer& serializer) {
+  BOUGH_TRY(auto backend,
+            postgres::PostgresBackend::open(url, {.timeout = std::chrono::milliseconds(options.lockTimeoutMs)},
+                                            serializer, systemEnvironment()));
+  backend->keepCatalogIn(catalogFolder(backend->describe()));
+  return backend;
+}
+
+Result<void> grantPostgresStore(const std::string& url, const std::string& role, const std::string& rights) {
+  BOUGH_TRY(auto location, postgres::parseLocation(url));
+  postgres::Pool pool(std::move(location));
+  return postgres::grantRights(pool, role, rights);
+}
+
+bool isPostgresLocation(std::string_view location) {
+  return postgres::isDatabaseUrl(location);
+}
+
+std::string shownLocation(const std::string& location) {
+  if (!postgres::isDatabaseUrl(location)) return location;
+  const auto parsed = postgres::parseLocation(location);
+  return parsed ? parsed->shown : "postgresql://…";
+}
+
+Result<PostgresSchema> initPostgresStore(const std::string& url) {
+  BOUGH_TRY(auto location, postgres::parseLocation(url));
+  postgres::Pool pool(std::move(location));
+  BOUGH_TRY(const auto report, postgres::initSchema(pool));
+  return PostgresSchema{.versionBefore = report.before, .version = report.now};
+}
+
+}  // namespace bough

@@ -1,0 +1,179 @@
+// How a tree sees a session, its labels, its own entries and ids: one exchange each.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/json_scan.h"
+#include "base/try.h"
+#include "store/postgres/postgres_session.h"
+
+namespace bough::postgres {
+namespace {
+
+constexpr Statement kHeadPlace{"shape_head", R"sql(
+SELECT s.shared_count, s.head_seq,
+    CASE WHEN s.head_seq = -2 THEN (SELECT l.depth FROM @.locate($1, ARRAY[s.head_id]) l WHERE NOT l.own LIMIT 1) END
+  FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id IS NULL)sql"};
+constexpr Statement kOwn{"shape_own", R"sql(
+SELECT e.kind, e.parent_seq,
+    CASE WHEN e.parent_seq = -2 THEN (SELECT l.depth FROM @.locate($1, ARRAY[e.parent_id]) l WHERE NOT l.own LIMIT 1) END
+  FROM @.sessions s JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life
+  WHERE s.session_id = $1 AND s.trash_id IS NULL ORDER BY e.seq)sql"};
+constexpr Statement kShared{"shape_shared", R"sql(
+SELECT e.session_id, e.seq, e.kind FROM @.shared_runs($1) r
+  JOIN @.entries e ON e.session_id = r.session_id AND e.life = r.life
+    AND e.segment = r.first_seq AND e.seq BETWEEN r.first_seq AND r.last_seq ORDER BY e.depth)sql"};
+constexpr Statement kLabels{"shape_labels", R"sql(
+SELECT e.entry_id, e.parent_id, e.body, c.session_id, c.level, e.kind, e.target_id,
+    CASE WHEN NOT l.own THEN l.depth WHEN l.seq = 0 THEN 0 ELSE l.seq + s.shared_count END
+  FROM @.lineage($1) c JOIN @.sessions s ON s.session_id = $1 AND s.trash_id IS NULL
+    JOIN @.entries e ON e.session_id = c.session_id AND e.life = c.life AND e.kind >= 12 AND e.kind IN (13, 15)
+    LEFT JOIN LATERAL (SELECT * FROM @.locate($1, ARRAY[e.target_id]) x LIMIT 1) l ON e.kind = 13
+  ORDER BY c.level DESC, e.seq)sql"};
+constexpr Statement kLoadOwn{"own_entries", R"sql(
+SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
+  SELECT e.entry_id, e.parent_id, e.body,
+      CASE WHEN e.attachment IS NOT NULL THEN
+        (SELECT string_agg(a.bytes, '' ORDER BY a.part) FROM @.attachments a WHERE a.sha256 = e.attachment) END
+    FROM @.entries e WHERE e.session_id = s.session_id AND e.life = s.life AND e.seq >= $2 ORDER BY e.seq LIMIT $3) o
+  WHERE s.session_id = $1 AND s.trash_id IS NULL)sql"};
+constexpr Statement kExists{"exists", "SELECT 1 FROM @.sessions WHERE session_id = $1 AND trash_id IS NULL"};
+constexpr Statement kFindIds{"find_ids", R"sql(
+SELECT x.entry_id FROM (
+  SELECT e.entry_id, e.depth AS place FROM @.shared_runs($1) r
+    JOIN @.entries e ON e.session_id = r.session_id AND e.life = r.life
+      AND e.segment = r.first_seq AND e.seq BETWEEN r.first_seq AND r.last_seq AND starts_with(e.entry_id, $2)
+  UNION ALL
+  SELECT e.entry_id, e.seq + s.shared_count FROM @.sessions s
+    JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life AND starts_with(e.entry_id, $2)
+    WHERE s.session_id = $1 AND s.trash_id IS NULL) x
+  ORDER BY x.place LIMIT $3)sql"};
+
+constexpr std::uint32_t kNone = SessionOutline::kNone;
+constexpr std::uint32_t kElsewhere = SessionOutline::kElsewhere;
+
+struct PlacedLabel {
+  SessionLabel label;
+  std::uint32_t sequence = kElsewhere;
+};
+
+// In each session the last entry of a name counts. A fork has the labels that the sessions before it give to what it
+// shares, unless it says otherwise itself.
+Result<std::vector<PlacedLabel>> labelsFrom(const EntrySerializer& serializer, const Rows& rows) {
+  std::set<std::pair<std::int64_t, std::string>> hidden;
+  for (int row = 0; row < rows.size(); ++row) {
+    if (static_cast<EntryKind>(rows.number(row, 5)) == EntryKind::Redaction) {
+      hidden.emplace(rows.number(row, 4), rows.string(row, 6));
+    }
+  }
+  std::map<std::string, PlacedLabel> byName;
+  std::string line;
+  for (int row = 0; row < rows.size(); ++row) {
+    const std::int64_t level = rows.number(row, 4);
+    if (static_cast<EntryKind>(rows.number(row, 5)) != EntryKind::Label ||
+        hidden.contains({level, rows.string(row, 0)})) {
+      continue;
+    }
+    BOUGH_TRY(const Entry entry, entryFrom(serializer, rows, row, line));
+    auto name = json::findString(entry.payload, "name");
+    if (!name) continue;
+    std::string target = rows.string(row, 6);
+    const bool known = !target.empty() && (level == 0 || !rows.isNull(row, 7));
+    if (!known) {
+      byName.erase(*name);
+      continue;
+    }
+    PlacedLabel& placed = byName[*name];
+    placed.label = {
+        .name = *name, .entryId = std::move(target), .timestamp = entry.timestamp, .sessionId = rows.string(row, 3)};
+    placed.sequence = rows.isNull(row, 7) ? kElsewhere : static_cast<std::uint32_t>(rows.number(row, 7));
+  }
+  std::vector<PlacedLabel> labels;
+  for (auto& [name, placed] : byName) labels.push_back(std::move(placed));
+  return labels;
+}
+
+std::int64_t bounded(std::uint64_t count) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
+}
+
+}  // namespace
+
+Result<std::vector<SessionLabel>> PostgresSession::labels() {
+  const std::vector<Call> calls{database_.call(kExists, byId()), database_.call(kLabels, byId())};
+  BOUGH_TRY(const auto results, database_.pool.run(calls));
+  if (results[0].empty()) return std::unexpected(database_.noSession(sessionId()));
+  BOUGH_TRY(auto placed, labelsFrom(database_.serializer, results[1]));
+  std::vector<SessionLabel> labels;
+  for (PlacedLabel& each : placed) labels.push_back(std::move(each.label));
+  return labels;
+}
+
+Result<SessionShape> PostgresSession::shape() {
+  const std::vector<Call> calls{{.sql = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
+                                database_.call(kHeadPlace, byId()),
+                                database_.call(kOwn, byId()),
+                                database_.call(kShared, byId()),
+                                database_.call(kLabels, byId()),
+                                {.sql = "COMMIT"}};
+  BOUGH_TRY(const auto results, database_.pool.run(calls));
+  const Rows& head = results[1];
+  if (head.empty()) return std::unexpected(database_.noSession(sessionId()));
+  const auto shared = static_cast<std::uint32_t>(head.number(0, 0));
+  // A stored sequence and, when it is elsewhere, the place in the shared branch.
+  const auto placeOf = [&](const Rows& rows, int row, int column) {
+    const std::int64_t stored = rows.number(row, column);
+    if (stored == BatchPlan::kRoot) return kNone;
+    if (stored < 0)
+      return rows.isNull(row, column + 1) ? kElsewhere : static_cast<std::uint32_t>(rows.number(row, column + 1));
+    return static_cast<std::uint32_t>(stored) + (stored == 0 ? 0 : shared);
+  };
+  SessionShape shape;
+  const Rows& own = results[2];
+  const Rows& others = results[3];
+  for (int row = 0; row < own.size(); ++row) {
+    shape.outline.add(static_cast<EntryKind>(own.number(row, 0)), placeOf(own, row, 1));
+    if (row > 0) continue;
+    for (int i = 0; i < others.size(); ++i) {
+      const std::uint32_t parent = i == 0 ? kNone : static_cast<std::uint32_t>(i);
+      shape.outline.add(static_cast<EntryKind>(others.number(i, 2)), parent);
+      if (shape.shared.empty() || shape.shared.back().sessionId != others.text(i, 0)) {
+        shape.shared.push_back({.sessionId = others.string(i, 0)});
+      }
+      shape.shared.back().sequences.push_back(static_cast<std::uint64_t>(others.number(i, 1)));
+    }
+  }
+  shape.outline.head = placeOf(head, 0, 1);
+  BOUGH_TRY(auto labels, labelsFrom(database_.serializer, results[4]));
+  for (PlacedLabel& each : labels) {
+    shape.labels.push_back({.name = std::move(each.label.name), .sequence = each.sequence});
+  }
+  return shape;
+}
+
+Result<std::vector<Entry>> PostgresSession::loadOwn(std::uint64_t fromSequence, std::size_t limit) {
+  Parameters parameters = byId();
+  parameters.number(bounded(fromSequence)).number(bounded(limit));
+  const std::vector<Call> calls{database_.call(kExists, byId()), database_.call(kLoadOwn, std::move(parameters))};
+  BOUGH_TRY(const auto results, database_.pool.run(calls));
+  if (results[0].empty()) return std::unexpected(database_.noSession(sessionId()));
+  const Rows& rows = results[1];
+  std::vector<Entry> entries;
+  std::string line;
+  for (int row = 0; row < rows.size(); ++row) {
+    BOUGH_TRY(Entry entry, entryFrom(database_.serializer, rows, row, line));
+    if (!rows.isNull(row, 3)) entry.payload = rows.text(row, 3);
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+Result<std::vector<std::string>> PostgresSession::findIds(std::string_view prefix, std::size_t limit) {
+  BOUGH_TRY(const Rows rows, database_.run(kFindIds, byId().text(prefix).number(bounded(limit))));
+  std::vector<std::string> found;
+  for (int row = 0; row < rows.size(); ++row) found.push_back(rows.string(row, 0));
+  return found;
+}
+
+}  // namespace bough::postgres

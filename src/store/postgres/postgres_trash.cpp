@@ -1,0 +1,115 @@
+// The trash of a store in PostgreSQL: a session in it is a row with a trash_id, and its entries stay where they are.
+
+#include <fmt/format.h>
+
+#include "base/try.h"
+#include "store/postgres/postgres_backend.h"
+
+namespace bough::postgres {
+namespace {
+
+constexpr Statement kList{"trash_list", R"sql(
+SELECT trash_id, session_id, trashed_ms, bytes FROM @.sessions WHERE trash_id IS NOT NULL
+  ORDER BY trashed_ms DESC, trash_id)sql"};
+constexpr Statement kFind{"trash_find", R"sql(
+SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life
+  FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id = $2)sql"};
+constexpr Statement kMove{"trash_move", R"sql(
+UPDATE @.sessions SET trash_id = $3, trashed_ms = $4, version = version + 1 WHERE session_id = $1 AND life = $2)sql"};
+constexpr Statement kBringBack{"trash_bring_back", R"sql(
+UPDATE @.sessions s SET trash_id = NULL, trashed_ms = NULL, version = version + 1
+  WHERE s.session_id = $1 AND s.trash_id = $2
+    AND NOT EXISTS (SELECT 1 FROM @.sessions x WHERE x.session_id = $1 AND x.trash_id IS NULL))sql"};
+constexpr Statement kRemoveEntries{"trash_remove_entries", R"sql(
+DELETE FROM @.entries e USING @.sessions s
+  WHERE s.session_id = $1 AND s.trash_id = $2 AND e.session_id = s.session_id AND e.life = s.life)sql"};
+constexpr Statement kRemoveSession{"trash_remove_session",
+                                   "DELETE FROM @.sessions WHERE session_id = $1 AND trash_id = $2"};
+
+// A trash id is the session's id, `~` and a number, so that a look for it is a look for the session.
+std::string sessionIdIn(const std::string& trashId) {
+  return trashId.substr(0, trashId.rfind('~'));
+}
+
+Parameters named(const std::string& trashId) {
+  Parameters parameters;
+  parameters.text(sessionIdIn(trashId)).text(trashId);
+  return parameters;
+}
+
+Error alreadyExists(const std::string& sessionId) {
+  return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
+              "move that one to the trash first; both are kept there")
+      .error();
+}
+
+}  // namespace
+
+Result<std::vector<TrashedSession>> PostgresTrash::list() {
+  BOUGH_TRY(const Rows rows, database_.run(kList, {}));
+  std::vector<TrashedSession> found;
+  for (int row = 0; row < rows.size(); ++row) {
+    found.push_back({.trashId = rows.string(row, 0),
+                     .sessionId = rows.string(row, 1),
+                     .removedMs = static_cast<std::uint64_t>(rows.number(row, 2)),
+                     .bytes = static_cast<std::uint64_t>(rows.number(row, 3))});
+  }
+  return found;
+}
+
+Result<Rows> PostgresTrash::find(const std::string& trashId) {
+  BOUGH_TRY(Rows rows, database_.run(kFind, named(trashId)));
+  if (!rows.empty()) return rows;
+  return fail(ErrorCode::NotFound, fmt::format("there is no {} in the trash", trashId), "`bough trash` lists what is");
+}
+
+Result<void> PostgresTrash::exportLines(const std::string& trashId, const std::function<bool(std::string_view)>& line) {
+  BOUGH_TRY(const Rows rows, find(trashId));
+  return exportLife(database_, rows.string(0, 0), rows.number(0, 8), line);
+}
+
+Result<TrashedSession> PostgresTrash::moveIf(const std::string& sessionId, const Allowed& allowed) {
+  TrashedSession moved{.sessionId = sessionId, .removedMs = database_.environment.clock.nowMs()};
+  BOUGH_TRY(changeIf(database_, sessionId, allowed, [&](const Rows& row) {
+    const std::int64_t life = row.number(0, 8);
+    moved.bytes = static_cast<std::uint64_t>(row.number(0, 7));
+    moved.trashId = fmt::format("{}~{}-{}", sessionId, moved.removedMs, life);
+    Parameters parameters;
+    parameters.text(sessionId).number(life).text(moved.trashId).number(static_cast<std::int64_t>(moved.removedMs));
+    return std::vector<Call>{database_.call(kMove, std::move(parameters))};
+  }));
+  return moved;
+}
+
+Result<SessionState> PostgresTrash::stateOf(const std::string& trashId) {
+  BOUGH_TRY(const Rows rows, find(trashId));
+  SessionState state = stateFrom(rows, 0);
+  state.sessionId = trashId;
+  return state;
+}
+
+Result<SeenOrigin> PostgresTrash::originOf(const std::string& trashId) {
+  BOUGH_TRY(auto state, stateOf(trashId));
+  return SeenOrigin{.origin = std::move(state.origin)};
+}
+
+Result<void> PostgresTrash::bringBack(const std::string& trashId) {
+  BOUGH_TRY(find(trashId));
+  const Call call = database_.call(kBringBack, named(trashId));
+  auto done = database_.pool.exchange(std::span(&call, 1));
+  const std::string sessionId = sessionIdIn(trashId);
+  if (!done && done.error().sqlState == "23505") return std::unexpected(alreadyExists(sessionId));
+  if (!done) return std::unexpected(std::move(done.error().error));
+  if (done->front().changed() == 0) return std::unexpected(alreadyExists(sessionId));
+  return {};
+}
+
+Result<void> PostgresTrash::removeOne(const std::string& trashId) {
+  BOUGH_TRY(find(trashId));
+  const std::vector<Call> calls{database_.call(kRemoveEntries, named(trashId)),
+                                database_.call(kRemoveSession, named(trashId))};
+  BOUGH_TRY(database_.pool.run(calls));
+  return {};
+}
+
+}  // namespace bough::postgres

@@ -1,0 +1,236 @@
+// A store on PostgreSQL where it differs from others: round trips, lost connections, races, several machines.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <set>
+#include <thread>
+
+#include "bough/store.h"
+#include "postgres/proxy.h"
+#include "support/golden.h"
+#include "support/postgres_server.h"
+
+namespace bough {
+namespace {
+
+Entry message(const std::string& id, const std::string& text = "hello") {
+  Entry entry;
+  entry.id = id;
+  entry.type = "message";
+  entry.payload = R"({"text":")" + text + R"("})";
+  return entry;
+}
+
+class PostgresStore : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
+    url_ = freshStoreUrl();
+    schema_ = url_.substr(url_.find("schema=") + 7);
+    const auto made = initPostgresStore(url_);
+    ASSERT_TRUE(made) << made.error().message;
+  }
+
+  static std::unique_ptr<SessionStore> open(const std::string& url, int timeoutMs = 20'000) {
+    StoreOptions options;
+    options.lockTimeoutMs = timeoutMs;
+    auto store = SessionStore::open(url, options);
+    if (!store) throw std::runtime_error(store.error().message);
+    return std::move(*store);
+  }
+
+  // Every entry is there once, in batches that are whole, in one order without gaps.
+  static std::vector<std::string> idsOf(SessionStore& store, const std::string& session) {
+    std::vector<std::string> ids;
+    const auto entries = store.loadSessionEntries(session);
+    EXPECT_TRUE(entries) << entries.error().message;
+    for (const Entry& entry : *entries) ids.push_back(entry.id);
+    EXPECT_EQ(std::set(ids.begin(), ids.end()).size(), ids.size());
+    return ids;
+  }
+
+  std::string url_;
+  std::string schema_;
+};
+
+TEST_F(PostgresStore, RoundTrips) {
+  PostgresProxy proxy(sharedServer());
+  auto store = open(proxy.url(schema_));
+  std::string table;
+  const auto count = [&](const std::string& what, auto operation) {
+    const auto first = operation();  // whatever is prepared is prepared here
+    EXPECT_TRUE(first) << what << ": " << first.error().message;
+    (void)proxy.takeRoundTrips();
+    const auto done = operation();
+    EXPECT_TRUE(done) << what << ": " << done.error().message;
+    table += std::to_string(proxy.takeRoundTrips()) + "  " + what + "\n";
+  };
+  int number = 0;
+  const auto next = [&](const std::string& prefix) { return prefix + std::to_string(++number); };
+  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(store->appendSessionEntries("s", {message("m" + std::to_string(i))}));
+  std::string from = "s";
+  for (int depth = 1; depth <= 5; ++depth) {
+    const std::string fork = "f" + std::to_string(depth);
+    ASSERT_TRUE(
+        store->branchFromEntry(from, depth == 1 ? "m99" : "x" + std::to_string(depth - 1), {.sessionId = fork}));
+    ASSERT_TRUE(store->appendSessionEntries(fork, {message("x" + std::to_string(depth))}));
+    from = fork;
+  }
+  count("create a session", [&] { return store->createSession({.sessionId = next("new")}); });
+  count("append one entry", [&] { return store->appendSessionEntries("s", {message(next("a"))}); });
+  count("append ten entries to a fork of depth 5", [&] {
+    std::vector<Entry> batch;
+    for (int i = 0; i < 10; ++i) batch.push_back(message(next("b")));
+    return store->appendSessionEntries("f5", batch);
+  });
+  count("append with an expected tail", [&] {
+    auto state = store->sessionState("s");
+    (void)proxy.takeRoundTrips();
+    return store->appendSessionEntries("s", {message(next("c"))}, {.expectedTail = state->tailId});
+  });
+  count("append a batch again", [&] { return store->appendSessionEntries("s", {message("again")}); });
+  count("load a session", [&] { return store->loadSessionEntries("s"); });
+  count("load the last 50", [&] { return store->loadSessionEntries("s", {.last = 50}); });
+  count("load the last 50 of a fork of depth 5", [&] { return store->loadSessionEntries("f5", {.last = 50}); });
+  count("load a branch of a fork of depth 5", [&] { return store->loadSessionEntries("f5", {.branch = "x5"}); });
+  count("load one entry", [&] { return store->loadEntry("f5", "m3"); });
+  count("the state of a session", [&] { return store->sessionState("s"); });
+  count("move the head", [&] { return store->moveHead("s", "m5"); });
+  count("give a label", [&] { return store->labelEntry("s", "m5", "here"); });
+  count("list labels of a fork of depth 5", [&] { return store->labels("f5"); });
+  count("redact an entry", [&] { return store->redactEntry("s", "m7", "me", "why"); });
+  count("load the tree of a fork of depth 5", [&] { return store->loadTree("f5"); });
+  count("fork", [&] { return store->branchFromEntry("s", "m9", {.sessionId = next("fork")}); });
+  count("list the sessions' ids", [&] { return store->listSessions(); });
+  count("find entries by a beginning", [&] { return store->findEntryIds("f5", "m1", 10); });
+  EXPECT_TRUE(matchesGolden("postgres/round_trips.txt", table));
+}
+
+TEST_F(PostgresStore, AConnectionThatIsCutAtAnyStepLosesAndDoublesNothing) {
+  PostgresProxy proxy(sharedServer());
+  auto store = open(proxy.url(schema_));
+  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
+  std::vector<std::string> expected;
+  for (int cut = 1; cut < 60; ++cut) {
+    const std::string id = "e" + std::to_string(cut);
+    proxy.cutAfter(cut);
+    const auto appended = store->appendSessionEntries("s", {message(id + "a"), message(id + "b")});
+    ASSERT_TRUE(appended) << "after " << cut << " messages: " << appended.error().message;
+    const bool wasCut = proxy.hasCut();
+    proxy.cutAfter(-1);
+    expected.push_back(id + "a");
+    expected.push_back(id + "b");
+    auto ids = idsOf(*store, "s");
+    ids.erase(ids.begin());
+    ASSERT_EQ(ids, expected) << "after " << cut << " messages";
+    if (!wasCut && cut > 10) return;
+  }
+  ADD_FAILURE() << "an append has too many messages";
+}
+
+TEST_F(PostgresStore, APartitionEndsWithAnErrorThatSaysHowToGoOn) {
+  PostgresProxy proxy(sharedServer());
+  auto store = open(proxy.url(schema_), 400);
+  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
+  proxy.partition(true);
+  const auto lost = store->appendSessionEntries("s", {message("a")});
+  ASSERT_FALSE(lost);
+  EXPECT_TRUE(lost.error().code == ErrorCode::Unavailable || lost.error().code == ErrorCode::OutcomeUnknown);
+  EXPECT_TRUE(lost.error().retryable);
+  EXPECT_FALSE(lost.error().hint.empty());
+  proxy.partition(false);
+  const auto again = store->appendSessionEntries("s", {message("a")});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(idsOf(*store, "s").size(), 2U);
+}
+
+TEST_F(PostgresStore, ThirtyTwoClientsRaceForTheTail) {
+  constexpr int kClients = 32;
+  constexpr int kEach = 5;
+  ASSERT_TRUE(open(url_)->createSession({.sessionId = "s"}));
+  std::vector<std::thread> clients;
+  std::atomic<int> conflicts = 0;
+  for (int client = 0; client < kClients; ++client) {
+    clients.emplace_back([&, client] {
+      auto store = open(url_);
+      for (int turn = 0; turn < kEach;) {
+        const std::string id = "c" + std::to_string(client) + "-" + std::to_string(turn);
+        const auto state = store->sessionState("s");
+        ASSERT_TRUE(state) << state.error().message;
+        const auto appended =
+            store->appendSessionEntries("s", {message(id + "-a"), message(id + "-b")}, {.expectedTail = state->tailId});
+        if (appended) {
+          ++turn;
+          continue;
+        }
+        ASSERT_EQ(appended.error().code, ErrorCode::Conflict) << appended.error().message;
+        ++conflicts;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  auto store = open(url_);
+  auto ids = idsOf(*store, "s");
+  ASSERT_EQ(ids.size(), 1U + 2 * kClients * kEach);
+  for (std::size_t i = 1; i < ids.size(); i += 2) {  // batches are whole
+    EXPECT_EQ(ids[i].substr(0, ids[i].size() - 1), ids[i + 1].substr(0, ids[i + 1].size() - 1));
+  }
+  EXPECT_GT(conflicts, 0);
+  const auto report = store->verifySession("s");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->problemCount, 0U) << report->problems.front().message;
+}
+
+TEST_F(PostgresStore, AFollowerSeesWhatAnotherProcessAppends) {
+  auto writer = open(url_);
+  ASSERT_TRUE(writer->createSession({.sessionId = "s"}));
+  auto reader = open(url_);
+  auto follower = reader->follow("s");
+  ASSERT_TRUE(follower) << follower.error().message;
+  ASSERT_EQ(follower->next(5000)->size(), 1U);  // the header
+  std::thread appends([&] { ASSERT_TRUE(writer->appendSessionEntries("s", {message("a")})); });
+  const auto seen = follower->next(20'000);
+  appends.join();
+  ASSERT_TRUE(seen) << seen.error().message;
+  ASSERT_EQ(seen->size(), 1U);
+  EXPECT_EQ(seen->front().id, "a");
+}
+
+TEST_F(PostgresStore, VerifyFindsWhatWasChangedBehindItsBack) {
+  auto store = open(url_);
+  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(store->appendSessionEntries("s", {message("a"), message("b"), message("c")}));
+  EXPECT_EQ(store->verifySession("s")->problemCount, 0U);
+  runSql(sharedServer(), "DELETE FROM " + schema_ + ".entries WHERE entry_id = 'b'");
+  const auto report = store->verifySession("s");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_GT(report->problemCount, 0U);
+}
+
+TEST_F(PostgresStore, RolesHaveNoMoreRightsThanTheyNeed) {
+  runSql(sharedServer(), "CREATE ROLE only_appends LOGIN");
+  runSql(sharedServer(), "CREATE ROLE only_reads LOGIN");
+  const auto granted = grantPostgresStore(url_, "only_appends", "writer");
+  ASSERT_TRUE(granted) << granted.error().message;
+  ASSERT_TRUE(grantPostgresStore(url_, "only_reads", "reader"));
+  auto writer = open(sharedServer().url(schema_, "only_appends"));
+  ASSERT_TRUE(writer->createSession({.sessionId = "s"}));
+  const auto appended = writer->appendSessionEntries("s", {message("a"), message("b")});
+  ASSERT_TRUE(appended) << appended.error().message;
+  EXPECT_TRUE(writer->branchFromEntry("s", "a", {.sessionId = "f"}));
+  EXPECT_EQ(writer->trashSession("f").error().code, ErrorCode::ReadOnly);
+  const auto erased = writer->deleteSession("f");
+  ASSERT_FALSE(erased);
+  EXPECT_EQ(erased.error().code, ErrorCode::ReadOnly) << erased.error().message;
+  auto reader = open(sharedServer().url(schema_, "only_reads"));
+  EXPECT_EQ(reader->loadSessionEntries("s")->size(), 3U);
+  EXPECT_EQ(reader->appendSessionEntries("s", {message("c")}).error().code, ErrorCode::ReadOnly);
+  runSql(sharedServer(), "DROP OWNED BY only_appends, only_reads");
+  runSql(sharedServer(), "DROP ROLE only_appends, only_reads");
+}
+
+}  // namespace
+}  // namespace bough
