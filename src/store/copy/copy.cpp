@@ -1,0 +1,75 @@
+#include "bough/store.h"
+
+#include <fmt/format.h>
+
+#include "base/try.h"
+#include "store/copy/session_part.h"
+
+namespace bough {
+
+using namespace copying;
+
+Result<StoreSide> StoreSide::open(const std::string& location, const StoreOptions& options) {
+  StoreSide side;
+  if (isPostgresLocation(location)) {
+    BOUGH_TRY(side.backend, makePostgresBackend(location, options));
+  } else {
+    BOUGH_TRY(side.backend, makeFileBackend(location, options));
+  }
+  BOUGH_TRY(side.store, SessionStore::open({.backend = side.backend, .options = options}));
+  return side;
+}
+
+namespace {
+
+Error differs(const StoreSide& to, const std::string& sessionId, std::uint64_t sequence) {
+  return fail(ErrorCode::Conflict,
+              fmt::format("session {} is another one in {}, from its entry {} on", sessionId, to.backend->describe(),
+                          sequence),
+              "`bough sync` joins sessions that were written to in two places")
+      .error();
+}
+
+Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string& sessionId) {
+  CopiedSession copied{.sessionId = sessionId};
+  BOUGH_TRY(const auto header, findHeader(from, sessionId));
+  if (!header) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId));
+  BOUGH_TRY(makeSession(to, sessionId, *header));
+  std::string tail;
+  bool atEnd = false;  // of what the target has
+  for (std::uint64_t next = 0;;) {
+    BOUGH_TRY(const auto part, readPart(from, sessionId, next));
+    if (part.empty()) break;
+    std::vector<Entry> known;
+    if (!atEnd) {
+      BOUGH_TRY(known, readPart(to, sessionId, next));
+    }
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (i >= part.size()) break;
+      if (!isSame(part[i], known[i])) return std::unexpected(differs(to, sessionId, next + i));
+      tail = known[i].id;
+    }
+    if (known.size() > part.size()) return std::unexpected(differs(to, sessionId, next + part.size()));
+    copied.presentEntries += known.size();
+    atEnd |= known.size() < part.size();
+    const std::vector<Entry> rest(part.begin() + static_cast<std::ptrdiff_t>(known.size()), part.end());
+    BOUGH_TRY(appendAll(to, sessionId, rest, tail));
+    copied.copiedEntries += rest.size();
+    next += part.size();
+  }
+  return copied;
+}
+
+}  // namespace
+
+Result<std::vector<CopiedSession>> copySession(StoreSide& from, StoreSide& to, const std::string& sessionId) {
+  BOUGH_TRY(const auto lineage, lineageOf({&from}, sessionId));
+  std::vector<CopiedSession> copied;
+  for (const std::string& each : lineage) {
+    BOUGH_TRY(auto one, copyOne(from, to, each));
+    copied.push_back(std::move(one));
+  }
+  return copied;
+}
+
+}  // namespace bough

@@ -1,0 +1,99 @@
+#include "store/copy/session_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/try.h"
+#include "store/rules/attachment_reference.h"
+#include "store/rules/header.h"
+
+namespace bough::copying {
+namespace {
+
+constexpr std::size_t kPartEntries = 500;
+constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
+constexpr std::size_t kMostForks = 10'000;
+
+}  // namespace
+
+Result<std::optional<Entry>> findHeader(StoreSide& side, const std::string& sessionId) {
+  auto session = side.backend->open(sessionId);
+  auto header = session ? (*session)->header() : Result<Entry>(std::unexpected(session.error()));
+  if (header) return std::move(*header);
+  if (header.error().code == ErrorCode::NotFound) return std::nullopt;
+  return std::unexpected(header.error());
+}
+
+Result<std::vector<std::string>> lineageOf(const std::vector<StoreSide*>& sides, const std::string& sessionId) {
+  std::vector<std::string> lineage;
+  std::string next = sessionId;
+  while (!next.empty() && lineage.size() < kMostForks) {
+    std::optional<Entry> header;
+    for (StoreSide* side : sides) {
+      if (header) break;
+      BOUGH_TRY(header, findHeader(*side, next));
+    }
+    if (!header) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("there is no session {} in {}", next, sides.front()->backend->describe()),
+                  "`bough ls` lists the sessions of a store");
+    }
+    lineage.push_back(next);
+    const auto origin = readHeader(*header).origin;
+    next = origin ? origin->sessionId : "";
+  }
+  std::ranges::reverse(lineage);
+  return lineage;
+}
+
+Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionId, std::uint64_t from) {
+  BOUGH_TRY(const auto session, side.backend->open(sessionId));
+  BOUGH_TRY(auto entries, session->loadOwn(from, kPartEntries));
+  for (const Entry& entry : entries) {
+    // What the store gave back of an attachment that it has is the payload itself. A payload that only looks like a
+    // reference is kept as an attachment, too.
+    const auto reference = readAttachmentReference(entry.payload);
+    if (!reference || side.store->readAttachment(*reference)) continue;
+    return fail(ErrorCode::Damaged,
+                fmt::format("session {}: attachment {} of entry {} is missing", sessionId, *reference, entry.id),
+                "`bough verify` says more; redact the entry to go on without it");
+  }
+  return entries;
+}
+
+Result<void> makeSession(StoreSide& side, const std::string& sessionId, const Entry& header) {
+  BOUGH_TRY(const auto known, findHeader(side, sessionId));
+  if (!known) {
+    return side.backend->create({.sessionId = sessionId, .entries = {header}, .origin = readHeader(header).origin});
+  }
+  if (isSame(*known, header)) return {};
+  return fail(ErrorCode::Conflict,
+              fmt::format("{} has another session under the id {}", side.backend->describe(), sessionId),
+              "fork one of them under an id of its own, and copy that");
+}
+
+Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std::vector<Entry>& entries,
+                       std::string& tail) {
+  for (std::size_t from = 0; from < entries.size();) {
+    std::vector<Entry> batch;
+    std::size_t bytes = 0;
+    for (; from < entries.size() && bytes < kBatchBytes; ++from) {
+      bytes += entries[from].payload.size() + entries[from].meta.size();
+      batch.push_back(entries[from]);
+    }
+    std::string last = batch.back().id;
+    BOUGH_TRY(side.store->appendSessionEntries(sessionId, std::move(batch), {.expectedTail = tail}));
+    tail = std::move(last);
+  }
+  return {};
+}
+
+bool isSame(const Entry& left, const Entry& right) {
+  const auto parent = [](const Entry& entry) { return entry.parentId.value_or(""); };
+  return left.id == right.id && parent(left) == parent(right) && left.type == right.type &&
+         left.timestamp == right.timestamp && left.runId == right.runId && left.payload == right.payload &&
+         left.meta == right.meta && left.extra == right.extra;
+}
+
+}  // namespace bough::copying

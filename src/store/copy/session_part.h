@@ -1,0 +1,33 @@
+// What copying and syncing share: reading a session's own entries, making a session that is missing, appending.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bough/store.h"
+
+namespace bough::copying {
+
+/// A session's header; none when the store has no such session.
+Result<std::optional<Entry>> findHeader(StoreSide& side, const std::string& sessionId);
+
+/// The session and those that its history leads through, the oldest first; `sides` are asked in turn.
+Result<std::vector<std::string>> lineageOf(const std::vector<StoreSide*>& sides, const std::string& sessionId);
+
+/// Own entries from a sequence on, a part of the session; none at its end. Damaged when an attachment is missing.
+Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionId, std::uint64_t from);
+
+/// Makes the session with this header. Conflict when there is one with another header.
+Result<void> makeSession(StoreSide& side, const std::string& sessionId, const Entry& header);
+
+/// Appends entries in batches of a few megabytes. Conflict unless `tail` is the tail; it follows.
+Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std::vector<Entry>& entries,
+                       std::string& tail);
+
+/// Whether two entries are the same in everything that is stored.
+bool isSame(const Entry& left, const Entry& right);
+
+}  // namespace bough::copying

@@ -1,0 +1,194 @@
+// Brings two copies of a session together. Entries have ids of their own and never change, so each side gets what only
+// the other has, in the order in which it was written there: parents come first. What two sides may say differently of
+// one thing (the head, a label, the title) is then said once more, in both, by the same entry.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "base/environment.h"
+#include "base/head.h"
+#include "base/ids.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "base/sha256.h"
+#include "base/timestamp.h"
+#include "base/try.h"
+#include "bough/store.h"
+#include "store/copy/session_part.h"
+
+namespace bough {
+
+using namespace copying;
+
+namespace {
+
+std::string digestOf(const Entry& entry) {
+  Sha256 sum;
+  for (const std::string* part :
+       {&entry.type, &entry.timestamp, &entry.runId, &entry.payload, &entry.meta, &entry.extra}) {
+    sum.add(fmt::format("{}:", part->size()));
+    sum.add(*part);
+  }
+  sum.add(entry.parentId.value_or(""));
+  return sum.finish();
+}
+
+// What one side has.
+struct Side {
+  StoreSide& store;
+  std::string tail = {};
+  std::unordered_map<std::string, std::string> digests = {};  // by id
+  std::vector<Entry> extra = {};                              // what the other lacks
+};
+
+// Something that both sides may have said differently: the last word of each.
+struct LastWord {
+  std::string value;
+  std::string timestamp;
+  std::string entryId;
+};
+
+// What the extra entries of a side say last about the head, each label and the title.
+std::map<std::string, LastWord> lastWords(const std::vector<Entry>& entries) {
+  std::map<std::string, LastWord> words;
+  for (const Entry& entry : entries) {
+    const EntryKind kind = entryKind(entry.type);
+    std::string storage;
+    if (const auto head = headAfter(kind, entry.id, entry.payload, storage)) {
+      words["head"] = {.value = std::string(*head), .timestamp = entry.timestamp, .entryId = entry.id};
+    }
+    if (kind == EntryKind::Label) {
+      const std::string name = json::findString(entry.payload, "name").value_or("");
+      words["label " + name] = {.value = entry.payload, .timestamp = entry.timestamp, .entryId = entry.id};
+    }
+    if (kind == EntryKind::SessionInfo && json::findMember(entry.payload, "title")) {
+      words["title"] = {.value = entry.payload, .timestamp = entry.timestamp, .entryId = entry.id};
+    }
+  }
+  return words;
+}
+
+class Sync {
+ public:
+  Sync(StoreSide& left, StoreSide& right, const std::string& sessionId) : left_{.store = left}, right_{.store = right} {
+    result_.sessionId = sessionId;
+  }
+
+  Result<SyncedSession> run() {
+    BOUGH_TRY(makeMissing());
+    BOUGH_TRY(read(left_));
+    BOUGH_TRY(read(right_));
+    BOUGH_TRY(compare());
+    BOUGH_TRY(takeExtra(left_, right_));
+    BOUGH_TRY(takeExtra(right_, left_));
+    const std::vector<Entry> decided = decide();
+    BOUGH_TRY(appendAll(left_.store, result_.sessionId, right_.extra, left_.tail));
+    BOUGH_TRY(appendAll(right_.store, result_.sessionId, left_.extra, right_.tail));
+    BOUGH_TRY(appendAll(left_.store, result_.sessionId, decided, left_.tail));
+    BOUGH_TRY(appendAll(right_.store, result_.sessionId, decided, right_.tail));
+    result_.toLeft = right_.extra.size() + decided.size();
+    result_.toRight = left_.extra.size() + decided.size();
+    return std::move(result_);
+  }
+
+ private:
+  Result<void> makeMissing() {
+    BOUGH_TRY(const auto onLeft, findHeader(left_.store, result_.sessionId));
+    BOUGH_TRY(const auto onRight, findHeader(right_.store, result_.sessionId));
+    if (onLeft) return makeSession(right_.store, result_.sessionId, *onLeft);
+    return makeSession(left_.store, result_.sessionId, *onRight);
+  }
+
+  Result<void> read(Side& side) {
+    for (std::uint64_t next = 0;;) {
+      BOUGH_TRY(const auto part, readPart(side.store, result_.sessionId, next));
+      if (part.empty()) return {};
+      for (const Entry& entry : part) side.digests[entry.id] = digestOf(entry);
+      side.tail = part.back().id;
+      next += part.size();
+    }
+  }
+
+  Result<void> compare() {
+    for (const auto& [id, digest] : left_.digests) {
+      const auto other = right_.digests.find(id);
+      if (other == right_.digests.end() || other->second == digest) continue;
+      return fail(ErrorCode::IdConflict,
+                  fmt::format("session {} has an entry {} in both stores, with other content", result_.sessionId, id),
+                  "one of the stores was changed by hand: `bough verify` says which; nothing was changed");
+    }
+    return {};
+  }
+
+  Result<void> takeExtra(Side& side, const Side& other) {
+    const bool any =
+        std::ranges::any_of(side.digests, [&](const auto& each) { return !other.digests.contains(each.first); });
+    for (std::uint64_t next = 0; any;) {
+      BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next));
+      if (part.empty()) break;
+      next += part.size();
+      for (Entry& entry : part) {
+        if (!other.digests.contains(entry.id)) side.extra.push_back(std::move(entry));
+      }
+    }
+    return {};
+  }
+
+  // One entry for each thing of which both sides said something new, and not the same.
+  std::vector<Entry> decide() {
+    const auto left = lastWords(left_.extra);
+    const auto right = lastWords(right_.extra);
+    std::vector<Entry> decided;
+    for (const auto& [what, mine] : left) {
+      const auto found = right.find(what);
+      if (found == right.end() || found->second.value == mine.value) continue;
+      const LastWord& theirs = found->second;
+      const bool leftWins = parseTimestamp(mine.timestamp).value_or(0) >= parseTimestamp(theirs.timestamp).value_or(0);
+      const LastWord& newer = leftWins ? mine : theirs;
+      const LastWord& older = leftWins ? theirs : mine;
+      decided.push_back(makeEntry(what, newer));
+      result_.notes.push_back(
+          fmt::format("both stores changed the {}: the newer one, of entry {}, counts; the other is entry {}", what,
+                      newer.entryId, older.entryId));
+    }
+    return decided;
+  }
+
+  // Every field is said, so that both stores get the same bytes.
+  Entry makeEntry(const std::string& what, const LastWord& word) {
+    Entry entry;
+    entry.id = ids_.next();
+    entry.timestamp = formatTimestamp(systemEnvironment().clock.nowMs());
+    entry.parentId = word.entryId;
+    entry.type = what == "head" ? entry_type::kHead : what == "title" ? entry_type::kSessionInfo : entry_type::kLabel;
+    entry.payload = what == "head" ? headPayload(word.value) : word.value;
+    return entry;
+  }
+
+  Side left_;
+  Side right_;
+  SyncedSession result_;
+  IdGenerator ids_{systemEnvironment().clock, systemEnvironment().random};
+};
+
+}  // namespace
+
+Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right, const std::string& sessionId) {
+  constexpr int kTries = 5;  // somebody may append meanwhile
+  BOUGH_TRY(const auto lineage, lineageOf({&left, &right}, sessionId));
+  std::vector<SyncedSession> synced;
+  for (const std::string& each : lineage) {
+    auto one = Sync(left, right, each).run();
+    for (int tries = 1; tries < kTries && !one && one.error().code == ErrorCode::Conflict; ++tries) {
+      one = Sync(left, right, each).run();
+    }
+    if (!one) return std::unexpected(one.error());
+    synced.push_back(std::move(*one));
+  }
+  return synced;
+}
+
+}  // namespace bough

@@ -1,0 +1,121 @@
+// Sessions that move between stores, and stores that were written to apart.
+
+#include "bough/store.h"
+
+#include <gtest/gtest.h>
+
+#include "support/postgres_server.h"
+#include "support/temp_folder.h"
+
+namespace bough {
+namespace {
+
+Entry message(const std::string& id, const std::string& text = "hello") {
+  Entry entry;
+  entry.id = id;
+  entry.type = "message";
+  entry.payload = R"({"text":")" + text + R"("})";
+  return entry;
+}
+
+StoreSide openSide(const std::string& location) {
+  auto side = StoreSide::open(location);
+  if (!side) throw std::runtime_error(side.error().message);
+  return std::move(*side);
+}
+
+std::vector<std::string> lines(StoreSide& side, const std::string& session) {
+  std::vector<std::string> found;
+  const auto entries = side.store->loadSessionEntries(session, {.showRedacted = true});
+  EXPECT_TRUE(entries) << entries.error().message;
+  for (const Entry& entry : *entries) {
+    found.push_back(entry.id + " " + entry.parentId.value_or("") + " " + entry.type + " " + entry.timestamp + " " +
+                    entry.payload);
+  }
+  return found;
+}
+
+std::uint64_t copiedEntries(StoreSide& from, StoreSide& to, const std::string& session) {
+  const auto copied = copySession(from, to, session);
+  EXPECT_TRUE(copied) << copied.error().message;
+  std::uint64_t count = 0;
+  for (const CopiedSession& each : *copied) count += each.copiedEntries;
+  return count;
+}
+
+TEST(Copy, ASessionAndItsForkGoIntoADatabaseAndBack) {
+  if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
+  const std::string url = freshStoreUrl();
+  ASSERT_TRUE(initPostgresStore(url));
+  const TempFolder folder;
+  StoreSide from = openSide(folder / "from");
+  StoreSide database = openSide(url);
+  StoreSide back = openSide(folder / "back");
+  ASSERT_TRUE(from.store->createSession({.sessionId = "s", .title = "Title"}));
+  for (int i = 0; i < 1200; ++i)
+    ASSERT_TRUE(from.store->appendSessionEntries("s", {message("m" + std::to_string(i))},
+                                                 {.durability = Durability::Buffered}));
+  ASSERT_TRUE(from.store->appendSessionEntries("s", {message("big", std::string(300'000, 'x'))}));
+  ASSERT_TRUE(from.store->labelEntry("s", "m5", "five"));
+  ASSERT_TRUE(from.store->branchFromEntry("s", "m7", {.sessionId = "f"}));
+  ASSERT_TRUE(from.store->appendSessionEntries("f", {message("x")}));
+
+  EXPECT_GT(copiedEntries(from, database, "f"), 1200U);
+  EXPECT_EQ(lines(database, "s"), lines(from, "s"));
+  EXPECT_EQ(lines(database, "f"), lines(from, "f"));
+  EXPECT_EQ(copiedEntries(from, database, "f"), 0U);  // nothing is copied twice
+  ASSERT_TRUE(from.store->appendSessionEntries("s", {message("more")}));
+  EXPECT_EQ(copiedEntries(from, database, "s"), 1U);
+
+  EXPECT_GT(copiedEntries(database, back, "f"), 1200U);
+  EXPECT_EQ(lines(back, "s"), lines(from, "s"));
+  EXPECT_EQ(back.store->verifySession("s")->problemCount, 0U);
+  EXPECT_EQ(database.store->verifySession("f")->problemCount, 0U);
+}
+
+TEST(Copy, ATargetThatHoldsSomethingElseIsLeftAlone) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  EXPECT_EQ(copiedEntries(left, right, "s"), 1U);
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("l")}));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("r")}));
+  const auto before = lines(right, "s");
+  EXPECT_EQ(copySession(left, right, "s").error().code, ErrorCode::Conflict);
+  EXPECT_EQ(lines(right, "s"), before);
+}
+
+TEST(Sync, WhatTwoMachinesWroteApartIsOnBothAfterwards) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  EXPECT_EQ(lines(left, "s"), lines(right, "s"));
+  // Apart.
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("l1"), message("l2")}));
+  ASSERT_TRUE(left.store->labelEntry("s", "a", "here"));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("r1")}));
+  ASSERT_TRUE(right.store->labelEntry("s", "r1", "here"));
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  EXPECT_EQ(synced->front().notes.size(), 2U);  // the head and the label
+  auto onLeft = lines(left, "s");
+  auto onRight = lines(right, "s");
+  std::ranges::sort(onLeft);
+  std::ranges::sort(onRight);
+  EXPECT_EQ(onLeft, onRight);
+  EXPECT_EQ(left.store->sessionState("s")->headId, right.store->sessionState("s")->headId);
+  EXPECT_EQ(left.store->labels("s")->front().entryId, right.store->labels("s")->front().entryId);
+  EXPECT_EQ(left.store->loadSessionEntries("s", {.branch = "l2"})->size(), 3U);
+  EXPECT_EQ(left.store->loadSessionEntries("s", {.branch = "r1"})->size(), 2U);
+  const auto again = syncSession(left, right, "s");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+}
+
+}  // namespace
+}  // namespace bough
