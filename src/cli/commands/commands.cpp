@@ -17,7 +17,8 @@ std::vector<CommandGroup> commandGroups() {
       {.title = "Other agents", .commands = {importCommand(), exportCommand(), resumeCommand()}},
       {.title = "Upkeep",
        .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
-                    verifyCommand(), repairCommand(), migrateCommand(), reindexCommand()}},
+                    verifyCommand(), repairCommand(), migrateCommand(), reindexCommand(), copyCommand(), syncCommand(),
+                    storeCommand()}},
       {.title = "bough", .commands = {mcpCommand(), completionCommand(), helpCommand(), versionCommand()}},
   };
 }

@@ -7,9 +7,10 @@ namespace bough::cli {
 std::vector<Option> globalOptions(Context& context) {
   return {
       {.name = "--store",
-       .help = "The store: a folder. Default: $BOUGH_STORE, else $XDG_DATA_HOME/bough, else ~/.local/share/bough",
+       .help = "The store: a folder, or a postgresql:// URL. Default: $BOUGH_STORE, else $XDG_DATA_HOME/bough, else "
+               "~/.local/share/bough",
        .target = &context.storeLocation,
-       .value = "FOLDER"},
+       .value = "STORE"},
       {.name = "--color",
        .help = "Use colors: on a terminal, always or never; default: auto",
        .target = &context.color,

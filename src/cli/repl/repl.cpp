@@ -1,4 +1,5 @@
 #include "cli/repl/repl.h"
+#include "bough/store.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -19,6 +20,12 @@
 
 namespace bough::cli {
 namespace {
+
+// Where typed lines are kept; a store that is not a folder has no place for them.
+std::string historyFile(const Context& context) {
+  const std::string location = context.resolvedLocation();
+  return context.backend || isPostgresLocation(location) ? "" : location + "/chat_history";
+}
 
 constexpr int kLookMs = 20;
 
@@ -85,8 +92,7 @@ class Repl {
     opened_ = std::move(opened);
     commands_ = std::make_unique<ReplCommands>(context_, opened_);
     LineEditor editor(
-        context_.backend ? "" : context_.resolvedLocation() + "/chat_history",
-        [this](std::string_view line) { return commands_->complete(line); },
+        historyFile(context_), [this](std::string_view line) { return commands_->complete(line); },
         [this](const std::string& line) { return opened_.chat->withoutKeys(line); });
     commands_->showOpened();
     finishInterrupted();

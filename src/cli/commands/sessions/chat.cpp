@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "bough/agent/chat.h"
 #include "bough/catalog.h"
+#include "bough/store.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
 #include "cli/repl/chat_listener.h"
@@ -33,7 +34,8 @@ struct Options {
 
 Result<void> applyTexts(Options& options, const Context& context) {
   options.chat.onConflict = options.onConflict == "branch" ? agent::OnConflict::Branch : agent::OnConflict::Refuse;
-  if (!context.backend) options.chat.storeFolder = context.resolvedLocation();
+  const std::string location = context.resolvedLocation();
+  if (!context.backend && !isPostgresLocation(location)) options.chat.storeFolder = location;
   char* end = nullptr;
   const double percent = std::strtod(options.compactAt.c_str(), &end);
   if (end == options.compactAt.c_str() || *end != '\0' || !(percent >= 0) || percent > 100) {

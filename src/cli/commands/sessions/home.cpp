@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "base/try.h"
+#include "bough/store.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/listing.h"
@@ -122,7 +123,7 @@ void printForPeople(const Home& home) {
 }  // namespace
 
 Result<ExitCode> showHome(const Context& context) {
-  Home home{.location = context.resolvedLocation(), .recent = {}, .attention = {}};
+  Home home{.location = shownLocation(context.resolvedLocation()), .recent = {}, .attention = {}};
   auto view = openCatalogView(context);
   if (view) {
     home.made = true;

@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 #include "base/timestamp.h"
 #include "base/try.h"
+#include "bough/store.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/foreign.h"
@@ -178,7 +179,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   remember(context, *view.store, rows);
   if (context.json) {
     BOUGH_TRY(auto total, view.catalog->count(filter));
-    printJson(shown.resolvedLocation(), total, rows);
+    printJson(shownLocation(shown.resolvedLocation()), total, rows);
     return kDone;
   }
   if (rows.empty()) {

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
+#include "bough/store.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -225,10 +226,12 @@ struct Options {
 Result<Findings> examine(const Context& context, SessionStore& store, const Options& options) {
   Findings findings;
   const std::string location = context.resolvedLocation();
-  findings.push_back({.what = fmt::format("the store {} can be reached", location), .advice = {}});
-  checkSpace(location, findings);
-  checkForeign(store, location, findings);
-  checkCopies(location, findings);
+  findings.push_back({.what = fmt::format("the store {} can be reached", shownLocation(location)), .advice = {}});
+  if (context.backend || !isPostgresLocation(location)) {
+    checkSpace(location, findings);
+    checkForeign(store, location, findings);
+    checkCopies(location, findings);
+  }
   checkSettings(store, findings);
   checkSessions(store, options.deep, findings);
   checkCatalog(store, options.deep, findings);

@@ -1,0 +1,170 @@
+#include "bough/store.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct CopyOptions {
+  std::string from;
+  std::string to;
+  std::vector<std::string> sessions;
+};
+
+struct SyncOptions {
+  std::string left;
+  std::string right;
+  std::vector<std::string> sessions;
+};
+
+std::string plural(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
+  StoreOptions existing;
+  existing.create = false;
+  BOUGH_TRY(auto from, StoreSide::open(options.from.empty() ? context.resolvedLocation() : options.from, existing));
+  BOUGH_TRY(auto to, StoreSide::open(options.to));
+  std::vector<std::string> sessions = options.sessions;
+  if (sessions.empty()) {
+    BOUGH_TRY(sessions, from.store->listSessions());
+  }
+  std::set<std::string> seen;
+  std::uint64_t entries = 0;
+  std::uint64_t grown = 0;
+  ExitCode code = kDone;
+  for (const std::string& id : sessions) {
+    if (seen.contains(id)) continue;
+    const auto copied = copySession(from, to, id);
+    if (!copied) {
+      printError(copied.error(), context.json);
+      code = kProblem;
+      continue;
+    }
+    for (const CopiedSession& each : *copied) {
+      if (!seen.insert(each.sessionId).second) continue;
+      entries += each.copiedEntries;
+      grown += each.copiedEntries > 0 ? 1 : 0;
+      if (!context.json) continue;
+      std::string out;
+      json::Writer writer(out);
+      writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", each.sessionId);
+      writer.member("present", each.presentEntries).member("copied", each.copiedEntries).endObject();
+      printLine(out);
+    }
+  }
+  if (!context.json) {
+    printMessage(fmt::format("copied {} new {} of {}; {} compared", entries, entries == 1 ? "entry" : "entries",
+                             plural(grown, "session"), plural(seen.size(), "session")));
+  }
+  return code;
+}
+
+Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
+  StoreOptions existing;
+  existing.create = false;
+  BOUGH_TRY(auto left, StoreSide::open(options.left, existing));
+  BOUGH_TRY(auto right, StoreSide::open(options.right, existing));
+  std::set<std::string> sessions(options.sessions.begin(), options.sessions.end());
+  if (sessions.empty()) {
+    BOUGH_TRY(const auto onLeft, left.store->listSessions());
+    BOUGH_TRY(const auto onRight, right.store->listSessions());
+    sessions.insert(onLeft.begin(), onLeft.end());
+    sessions.insert(onRight.begin(), onRight.end());
+  }
+  std::set<std::string> seen;
+  std::uint64_t toLeft = 0;
+  std::uint64_t toRight = 0;
+  ExitCode code = kDone;
+  for (const std::string& id : sessions) {
+    if (seen.contains(id)) continue;
+    const auto synced = syncSession(left, right, id);
+    if (!synced) {
+      printError(synced.error(), context.json);
+      code = kProblem;
+      continue;
+    }
+    for (const SyncedSession& each : *synced) {
+      if (!seen.insert(each.sessionId).second) continue;
+      toLeft += each.toLeft;
+      toRight += each.toRight;
+      if (!context.json) {
+        for (const std::string& note : each.notes) printMessage(fmt::format("{}: {}", each.sessionId, note));
+        continue;
+      }
+      std::string out;
+      json::Writer writer(out);
+      writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", each.sessionId);
+      writer.member("toLeft", each.toLeft).member("toRight", each.toRight).key("notes").beginArray();
+      for (const std::string& note : each.notes) writer.string(note);
+      writer.endArray().endObject();
+      printLine(out);
+    }
+  }
+  if (!context.json) {
+    printMessage(fmt::format("{} compared; new entries: {} in the first store, {} in the second",
+                             plural(seen.size(), "session"), toLeft, toRight));
+  }
+  return code;
+}
+
+}  // namespace
+
+Command copyCommand() {
+  auto options = std::make_shared<CopyOptions>();
+  return {
+      .name = "copy",
+      .summary = "Copy sessions to another store",
+      .details =
+          "Stores are folders or postgresql:// URLs. Entries keep their ids and their bytes. What the other store has\n"
+          "already is compared entry by entry, and the copy goes on after it, so the command can be repeated: after it "
+          "was\n"
+          "interrupted, or when sessions have grown. Sessions whose history is shared come along.",
+      .examples =
+          "  bough copy --to postgresql://agents@db.example/sessions\n"
+          "  bough copy --from postgresql://agents@db.example/sessions --to ~/backup SESSION",
+      .options = {{.name = "SESSION", .help = "The ids of the sessions; all without any", .target = &options->sessions},
+                  {.name = "--from",
+                   .help = "The store to copy from. Default: --store",
+                   .target = &options->from,
+                   .value = "STORE"},
+                  {.name = "--to",
+                   .help = "The store to copy to",
+                   .target = &options->to,
+                   .required = true,
+                   .value = "STORE"}},
+      .values = options,
+      .run = [options](const Context& context) { return copy(context, *options); },
+  };
+}
+
+Command syncCommand() {
+  auto options = std::make_shared<SyncOptions>();
+  return {
+      .name = "sync",
+      .summary = "Bring two stores together that were written to apart",
+      .details =
+          "Each store gets the entries that only the other has. A session that was continued in both has two branches\n"
+          "afterwards. Where both moved the head, a label or the title, the newer one counts, which is said; the "
+          "other\n"
+          "stays reachable by its entry.",
+      .examples = "  bough sync ~/.local/share/bough postgresql://agents@db.example/sessions",
+      .options = {{.name = "LEFT", .help = "A store", .target = &options->left, .required = true},
+                  {.name = "RIGHT", .help = "Another store", .target = &options->right, .required = true},
+                  {.name = "SESSION",
+                   .help = "The ids of the sessions; all without any",
+                   .target = &options->sessions}},
+      .values = options,
+      .run = [options](const Context& context) { return sync(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include "base/json_write.h"
+#include "base/try.h"
+#include "bough/store.h"
+#include "cli/commands/commands.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string action;
+  std::vector<std::string> readers;
+  std::vector<std::string> writers;
+  std::vector<std::string> keepers;
+};
+
+Result<void> grant(const std::string& url, const std::vector<std::string>& roles, const std::string& rights) {
+  for (const std::string& role : roles) BOUGH_TRY(grantPostgresStore(url, role, rights));
+  return {};
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  const std::string location = context.resolvedLocation();
+  if (!isPostgresLocation(location)) {
+    // A folder needs no tables: it is made when it is missing.
+    BOUGH_TRY(context.openStore(/*create=*/true));
+    if (!context.json) printMessage(fmt::format("the store {} is ready", location));
+    return kDone;
+  }
+  BOUGH_TRY(const PostgresSchema schema, initPostgresStore(location));
+  BOUGH_TRY(grant(location, options.readers, "reader"));
+  BOUGH_TRY(grant(location, options.writers, "writer"));
+  BOUGH_TRY(grant(location, options.keepers, "keeper"));
+  if (context.json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("store", shownLocation(location));
+    writer.member("versionBefore", static_cast<std::uint64_t>(schema.versionBefore));
+    writer.member("version", static_cast<std::uint64_t>(schema.version)).endObject();
+    printLine(out);
+    return kDone;
+  }
+  const bool same = schema.versionBefore == schema.version;
+  printMessage(
+      same ? fmt::format("the store {} is up to date (schema version {})", shownLocation(location), schema.version)
+      : schema.versionBefore == 0
+          ? fmt::format("created the store {} (schema version {})", shownLocation(location), schema.version)
+          : fmt::format("upgraded the store {} from schema version {} to {}", shownLocation(location),
+                        schema.versionBefore, schema.version));
+  return kDone;
+}
+
+}  // namespace
+
+Command storeCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "store",
+      .summary = "Create the store, or bring its database up to date",
+      .details =
+          "A store in PostgreSQL needs its tables and functions before anybody can use it. `bough store init` creates\n"
+          "them, and upgrades them after a new version of bough was installed; it can be repeated. The options give\n"
+          "roles of the database the rights that they need, and no more.",
+      .examples =
+          "  bough store init --store postgresql://admin@db.example/sessions\n"
+          "  bough store init --writer agents --reader analysts",
+      .options =
+          {{.name = "ACTION", .help = "What to do", .target = &options->action, .required = true, .choices = {"init"}},
+           {.name = "--reader",
+            .help = "Let this role of the database read; may be given more than once",
+            .target = &options->readers,
+            .value = "ROLE"},
+           {.name = "--writer", .help = "Let this role read and append", .target = &options->writers, .value = "ROLE"},
+           {.name = "--keeper",
+            .help = "Let this role also throw away and erase",
+            .target = &options->keepers,
+            .value = "ROLE"}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli
