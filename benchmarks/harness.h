@@ -34,6 +34,7 @@ std::vector<Benchmark> treeBenchmarks();
 std::vector<Benchmark> catalogBenchmarks();
 std::vector<Benchmark> messageBenchmarks();
 std::vector<Benchmark> agentBenchmarks();
+std::vector<Benchmark> postgresBenchmarks();
 
 /// Seconds that `work` takes.
 double timed(const std::function<void()>& work);
