@@ -107,7 +107,6 @@ TEST_F(StoreTest, AStoreThatIsMissingOrNoneIsNotFound) {
   EXPECT_EQ(refused(SessionStore::open(folder / "empty", noCreate)).code, ErrorCode::NotFound);
   spill(folder / "file", "x");
   EXPECT_EQ(refused(SessionStore::open(folder / "file")).code, ErrorCode::InvalidArgument);
-  EXPECT_EQ(refused(SessionStore::open("postgresql://x")).code, ErrorCode::Unsupported);
   EXPECT_EQ(refused(SessionStore::open(SessionStoreInit{})).code, ErrorCode::InvalidArgument);
 }
 
