@@ -8,11 +8,11 @@
 #include <fstream>
 #include <vector>
 
-#include "base/timestamp.h"
+#include "base/text/timestamp.h"
 #include "bough/entry.h"
 #include "bough/store.h"
 #include "harness.h"
-#include "log/line.h"
+#include "log/format/line.h"
 
 namespace bough::bench {
 namespace {

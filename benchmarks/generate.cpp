@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "base/file_system.h"
-#include "base/timestamp.h"
+#include "base/system/file_system.h"
+#include "base/text/timestamp.h"
 #include "bough/entry.h"
 #include "bough/store.h"
 #include "harness.h"
-#include "log/log_files.h"
-#include "log/new_file.h"
+#include "log/file/log_files.h"
+#include "log/file/new_file.h"
 
 namespace bough::bench {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kPieces[] = {
     "the session is an append-only log and every entry names its parent ",
     "for (const auto& entry : entries) total += entry.payload.size();\\n",
-    R"({\"path\":\"src/log/scan.cpp\",\"line\":128,\"matches\":[1,2,3]} )",
+    R"({\"path\":\"src/log/source/scan.cpp\",\"line\":128,\"matches\":[1,2,3]} )",
     "会话在崩溃之后可以完整恢复，任何一条已确认的记录都不会丢失。",
     "drwxr-xr-x 12 user user 4096 Nov 14 23:47 build\\n",
     "warning: unused variable 'state' [-Wunused-variable]\\n",

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "bough/context.h"
 #include "generate.h"
 #include "harness.h"

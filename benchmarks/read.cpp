@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <map>
 
-#include "base/environment.h"
-#include "base/file_system.h"
+#include "base/system/environment.h"
+#include "base/system/file_system.h"
 #include "bough/store.h"
 #include "generate.h"
 #include "harness.h"

@@ -11,7 +11,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 else()
   # clang warns of what stable_sort of libstdc++ 12 uses inside.
   target_compile_options(bough_options INTERFACE -Wno-deprecated-declarations)
-  # The rules of base/thread_annotations.h; `./test --tidy` compiles with clang.
+  # The rules of base/system/thread_annotations.h; `./test --tidy` compiles with clang.
   target_compile_options(bough_options INTERFACE -Wthread-safety)
 endif()
 if(BOUGH_SANITIZE)
@@ -34,6 +34,26 @@ add_library(bough_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
 target_link_libraries(bough_precompiled PRIVATE bough_options fmt::fmt)
 target_precompile_headers(bough_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
 
+# One object for a few sources of one folder: most of the time of a build goes into headers, and they are read once for
+# all of them. Apart stay the program's entry, which tests replace, and folders in which each source defines the same
+# names for its own command, dialect, statement or agent.
+option(BOUGH_UNITY "Compile several sources of a folder as one" ON)
+set(bough_apart "^(cli/main|cli/commands|message/dialect|store/postgres|transcript/agents)")
+
+function(bough_group_sources target)
+  foreach(source ${ARGN})
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${source})
+    get_filename_component(folder ${path} DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" group)
+    math(EXPR members_${group} "${members_${group}} + 1")
+    math(EXPR part "${members_${group}} / 6")
+    if(NOT path MATCHES "${bough_apart}")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${part})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # bough_room(NAME [USES room…] [LIBRARIES target…] [SYSTEM target…])
 function(bough_room name)
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
@@ -46,6 +66,9 @@ function(bough_room name)
   target_link_libraries(bough_${name} PUBLIC bough_options)
   target_link_libraries(bough_${name} PRIVATE ${ROOM_LIBRARIES})
   target_precompile_headers(bough_${name} REUSE_FROM bough_precompiled)
+  if(BOUGH_UNITY)
+    bough_group_sources(bough_${name} ${sources})
+  endif()
   foreach(other ${ROOM_USES})
     target_link_libraries(bough_${name} PRIVATE bough_${other})
     target_include_directories(bough_${name} PRIVATE ${PROJECT_BINARY_DIR}/rooms/${other})

@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "fuzz/input.h"
-#include "log/byte_source.h"
-#include "log/zstd_frames.h"
+#include "log/source/byte_source.h"
+#include "log/source/zstd_frames.h"
 #include "support/sim_file_system.h"
 
 namespace bough {

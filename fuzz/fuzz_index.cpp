@@ -6,8 +6,8 @@
 
 #include <array>
 
+#include "base/bytes/crc32c.h"
 #include "base/check.h"
-#include "base/crc32c.h"
 #include "fuzz/input.h"
 #include "log/session_log.h"
 #include "support/sim_environment.h"

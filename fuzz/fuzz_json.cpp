@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/check.h"
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough {
 namespace {

@@ -1,10 +1,10 @@
 // One line of arbitrary bytes: the seal, the keys read both ways, the entry, and the way back to the same bytes.
 
 #include "base/check.h"
-#include "base/ids.h"
+#include "base/model/ids.h"
 #include "bough/entry.h"
 #include "fuzz/input.h"
-#include "log/line.h"
+#include "log/format/line.h"
 
 namespace bough {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "agent/providers/stream_reader.h"
 #include "base/check.h"
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough::agent {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "transcript/agent.h"
-#include "transcript/origin.h"
+#include "transcript/model/agent.h"
+#include "transcript/model/origin.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "log/line.h"
-#include "log/scan.h"
+#include "log/format/line.h"
+#include "log/source/scan.h"
 #include "support/text_source.h"
 
 namespace bough::fuzz {

@@ -44,7 +44,7 @@ for room, table in re.findall(r"^\| folder of (\w+) \|.*\n\|[-|]+\n((?:\|.*\n)+)
 
 folders = {}
 for name in listed.stdout.splitlines():
-    if name.startswith(("src/message/", "src/store/")) and name.endswith((".cpp", ".h")):
+    if name.startswith(("src/", "include/")) and name.endswith((".cpp", ".h")):
         folders[name.rpartition("/")[0]] = folders.get(name.rpartition("/")[0], 0) + 1
 problems += [f"{name}: {count} files; a folder of more than 25 has folders in it" for name, count in folders.items() if count > 25]
 print("\n".join(problems))

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "capi/json_options.h"
 #include "capi/objects.h"

@@ -1,5 +1,5 @@
 // Contexts and conversion.
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "bough/context.h"
 #include "capi/json_options.h"

@@ -1,5 +1,5 @@
 // Stores and sessions: opening, making, closing.
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "capi/objects.h"
 

@@ -1,7 +1,7 @@
 // Head, labels, redaction, and the session as a tree.
 #include "bough/tree.h"
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "capi/objects.h"
 

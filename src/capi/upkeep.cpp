@@ -1,5 +1,5 @@
 // Verify, repair, migrate, archive, trash.
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "capi/objects.h"
 

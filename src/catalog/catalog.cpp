@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 #include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/intake.h"

@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
-#include "base/process_state.h"
+#include "base/system/process_state.h"
 #include "base/try.h"
 #include "bough/catalog.h"
-#include "catalog/database.h"
+#include "catalog/database/database.h"
 #include "catalog/schema.h"
 
 namespace bough {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "base/json_scan.h"
-#include "base/timestamp.h"
+#include "base/json/json_scan.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
-#include "catalog/search_index.h"
+#include "catalog/search/search_index.h"
 #include "catalog/title.h"
 
 namespace bough::catalog {

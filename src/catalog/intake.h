@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "bough/store.h"
-#include "catalog/database.h"
-#include "catalog/entry_facts.h"
-#include "catalog/session_row.h"
+#include "catalog/database/database.h"
+#include "catalog/database/entry_facts.h"
+#include "catalog/database/session_row.h"
 
 namespace bough::catalog {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "catalog/catalog_state.h"
-#include "catalog/session_row.h"
+#include "catalog/database/session_row.h"
 
 namespace bough {
 

@@ -4,7 +4,7 @@
 
 #include "base/try.h"
 #include "catalog/catalog_state.h"
-#include "catalog/session_row.h"
+#include "catalog/database/session_row.h"
 
 #include <fmt/format.h>
 

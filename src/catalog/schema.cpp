@@ -6,11 +6,11 @@
 #include <chrono>
 #include <thread>
 
-#include "base/environment.h"
-#include "base/file_io.h"
-#include "base/file_system.h"
+#include "base/system/environment.h"
+#include "base/system/file_io.h"
+#include "base/system/file_system.h"
 #include "base/try.h"
-#include "catalog/search_index.h"
+#include "catalog/search/search_index.h"
 
 namespace bough::catalog {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bough/catalog.h"
-#include "catalog/database.h"
+#include "catalog/database/database.h"
 
 namespace bough::catalog {
 

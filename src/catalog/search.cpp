@@ -6,9 +6,9 @@
 
 #include "base/try.h"
 #include "catalog/catalog_state.h"
-#include "catalog/entry_facts.h"
-#include "catalog/search_index.h"
-#include "catalog/search_query.h"
+#include "catalog/database/entry_facts.h"
+#include "catalog/search/search_index.h"
+#include "catalog/search/search_query.h"
 
 namespace bough {
 

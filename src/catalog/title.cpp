@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "base/json_scan.h"
-#include "base/text.h"
+#include "base/json/json_scan.h"
+#include "base/text/text.h"
 
 namespace bough {
 namespace catalog {

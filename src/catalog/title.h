@@ -6,7 +6,7 @@
 #include <string>
 
 #include "bough/catalog.h"
-#include "catalog/entry_facts.h"
+#include "catalog/database/entry_facts.h"
 
 namespace bough::catalog {
 

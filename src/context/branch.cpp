@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "base/try.h"
 
 namespace bough::context {

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <map>
 
-#include "base/environment.h"
-#include "base/ids.h"
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/model/ids.h"
+#include "base/system/environment.h"
 #include "base/try.h"
 #include "context/provider_migration.h"
 #include "message/dialect/entry_message.h"

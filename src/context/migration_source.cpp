@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "base/try.h"
 #include "context/branch.h"
 #include "context/provider_migration.h"

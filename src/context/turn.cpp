@@ -3,8 +3,8 @@
 #include <bough/context.h>
 #include <fmt/format.h>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 
 namespace bough {

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "base/try.h"
 #include "context/branch.h"
 #include "message/dialect/entry_message.h"

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <new>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
-#include "log/archive.h"
+#include "log/file/archive.h"
 
 namespace bough {
 namespace {

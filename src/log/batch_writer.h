@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/thread_annotations.h"
+#include "base/system/environment.h"
+#include "base/system/thread_annotations.h"
 #include "bough/maintenance.h"
 #include "log/group_commit.h"
 #include "log/log_parts.h"

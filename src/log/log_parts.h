@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/thread_annotations.h"
+#include "base/system/thread_annotations.h"
 #include "base/try.h"
 #include "log/log_outline.h"
 #include "log/stored_lines.h"
@@ -24,8 +24,8 @@ struct LogParts {
         index(file, serializer, environment, writeIndex),
         lines(file, index, serializer) {}
 
-  /// Runs an operation over a fresh index. When the index turns out to be stale, rebuilds it and runs the operation once
-  /// more.
+  /// Runs an operation over a fresh index. When the index turns out to be stale, rebuilds it and runs the operation
+  /// once more.
   template <typename Operation>
   IndexedValue<Operation> withIndex(Operation operation) BOUGH_REQUIRES(mutex) {
     const auto isStale = [](const auto& result, LogIndex& used) {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/head.h"
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
+#include "base/model/head.h"
 #include "bough/entry.h"
 
 namespace bough {

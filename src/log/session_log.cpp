@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "base/try.h"
 #include "log/batch_writer.h"
 #include "log/log_parts.h"

@@ -30,14 +30,14 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/process_state.h"
+#include "base/system/environment.h"
+#include "base/system/process_state.h"
 #include "bough/entry.h"
 #include "bough/error.h"
 #include "bough/maintenance.h"
-#include "log/log_files.h"
+#include "log/file/log_files.h"
+#include "log/index/offset_index.h"
 #include "log/new_lines.h"
-#include "log/offset_index.h"
 
 namespace bough {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "base/try.h"
-#include "log/sealed_entry.h"
+#include "log/format/sealed_entry.h"
 
 namespace bough {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "bough/entry.h"
 #include "bough/error.h"
-#include "log/log_index.h"
-#include "log/recent_lines.h"
+#include "log/index/log_index.h"
+#include "log/index/recent_lines.h"
 
 namespace bough {
 

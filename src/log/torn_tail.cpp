@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/file_io.h"
-#include "base/timestamp.h"
+#include "base/system/file_io.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 
 namespace bough {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 #include "bough/error.h"
-#include "log/log_file.h"
+#include "log/file/log_file.h"
 
 namespace bough {
 

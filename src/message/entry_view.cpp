@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "bough/message.h"
 
 namespace bough {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 
 namespace bough::serve {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "serve/session_text.h"
 
 namespace bough::serve {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "bough/version.h"
 #include "serve/mcp_resources.h"
 #include "serve/mcp_tools.h"

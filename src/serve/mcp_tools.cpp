@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/timestamp.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/tree.h"
 #include "serve/session_text.h"

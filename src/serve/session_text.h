@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "bough/catalog.h"
 #include "bough/entry.h"
 #include "bough/error.h"

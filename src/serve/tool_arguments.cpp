@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/json_scan.h"
-#include "base/timestamp.h"
+#include "base/json/json_scan.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 
 namespace bough::serve {

@@ -8,7 +8,7 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kPart = 256;  // branches at a time
+constexpr std::size_t kBranchesAtATime = 256;
 
 // The last message on the way up from a leaf; kNoNode when there is none.
 TreeNode lastMessage(const SessionTree& tree, TreeNode leaf) {
@@ -29,8 +29,8 @@ Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::
   const auto branches = tree.branches();
   std::vector<BranchListing> listed;
   listed.reserve(branches.size());
-  for (std::size_t from = 0; from < branches.size(); from += kPart) {
-    const std::size_t end = std::min(branches.size(), from + kPart);
+  for (std::size_t from = 0; from < branches.size(); from += kBranchesAtATime) {
+    const std::size_t end = std::min(branches.size(), from + kBranchesAtATime);
     // Of each branch: its leaf, its first own entry, its last message (or the leaf again).
     std::vector<TreeNode> wanted;
     for (std::size_t i = from; i < end; ++i) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/file_io.h"
-#include "base/timestamp.h"
+#include "base/system/file_io.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/message.h"
 
@@ -14,7 +14,7 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kPart = 64;  // entries in memory at a time
+constexpr std::size_t kEntriesAtATime = 64;
 
 std::uint64_t between(const std::optional<std::uint64_t>& from, const std::optional<std::uint64_t>& to) {
   return from && to && *to > *from ? *to - *from : 0;
@@ -61,7 +61,7 @@ Result<void> SessionReplay::load() {
   if (place_ >= loadedFrom_ && place_ - loadedFrom_ < loaded_.size()) return {};
   // The one before once more: it is another one when the session is.
   const std::size_t from = place_ > 0 ? place_ - 1 : 0;
-  const std::size_t end = std::min(path_.size(), place_ + kPart);
+  const std::size_t end = std::min(path_.size(), place_ + kEntriesAtATime);
   auto entries = store_->loadEntriesAt(sessionId_, {path_.begin() + static_cast<std::ptrdiff_t>(from),
                                                     path_.begin() + static_cast<std::ptrdiff_t>(end)});
   if (!entries) return std::unexpected(entries.error());

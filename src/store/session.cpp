@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "base/head.h"
-#include "base/json_grammar.h"
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_grammar.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/model/head.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "store/rules/header.h"
 #include "store/session_store_impl.h"

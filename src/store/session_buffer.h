@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/process_state.h"
+#include "base/system/process_state.h"
 #include "bough/error.h"
 #include "bough/storage_backend.h"
 

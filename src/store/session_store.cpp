@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/head.h"
-#include "base/json_grammar.h"
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/sha256.h"
-#include "base/timestamp.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_grammar.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/model/head.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/attachment_reference.h"

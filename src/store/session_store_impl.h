@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/ids.h"
-#include "base/process_state.h"
+#include "base/model/ids.h"
+#include "base/system/environment.h"
+#include "base/system/process_state.h"
 #include "bough/store.h"
 #include "store/session_buffer.h"
 

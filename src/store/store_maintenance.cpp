@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
 #include "base/try.h"
 #include "store/session_store_impl.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
-#include "transcript/agent.h"
+#include "base/text/text.h"
+#include "transcript/model/agent.h"
 
 namespace bough::transcript {
 namespace {

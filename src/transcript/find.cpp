@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/try.h"
-#include "transcript/agent.h"
+#include "transcript/model/agent.h"
 
 namespace bough {
 namespace {

@@ -7,15 +7,15 @@
 
 #include <unordered_set>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
-#include "transcript/agent.h"
-#include "transcript/facts.h"
-#include "transcript/ids.h"
-#include "transcript/origin.h"
-#include "transcript/record.h"
+#include "transcript/model/agent.h"
+#include "transcript/model/facts.h"
+#include "transcript/model/ids.h"
+#include "transcript/model/origin.h"
+#include "transcript/source/record.h"
 
 namespace bough {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/try.h"
-#include "transcript/agent.h"
+#include "transcript/model/agent.h"
 
 namespace bough {
 namespace {

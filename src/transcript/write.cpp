@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "base/try.h"
-#include "transcript/agent.h"
-#include "transcript/facts.h"
-#include "transcript/items.h"
-#include "transcript/origin.h"
+#include "transcript/model/agent.h"
+#include "transcript/model/facts.h"
+#include "transcript/model/items.h"
+#include "transcript/model/origin.h"
 
 namespace bough {
 namespace {

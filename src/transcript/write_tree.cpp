@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/try.h"
-#include "transcript/agent.h"
-#include "transcript/items.h"
+#include "transcript/model/agent.h"
+#include "transcript/model/items.h"
 
 namespace bough {
 

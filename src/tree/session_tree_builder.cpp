@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "base/kind_set.h"
+#include "base/model/kind_set.h"
 
 namespace bough {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "agent/loopback.h"
 #include "agent/providers/stream_reader.h"
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough::agent {
 namespace {

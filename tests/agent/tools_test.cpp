@@ -14,8 +14,8 @@
 #include "agent/tools/builtin.h"
 #include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "support/temp_folder.h"
 
 namespace bough::agent {

@@ -1,4 +1,4 @@
-#include "base/crc32c.h"
+#include "base/bytes/crc32c.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/crc32c_step.h"
+#include "base/bytes/crc32c_step.h"
 
 namespace bough {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/head.h"
+#include "base/model/head.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/ids.h"
+#include "base/model/ids.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // The fast way to a container's end agrees with the strict one wherever that finds an end.
 
-#include "base/json_brackets.h"
+#include "base/json/json_brackets.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough::json {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 #include <regex>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough::json {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough::json {
 namespace {

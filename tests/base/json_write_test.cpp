@@ -1,10 +1,10 @@
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough::json {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "support/not_root.h"
 #include "support/temp_folder.h"
 

@@ -1,4 +1,4 @@
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
 
 #include <gtest/gtest.h>
 

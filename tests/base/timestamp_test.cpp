@@ -1,4 +1,4 @@
-#include "base/timestamp.h"
+#include "base/text/timestamp.h"
 
 #include <gtest/gtest.h>
 

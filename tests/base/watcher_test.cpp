@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "support/temp_folder.h"
 
 namespace bough {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "bough/catalog.h"
 #include "support/entries.h"
 #include "support/temp_folder.h"

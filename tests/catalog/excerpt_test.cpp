@@ -1,12 +1,12 @@
 // The excerpt is that of FTS5's snippet(), but each hit is looked at once, however many there are.
-#include "catalog/excerpt.h"
+#include "catalog/search/excerpt.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
-#include "catalog/search_index.h"
+#include "catalog/search/search_index.h"
 #include "support/entries.h"
 
 namespace bough::catalog {

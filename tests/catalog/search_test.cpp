@@ -86,7 +86,8 @@ TEST_F(SearchTest, ExcerptsMarkWhatWasFound) {
   EXPECT_GT(hit.score, 0);
 }
 
-// FTS5's snippet() marks none of them, and is far too slow for a text with very many hits; see catalog/excerpt.h.
+// FTS5's snippet() marks none of them, and is far too slow for a text with very many hits; see
+// catalog/search/excerpt.h.
 TEST_F(SearchTest, HitsThatOverlapAreMarkedWhereTheExcerptCutsThem) {
   make({.sessionId = "a"}, {said("user", "one two three four x x x x x x x x")});
   EXPECT_EQ(must(open(true)->search("\"x x x x\"", {.filter = {}, .excerptTokens = 3})).at(0).excerpt,

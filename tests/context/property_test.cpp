@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "context/session.h"
 #include "support/history_maker.h"
 #include "support/rule_checker.h"

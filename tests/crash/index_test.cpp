@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/crc32c.h"
+#include "base/bytes/crc32c.h"
 #include "crash/ledger.h"
 
 namespace bough {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "store/file/file_backend.h"
 
 namespace bough {

@@ -13,11 +13,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
+#include "base/system/environment.h"
 #include "bough/store.h"
-#include "log/log_files.h"
-#include "log/scan.h"
+#include "log/file/log_files.h"
+#include "log/source/scan.h"
 
 namespace bough {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "bough/entry.h"
 
 namespace bough {

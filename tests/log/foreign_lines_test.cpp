@@ -1,13 +1,13 @@
 // What a scan makes of lines that other tools wrote or changed.
 
-#include "log/scan.h"
+#include "log/source/scan.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "log/line.h"
+#include "log/format/line.h"
 #include "support/text_source.h"
 
 namespace bough {

@@ -2,10 +2,10 @@
 
 #include <map>
 
-#include "base/file_system.h"
-#include "log/index_file.h"
+#include "base/system/file_system.h"
+#include "log/index/index_file.h"
+#include "log/index/offset_index.h"
 #include "log/log_support.h"
-#include "log/offset_index.h"
 #include "support/sim_file_system.h"
 
 namespace bough {

@@ -1,4 +1,4 @@
-#include "log/line_reader.h"
+#include "log/source/line_reader.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "log/line.h"
+#include "log/format/line.h"
 
 #include <gtest/gtest.h>
 
-#include "base/crc32c.h"
+#include "base/bytes/crc32c.h"
 #include "log/log_support.h"
 
 namespace bough {

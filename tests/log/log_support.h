@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "bough/entry.h"
-#include "log/byte_source.h"
-#include "log/line.h"
-#include "log/scan.h"
+#include "log/format/line.h"
+#include "log/source/byte_source.h"
+#include "log/source/scan.h"
 
 namespace bough {
 

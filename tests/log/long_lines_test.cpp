@@ -1,6 +1,6 @@
 // Lines past the limit: each is stepped over alone.
 
-#include "log/line_reader.h"
+#include "log/source/line_reader.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <random>
 #include <sstream>
 
-#include "base/file_io.h"
-#include "log/byte_source.h"
-#include "log/zstd_frames.h"
+#include "base/system/file_io.h"
+#include "log/source/byte_source.h"
+#include "log/source/zstd_frames.h"
 #include "support/sim_file_system.h"
 #include "support/temp_folder.h"
 

@@ -1,4 +1,4 @@
-#include "log/scan.h"
+#include "log/source/scan.h"
 
 #include <gtest/gtest.h>
 

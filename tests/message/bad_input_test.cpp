@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "message/json/content_hash.h"
 #include "message/json/json_tree.h"
 #include "message/json/node_writer.h"

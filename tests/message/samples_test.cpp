@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "../../fuzz/message_fuzz.h"
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "message/json/json_tree.h"
 #include "support/rule_checker.h"
 

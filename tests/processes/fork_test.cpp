@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "base/file_system.h"
+#include "base/system/file_system.h"
 #include "bough/catalog.h"
 #include "processes/helper.h"
 #include "support/entries.h"

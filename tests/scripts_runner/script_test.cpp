@@ -22,7 +22,7 @@
 #include <map>
 #include <sstream>
 
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
 #include "bough/store.h"
 #include "store/file/file_backend.h"
 #include "store/memory/memory_backend.h"

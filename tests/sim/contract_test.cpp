@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "support/sim_file_system.h"
 #include "support/temp_folder.h"
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "support/sim_file_system.h"
 
 namespace bough {

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "support/sim_environment.h"
 
 namespace bough {

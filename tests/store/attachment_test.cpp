@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
 #include "store/store_support.h"
 
 namespace bough {

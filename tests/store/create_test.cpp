@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "store/store_support.h"
 
 namespace bough {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "log/line.h"
+#include "log/format/line.h"
 #include "store/file/file_backend.h"
 #include "store/store_support.h"
 #include "support/sim_environment.h"

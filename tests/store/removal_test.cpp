@@ -1,7 +1,7 @@
 // What is removed takes nothing along that something else may need, however damaged that is.
 #include <gtest/gtest.h>
 
-#include "log/line.h"
+#include "log/format/line.h"
 #include "store/store_support.h"
 
 namespace bough {

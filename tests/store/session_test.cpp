@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 #include "store/rules/append_plan.h"
 #include "store/store_support.h"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <random>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 #include "support/sim_file_system.h"
 
 namespace bough {

@@ -1,9 +1,9 @@
 // A file system in memory that can lose power, fail and fill up on command, for tests of what survives.
 //
-// It stands behind the seam of base/file_system.h and behaves there as Linux does. It counts two things. Calls are all
-// calls through the seam, from 1; faults are put on a call. Operations are the calls that changed the disk, from 1;
-// crashes come between operations, or inside a write. A test of faults runs a scenario once, takes callCount(), and
-// runs it again on a fresh simulator for each call. A test of crashes runs it once, notes operationCount() at each
+// It stands behind the seam of base/system/file_system.h and behaves there as Linux does. It counts two things. Calls
+// are all calls through the seam, from 1; faults are put on a call. Operations are the calls that changed the disk,
+// from 1; crashes come between operations, or inside a write. A test of faults runs a scenario once, takes callCount(),
+// and runs it again on a fresh simulator for each call. A test of crashes runs it once, notes operationCount() at each
 // acknowledgement, and looks at every image that forEachCrash builds.
 //
 // Names with a slash, "." and ".." are refused with EINVAL: callers must not form them. Folders that openRoot makes are
@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file_system.h"
+#include "base/system/file_system.h"
 #include "support/sim_disk.h"
 
 namespace bough {

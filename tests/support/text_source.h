@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "log/byte_source.h"
+#include "log/source/byte_source.h"
 
 namespace bough {
 

@@ -9,8 +9,8 @@
 #include <map>
 #include <random>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "support/temp_folder.h"
 #include "transcript/agents/claude_code/place.h"
 #include "transcript/files.h"

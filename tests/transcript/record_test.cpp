@@ -1,5 +1,5 @@
 // Records: joined they are the file, and memory is bounded.
-#include "transcript/record.h"
+#include "transcript/source/record.h"
 
 #include <gtest/gtest.h>
 

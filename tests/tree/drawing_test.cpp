@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace bough {
 namespace {

@@ -14,7 +14,7 @@
 #include "agent/parts/prompts.h"
 #include "agent/providers/models.h"
 #include "agent/providers/offline.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
 

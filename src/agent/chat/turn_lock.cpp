@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <charconv>
 
-#include "base/file_io.h"
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
+#include "base/system/file_io.h"
 
 namespace bough::agent {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "agent/loop/requests.h"
 #include "agent/providers/models.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 
 namespace bough::agent {

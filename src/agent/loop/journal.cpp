@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 
 namespace bough::agent {
 namespace {

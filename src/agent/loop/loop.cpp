@@ -11,10 +11,10 @@
 #include "agent/loop/tool_runner.h"
 #include "agent/parts/prompts.h"
 #include "agent/providers/provider_error.h"
-#include "base/environment.h"
-#include "base/ids.h"
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/model/ids.h"
+#include "base/system/environment.h"
 #include "base/try.h"
 
 namespace bough::agent {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 
 namespace bough::agent {
 

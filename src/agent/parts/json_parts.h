@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "bough/error.h"
 
 namespace bough::agent {

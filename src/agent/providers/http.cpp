@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 #include "base/try.h"
 #include "bough/agent/tools.h"
 

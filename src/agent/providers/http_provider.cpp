@@ -6,7 +6,7 @@
 #include "agent/parts/json_parts.h"
 #include "agent/providers/http.h"
 #include "agent/providers/provider_error.h"
-#include "base/environment.h"
+#include "base/system/environment.h"
 
 namespace bough::agent {
 namespace {

@@ -1,6 +1,6 @@
 #include "agent/providers/provider_error.h"
 #include "agent/tools/credentials.h"
-#include "base/environment.h"
+#include "base/system/environment.h"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@
 #include "agent/tools/builtin.h"
 #include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 
 namespace bough::agent {
 namespace {

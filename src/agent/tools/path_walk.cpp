@@ -8,7 +8,7 @@
 #include <climits>
 #include <deque>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
 
 namespace bough::agent {

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "agent/tools/process_keeper.h"
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
 #include "bough/agent/tools.h"
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "agent/tools/path_walk.h"
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
 
 namespace bough::agent {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"

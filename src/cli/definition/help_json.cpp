@@ -1,6 +1,6 @@
 // The help for programs: the same definitions as JSON.
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/definition/help.h"
 
 namespace bough::cli {

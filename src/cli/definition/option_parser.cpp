@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/definition/help.h"
 
 namespace bough::cli {

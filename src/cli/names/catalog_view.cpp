@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/message.h"
 

@@ -10,10 +10,10 @@
 #include <thread>
 #include <unordered_map>
 
-#include "base/file_system.h"
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/system/file_system.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
 #include "cli/terminal/output.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
 #include "cli/names/catalog_view.h"

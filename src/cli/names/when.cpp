@@ -5,8 +5,8 @@
 #include <charconv>
 #include <ctime>
 
-#include "base/environment.h"
-#include "base/timestamp.h"
+#include "base/system/environment.h"
+#include "base/text/timestamp.h"
 
 namespace bough::cli {
 namespace {

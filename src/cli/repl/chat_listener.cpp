@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 

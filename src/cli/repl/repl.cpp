@@ -9,7 +9,7 @@
 #include <deque>
 #include <thread>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/repl/chat_listener.h"
 #include "cli/repl/chat_session.h"

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <filesystem>
 
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/definition/help.h"
 #include "cli/names/session_name.h"

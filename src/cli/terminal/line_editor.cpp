@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 

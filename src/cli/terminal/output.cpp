@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_write.h"
+#include "base/text/text.h"
 
 namespace bough::cli {
 namespace {

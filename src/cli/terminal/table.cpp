@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 

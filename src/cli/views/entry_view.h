@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "bough/entry.h"
 #include "bough/message.h"
 

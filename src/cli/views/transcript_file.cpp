@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/file_io.h"
-#include "base/file_system.h"
+#include "base/system/file_io.h"
+#include "base/system/file_system.h"
 #include "base/try.h"
 #include "cli/terminal/output.h"
 #include "cli/views/compatibility_text.h"

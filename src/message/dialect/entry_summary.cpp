@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/json_scan.h"
-#include "base/text.h"
+#include "base/json/json_scan.h"
+#include "base/text/text.h"
 
 namespace bough {
 namespace {

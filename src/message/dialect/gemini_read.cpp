@@ -1,7 +1,7 @@
 // Reads Gemini's generateContent: {role: user|model, parts}, calls and responses are parts, often without ids.
 #include <array>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "message/dialect/reader.h"
 
 namespace bough::message {

@@ -1,5 +1,5 @@
 // Reads bare entries: {"type"|"role": "user"|"assistant"|"tool_call"|"tool_use"|"tool_result", …} with string content.
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "message/dialect/reader.h"
 
 namespace bough::message {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 
 namespace bough::message {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 
 namespace bough::message {
 namespace {

@@ -1,7 +1,7 @@
 #include "message/json/json_tree.h"
 
-#include "base/json_grammar.h"
-#include "base/json_string.h"
+#include "base/json/json_grammar.h"
+#include "base/json/json_string.h"
 
 namespace bough::json {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough::json {
 

@@ -3,8 +3,8 @@
 #include <charconv>
 
 #include "base/check.h"
-#include "base/json_string.h"
-#include "base/json_write.h"
+#include "base/json/json_string.h"
+#include "base/json/json_write.h"
 #include "message/json/surrogates.h"
 
 namespace bough::message {

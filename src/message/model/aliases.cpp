@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
 #include "message/json/content_hash.h"
 
 namespace bough::message {

@@ -2,7 +2,7 @@
 #include <bough/message.h>
 #include <fmt/format.h>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "message/model/request_names.h"
 
 namespace bough {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "message/model/request_names.h"
 
 namespace bough {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/json_string.h"
-#include "base/json_write.h"
+#include "base/json/json_string.h"
+#include "base/json/json_write.h"
 #include "message/json/surrogates.h"
 #include "message/model/media.h"
 #include "message/plan/describe.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "message/json/content_hash.h"
 
 namespace bough::message {

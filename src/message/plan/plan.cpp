@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "message/plan/adapt.h"
 #include "message/plan/pairing.h"
 #include "message/plan/request_rules.h"

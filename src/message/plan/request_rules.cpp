@@ -5,8 +5,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "message/json/content_hash.h"
 #include "message/plan/describe.h"
 

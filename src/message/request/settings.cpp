@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <optional>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "message/json/content_hash.h"
 #include "message/model/request_names.h"
 

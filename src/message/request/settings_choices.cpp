@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "message/dialect/schema.h"
 #include "message/request/settings.h"
 

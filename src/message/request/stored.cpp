@@ -73,13 +73,13 @@ void addBad(std::string_view entryId, std::string_view raw, std::string_view pro
   original.problem = problem;
 }
 
-enum class Form : std::uint8_t { AsStored, ForRequest };
+enum class MessageForm : std::uint8_t { AsStored, ForRequest };
 
-void addParsed(const StoredValue& message, const json::Tree& tree, json::Tree::Index node, Form form,
+void addParsed(const StoredValue& message, const json::Tree& tree, json::Tree::Index node, MessageForm form,
                History& history) {
   Original whole = makeOriginal(message, Section::Messages, tree, node);
   readOriginal(whole, history);
-  if (form == Form::AsStored) {
+  if (form == MessageForm::AsStored) {
     history.originals.push_back(std::move(whole));
     return;
   }
@@ -132,12 +132,13 @@ void addTools(const StoredValue& tools, History& history) {
 
 void addMessage(const StoredValue& message, History& history) {
   const json::Tree* tree = parse(message, Section::Messages, history);
-  if (tree != nullptr) addParsed(message, *tree, 0, Form::ForRequest, history);
+  if (tree != nullptr) addParsed(message, *tree, 0, MessageForm::ForRequest, history);
 }
 
 namespace {
 
-void addEntry(std::string_view entryId, std::string_view type, std::string_view payload, Form form, History& history) {
+void addEntry(std::string_view entryId, std::string_view type, std::string_view payload, MessageForm form,
+              History& history) {
   StoredValue value{.entryId = entryId, .dialect = Dialect::Plain, .raw = payload};
   if (type != "message") {
     // The entry's own type says what it is.
@@ -166,7 +167,7 @@ void addEntry(std::string_view entryId, std::string_view type, std::string_view 
 }  // namespace
 
 void addEntryMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history) {
-  addEntry(entryId, type, payload, Form::ForRequest, history);
+  addEntry(entryId, type, payload, MessageForm::ForRequest, history);
 }
 
 void addRedacted(std::string_view entryId, History& history) {
@@ -176,7 +177,7 @@ void addRedacted(std::string_view entryId, History& history) {
 }
 
 void addStoredMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history) {
-  addEntry(entryId, type, payload, Form::AsStored, history);
+  addEntry(entryId, type, payload, MessageForm::AsStored, history);
 }
 
 }  // namespace bough::message

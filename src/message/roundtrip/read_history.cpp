@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "message/dialect/read_original.h"
 #include "message/dialect/tools.h"
 #include "message/json/content_hash.h"

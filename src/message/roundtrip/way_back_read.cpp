@@ -1,4 +1,4 @@
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "message/json/content_hash.h"
 #include "message/roundtrip/way_back.h"
 

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <utility>
 
-#include "base/json_write.h"
-#include "base/utf8.h"
+#include "base/json/json_write.h"
+#include "base/text/utf8.h"
 #include "message/roundtrip/way_back.h"
 
 namespace bough::message {

@@ -8,13 +8,13 @@
 #include <map>
 #include <unordered_map>
 
-#include "base/environment.h"
-#include "base/head.h"
-#include "base/ids.h"
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/sha256.h"
-#include "base/timestamp.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/model/head.h"
+#include "base/model/ids.h"
+#include "base/system/environment.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/store.h"
 #include "store/copy/session_part.h"

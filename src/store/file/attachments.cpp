@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/file_io.h"
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
+#include "base/system/file_io.h"
 #include "store/rules/attachment_reference.h"
 
 namespace bough {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/file_system.h"
+#include "base/system/environment.h"
+#include "base/system/file_system.h"
 #include "bough/error.h"
 #include "bough/storage_backend.h"
 

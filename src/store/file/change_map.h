@@ -20,9 +20,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/file_system.h"
-#include "base/process_state.h"
+#include "base/system/environment.h"
+#include "base/system/file_system.h"
+#include "base/system/process_state.h"
 #include "bough/storage_backend.h"
 
 namespace bough {

@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <unordered_set>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
-#include "log/archive.h"
-#include "log/new_file.h"
+#include "log/file/archive.h"
+#include "log/file/new_file.h"
 #include "store/file/file_maintenance.h"
 #include "store/file/file_trash.h"
 #include "store/file/migration.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/try.h"
-#include "log/archive.h"
+#include "log/file/archive.h"
 #include "store/file/migration.h"
 #include "store/file/verification.h"
 #include "store/sharing/fork_history.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
 #include "store/file/open_logs.h"
 #include "store/file/rules_work.h"

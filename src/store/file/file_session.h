@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "base/process_state.h"
+#include "base/system/process_state.h"
 #include "log/session_log.h"
 #include "store/file/file_store.h"
 #include "store/sharing/sharing_backend.h"

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
 
 namespace bough {

@@ -13,10 +13,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/environment.h"
-#include "base/ids.h"
+#include "base/model/ids.h"
+#include "base/system/environment.h"
 #include "bough/store.h"
-#include "log/log_files.h"
+#include "log/file/log_files.h"
 #include "store/file/attachments.h"
 #include "store/file/change_map.h"
 

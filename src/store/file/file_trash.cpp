@@ -12,11 +12,11 @@
 #include <cerrno>
 #include <charconv>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
-#include "log/archive.h"
-#include "log/line_reader.h"
-#include "log/new_file.h"
+#include "log/file/archive.h"
+#include "log/file/new_file.h"
+#include "log/source/line_reader.h"
 
 namespace bough {
 namespace {

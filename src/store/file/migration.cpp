@@ -6,14 +6,14 @@
 #include <cerrno>
 #include <unordered_set>
 
-#include "base/file_io.h"
-#include "base/ids.h"
-#include "base/json_write.h"
-#include "base/sha256.h"
-#include "base/timestamp.h"
-#include "log/archive.h"
-#include "log/new_file.h"
-#include "log/scan.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_write.h"
+#include "base/model/ids.h"
+#include "base/system/file_io.h"
+#include "base/text/timestamp.h"
+#include "log/file/archive.h"
+#include "log/file/new_file.h"
+#include "log/source/scan.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/entry_rules.h"

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 #include "bough/entry.h"
 #include "bough/error.h"
 #include "bough/maintenance.h"
-#include "log/log_files.h"
+#include "log/file/log_files.h"
 #include "store/file/attachments.h"
 
 namespace bough {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/process_state.h"
+#include "base/system/process_state.h"
 #include "store/file/file_session.h"
 
 namespace bough {

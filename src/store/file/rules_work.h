@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
 #include "log/session_log.h"
 #include "store/file/change_map.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "store/file/file_backend.h"
 
 namespace bough {

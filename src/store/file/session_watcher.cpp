@@ -1,9 +1,9 @@
 #include "store/file/session_watcher.h"
 
-#include "base/file_io.h"
-#include "base/ids.h"
+#include "base/model/ids.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
-#include "log/log_files.h"
+#include "log/file/log_files.h"
 #include "store/file/file_store.h"
 
 namespace bough {

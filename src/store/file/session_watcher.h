@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_system.h"
+#include "base/system/file_system.h"
 #include "bough/storage_backend.h"
 
 namespace bough {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <unordered_set>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/header.h"
 #include "store/sharing/fork_history.h"

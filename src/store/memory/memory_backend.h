@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 #include "bough/store.h"
 #include "store/memory/memory_session.h"
 

@@ -8,10 +8,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/file_io.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
-#include "log/line.h"
+#include "log/format/line.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/entry_rules.h"
 #include "store/rules/header.h"

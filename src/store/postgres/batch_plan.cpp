@@ -5,8 +5,8 @@
 #include <array>
 #include <unordered_map>
 
-#include "base/head.h"
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
+#include "base/model/head.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/entry_rules.h"

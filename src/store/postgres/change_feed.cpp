@@ -6,7 +6,7 @@
 #include <chrono>
 #include <vector>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 
 namespace bough::postgres {
 namespace {

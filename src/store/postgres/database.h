@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "base/environment.h"
-#include "base/ids.h"
+#include "base/model/ids.h"
+#include "base/system/environment.h"
 #include "bough/entry.h"
 #include "store/postgres/client/pool.h"
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "base/try.h"
 #include "store/postgres/postgres_session.h"
 #include "store/rules/append_rules.h"

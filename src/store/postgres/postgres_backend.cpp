@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
 #include "base/try.h"
 #include "bough/store.h"
 #include "store/postgres/schema.h"

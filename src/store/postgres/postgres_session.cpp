@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/file_io.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
-#include "log/line.h"
+#include "log/format/line.h"
 
 namespace bough::postgres {
 namespace {

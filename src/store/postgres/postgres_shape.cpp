@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 #include "base/try.h"
 #include "store/postgres/postgres_session.h"
 

@@ -4,8 +4,8 @@
 
 #include <unordered_map>
 
-#include "base/json_scan.h"
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
 #include "base/try.h"
 #include "store/postgres/postgres_backend.h"
 #include "store/rules/attachment_reference.h"

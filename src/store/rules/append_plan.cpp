@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "base/head.h"
-#include "base/sha256.h"
-#include "base/timestamp.h"
+#include "base/bytes/sha256.h"
+#include "base/model/head.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "store/rules/attachment_reference.h"
 

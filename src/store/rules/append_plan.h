@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/ids.h"
+#include "base/model/ids.h"
+#include "base/system/environment.h"
 #include "bough/storage_backend.h"
 #include "store/rules/entry_rules.h"
 

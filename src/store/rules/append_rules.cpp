@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <span>
 
-#include "base/head.h"
-#include "base/timestamp.h"
+#include "base/model/head.h"
+#include "base/text/timestamp.h"
 #include "store/rules/entry_rules.h"
 
 namespace bough {

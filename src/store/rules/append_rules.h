@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/ids.h"
+#include "base/model/ids.h"
+#include "base/system/environment.h"
 #include "bough/entry.h"
 #include "bough/error.h"
 #include "bough/storage_backend.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough {
 

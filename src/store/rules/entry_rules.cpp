@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/ids.h"
-#include "base/json_scan.h"
-#include "base/sha256.h"
-#include "base/text.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
+#include "base/model/ids.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "store/rules/attachment_reference.h"
 

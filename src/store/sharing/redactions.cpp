@@ -1,7 +1,7 @@
 #include "store/sharing/redactions.h"
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/entry_rules.h"
 

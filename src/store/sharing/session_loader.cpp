@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "base/file_io.h"
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/kind_set.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/model/kind_set.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/attachment_reference.h"

@@ -8,8 +8,8 @@
 #include <map>
 #include <set>
 
-#include "base/file_io.h"
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
 #include "store/sharing/session_loader.h"
 #include "store/sharing/sharing_session.h"

@@ -4,7 +4,7 @@
 
 #include <unordered_set>
 
-#include "base/head.h"
+#include "base/model/head.h"
 #include "base/try.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/entry_rules.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ids.h"
+#include "base/model/ids.h"
 #include "bough/storage_backend.h"
 #include "store/sharing/sharing_session.h"
 

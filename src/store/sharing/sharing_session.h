@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/process_state.h"
+#include "base/system/process_state.h"
 #include "bough/storage_backend.h"
 #include "store/sharing/fork_history.h"
 

@@ -1,7 +1,7 @@
 // One function an agent: the row of the table that describes it. Each is in the file of that name.
 #pragma once
 
-#include "transcript/agent.h"
+#include "transcript/model/agent.h"
 
 namespace bough::transcript {
 

@@ -2,9 +2,9 @@
 // older layout and without one in the newer. Messages are of Anthropic's API, but each block may also be a line.
 #include <unordered_set>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "transcript/agents/agents.h"
-#include "transcript/json_line.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

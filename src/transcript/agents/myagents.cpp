@@ -5,14 +5,14 @@
 // {"type":"tool_use","tool":{"id","name","input","result","isError"}}. Such a line becomes two entries.
 #include <fmt/format.h>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "message/json/json_tree.h"
 #include "transcript/agents/agents.h"
-#include "transcript/base64.h"
-#include "transcript/beside.h"
-#include "transcript/json_line.h"
-#include "transcript/lock_file.h"
+#include "transcript/model/base64.h"
+#include "transcript/model/lock_file.h"
+#include "transcript/source/beside.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/timestamp.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"
-#include "transcript/beside.h"
-#include "transcript/json_line.h"
-#include "transcript/lock_file.h"
+#include "transcript/model/lock_file.h"
+#include "transcript/source/beside.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "transcript/agent.h"
+#include "transcript/model/agent.h"
 
 namespace bough::transcript {
 

@@ -3,9 +3,9 @@
 #include <bough/message.h>
 #include <fmt/format.h>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "transcript/json_line.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

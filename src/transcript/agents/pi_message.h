@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "transcript/origin.h"
+#include "transcript/model/origin.h"
 
 namespace bough::transcript {
 

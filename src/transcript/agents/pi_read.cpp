@@ -3,12 +3,12 @@
 
 #include <unordered_map>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"
 #include "transcript/agents/pi_message.h"
-#include "transcript/ids.h"
-#include "transcript/json_line.h"
+#include "transcript/model/ids.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

@@ -6,15 +6,15 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/json_write.h"
-#include "base/sha256.h"
-#include "base/timestamp.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_write.h"
+#include "base/text/timestamp.h"
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"
 #include "transcript/agents/pi_message.h"
-#include "transcript/beside.h"
-#include "transcript/ids.h"
-#include "transcript/json_line.h"
+#include "transcript/model/ids.h"
+#include "transcript/source/beside.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

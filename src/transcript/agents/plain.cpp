@@ -3,10 +3,10 @@
 #include <bough/message.h>
 #include <fmt/format.h>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "transcript/agents/agents.h"
-#include "transcript/ids.h"
-#include "transcript/json_line.h"
+#include "transcript/model/ids.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/help.h"
 #include "cli/names/session_name.h"

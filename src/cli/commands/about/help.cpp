@@ -1,6 +1,6 @@
 #include "cli/definition/help.h"
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/reference.h"
 #include "cli/terminal/output.h"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/json_write.h"
-#include "base/timestamp.h"
+#include "base/json/json_write.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "bough/tree.h"
 #include "cli/commands/commands.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/convert.h"
 #include "cli/commands/commands.h"

@@ -3,8 +3,8 @@
 
 #include <csignal>
 
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/agent/chat.h"
 #include "bough/catalog.h"

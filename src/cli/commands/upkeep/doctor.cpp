@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "base/ids.h"
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_write.h"
+#include "base/model/ids.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
 #include "bough/store.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "base/json_write.h"
-#include "base/timestamp.h"
+#include "base/json/json_write.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
 #include "cli/commands/commands.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/json_write.h"
-#include "base/timestamp.h"
+#include "base/json/json_write.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/catalog.h"
 #include "cli/commands/commands.h"

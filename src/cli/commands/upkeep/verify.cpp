@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "base/json_write.h"
-#include "base/text.h"
+#include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"

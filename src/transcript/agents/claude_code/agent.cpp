@@ -3,7 +3,7 @@
 #include "transcript/agents/claude_code/line.h"
 #include "transcript/agents/claude_code/place.h"
 #include "transcript/agents/claude_code/read.h"
-#include "transcript/json_line.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

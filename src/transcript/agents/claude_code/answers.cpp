@@ -1,6 +1,6 @@
 #include "transcript/agents/claude_code/answers.h"
 
-#include "base/json_scan.h"
+#include "base/json/json_scan.h"
 
 namespace bough::transcript::claude_code {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "transcript/beside.h"
-#include "transcript/uuid.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/beside.h"
 
 namespace bough::transcript::claude_code {
 namespace {

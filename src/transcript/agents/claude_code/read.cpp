@@ -7,13 +7,13 @@
 
 #include <functional>
 
-#include "base/json_scan.h"
-#include "base/json_write.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "transcript/agents/claude_code/answers.h"
 #include "transcript/agents/claude_code/line.h"
-#include "transcript/held.h"
-#include "transcript/ids.h"
-#include "transcript/uuid.h"
+#include "transcript/model/ids.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/held.h"
 
 namespace bough::transcript::claude_code {
 namespace {

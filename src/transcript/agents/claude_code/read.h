@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "transcript/agent.h"
+#include "transcript/model/agent.h"
 
 namespace bough::transcript::claude_code {
 

@@ -2,13 +2,13 @@
 // the end the leaf to continue from, which the program looks for there.
 #include <unordered_map>
 
-#include "base/json_write.h"
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_write.h"
 #include "transcript/agents/claude_code/line.h"
 #include "transcript/agents/claude_code/read.h"
-#include "transcript/ids.h"
-#include "transcript/json_line.h"
-#include "transcript/uuid.h"
+#include "transcript/model/ids.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript::claude_code {
 namespace {

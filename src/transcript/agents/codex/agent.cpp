@@ -4,7 +4,7 @@
 #include "transcript/agents/codex/place.h"
 #include "transcript/agents/codex/read.h"
 #include "transcript/agents/codex/tree.h"
-#include "transcript/json_line.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

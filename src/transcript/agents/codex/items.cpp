@@ -1,7 +1,7 @@
 #include "transcript/agents/codex/items.h"
 
-#include "base/json_write.h"
-#include "transcript/json_line.h"
+#include "base/json/json_write.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript::codex {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "transcript/agent.h"
+#include "transcript/model/agent.h"
 
 namespace bough::transcript::codex {
 

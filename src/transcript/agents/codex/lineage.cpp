@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "base/file_system.h"
-#include "base/timestamp.h"
+#include "base/system/file_system.h"
+#include "base/text/timestamp.h"
 #include "transcript/agents/codex/read.h"
-#include "transcript/beside.h"
-#include "transcript/uuid.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/beside.h"
 
 namespace bough::transcript::codex {
 namespace {

@@ -1,13 +1,13 @@
 #include "transcript/agents/codex/place.h"
 
-#include "base/file_io.h"
-#include "base/json_scan.h"
-#include "base/json_write.h"
-#include "base/timestamp.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/system/file_io.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "transcript/agents/codex/lineage.h"
-#include "transcript/beside.h"
-#include "transcript/uuid.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/beside.h"
 
 namespace bough::transcript::codex {
 namespace {

@@ -10,12 +10,12 @@
 
 #include <deque>
 
-#include "base/json_write.h"
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_write.h"
 #include "transcript/agents/codex/lineage.h"
-#include "transcript/ids.h"
-#include "transcript/json_line.h"
-#include "transcript/uuid.h"
+#include "transcript/model/ids.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript::codex {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "transcript/agent.h"
+#include "transcript/model/agent.h"
 
 namespace bough::transcript::codex {
 

@@ -5,11 +5,11 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "transcript/agents/codex/items.h"
 #include "transcript/agents/codex/read.h"
-#include "transcript/json_line.h"
-#include "transcript/uuid.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript::codex {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "transcript/agent.h"
+#include "transcript/model/agent.h"
 
 namespace bough::transcript::codex {
 

@@ -1,10 +1,10 @@
 // Writes a branch as a rollout file that Codex lists and resumes: in the older mode without ordinals, which every
 // version reads. Codex shows a conversation from events, and sends the response items; so messages are written as both.
-#include "base/json_write.h"
+#include "base/json/json_write.h"
 #include "transcript/agents/codex/items.h"
 #include "transcript/agents/codex/read.h"
-#include "transcript/json_line.h"
-#include "transcript/uuid.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript::codex {
 namespace {

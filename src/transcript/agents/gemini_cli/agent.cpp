@@ -2,7 +2,7 @@
 #include "transcript/agents/agents.h"
 #include "transcript/agents/gemini_cli/place.h"
 #include "transcript/agents/gemini_cli/read.h"
-#include "transcript/json_line.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript {
 namespace {

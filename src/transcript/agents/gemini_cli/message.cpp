@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "base/json_write.h"
-#include "transcript/json_line.h"
+#include "base/json/json_write.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript::gemini_cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transcript/origin.h"
+#include "transcript/model/origin.h"
 
 namespace bough::transcript::gemini_cli {
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "base/file_io.h"
-#include "base/json_scan.h"
-#include "base/timestamp.h"
+#include "base/json/json_scan.h"
+#include "base/system/file_io.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
-#include "transcript/beside.h"
-#include "transcript/uuid.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/beside.h"
 
 namespace bough::transcript::gemini_cli {
 namespace {

@@ -1,9 +1,9 @@
 #include "transcript/agents/gemini_cli/project.h"
 
-#include "base/json_scan.h"
-#include "base/sha256.h"
-#include "transcript/beside.h"
-#include "transcript/uuid.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/beside.h"
 
 namespace bough::transcript::gemini_cli {
 namespace {

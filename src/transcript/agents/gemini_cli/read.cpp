@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/file_io.h"
-#include "base/json_write.h"
+#include "base/json/json_write.h"
+#include "base/system/file_io.h"
 #include "transcript/agents/gemini_cli/message.h"
 #include "transcript/agents/gemini_cli/project.h"
-#include "transcript/held.h"
-#include "transcript/ids.h"
-#include "transcript/json_line.h"
+#include "transcript/model/ids.h"
+#include "transcript/source/held.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript::gemini_cli {
 namespace {

@@ -4,11 +4,11 @@
 // itself writes this form when it resumes a session.
 #include <unordered_map>
 
-#include "base/json_write.h"
-#include "base/sha256.h"
+#include "base/bytes/sha256.h"
+#include "base/json/json_write.h"
 #include "transcript/agents/gemini_cli/read.h"
-#include "transcript/json_line.h"
-#include "transcript/uuid.h"
+#include "transcript/model/uuid.h"
+#include "transcript/source/json_line.h"
 
 namespace bough::transcript::gemini_cli {
 namespace {

@@ -1,0 +1,43 @@
+#include "base/bytes/sha256.h"
+
+#include <openssl/evp.h>
+
+#include "base/check.h"
+
+namespace bough {
+
+struct Sha256::State {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  ~State() { EVP_MD_CTX_free(context); }
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+  BOUGH_CHECK(state_->context != nullptr && EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1);
+}
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view bytes) {
+  BOUGH_CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);
+}
+
+std::string Sha256::finish() {
+  static constexpr char kHex[] = "0123456789abcdef";
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  BOUGH_CHECK(EVP_DigestFinal_ex(state_->context, digest, &size) == 1);
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i) {
+    hex += kHex[digest[i] >> 4];
+    hex += kHex[digest[i] & 15];
+  }
+  return hex;
+}
+
+std::string Sha256::of(std::string_view bytes) {
+  Sha256 sum;
+  sum.add(bytes);
+  return sum.finish();
+}
+
+}  // namespace bough

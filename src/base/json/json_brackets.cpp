@@ -1,0 +1,194 @@
+#include "base/json/json_brackets.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "base/bytes/byte_block.h"
+#include "base/bytes/crc32c_step.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_string.h"
+
+namespace bough::json {
+namespace {
+
+constexpr std::size_t kBlockBytes = ByteBlock::kSize;
+
+// Each bit becomes the parity of itself and all below it: from quotes to what lies between them.
+std::uint64_t prefixParity(std::uint64_t bits) {
+  for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+  return bits;
+}
+
+// `{` and `[`, `}` and `]` differ in one bit.
+std::uint64_t bracketsOf(const ByteBlock& block) {
+  const auto bracket = [](Bytes x) {
+    const Bytes folded = either(x, fillBytes(0x20));
+    return either(equal(folded, fillBytes('{')), equal(folded, fillBytes('}')));
+  };
+  return bits(bracket(block.a), bracket(block.b), bracket(block.c), bracket(block.d));
+}
+
+// What is known of the container before a block.
+class Nesting {
+ public:
+  // Takes in the 64 bytes at `p`, which stand at `offset`; `firstIsEscaped`: an odd number of backslashes stands before
+  // them.
+  void take(const ByteBlock& block, const char* p, std::size_t offset, bool firstIsEscaped) {
+    const std::uint64_t backslashes = block.where('\\');
+    const std::uint64_t quotes = block.where('"') & ~escapedBytes(backslashes, firstIsEscaped);
+    const std::uint64_t inside = prefixParity(quotes) ^ inside_;
+    inside_ = static_cast<std::uint64_t>(static_cast<std::int64_t>(inside) >> 63);
+    if ((backslashes & ~inside) != 0) return stop({});
+    for (std::uint64_t rest = bracketsOf(block) & ~inside; rest != 0; rest &= rest - 1) {
+      const auto at = static_cast<std::size_t>(std::countr_zero(rest));
+      if (!bracket(p[at])) return stop({});
+      if (depth_ == 0) return stop(offset + at + 1);
+    }
+  }
+
+  [[nodiscard]] bool insideString() const { return inside_ != 0; }
+  /// The end was found, or an error.
+  [[nodiscard]] bool done() const { return done_; }
+  [[nodiscard]] std::optional<std::size_t> end() const { return end_; }
+
+ private:
+  void stop(std::optional<std::size_t> end) {
+    done_ = true;
+    end_ = end;
+  }
+
+  bool bracket(char c) {
+    const bool object = (c & 0x20) != 0;
+    if (c == '{' || c == '[') {
+      if (depth_ == kMaxDepth) return false;
+      std::uint64_t& word = open_[depth_ / 64];
+      const std::uint64_t bit = std::uint64_t{1} << (depth_ % 64);
+      word = object ? word | bit : word & ~bit;
+      ++depth_;
+      return true;
+    }
+    if (depth_ == 0) return false;
+    --depth_;
+    return (open_[depth_ / 64] >> (depth_ % 64) & 1) == (object ? 1U : 0U);
+  }
+
+  std::uint64_t inside_ = 0;  // all ones when the block before ended inside a string
+  std::size_t depth_ = 0;
+  std::array<std::uint64_t, kMaxDepth / 64> open_{};  // one bit a container, set for objects
+  bool done_ = false;
+  std::optional<std::size_t> end_;
+};
+
+// Whether an odd number of backslashes stands before `offset`.
+bool isEscaped(std::string_view text, std::size_t offset) {
+  std::size_t begin = offset;
+  while (begin > 0 && text[begin - 1] == '\\') --begin;
+  return (offset - begin) % 2 != 0;
+}
+
+// Most bytes stand in long strings. Inside one: whether a block may hold its end, or backslashes whose number matters.
+// `before` are the backslashes of the sixteen bytes before it, and becomes those of its last.
+bool mayEndString(const ByteBlock& block, Bytes& before) {
+  const Bytes backslash = fillBytes('\\');
+  const Bytes quote = fillBytes('"');
+  const auto one = [&](Bytes bytes) {
+    const Bytes backslashes = equal(bytes, backslash);
+    const Bytes escaped = shiftIn(before, backslashes);
+    before = backslashes;
+    return choose(escaped, backslashes, equal(bytes, quote));
+  };
+  const Bytes a = one(block.a);
+  const Bytes b = one(block.b);
+  const Bytes c = one(block.c);
+  const Bytes d = one(block.d);
+  return any(either(either(a, b), either(c, d)));
+}
+
+// Gives whole blocks from the start of `text` to `use` and scans them, until the container has ended or is broken.
+// Returns the offset behind the last one.
+template <typename Use>
+[[gnu::always_inline]] inline std::size_t scanBlocks(std::string_view text, Nesting& nesting, Use use) {
+  Bytes before = fillBytes(0);
+  std::size_t at = 0;
+  for (; at + kBlockBytes <= text.size() && !nesting.done(); at += kBlockBytes) {
+    const char* p = text.data() + at;
+    const ByteBlock block(p);
+    use(block, at);
+    if (nesting.insideString() && !mayEndString(block, before)) continue;
+    nesting.take(block, p, at, isEscaped(text, at));
+    before = fillBytes(isEscaped(text, at + kBlockBytes) ? '\xFF' : '\0');
+  }
+  return at;
+}
+
+// The rest of `text` behind the whole blocks.
+std::optional<std::size_t> finish(std::string_view text, std::size_t at, Nesting& nesting) {
+  if (!nesting.done()) {
+    std::array<char, kBlockBytes> last{};
+    last.fill(' ');
+    std::memcpy(last.data(), text.data() + at, text.size() - at);
+    nesting.take(ByteBlock(last.data()), last.data(), at, isEscaped(text, at));
+  }
+  return nesting.end();
+}
+
+bool beginsContainer(std::string_view text) {
+  return text.starts_with('{') || text.starts_with('[');
+}
+
+#ifdef BOUGH_CRC_TARGET
+BOUGH_CRC_TARGET std::optional<std::size_t> copySummed(std::string_view text, char* out, std::uint32_t& state) {
+  Nesting nesting;
+  std::uint32_t sum = state;  // in a register: the text might alias `state`
+  const std::size_t at = scanBlocks(text, nesting, [&](const ByteBlock& block, std::size_t offset) BOUGH_CRC_TARGET {
+    block.store(out + offset);
+    sum = crc32cStep64(sum, text.data() + offset);
+  });
+  Crc32c crc;
+  crc.setState(sum);
+  crc.add(text.substr(at));
+  state = crc.state();
+  std::memcpy(out + at, text.data() + at, text.size() - at);
+  return finish(text, at, nesting);
+}
+#endif
+
+}  // namespace
+
+std::optional<std::size_t> skipBrackets(std::string_view text) {
+  if (!beginsContainer(text)) return std::nullopt;
+  Nesting nesting;
+  const std::size_t at = scanBlocks(text, nesting, [](const ByteBlock&, std::size_t) {});
+  return finish(text, at, nesting);
+}
+
+std::optional<std::size_t> copyBrackets(std::string_view text, char* out) {
+  if (!beginsContainer(text)) {
+    std::memcpy(out, text.data(), text.size());
+    return std::nullopt;
+  }
+  Nesting nesting;
+  const std::size_t at =
+      scanBlocks(text, nesting, [&](const ByteBlock& block, std::size_t offset) { block.store(out + offset); });
+  std::memcpy(out + at, text.data() + at, text.size() - at);
+  return finish(text, at, nesting);
+}
+
+std::optional<std::size_t> copyBrackets(std::string_view text, char* out, Crc32c& crc) {
+#ifdef BOUGH_CRC_TARGET
+  if (hasCrc32cInstruction() && beginsContainer(text)) {
+    std::uint32_t state = crc.state();
+    const auto end = copySummed(text, out, state);
+    crc.setState(state);
+    return end;
+  }
+#endif
+  crc.add(text);
+  std::memcpy(out, text.data(), text.size());
+  return skipBrackets(text);
+}
+
+}  // namespace bough::json

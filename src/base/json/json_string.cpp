@@ -1,0 +1,127 @@
+#include "base/json/json_string.h"
+
+#include <array>
+#include <bit>
+
+#include "base/bytes/byte_block.h"
+
+namespace bough::json {
+namespace {
+
+// The characters that may follow a backslash, but for those that are looked at one by one.
+std::uint64_t usualEscapes(const ByteBlock& block) {
+  const auto usual = [](Bytes x) {
+    const Bytes quotes = either(equal(x, fillBytes('"')), equal(x, fillBytes('\\')));
+    const Bytes lines = either(equal(x, fillBytes('n')), equal(x, fillBytes('r')));
+    const Bytes blanks = either(equal(x, fillBytes('t')), equal(x, fillBytes('b')));
+    return either(either(quotes, lines), either(blanks, equal(x, fillBytes('f'))));
+  };
+  return bits(usual(block.a), usual(block.b), usual(block.c), usual(block.d));
+}
+
+std::uint64_t controlsOf(const ByteBlock& block) {
+  return bits(controlBytes(block.a), controlBytes(block.b), controlBytes(block.c), controlBytes(block.d));
+}
+
+// Whether every byte of a block stands for itself.
+bool isPlain(const ByteBlock& block) {
+  return !any(either(either(specialBytes(block.a), specialBytes(block.b)),
+                     either(specialBytes(block.c), specialBytes(block.d))));
+}
+
+class StringSkipper {
+ public:
+  explicit StringSkipper(const char* end) : end_(end) {}
+
+  // Takes in a block whose bytes stand at `at`. True when the string has ended there, or is wrong.
+  bool take(const ByteBlock& block, const char* at) {
+    if (!firstIsEscaped_ && isPlain(block)) return false;
+    const std::uint64_t backslashes = block.where('\\');
+    const std::uint64_t quotes = block.where('"');
+    const std::uint64_t controls = controlsOf(block);
+    const std::uint64_t escaped =
+        (backslashes | (firstIsEscaped_ ? 1 : 0)) == 0 ? 0 : escapedBytes(backslashes, firstIsEscaped_);
+    const std::uint64_t stops = (quotes & ~escaped) | controls;
+    const std::uint64_t before = stops == 0 ? ~std::uint64_t{0} : (stops & -stops) - 1;
+    if ((backslashes & before) != 0) found_.escapes = true;
+    if ((escaped & before) != 0 && !checkEscapes(escaped & before & ~usualEscapes(block), at)) return true;
+    if (stops != 0) {
+      close(at + std::countr_zero(stops));
+      return true;
+    }
+    firstIsEscaped_ = (backslashes & ~escaped) >> 63 != 0;
+    return false;
+  }
+
+  SkippedString open() { return fail(end_, "a string is not closed"); }
+  [[nodiscard]] const SkippedString& found() const { return found_; }
+
+ private:
+  void close(const char* at) {
+    if (*at == '"') {
+      found_.at = at + 1;
+    } else {
+      fail(at, "a control character stands in a string");
+    }
+  }
+
+  bool checkEscapes(std::uint64_t rest, const char* at) {
+    for (; rest != 0; rest &= rest - 1) {
+      const char* const escape = at + std::countr_zero(rest);
+      found_.oddEscapes = true;
+      if (*escape == '/') continue;
+      if (*escape != 'u') {
+        fail(escape, "an unknown escape");
+        return false;
+      }
+      if (end_ - escape < 5 || !isHexDigit(escape[1]) || !isHexDigit(escape[2]) || !isHexDigit(escape[3]) ||
+          !isHexDigit(escape[4])) {
+        fail(escape, "a broken \\u escape");
+        return false;
+      }
+      if (escape[1] == 'd' || escape[1] == 'D') found_.surrogates = true;
+    }
+    return true;
+  }
+
+  SkippedString fail(const char* at, std::string_view reason) {
+    found_.at = at;
+    found_.reason = reason;
+    return found_;
+  }
+
+  const char* end_;
+  bool firstIsEscaped_ = false;
+  SkippedString found_{.at = nullptr};
+};
+
+}  // namespace
+
+bool mayHoldSurrogates(std::string_view json) {
+  const char* at = json.data();
+  const char* const end = at + json.size();
+  std::uint64_t before = 0;  // whether the byte before is a backslash
+  for (; end - at >= static_cast<std::ptrdiff_t>(ByteBlock::kSize); at += ByteBlock::kSize) {
+    const ByteBlock block(at);
+    const std::uint64_t backslashes = block.where('\\');
+    if (((backslashes << 1 | before) & block.where('u')) != 0) return true;
+    before = backslashes >> 63;
+  }
+  const std::string_view rest(at, end);
+  return (before != 0 && rest.starts_with('u')) || rest.contains("\\u");
+}
+
+SkippedString skipString(const char* at, const char* end) {
+  if (const char* const found = shortStringEnd(at, end)) return {.at = found};
+  StringSkipper skipper(end);
+  for (; end - at >= static_cast<std::ptrdiff_t>(ByteBlock::kSize); at += ByteBlock::kSize) {
+    if (skipper.take(ByteBlock(at), at)) return skipper.found();
+  }
+  // The rest, with letters behind it that may also follow a backslash: nothing that is found lies there.
+  std::array<char, ByteBlock::kSize> last;
+  last.fill('n');
+  std::memcpy(last.data(), at, static_cast<std::size_t>(end - at));
+  return skipper.take(ByteBlock(last.data()), at) ? skipper.found() : skipper.open();
+}
+
+}  // namespace bough::json

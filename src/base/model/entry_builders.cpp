@@ -1,0 +1,66 @@
+#include "base/json/json_grammar.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "bough/entry.h"
+
+namespace bough {
+namespace {
+
+Entry makeEntry(std::string_view type, std::string payload) {
+  Entry entry;
+  entry.type = type;
+  entry.payload = std::move(payload);
+  return entry;
+}
+
+Entry textMessage(std::string_view role, std::string_view text) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("dialect", "bough").key("message").beginObject();
+  writer.member("role", role).member("content", text).endObject().endObject();
+  return makeEntry(entry_type::kMessage, std::move(payload));
+}
+
+}  // namespace
+
+Entry userText(std::string_view text) {
+  return textMessage("user", text);
+}
+
+Entry assistantText(std::string_view text) {
+  return textMessage("assistant", text);
+}
+
+Entry systemText(std::string_view text) {
+  return textMessage("system", text);
+}
+
+Entry rawMessage(std::string_view dialect, std::string_view rawJson) {
+  // Half a message must not become a whole payload: what is not JSON stays as it is, for the append to refuse.
+  if (!json::check(rawJson)) return makeEntry(entry_type::kMessage, std::string(rawJson));
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("dialect", dialect).key("message").raw(rawJson).endObject();
+  return makeEntry(entry_type::kMessage, std::move(payload));
+}
+
+Entry assistant(std::string_view dialect, std::string_view rawJson) {
+  return rawMessage(dialect, rawJson);
+}
+
+Entry toolResult(std::string_view callId, std::string_view text, bool isError) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("dialect", "bough").key("message").beginObject().member("role", "tool");
+  writer.key("content").beginArray().beginObject().member("type", "tool_result").member("id", callId);
+  writer.member("content", text);
+  if (isError) writer.member("isError", true);
+  writer.endObject().endArray().endObject().endObject();
+  return makeEntry(entry_type::kMessage, std::move(payload));
+}
+
+Entry customEntry(std::string_view type, std::string_view payloadJson) {
+  return makeEntry(type, std::string(payloadJson));
+}
+
+}  // namespace bough

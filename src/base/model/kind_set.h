@@ -1,0 +1,55 @@
+// Some kinds of entries, looked for among many: sixteen at a time, since a session has hundreds of thousands.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "base/bytes/byte_block.h"
+#include "bough/entry.h"
+
+namespace bough {
+
+class KindSet {
+ public:
+  void add(EntryKind kind) { bits_ |= bitOf(kind); }
+  [[nodiscard]] bool contains(EntryKind kind) const { return (bits_ & bitOf(kind)) != 0; }
+
+  /// The place of the first one of these kinds from `from` on; the size when there is none.
+  [[nodiscard]] std::size_t find(std::span<const EntryKind> kinds, std::size_t from) const {
+    while (from + kPart <= kinds.size() && !holdsAny(kinds.data() + from)) from += kPart;
+    while (from < kinds.size() && !contains(kinds[from])) ++from;
+    return from;
+  }
+
+ private:
+  static constexpr std::size_t kPart = sizeof(Bytes);
+  static_assert(sizeof(EntryKind) == 1);
+
+  static std::uint64_t bitOf(EntryKind kind) { return std::uint64_t{1} << (static_cast<unsigned>(kind) % 64); }
+
+  [[nodiscard]] bool holdsAny(const EntryKind* part) const {
+    const Bytes kinds = loadBytes(reinterpret_cast<const char*>(part));
+    Bytes found = fillBytes(0);
+    for (std::uint64_t rest = bits_; rest != 0; rest &= rest - 1) {
+      found = either(found, equal(kinds, fillBytes(static_cast<char>(std::countr_zero(rest)))));
+    }
+    return any(found);
+  }
+
+  std::uint64_t bits_ = 0;
+};
+
+/// The place of the first entry from `from` on that is no part of the conversation; the size when there is none.
+inline std::size_t conversationEnd(std::span<const EntryKind> kinds, std::size_t from) {
+  const auto allAre = [](const EntryKind* part) {
+    const Bytes some = loadBytes(reinterpret_cast<const char*>(part));
+    const Bytes control = inRange(some, static_cast<char>(EntryKind::Head), '\xFF');
+    return !any(either(control, equal(some, fillBytes(static_cast<char>(EntryKind::SessionHeader)))));
+  };
+  while (from + sizeof(Bytes) <= kinds.size() && allAre(kinds.data() + from)) from += sizeof(Bytes);
+  while (from < kinds.size() && isConversation(kinds[from])) ++from;
+  return from;
+}
+
+}  // namespace bough

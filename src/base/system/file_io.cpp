@@ -1,0 +1,184 @@
+#include "base/system/file_io.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace bough {
+
+Error systemError(int number, std::string_view what, std::string_view path) {
+  Error error{.code = ErrorCode::Io,
+              .message = fmt::format("cannot {} {}: {}", what, path, std::strerror(number)),
+              .hint = {},
+              .retryable = false,
+              .actualTail = {}};
+  switch (number) {
+    case ENOENT: error.code = ErrorCode::NotFound; break;
+    case EEXIST: error.code = ErrorCode::AlreadyExists; break;
+    case EROFS:
+      error.code = ErrorCode::ReadOnly;
+      error.hint = "its file system is mounted read-only: mount that for writing, or copy the store elsewhere";
+      break;
+    case EACCES:
+    case EPERM:
+      error.code = ErrorCode::ReadOnly;
+      error.hint = "check who owns it and its permissions";
+      break;
+    case EFBIG:
+      error.code = ErrorCode::NoSpace;
+      error.hint = "files may not grow that large here: see `ulimit -f` and what the disk allows";
+      break;
+    case ENOSPC:
+    case EDQUOT:
+      error.code = ErrorCode::NoSpace;
+      error.hint = "free some space, then try again; nothing that was acknowledged is lost";
+      error.retryable = true;
+      break;
+    case ELOOP:
+      error.code = ErrorCode::Damaged;
+      error.message = fmt::format("cannot {} {}: it is a symbolic link", what, path);
+      error.hint = "links inside a store are not followed; put the file itself there";
+      break;
+    case EISDIR:
+      error.code = ErrorCode::Damaged;
+      error.message = fmt::format("cannot {} {}: a folder stands in place of a file", what, path);
+      error.hint = "move the folder out of the store";
+      break;
+    case ENXIO:
+      error.code = ErrorCode::Damaged;
+      error.message = fmt::format("cannot {} {}: a pipe, socket or device stands in place of a file", what, path);
+      error.hint = "move it out of the store";
+      break;
+    case ENOTDIR:
+      error.code = ErrorCode::Damaged;
+      error.message = fmt::format("cannot {} {}: a file or a link stands in place of a folder", what, path);
+      error.hint = "move it out of the store; links inside a store are not followed";
+      break;
+    case EINTR:
+    case EAGAIN:
+      error.code = ErrorCode::Busy;
+      error.retryable = true;
+      break;
+    default: error.hint = "check the disk and how it is mounted; nothing that was acknowledged is lost"; break;
+  }
+  return error;
+}
+
+std::unexpected<Error> changedWhileRead(std::string_view what) {
+  auto error = fail(ErrorCode::Damaged, fmt::format("{} changed while it was read", what), "try again");
+  error.error().retryable = true;
+  return error;
+}
+
+SysResult<std::size_t> readFully(File& file, std::uint64_t offset, std::span<char> out) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const auto got = file.readAt(offset + done, out.subspan(done));
+    if (!got && got.error() == EINTR) continue;
+    if (!got) return std::unexpected(got.error());
+    if (*got == 0) break;
+    done += *got;
+  }
+  return done;
+}
+
+SysResult<void> writeFully(File& file, std::uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto put = file.writeAt(offset, bytes);
+    if (!put && put.error() == EINTR) continue;
+    if (!put) return std::unexpected(put.error());
+    if (*put == 0) return std::unexpected(EIO);
+    offset += *put;
+    bytes.remove_prefix(*put);
+  }
+  return {};
+}
+
+SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes) {
+  const auto info = file.info();
+  if (!info) return std::unexpected(info.error());
+  if (info->sizeBytes > limitBytes) return std::unexpected(EFBIG);
+  std::string bytes(info->sizeBytes, '\0');
+  const auto got = readFully(file, 0, bytes);
+  if (!got) return std::unexpected(got.error());
+  bytes.resize(*got);
+  return bytes;
+}
+
+namespace {
+
+// The place at the head of the queue for a file's lock.
+class Turn {
+ public:
+  explicit Turn(File& file) : file_(file) {}
+  ~Turn() {
+    if (held_) (void)file_.leaveTurn();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  // False while another one has it. A file system that knows no turns has no queue.
+  bool take() {
+    if (held_) return true;
+    const auto taken = file_.tryTakeTurn();
+    held_ = taken.has_value();
+    return held_ || (taken.error() != EWOULDBLOCK && taken.error() != EACCES && taken.error() != EINTR);
+  }
+
+ private:
+  File& file_;
+  bool held_ = false;
+};
+
+}  // namespace
+
+Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_view path, LockOrder order) {
+  using namespace std::chrono;
+  const auto tryLock = [&]() -> Result<bool> {
+    const auto locked = file.tryLock(kind);
+    if (locked) return true;
+    if (locked.error() == EWOULDBLOCK || locked.error() == EINTR) return false;
+    return std::unexpected(systemError(locked.error(), "lock", path));
+  };
+  if (order == LockOrder::AtOnce) {
+    const auto locked = tryLock();
+    if (!locked) return std::unexpected(locked.error());
+    if (*locked) return {};
+  }
+  const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
+  Turn turn(file);
+  for (auto pause = microseconds(20);; pause = std::min(pause * 2, microseconds(1000))) {
+    if (turn.take()) {
+      const auto locked = tryLock();
+      if (!locked) return std::unexpected(locked.error());
+      if (*locked) return {};
+    }
+    if (steady_clock::now() >= deadline) {
+      return fail(ErrorCode::Busy, fmt::format("{} stayed locked for {} ms", path, timeoutMs),
+                  "another process is writing to it and does not finish; find it with `fuser`, or try again");
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+Result<void> writeDurably(Directory& folder, std::string_view name, std::string_view bytes) {
+  const std::string temporary = fmt::format("{}.tmp", name);
+  const std::string path = fmt::format("{}/{}", folder.path(), name);
+  (void)folder.remove(temporary);
+  auto file = folder.open(temporary, OpenMode::CreateNew);
+  if (!file) return std::unexpected(systemError(file.error(), "create", path));
+  auto done = writeFully(**file, 0, bytes);
+  if (done) done = (*file)->sync();
+  if (done) done = folder.rename(temporary, name);
+  if (!done) {
+    (void)folder.remove(temporary);
+    return std::unexpected(systemError(done.error(), "write", path));
+  }
+  return orError(folder.sync(), "sync the folder of", path);
+}
+
+}  // namespace bough

@@ -1,0 +1,71 @@
+// What every room needs of files beyond single system calls: whole reads and writes, waiting for a lock, and errors
+// that name the path and say what to do.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "base/system/file_system.h"
+#include "bough/error.h"
+
+namespace bough {
+
+/// Turns errno into an Error: `what` is what was being done ("append to"), `path` what it was done to.
+Error systemError(int number, std::string_view what, std::string_view path);
+
+/// What was read cannot be trusted: it was replaced or changed meanwhile. Damaged, and worth another try.
+std::unexpected<Error> changedWhileRead(std::string_view what);
+
+/// Lifts a SysResult into a Result.
+template <typename T>
+Result<T> orError(SysResult<T> result, std::string_view what, std::string_view path) {
+  if (!result) return std::unexpected(systemError(result.error(), what, path));
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return std::move(*result);
+  }
+}
+
+/// Reads until `out` is full or the file ends; returns how much came.
+SysResult<std::size_t> readFully(File& file, std::uint64_t offset, std::span<char> out);
+
+/// Writes all of `bytes`, however often the system takes only a part.
+SysResult<void> writeFully(File& file, std::uint64_t offset, std::string_view bytes);
+
+/// Reads a whole file of at most `limitBytes`; EFBIG when it is larger.
+SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes);
+
+/// How to ask for a lock: at once, or behind whoever waits for it already.
+enum class LockOrder : std::uint8_t { AtOnce, InTurn };
+
+/// Waits for the lock, ever longer between tries; Busy after `timeoutMs`. Whoever waits holds the file's turn, so who
+/// takes the lock again and again must now and then ask for it InTurn: then it comes behind those who wait.
+Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_view path,
+                        LockOrder order = LockOrder::AtOnce);
+
+/// Holds a file's lock for a scope.
+class FileLock {
+ public:
+  explicit FileLock(File& file) : file_(&file) {}
+  FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
+  FileLock& operator=(FileLock&&) = delete;
+  ~FileLock() { unlock(); }
+  /// Before the end of the scope.
+  void unlock() {
+    if (File* file = std::exchange(file_, nullptr)) (void)file->unlock();
+  }
+
+ private:
+  File* file_;
+};
+
+/// Writes a new file so that it is there whole or not at all: a temporary one beside it, synced, renamed, folder
+/// synced.
+Result<void> writeDurably(Directory& folder, std::string_view name, std::string_view bytes);
+
+}  // namespace bough

@@ -1,0 +1,188 @@
+#include "catalog/database/database.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace bough::catalog {
+namespace {
+
+ErrorCode codeOf(int code, int systemError) {
+  switch (code & 0xFF) {
+    case SQLITE_IOERR: return systemError == ENOSPC || systemError == EDQUOT ? ErrorCode::NoSpace : ErrorCode::Io;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return ErrorCode::Busy;
+    case SQLITE_FULL: return ErrorCode::NoSpace;
+    case SQLITE_READONLY: return ErrorCode::ReadOnly;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return ErrorCode::Damaged;
+    default: return ErrorCode::Io;
+  }
+}
+
+std::string hintOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::Busy: return "another process is working on the catalog; try again in a moment";
+    case ErrorCode::NoSpace: return "free some space; the sessions themselves are not affected";
+    case ErrorCode::Damaged: return "`bough reindex` makes it anew from the sessions";
+    default: return "the catalog holds nothing of its own: `bough reindex` makes it anew";
+  }
+}
+
+std::string uriOf(const std::string& path, OpenAs as) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
+                       c == '.' || c == '-' || c == '_';
+    plain ? uri += c : uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return uri + (as == OpenAs::ReadWrite ? "?mode=rw" : as == OpenAs::ReadOnly ? "?mode=ro" : "?immutable=1");
+}
+
+std::atomic<unsigned> openFiles = 0;
+std::atomic<bool> inherited = false;
+[[maybe_unused]] const int watching = pthread_atfork(nullptr, nullptr, [] { inherited = inherited || openFiles > 0; });
+
+}  // namespace
+
+bool Database::isInherited() {
+  return inherited;
+}
+
+Database::Database(sqlite3* handle, std::string path, int busyTimeoutMs, bool locks)
+    : handle_(handle), path_(std::move(path)), busyTimeoutMs_(busyTimeoutMs), locks_(locks) {
+  openFiles += locks_ ? 1U : 0U;
+}
+
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs as, int busyTimeoutMs) {
+  sqlite3* handle = nullptr;
+  const int access = as == OpenAs::ReadWrite || as == OpenAs::Memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                                                     : SQLITE_OPEN_READONLY;
+  const std::string name = as == OpenAs::Memory ? ":memory:" : uriOf(path, as);
+  const int code = sqlite3_open_v2(name.c_str(), &handle, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  std::unique_ptr<Database> database(
+      new Database(handle, path, busyTimeoutMs, as == OpenAs::ReadWrite || as == OpenAs::ReadOnly));
+  if (code != SQLITE_OK) {
+    database->note(code);
+    return std::unexpected(database->take().error());
+  }
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, busyTimeoutMs);
+  return database;
+}
+
+// SQLite forbids that a child of fork even closes a connection of its parent.
+Database::~Database() {
+  if (forks_ != forkCount()) return;
+  openFiles -= locks_ ? 1U : 0U;
+  for (const auto& [sql, statement] : idle_) sqlite3_finalize(statement);
+  sqlite3_close_v2(handle_);
+}
+
+void Database::note(int code) {
+  if (failure_ || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
+  const ErrorCode kind = codeOf(code, handle_ == nullptr ? 0 : sqlite3_system_errno(handle_));
+  const char* words = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
+  failure_ = Error{.code = kind,
+                   .message = fmt::format("the catalog {}: {}", path_, words),
+                   .hint = hintOf(kind),
+                   .retryable = kind == ErrorCode::Busy || kind == ErrorCode::NoSpace,
+                   .actualTail = {}};
+}
+
+void Database::failWith(Error error) {
+  if (!failure_) failure_ = std::move(error);
+}
+
+Result<void> Database::take() {
+  if (!failure_) return {};
+  Error error = std::move(*failure_);
+  failure_.reset();
+  return std::unexpected(std::move(error));
+}
+
+void Database::execute(const std::string& statements) {
+  if (failure_) return;
+  note(sqlite3_exec(handle_, statements.c_str(), nullptr, nullptr, nullptr));
+}
+
+bool Database::emptyLog() {
+  // Whoever reads at this moment is not waited for.
+  sqlite3_busy_timeout(handle_, 0);
+  const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(handle_, busyTimeoutMs_);
+  return code == SQLITE_OK;
+}
+
+sqlite3_stmt* Database::lend(const char* sql, bool kept) {
+  if (failure_) return nullptr;
+  if (const auto found = idle_.find(sql); kept && found != idle_.end()) {
+    sqlite3_stmt* statement = found->second;
+    idle_.erase(found);
+    return statement;
+  }
+  sqlite3_stmt* statement = nullptr;
+  note(sqlite3_prepare_v3(handle_, sql, -1, kept ? SQLITE_PREPARE_PERSISTENT : 0U, &statement, nullptr));
+  return statement;
+}
+
+// Called by destructors: without memory the statement is not kept.
+void Database::giveBack(const char* sql, sqlite3_stmt* statement) noexcept {
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+  const int kept =
+      calledBack([&] { return sql != nullptr && idle_.emplace(sql, statement).second ? SQLITE_OK : SQLITE_MISUSE; });
+  if (kept != SQLITE_OK) sqlite3_finalize(statement);
+}
+
+Query::~Query() {
+  if (statement_ != nullptr) database_.giveBack(sql_, statement_);
+}
+
+void Query::bind(std::int64_t value) {
+  if (statement_ != nullptr) sqlite3_bind_int64(statement_, ++bound_, value);
+}
+
+void Query::bind(std::string_view text) {
+  const char* data = text.data() == nullptr ? "" : text.data();
+  if (statement_ != nullptr) sqlite3_bind_text64(statement_, ++bound_, data, text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void Query::bind(Blob blob) {
+  const char* data = blob.bytes.data() == nullptr ? "" : blob.bytes.data();
+  if (statement_ != nullptr) sqlite3_bind_blob64(statement_, ++bound_, data, blob.bytes.size(), SQLITE_STATIC);
+}
+
+void Query::bind(std::nullopt_t) {
+  if (statement_ != nullptr) sqlite3_bind_null(statement_, ++bound_);
+}
+
+bool Query::next() {
+  if (statement_ == nullptr || database_.failed()) return false;
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  database_.note(code);
+  return false;
+}
+
+std::string_view Query::view(int column) const {
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  return {bytes == nullptr ? "" : bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+Transaction::~Transaction() {
+  if (!open_) return;
+  // Whatever went wrong, the failure that sticks is the first one.
+  (void)sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+Result<void> Transaction::commit() {
+  database_.execute("COMMIT");
+  if (database_.failed()) return database_.take();
+  open_ = false;
+  return {};
+}
+
+}  // namespace bough::catalog

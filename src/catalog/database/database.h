@@ -1,0 +1,146 @@
+// SQLite, with errors as values: the first failure sticks to the database until it is taken, and what is asked of it in
+// between does nothing. So a piece of work is written without a check after every line, and checked once at its end.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/system/process_state.h"
+#include "bough/error.h"
+
+namespace bough::catalog {
+
+enum class OpenAs : std::uint8_t { ReadWrite, ReadOnly, Immutable, Memory };
+
+/// Bytes that are no text.
+struct Blob {
+  std::string_view bytes;
+};
+
+class Database {
+ public:
+  /// Whether this process inherited an open catalog through fork(2). SQLite's locks of it are the parent's, but SQLite
+  /// keeps counting them here, so no file of a catalog can be used in this process.
+  [[nodiscard]] static bool isInherited();
+  static Result<std::unique_ptr<Database>> open(const std::string& path, OpenAs as, int busyTimeoutMs);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  /// Runs statements that return nothing.
+  void execute(const std::string& statements);
+  /// The failure that sticks, if any; afterwards there is none.
+  Result<void> take();
+  [[nodiscard]] bool failed() const { return failure_.has_value(); }
+  void failWith(Error error);
+
+  /// Brings everything into the file itself and empties the log beside it; false when another process keeps that from
+  /// happening now.
+  bool emptyLog();
+
+  [[nodiscard]] sqlite3* handle() { return handle_; }
+  [[nodiscard]] std::uint64_t changes() { return static_cast<std::uint64_t>(sqlite3_changes64(handle_)); }
+
+ private:
+  friend class Query;
+  Database(sqlite3* handle, std::string path, int busyTimeoutMs, bool locks);
+  sqlite3_stmt* lend(const char* sql, bool kept);
+  void giveBack(const char* sql, sqlite3_stmt* statement) noexcept;
+  void note(int code);
+
+  sqlite3* handle_;
+  std::string path_;
+  int busyTimeoutMs_;
+  bool locks_;  // it takes locks on its file
+  unsigned forks_ = forkCount();
+  std::optional<Error> failure_;
+  std::unordered_map<const char*, sqlite3_stmt*> idle_;
+};
+
+/// One run of a statement.
+class Query {
+ public:
+  /// `sql` is a literal: the statement is kept by its address.
+  template <typename... Values>
+  Query(Database& database, const char* sql, const Values&... values)
+      : database_(database), sql_(sql), statement_(database.lend(sql, true)) {
+    (bind(values), ...);
+  }
+  /// A statement that was put together, and is used once.
+  Query(Database& database, const std::string& sql)
+      : database_(database), sql_(nullptr), statement_(database.lend(sql.c_str(), false)) {}
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+  ~Query();
+
+  void bind(std::int64_t value);
+  void bind(std::uint64_t value) { bind(static_cast<std::int64_t>(value)); }
+  void bind(int value) { bind(std::int64_t{value}); }
+  void bind(std::uint32_t value) { bind(std::int64_t{value}); }
+  void bind(bool value) { bind(std::int64_t{value}); }
+  /// Must live until the query has run.
+  void bind(std::string_view text);
+  void bind(const std::string& text) { bind(std::string_view(text)); }
+  void bind(const char* text) { bind(std::string_view(text)); }
+  void bind(Blob blob);
+  void bind(std::nullopt_t);
+  template <typename T>
+  void bind(const std::optional<T>& value) {
+    value ? bind(*value) : bind(std::nullopt);
+  }
+
+  /// True when there is a row.
+  bool next();
+  /// Runs to the end.
+  void run() {
+    while (next()) {
+    }
+  }
+
+  [[nodiscard]] std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
+  [[nodiscard]] std::uint64_t number(int column) const { return static_cast<std::uint64_t>(integer(column)); }
+  [[nodiscard]] double real(int column) const { return sqlite3_column_double(statement_, column); }
+  [[nodiscard]] bool isNull(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+  /// Valid until the next call of next().
+  [[nodiscard]] std::string_view view(int column) const;
+  [[nodiscard]] std::string text(int column) const { return std::string(view(column)); }
+
+ private:
+  Database& database_;
+  const char* sql_;
+  sqlite3_stmt* statement_;
+  int bound_ = 0;
+};
+
+/// Runs what SQLite calls back: an exception must not pass through its C code.
+template <typename Call>
+int calledBack(Call call) noexcept {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  }
+}
+
+/// A transaction that writes; rolled back unless it is committed.
+class Transaction {
+ public:
+  explicit Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  Result<void> commit();
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace bough::catalog

@@ -1,0 +1,183 @@
+#include "catalog/database/entry_facts.h"
+
+#include <algorithm>
+
+#include "base/json/json_scan.h"
+
+namespace bough::catalog {
+namespace {
+
+constexpr std::string_view kRoleNames[] = {"other", "user", "assistant", "tool", "system", "summary"};
+
+void addLine(std::string& out, std::string_view escaped) {
+  if (escaped.empty() || out.size() >= kMaxTextBytes) return;
+  if (!out.empty()) out += '\n';
+  json::appendDecoded(out, escaped);
+  if (out.size() <= kMaxTextBytes) return;
+  std::size_t end = kMaxTextBytes;
+  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;
+  out.resize(end);
+}
+
+void addText(std::string& out, const Block& block) {
+  switch (block.kind) {
+    case BlockKind::Text:
+    case BlockKind::Thinking:
+    case BlockKind::Refusal: addLine(out, block.text.escaped); break;
+    case BlockKind::ToolCall:
+      addLine(out, block.name.escaped);
+      // Arguments are shown as they are written, but for escapes: `{"command":"ls -l"}`.
+      addLine(out, block.freeform ? block.text.escaped : block.input);
+      break;
+    case BlockKind::ToolResult:
+      for (const Block& part : block.content) {
+        if (part.kind == BlockKind::Text) addLine(out, part.text.escaped);
+      }
+      break;
+    case BlockKind::Document:
+      addLine(out, block.name.escaped);
+      if (block.source == MediaSource::Text) addLine(out, block.text.escaped);
+      break;
+    default: break;
+  }
+}
+
+EntryRole roleOf(const Message& message) {
+  const auto isResult = [](const Block& block) { return block.kind == BlockKind::ToolResult; };
+  switch (message.role) {
+    case Role::System: return EntryRole::System;
+    case Role::Assistant: return EntryRole::Assistant;
+    case Role::Tool: return EntryRole::Tool;
+    case Role::User: break;
+  }
+  const bool onlyResults = !message.blocks.empty() && std::ranges::all_of(message.blocks, isResult);
+  return onlyResults ? EntryRole::Tool : EntryRole::User;
+}
+
+void readMessage(const Message& message, bool wantText, EntryFacts& facts) {
+  facts.role = roleOf(message);
+  facts.model = message.model.decode();
+  facts.messageId = message.id.decode();
+  facts.usage = message.usage;
+  for (const Block& block : message.blocks) {
+    if (block.kind == BlockKind::ToolCall) {
+      ++facts.callCount;
+      if (!block.idMissing) facts.calls.push_back(block.id.decode());
+    } else if (block.kind == BlockKind::ToolResult) {
+      facts.failureCount += block.isError ? 1 : 0;
+      if (!block.idMissing) facts.results.push_back(block.id.decode());
+    } else if (block.kind == BlockKind::Text && facts.role == EntryRole::User && facts.spoken.size() < 4096) {
+      addLine(facts.spoken, block.text.escaped);
+    }
+    if (wantText) addText(facts.text, block);
+  }
+}
+
+// A message that is not what its dialect says still counts, and its words are found.
+void readUnknown(std::string_view message, bool wantText, EntryFacts& facts) {
+  const auto role = json::findString(message, "role");
+  if (role) facts.role = parseRole(*role == "model" ? "assistant" : *role).value_or(EntryRole::Other);
+  if (wantText) addLine(facts.text, message);
+}
+
+// An entry that was converted from others: the session it came from counts what was paid for it.
+bool isConverted(const Entry& entry) {
+  if (entry.meta.empty()) return false;
+  const auto migration = json::findMember(entry.meta, "migration");
+  return migration && json::findMember(*migration, "sources");
+}
+
+Usage readTokens(std::string_view usage) {
+  const auto tokens = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
+  return {.inputTokens = tokens("inputTokens"),
+          .outputTokens = tokens("outputTokens"),
+          .cacheReadTokens = tokens("cacheReadTokens"),
+          .cacheWriteTokens = tokens("cacheWriteTokens"),
+          .reasoningTokens = tokens("reasoningTokens")};
+}
+
+// The end of a turn that was saved with what it took. What its messages say themselves is counted with them.
+void readTurn(const Entry& entry, EntryFacts& facts) {
+  if (json::findString(entry.payload, "kind") != "turn") return;
+  facts.model = json::findString(entry.payload, "model").value_or("");
+  facts.durationMs = json::findUnsigned(entry.payload, "durationMs").value_or(0);
+  Usage total = readTokens(json::findMember(entry.payload, "usage").value_or(""));
+  const Usage counted = readTokens(json::findMember(entry.payload, "counted").value_or(""));
+  const auto less = [](std::uint64_t all, std::uint64_t part) { return all > part ? all - part : 0; };
+  total.inputTokens = less(total.inputTokens, counted.inputTokens);
+  total.outputTokens = less(total.outputTokens, counted.outputTokens);
+  total.cacheReadTokens = less(total.cacheReadTokens, counted.cacheReadTokens);
+  total.cacheWriteTokens = less(total.cacheWriteTokens, counted.cacheWriteTokens);
+  total.reasoningTokens = less(total.reasoningTokens, counted.reasoningTokens);
+  const bool any = (total.inputTokens | total.outputTokens | total.cacheReadTokens | total.cacheWriteTokens) != 0;
+  if (any) facts.usage = total;
+}
+
+// A request that gave no message of the conversation (a summary, a title) was paid for like any other.
+void readRequest(std::string_view payload, EntryFacts& facts) {
+  const auto usage = json::findMember(payload, "usage");
+  if (!usage) return;
+  facts.model = json::findString(payload, "model").value_or("");
+  const auto tokens = [&](const char* name) { return json::findUnsigned(*usage, name).value_or(0); };
+  facts.usage = Usage{.inputTokens = tokens("inputTokens"),
+                      .outputTokens = tokens("outputTokens"),
+                      .cacheReadTokens = tokens("cacheReadTokens"),
+                      .cacheWriteTokens = tokens("cacheWriteTokens"),
+                      .reasoningTokens = tokens("reasoningTokens")};
+}
+
+}  // namespace
+
+std::string_view toString(EntryRole role) {
+  const auto at = static_cast<std::size_t>(role);
+  return at < std::size(kRoleNames) ? kRoleNames[at] : kRoleNames[0];
+}
+
+std::optional<EntryRole> parseRole(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kRoleNames); ++i) {
+    if (kRoleNames[i] == name) return static_cast<EntryRole>(i);
+  }
+  return std::nullopt;
+}
+
+EntryFacts usageFacts(std::string_view usage) {
+  const auto count = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
+  EntryFacts facts;
+  facts.messageId = json::findString(usage, "id").value_or("");
+  facts.model = json::findString(usage, "model").value_or("");
+  facts.usage = Usage{.inputTokens = count("inputTokens"),
+                      .outputTokens = count("outputTokens"),
+                      .cacheReadTokens = count("cacheReadTokens"),
+                      .cacheWriteTokens = count("cacheWriteTokens"),
+                      .reasoningTokens = count("reasoningTokens")};
+  return facts;
+}
+
+EntryFacts readFacts(const Entry& entry, bool wantText) {
+  EntryFacts facts;
+  if (entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kBranchSummary) {
+    facts.role = EntryRole::Summary;
+    if (wantText) facts.text = json::findString(entry.payload, "summary").value_or("");
+    readRequest(entry.payload, facts);
+    return facts;
+  }
+  if (entry.type == entry_type::kCustom && json::findString(entry.payload, "kind") == "request") {
+    readRequest(entry.payload, facts);
+    return facts;
+  }
+  if (entry.type == entry_type::kCustom && !isConverted(entry)) readTurn(entry, facts);
+  if (entry.type != entry_type::kMessage) return facts;
+  const auto member = json::findMember(entry.payload, "message");
+  const std::string_view stored = member ? *member : std::string_view(entry.payload);
+  const auto named = namedDialect(entry);
+  if (!named) {
+    readUnknown(stored, wantText, facts);
+    return facts;
+  }
+  const auto message = normalize(stored, named->value_or(Dialect::Plain));
+  message ? readMessage(*message, wantText, facts) : readUnknown(stored, wantText, facts);
+  if (isConverted(entry)) facts.usage.reset();
+  return facts;
+}
+
+}  // namespace bough::catalog

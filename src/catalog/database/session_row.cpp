@@ -1,0 +1,140 @@
+#include "catalog/database/session_row.h"
+
+#include <fmt/format.h>
+
+namespace bough::catalog {
+namespace {
+
+constexpr std::string_view kColumns =
+    "id, sessionId, stamp, headerId, lastId, taken, indexed, key, agent, cwd, originSession, originEntry, title, "
+    "titleSource, titleEntry, createdMs, firstMs, activeMs, users, assistants, tools, systems, calls, failures, input, "
+    "output, cacheRead, cacheWrite, reasoning, lastMessageId, lastModel, entries, bytes, branches, headId, condition, "
+    "problem, pinned, timeToLiveMs";
+
+}  // namespace
+
+std::string_view rowColumns() {
+  return kColumns;
+}
+
+SessionRow readRow(const Query& query) {
+  SessionRow row;
+  SessionSummary& facts = row.facts;
+  int column = 0;
+  const auto number = [&] { return query.number(column++); };
+  const auto text = [&] { return query.text(column++); };
+  row.id = query.integer(column++);
+  facts.sessionId = text();
+  row.stamp = text();
+  row.headerId = text();
+  row.lastId = text();
+  row.taken = number();
+  row.indexed = number();
+  facts.key = text();
+  facts.agent = text();
+  facts.cwd = text();
+  std::string originSession = text();
+  std::string originEntry = text();
+  if (!originSession.empty()) facts.origin = ForkOrigin{std::move(originSession), std::move(originEntry)};
+  facts.title = text();
+  facts.titleSource = static_cast<TitleSource>(number());
+  row.titleEntry = text();
+  facts.createdMs = number();
+  row.firstMs = number();
+  facts.activeMs = number();
+  facts.durationMs = row.firstMs > 0 && facts.activeMs > row.firstMs ? facts.activeMs - row.firstMs : 0;
+  for (std::uint64_t* count : {&facts.userMessages, &facts.assistantMessages, &facts.toolMessages,
+                               &facts.systemMessages, &facts.toolCalls, &facts.toolFailures}) {
+    *count = number();
+  }
+  facts.tokens = {.inputTokens = query.number(column),
+                  .outputTokens = query.number(column + 1),
+                  .cacheReadTokens = query.number(column + 2),
+                  .cacheWriteTokens = query.number(column + 3),
+                  .reasoningTokens = query.number(column + 4)};
+  column += 5;
+  row.lastMessageId = text();
+  row.lastModel = text();
+  facts.entries = number();
+  facts.bytes = number();
+  facts.branches = number();
+  facts.headId = text();
+  facts.condition = static_cast<SessionCondition>(number());
+  facts.problem = text();
+  facts.pinned = number() != 0;
+  if (!query.isNull(column)) facts.timeToLiveMs = query.number(column);
+  return row;
+}
+
+std::vector<ModelUsage> readModels(Database& database, std::int64_t session, const PriceTable* prices) {
+  const PriceTable& table = prices == nullptr ? PriceTable::builtIn() : *prices;
+  Query query(database,
+              "SELECT model.name, sum(messages), sum(input), sum(output), sum(cacheRead), sum(cacheWrite), "
+              "sum(reasoning) FROM usage JOIN model ON model.id = usage.model WHERE session = ? GROUP BY usage.model "
+              "ORDER BY sum(output) DESC, model.name",
+              session);
+  std::vector<ModelUsage> models;
+  while (query.next()) {
+    ModelUsage& each = models.emplace_back();
+    each.model = query.text(0);
+    each.messages = query.number(1);
+    each.tokens = {.inputTokens = query.number(2),
+                   .outputTokens = query.number(3),
+                   .cacheReadTokens = query.number(4),
+                   .cacheWriteTokens = query.number(5),
+                   .reasoningTokens = query.number(6)};
+    each.costUsd = table.cost(each.model, each.tokens);
+  }
+  return models;
+}
+
+std::optional<SessionRow> findRow(Database& database, std::string_view sessionId) {
+  static const std::string kSelect = fmt::format("SELECT {} FROM session WHERE sessionId = ?", kColumns);
+  Query query(database, kSelect.c_str(), sessionId);
+  if (!query.next()) return std::nullopt;
+  return readRow(query);
+}
+
+void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
+  static const std::string kSave =
+      fmt::format("INSERT OR REPLACE INTO session({}, changeGroup) VALUES({}?)", kColumns, [] {
+        std::string marks;
+        for (const char c : kColumns) marks += c == ',' ? "?, " : "";
+        return marks + "?, ";
+      }());
+  const SessionSummary& facts = row.facts;
+  const Usage& used = facts.tokens;
+  Query save(database, kSave.c_str());
+  row.id == 0 ? save.bind(std::nullopt) : save.bind(row.id);
+  for (const std::string_view text : {std::string_view(facts.sessionId), std::string_view(row.stamp),
+                                      std::string_view(row.headerId), std::string_view(row.lastId)}) {
+    save.bind(text);
+  }
+  save.bind(row.taken);
+  save.bind(row.indexed);
+  for (const std::string* text : {&facts.key, &facts.agent, &facts.cwd}) save.bind(*text);
+  save.bind(facts.origin ? std::string_view(facts.origin->sessionId) : "");
+  save.bind(facts.origin ? std::string_view(facts.origin->entryId) : "");
+  save.bind(facts.title);
+  save.bind(static_cast<int>(facts.titleSource));
+  save.bind(row.titleEntry);
+  for (const std::uint64_t count :
+       {facts.createdMs, row.firstMs, facts.activeMs, facts.userMessages, facts.assistantMessages, facts.toolMessages,
+        facts.systemMessages, facts.toolCalls, facts.toolFailures, used.inputTokens, used.outputTokens,
+        used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens}) {
+    save.bind(count);
+  }
+  save.bind(row.lastMessageId);
+  save.bind(row.lastModel);
+  for (const std::uint64_t count : {facts.entries, facts.bytes, facts.branches}) save.bind(count);
+  save.bind(facts.headId);
+  save.bind(static_cast<int>(facts.condition));
+  save.bind(facts.problem);
+  save.bind(facts.pinned);
+  save.bind(facts.timeToLiveMs);
+  save.bind(changeGroup);
+  save.run();
+  if (row.id == 0) row.id = sqlite3_last_insert_rowid(database.handle());
+}
+
+}  // namespace bough::catalog

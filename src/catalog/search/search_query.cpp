@@ -1,0 +1,122 @@
+#include "catalog/search/search_query.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/try.h"
+#include "catalog/search/tokenizer.h"
+
+namespace bough::catalog {
+namespace {
+
+constexpr std::size_t kMaxQueryBytes = 2000;
+constexpr std::size_t kMaxTerms = 64;
+constexpr const char* kHint = "words, \"a phrase\", begin*, -without, one OR other";
+
+struct Term {
+  std::string text;
+  bool prefix = false;
+  bool without = false;
+  bool quoted = false;
+};
+
+bool isBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+Result<std::vector<Term>> split(std::string_view query) {
+  std::vector<Term> terms;
+  for (std::size_t at = 0; at < query.size();) {
+    if (isBlank(query[at])) {
+      ++at;
+      continue;
+    }
+    Term term;
+    if (query[at] == '-' && at + 1 < query.size() && !isBlank(query[at + 1])) {
+      term.without = true;
+      ++at;
+    }
+    if (query[at] == '"') {
+      const std::size_t end = query.find('"', at + 1);
+      if (end == std::string_view::npos) {
+        return fail(ErrorCode::InvalidArgument,
+                    fmt::format("the quotation mark before {} is never closed", query.substr(at + 1)), kHint);
+      }
+      term.text = query.substr(at + 1, end - at - 1);
+      term.quoted = true;
+      at = end + 1;
+      if (at < query.size() && query[at] == '*') {
+        term.prefix = true;
+        ++at;
+      }
+    } else {
+      std::size_t end = at;
+      while (end < query.size() && !isBlank(query[end]) && query[end] != '"') ++end;
+      term.text = query.substr(at, end - at);
+      at = end;
+      while (term.text.ends_with('*')) {
+        term.prefix = true;
+        term.text.pop_back();
+      }
+    }
+    terms.push_back(std::move(term));
+    if (terms.size() > kMaxTerms) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("more than {} words to look for", kMaxTerms), kHint);
+    }
+  }
+  return terms;
+}
+
+std::string written(const Term& term) {
+  std::string text = "\"";
+  for (const char c : term.text)
+    text += c == '"' ? std::string("\"\"") : c == '\0' ? std::string(" ") : std::string(1, c);
+  text += term.prefix ? "\" *" : "\"";
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> makeMatch(std::string_view query) {
+  if (query.size() > kMaxQueryBytes) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("the query is longer than {} bytes", kMaxQueryBytes), kHint);
+  }
+  BOUGH_TRY(auto terms, split(query));
+  // Groups of alternatives, all of which must hold.
+  std::string wanted;
+  std::string unwanted;
+  bool alternative = false;
+  bool groupOpen = false;
+  for (const Term& term : terms) {
+    if (term.text == "OR" && !term.quoted && !term.without && !term.prefix) {
+      alternative = groupOpen;
+      continue;
+    }
+    if (!hasWord(term.text)) continue;
+    if (term.without) {
+      unwanted += (unwanted.empty() ? "" : " OR ") + written(term);
+      alternative = groupOpen = false;
+      continue;
+    }
+    if (alternative) {
+      wanted += " OR " + written(term);
+    } else {
+      wanted += (wanted.empty() ? "(" : ") AND (") + written(term);
+    }
+    groupOpen = true;
+    alternative = false;
+  }
+  if (wanted.empty()) {
+    const bool onlyWithout = !unwanted.empty();
+    return fail(ErrorCode::InvalidArgument,
+                onlyWithout ? "there is only what entries must not hold, and nothing to look for"
+                            : "there is no word to look for",
+                kHint);
+  }
+  wanted += ")";
+  if (unwanted.empty()) return wanted;
+  return fmt::format("({}) NOT ({})", wanted, unwanted);
+}
+
+}  // namespace bough::catalog

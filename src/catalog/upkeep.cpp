@@ -1,0 +1,116 @@
+// How the catalog looks after its own file: finding damage, and wiping what was redacted out of it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/try.h"
+#include "catalog/catalog_state.h"
+#include "catalog/search/search_index.h"
+
+namespace bough {
+
+using catalog::Blob;
+using catalog::Query;
+using catalog::Transaction;
+
+namespace {
+
+constexpr std::size_t kMaxFindings = 10;
+
+// Everything a row says that the log alone decides.
+std::string describe(const SessionSummary& row) {
+  const Usage& used = row.tokens;
+  std::string text = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.key, row.agent, row.cwd, row.title,
+                                 toString(row.titleSource), row.headId, toString(row.condition), row.problem,
+                                 row.pinned, row.timeToLiveMs.value_or(0), row.origin ? row.origin->sessionId : "",
+                                 row.origin ? row.origin->entryId : "");
+  for (const std::uint64_t number :
+       {row.createdMs, row.activeMs, row.durationMs, row.userMessages, row.assistantMessages, row.toolMessages,
+        row.systemMessages, row.toolCalls, row.toolFailures, used.inputTokens, used.outputTokens, used.cacheReadTokens,
+        used.cacheWriteTokens, used.reasoningTokens, row.entries, row.bytes, row.branches}) {
+    text += fmt::format("|{}", number);
+  }
+  for (const ModelUsage& each : row.models) {
+    text += fmt::format("|{} {} {} {} {}", each.model, each.messages, each.tokens.inputTokens, each.tokens.outputTokens,
+                        each.tokens.cacheReadTokens + each.tokens.cacheWriteTokens);
+  }
+  return text;
+}
+
+Result<std::map<std::string, std::string>> describeAll(Catalog& catalog) {
+  auto rows = catalog.list({.filter = {}, .limit = SIZE_MAX});
+  if (!rows) return std::unexpected(rows.error());
+  std::map<std::string, std::string> described;
+  for (const SessionSummary& row : *rows) described.emplace(row.sessionId, describe(row));
+  return described;
+}
+
+}  // namespace
+
+// SQLite keeps no checksums, so its own look finds what is wrong with the pages, not a number that was changed within
+// one: for that the rows are made anew beside it.
+Result<std::vector<std::string>> Catalog::check(bool deep) {
+  if (state_->source != nullptr) return std::vector<std::string>();
+  std::vector<std::string> found;
+  BOUGH_TRY(state_->enter());
+  if (deep) {
+    if (auto opened = state_->makeWritable(); !opened) return std::unexpected(opened.error());
+  }
+  catalog::Database& database = *state_->database;
+  BOUGH_TRY(catalog::prepareSearch(database));
+  {
+    Query query(database, fmt::format("PRAGMA {}({})", deep ? "integrity_check" : "quick_check", kMaxFindings));
+    while (query.next()) {
+      if (query.view(0) != "ok") found.push_back(query.text(0));
+    }
+  }
+  if (auto read = database.take(); !read) found.push_back(read.error().message);
+  if (!deep || !found.empty()) return found;
+  if (!state_->readOnly) {
+    Query(database, "INSERT INTO search(search) VALUES('integrity-check')").run();
+    if (auto read = database.take(); !read) found.push_back("the index for search: " + read.error().message);
+  }
+  auto anew = open(state_->store, {.inMemory = true});
+  if (!anew) return std::unexpected(anew.error());
+  if (auto taken = (*anew)->catchUp({}); !taken) return std::unexpected(taken.error());
+  BOUGH_TRY(auto truth, describeAll(**anew));
+  BOUGH_TRY(auto kept, describeAll(*this));
+  for (const auto& [sessionId, row] : truth) {
+    const auto mine = kept.find(sessionId);
+    if (mine != kept.end() && mine->second == row) continue;
+    if (found.size() < kMaxFindings) found.push_back(fmt::format("session {} is not as its log says", sessionId));
+  }
+  return found;
+}
+
+// What is taken out of the index for search is only marked there; its words go when the pieces that hold them are
+// merged. SQLite's own log keeps older pages until it is emptied. Both are done a bit at a time.
+Result<void> Catalog::State::wipe() {
+  constexpr int kPages = 500;
+  constexpr int kSteps = 32;
+  std::string phase = meta("wipe");
+  BOUGH_TRY(database->take());
+  if (phase.empty() || memory || readOnly) return {};
+  BOUGH_TRY(makeWritable());
+  if (phase != "written") {
+    Transaction transaction(*database);
+    bool done = false;
+    for (int step = 0; step < kSteps && !done; ++step) {
+      const auto before = sqlite3_total_changes64(database->handle());
+      // A negative number begins to merge everything into one piece; a positive one goes on.
+      Query(*database, "INSERT INTO search(search, rank) VALUES('merge', ?)", phase == "new" ? -kPages : kPages).run();
+      done = phase != "new" && sqlite3_total_changes64(database->handle()) - before < 2;
+      phase = "going";
+    }
+    if (done) phase = "written";
+    setMeta("wipe", Blob{phase});
+    if (auto kept = transaction.commit(); !kept) return kept;
+  }
+  if (phase != "written" || !database->emptyLog()) return {};
+  Query(*database, "DELETE FROM meta WHERE name = 'wipe'").run();
+  return database->take();
+}
+
+}  // namespace bough

@@ -1,0 +1,92 @@
+// The file of a session: which one has the session's name, what was last seen of it, what of it is on the disk, and its
+// lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/system/file_io.h"
+#include "bough/error.h"
+#include "log/file/log_files.h"
+
+namespace bough {
+
+/// What is known to be on the disk.
+struct SyncedPart {
+  std::uint64_t bytes = 0;
+  bool name = false;  ///< The file's name, too.
+};
+
+/// A file that is locked until this ends.
+struct LockedFile {
+  std::shared_ptr<File> file;
+  FileLock lock;
+};
+
+class LogFile {
+ public:
+  LogFile(LogFolders folders, std::string sessionId, int lockTimeoutMs);
+
+  /// Opens the file that has the session's name now, wherever it lies. Nothing of it is known then.
+  Result<void> open();
+  /// False before the first open(), as in a child of fork(2).
+  [[nodiscard]] bool isOpen() const { return log_.file != nullptr; }
+  [[nodiscard]] const OpenLog& opened() const { return log_; }
+  [[nodiscard]] ByteSource& source() const { return *log_.source; }
+  [[nodiscard]] const LogFolders& folders() const { return folders_; }
+  [[nodiscard]] const std::string& sessionId() const { return sessionId_; }
+  /// For messages.
+  [[nodiscard]] std::string path() const { return isOpen() ? log_.path() : plainPath_; }
+  [[nodiscard]] Error ioError(int number, std::string_view what) const { return readError(log_, number, what); }
+  /// The size of the log, unpacked.
+  Result<std::uint64_t> size();
+
+  /// A look at what has the session's name.
+  [[nodiscard]] SysResult<FileInfo> look() const { return log_.folder->info(log_.name); }
+  /// Whether a look has found another file than ours, or none.
+  [[nodiscard]] bool hasLostName(const SysResult<FileInfo>& named) const;
+  /// Whether the file is as it was when all of it was last known.
+  [[nodiscard]] bool isAsSeen(const FileInfo& info) const;
+  /// None while not all of it is known.
+  [[nodiscard]] std::optional<std::uint64_t> seenBytes() const { return seenBytes_; }
+  void noteSeen(const FileInfo& info);
+  void forgetSeen() { seenBytes_.reset(); }
+
+  /// Waits for the exclusive lock. The file may have lost its name by then. The caller holds no mutex meanwhile.
+  static Result<LockedFile> lock(std::shared_ptr<File> file, LockOrder order, int timeoutMs, std::string_view path);
+  /// How to ask for the next lock. An append without a pause after the one before it would leave other processes no
+  /// gap, so now and then it asks for the lock after those who wait for it; not each time, since that costs two calls.
+  LockOrder nextLockOrder();
+  /// How much the last append wrote.
+  void countWritten(std::uint64_t bytes) { bytesSinceTurn_ += bytes; }
+  [[nodiscard]] int lockTimeoutMs() const { return lockTimeoutMs_; }
+  [[nodiscard]] const std::string& plainPath() const { return plainPath_; }
+
+  /// What is known to be durable.
+  SyncedPart& synced() { return synced_; }
+  /// Makes the file's bytes durable. When that fails, what the disk holds is unknown, and so it stays: see poison().
+  Result<void> sync();
+  /// Makes the file's name durable: whoever made or replaced the file may have died before that.
+  Result<void> syncName();
+  /// Set once a sync has failed: nothing more is acknowledged until the session is opened again.
+  [[nodiscard]] const std::optional<Error>& poison() const { return poison_; }
+  const Error& setPoison(int number);
+
+ private:
+  const LogFolders folders_;
+  const std::string sessionId_;
+  const std::string plainPath_;  // of the log when it is not archived, for messages
+  const int lockTimeoutMs_;
+  OpenLog log_;
+  std::optional<std::uint64_t> seenBytes_;
+  std::uint64_t seenModifiedNs_ = 0;
+  SyncedPart synced_;
+  std::optional<Error> poison_;
+  unsigned appendsSinceTurn_ = 0;
+  std::uint64_t bytesSinceTurn_ = 0;
+};
+
+}  // namespace bough

@@ -1,0 +1,50 @@
+// Files that appear whole or not at all, and vanish for good.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/system/file_system.h"
+#include "bough/error.h"
+#include "log/format/line.h"
+
+namespace bough {
+
+/// A file that gets its name only when it is whole and synced; it vanishes with this object otherwise. The caller holds
+/// a lock that keeps others from making the same one, so a temporary file that is there was left by a crash.
+class NewFile {
+ public:
+  NewFile(Directory& folder, std::string_view name);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  Result<void> create();
+  Result<void> add(std::string_view bytes);
+  /// Adds an encoded entry as a batch of its own.
+  Result<void> addEntry(std::string_view text);
+  Result<void> sync();
+  /// Renames it to its name, over a file that has it, and syncs the folder.
+  Result<void> place();
+  /// Gives it another name than its own, for good; AlreadyExists when that is taken.
+  Result<void> placeNewAs(std::string_view name);
+
+  [[nodiscard]] std::shared_ptr<File> file() const { return file_; }
+  [[nodiscard]] std::string path() const;
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  Directory& folder_;
+  std::string name_;
+  std::string temporary_;
+  std::shared_ptr<File> file_;
+  std::uint64_t size_ = 0;
+  SealDigits lastSeal_;
+  bool placed_ = false;
+};
+
+/// Removes a file and syncs its folder.
+Result<void> removeDurably(Directory& folder, std::string_view name);
+
+}  // namespace bough

@@ -1,0 +1,230 @@
+// The format-1 serializer: an entry's members in their fixed order, JSON values spliced verbatim.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+
+#include "base/bytes/put.h"
+#include "base/json/json_grammar.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/model/ids.h"
+#include "base/text/timestamp.h"
+#include "bough/entry.h"
+
+namespace bough {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+constexpr std::size_t kMaxRunIdBytes = 256;
+constexpr const char* kObjectHint = "give one JSON object, in UTF-8 and nested at most 512 levels deep";
+
+std::unexpected<Error> invalid(const Entry& entry, std::string_view what, const char* hint) {
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what), hint);
+}
+
+// With the entry's own values where it has them.
+EntryDefaults keysOf(const Entry& entry, const EntryDefaults& defaults) {
+  return {.id = entry.id.empty() ? defaults.id : entry.id,
+          .parentId = entry.parentId ? std::string_view(*entry.parentId) : defaults.parentId,
+          .timestamp = entry.timestamp.empty() ? defaults.timestamp : entry.timestamp};
+}
+
+enum class Known : std::uint8_t { Id, ParentId, Type, Timestamp, RunId, Payload, Meta, Seal, None };
+
+Known knownMember(const json::ObjectReader::Member& member) {
+  constexpr std::string_view kNames[] = {"id", "parentId", "type", "timestamp", "runId", "payload", "meta", "seal"};
+  const auto* found = std::ranges::find_if(kNames, [&](std::string_view name) { return member.keyIs(name); });
+  return static_cast<Known>(found - std::begin(kNames));
+}
+
+// What remains of JSON that was printed over several lines: a line break between tokens becomes a blank. Inside a
+// string there is none, since JSON does not allow one there.
+void putOnOneLine(std::span<char> text) {
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+}
+
+Result<json::Layout> checkObject(const Entry& entry, std::string_view name, std::string_view value) {
+  const auto checked = json::check(value);
+  if (!checked) {
+    return invalid(entry,
+                   fmt::format("{} is not JSON: {} at byte {}", name, checked.error().reason, checked.error().offset),
+                   kObjectHint);
+  }
+  while (json::isBlank(value.front())) value.remove_prefix(1);
+  if (value.front() != '{') return invalid(entry, fmt::format("{} is not a JSON object", name), kObjectHint);
+  return *checked;
+}
+
+Result<json::Layout> checkExtra(const Entry& entry) {
+  const std::string wrapped = "{" + entry.extra + "}";
+  auto layout = checkObject(entry, "extra", wrapped);
+  if (!layout) return layout;
+  json::ObjectReader members(wrapped);
+  bool any = false;
+  for (; const auto member = members.next(); any = true) {
+    if (knownMember(*member) != Known::None)
+      return invalid(entry, fmt::format("extra holds the known member {}", member->key),
+                     "what has a place of its own in an entry goes there");
+  }
+  if (!any) return invalid(entry, "extra holds no member", "leave it empty");
+  return layout;
+}
+
+// The keys; what the defaults give of them is good. A type that is not `plain` may be one of another writer: what may
+// be appended is narrower (append_rules.h), but what others have stored is kept.
+Result<void> checkKeys(const Entry& entry, const EntryDefaults& defaults, bool plainType) {
+  if (entry.id.empty() ? defaults.id.empty() : !isEntryId(entry.id))
+    return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]",
+                   "give another one, or leave it out: then one is made");
+  if (entry.parentId && !entry.parentId->empty() && !isEntryId(*entry.parentId))
+    return invalid(entry, "parentId is not a valid id",
+                   "name an earlier entry, or leave parentId out to continue from the head");
+  if (!plainType && (entry.type.empty() || !json::check(json::quoted(entry.type)))) {
+    return invalid(entry, "the type is empty or not UTF-8", "name it as `message`, `custom` or a type of your own");
+  }
+  if (entry.timestamp.empty() ? defaults.timestamp.empty() : !parseTimestamp(entry.timestamp))
+    return invalid(entry, "the timestamp is not RFC 3339",
+                   "write it as 2026-01-31T12:00:00.000Z, or leave it out: then it is now");
+  if (entry.runId.size() > kMaxRunIdBytes || (!entry.runId.empty() && !json::check(json::quoted(entry.runId)))) {
+    return invalid(entry, "runId is longer than 256 bytes or not UTF-8", "give another one, or leave it out");
+  }
+  return {};
+}
+
+// What is spliced in as it is.
+Result<json::Layout> checkJson(const Entry& entry) {
+  auto payload = checkObject(entry, "payload", entry.payload);
+  if (!payload || (entry.meta.empty() && entry.extra.empty())) return payload;
+  const auto meta = entry.meta.empty() ? payload : checkObject(entry, "meta", entry.meta);
+  if (!meta) return meta;
+  const auto extra = entry.extra.empty() ? payload : checkExtra(entry);
+  if (!extra) return extra;
+  return std::max({*payload, *meta, *extra});
+}
+
+// Drafts of the format wrote times as milliseconds since 1970.
+bool takeEpochMs(std::string& target, std::string_view value) {
+  std::uint64_t ms = 0;
+  const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), ms);
+  constexpr std::uint64_t kYear9999 = 253402300799999;
+  if (status != std::errc{} || end != value.data() + value.size() || ms > kYear9999) return false;
+  target = formatTimestamp(ms);
+  return true;
+}
+
+// Assigns one member of a line to its place in the entry. False when the value has the wrong kind.
+bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member) {
+  const auto takeText = [&](std::string& target) {
+    auto text = json::decodeString(member.value);
+    if (text) target = std::move(*text);
+    return text.has_value();
+  };
+  const auto takeObject = [&](std::string& target) {
+    // With room behind it that parsers ask for, so that they need no copy of their own.
+    constexpr std::size_t kPaddingBytes = 64;
+    target.reserve(member.value.size() + kPaddingBytes);
+    target = member.value;
+    return json::kindOf(member.value) == json::Kind::Object;
+  };
+  switch (known) {
+    case Known::Id: return takeText(entry.id);
+    case Known::ParentId: return member.value == "null" || takeText(entry.parentId.emplace());
+    case Known::Type: return takeText(entry.type);
+    case Known::Timestamp: return takeText(entry.timestamp) || takeEpochMs(entry.timestamp, member.value);
+    case Known::RunId: return takeText(entry.runId);
+    case Known::Payload: return takeObject(entry.payload);
+    case Known::Meta: return takeObject(entry.meta);
+    case Known::Seal: return true;
+    case Known::None: break;
+  }
+  if (!entry.extra.empty()) entry.extra += ',';
+  entry.extra.append("\"").append(member.key).append("\":").append(member.value);
+  return true;
+}
+
+class JsonEntrySerializer final : public EntrySerializer {
+ public:
+  [[nodiscard]] int schemaVersion() const override { return kSchemaVersion; }
+
+  Result<void> encode(const Entry& entry, std::string& out) const override { return encodeWith(entry, {}, out); }
+
+  Result<void> encodeWith(const Entry& entry, const EntryDefaults& defaults, std::string& out) const override {
+    const EntryDefaults keys = keysOf(entry, defaults);
+    const bool plainType = entryKind(entry.type) != EntryKind::Other || isEntryId(entry.type);
+    if (auto ok = checkKeys(entry, defaults, plainType); !ok) return ok;
+    const auto layout = checkJson(entry);
+    if (!layout) return std::unexpected(layout.error());
+    const std::string type = plainType ? std::string() : json::quoted(entry.type);
+    const std::string runId = entry.runId.empty() ? std::string() : json::quoted(entry.runId);
+    constexpr std::size_t kFixedBytes = 128;  // more than all names and signs below
+    const std::size_t most = out.size() + kFixedBytes + keys.id.size() + keys.parentId.size() + entry.type.size() +
+                             type.size() + keys.timestamp.size() + runId.size() + entry.payload.size() +
+                             entry.meta.size() + entry.extra.size();
+    out.resize_and_overwrite(most, [&, begin = out.size()](char* text, std::size_t) {
+      Put put(text + begin);
+      put(R"({"id":")")(keys.id);
+      if (keys.parentId.empty()) {
+        put(R"(","parentId":null,"type":)");
+      } else {
+        put(R"(","parentId":")")(keys.parentId)(R"(","type":)");
+      }
+      plainType ? put("\"")(entry.type)("\"") : put(type);
+      put(R"(,"timestamp":")")(keys.timestamp)("\"");
+      if (!runId.empty()) put(R"(,"runId":)")(runId);
+      put(R"(,"payload":)")(entry.payload);
+      if (!entry.meta.empty()) put(R"(,"meta":)")(entry.meta);
+      if (!entry.extra.empty()) put(",")(entry.extra);
+      put("}");
+      if (*layout == json::Layout::Lines) putOnOneLine({text + begin, put.end()});
+      return static_cast<std::size_t>(put.end() - text);
+    });
+    return {};
+  }
+
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
+    Entry entry;
+    json::ObjectReader members(text);
+    unsigned seen = 0;
+    while (const auto member = members.next()) {
+      // Of two members of one name the first counts, as it does for who reads only the beginning of a line.
+      const Known known = knownMember(*member);
+      const unsigned bit = known == Known::None ? 0 : 1U << static_cast<unsigned>(known);
+      if ((seen & bit) != 0) continue;
+      seen |= bit;
+      if (!assign(entry, known, *member)) {
+        return fail(ErrorCode::Damaged,
+                    fmt::format("{}{} is not a JSON {}", entry.id.empty() ? "" : fmt::format("entry {}: ", entry.id),
+                                member->key, known == Known::Payload || known == Known::Meta ? "object" : "string"));
+      }
+    }
+    if (members.error()) {
+      return fail(ErrorCode::Damaged,
+                  fmt::format("not an entry: {} at byte {}", members.error()->reason, members.error()->offset));
+    }
+    if (!entry.parentId) entry.parentId.emplace();
+    if (entry.payload.empty()) entry.payload = "{}";
+    return entry;
+  }
+};
+
+}  // namespace
+
+Result<void> EntrySerializer::encodeWith(const Entry& entry, const EntryDefaults& defaults, std::string& out) const {
+  const EntryDefaults keys = keysOf(entry, defaults);
+  Entry complete = entry;
+  complete.id = keys.id;
+  complete.parentId = keys.parentId;
+  complete.timestamp = keys.timestamp;
+  return encode(complete, out);
+}
+
+const EntrySerializer& jsonEntrySerializer() {
+  static const JsonEntrySerializer serializer;
+  return serializer;
+}
+
+}  // namespace bough

@@ -1,0 +1,51 @@
+// The last bytes that an index covers: they tell the file that was read from another one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/bytes/crc32c.h"
+#include "log/source/byte_source.h"
+
+namespace bough {
+
+class CoveredEnd {
+ public:
+  static constexpr std::size_t kBytes = 4096;
+
+  /// Reads the bytes before `offset`.
+  static SysResult<CoveredEnd> read(ByteSource& source, std::uint64_t offset) {
+    CoveredEnd end;
+    end.bytes_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(offset, kBytes)));
+    const auto got = readFully(source, offset - end.bytes_.size(), end.bytes_);
+    if (!got) return std::unexpected(got.error());
+    end.bytes_.resize(*got);
+    return end;
+  }
+
+  /// Whether `other`, read just now, is what these bytes end in.
+  [[nodiscard]] bool fits(const CoveredEnd& other) const { return bytes_.ends_with(other.bytes_); }
+
+  /// More bytes are covered. Not moved to the front for each append: that costs more than the rest of an append.
+  void add(std::string_view bytes) {
+    bytes_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kBytes)));
+    if (bytes_.size() > 4 * kBytes) bytes_.erase(0, bytes_.size() - kBytes);
+  }
+
+  void clear() { bytes_.clear(); }
+
+  [[nodiscard]] std::uint32_t sum() const {
+    const std::string_view bytes = bytes_;
+    Crc32c crc;
+    crc.add(bytes.substr(bytes.size() - std::min(bytes.size(), kBytes)));
+    return crc.value();
+  }
+
+ private:
+  std::string bytes_;  // at least kBytes of them, in a longer log
+};
+
+}  // namespace bough

@@ -1,0 +1,262 @@
+#include "log/index/log_index.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/check.h"
+#include "base/try.h"
+#include "log/index/index_file.h"
+
+namespace bough {
+namespace {
+
+// A log shorter than this needs no index file; a longer rest is added to the file.
+constexpr std::uint64_t kExtendAfterBytes = std::uint64_t{256} << 10;
+constexpr std::uint64_t kRewriteAfterBytes = std::uint64_t{8} << 20;
+
+// Never the same twice in a process, whichever log asks.
+std::uint64_t nextGeneration() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+// Tells whether a file is the one that was read, and nobody has written to it since.
+std::uint32_t stampOf(const FileInfo& info) {
+  Crc32c crc;
+  for (const std::uint64_t number : {info.identity.inode, info.sizeBytes, info.changedNs}) {
+    crc.add({reinterpret_cast<const char*>(&number), sizeof number});
+  }
+  return crc.value();
+}
+
+// Runs when a scope ends early, by an error or an exception.
+template <typename Undo>
+class OnFailure {
+ public:
+  explicit OnFailure(Undo undo) : undo_(std::move(undo)) {}
+  OnFailure(const OnFailure&) = delete;
+  OnFailure& operator=(const OnFailure&) = delete;
+  ~OnFailure() {
+    if (!succeeded_) undo_();
+  }
+  void succeed() { succeeded_ = true; }
+
+ private:
+  Undo undo_;
+  bool succeeded_ = false;
+};
+
+}  // namespace
+
+// Feeds what a scan finds into the index.
+class LogIndex::Sink final : public ScanSink {
+ public:
+  explicit Sink(LogIndex& log) : log_(log), confirmId_(log.confirmer()) {}
+
+  void onLine(const ScannedLine& line) override {
+    if (!log_.index_.add(line, confirmId_, log_.ends_.tailId)) {
+      log_.index_.addProblem();
+      return;
+    }
+    log_.ends_.tailId = line.keys.id;
+    log_.ends_.tailOffset = line.offset;
+  }
+  void onUpcoming(std::string_view text) override { log_.index_.prepareFor(text); }
+  void onProblem(ProblemKind kind, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
+                 std::string_view /*message*/) override {
+    if (!isNote(kind)) log_.index_.addProblem();
+  }
+
+ private:
+  LogIndex& log_;
+  OffsetIndex::ConfirmId confirmId_;
+};
+
+LogIndex::LogIndex(LogFile& file, const EntrySerializer& serializer, Environment& environment, bool writeFile)
+    : file_(file),
+      serializer_(serializer),
+      environment_(environment),
+      writeFile_(writeFile),
+      index_(environment.random.next()),
+      generation_(nextGeneration()) {}
+
+void LogIndex::resume(const IndexSummary& summary, std::uint64_t generation) {
+  if (index_.summary().isSameLogAs(summary)) generation_ = generation;
+}
+
+OffsetIndex::ConfirmId LogIndex::confirmer() {
+  return [this](const IndexRecord& record, std::string_view id) { return confirm(record, id); };
+}
+
+// Most questions are for the last entry, whose id is at hand.
+IdMatch LogIndex::confirm(const IndexRecord& record, std::string_view id) {
+  const auto match = [](bool same) { return same ? IdMatch::Same : IdMatch::Different; };
+  if (!ends_.tailId.empty() && record.offset == ends_.tailOffset) return match(ends_.tailId == id);
+  std::array<char, 160> head{};
+  const std::size_t want = std::min<std::size_t>(head.size(), record.length);
+  const auto got = readFully(file_.source(), record.offset, std::span(head).first(want));
+  if (!got) return IdMatch::Unreadable;
+  const std::string_view text(head.data(), *got);
+  constexpr std::string_view kBegin = R"({"id":")";
+  if (text.starts_with(kBegin)) {
+    const std::string_view value = text.substr(kBegin.size());
+    if (value.starts_with(id) && value.substr(id.size()).starts_with('"')) return IdMatch::Same;
+    // Other tools may write an id with escapes.
+    if (!value.substr(0, value.find('"')).contains('\\')) return IdMatch::Different;
+  }
+  // Members in another order, or an id with escapes in it.
+  std::string line(record.length, '\0');
+  if (!readFully(file_.source(), record.offset, line)) return IdMatch::Unreadable;
+  std::string storage;
+  std::string_view reason;
+  const auto keys = readAnyKeys(bareLine(line), storage, reason);
+  return match(keys && keys->id == id);
+}
+
+Result<void> LogIndex::reopen() {
+  forget();
+  BOUGH_TRY(file_.open());
+  const FileInfo& info = file_.opened().info;
+  readStamp_ = stampOf(info);
+  BOUGH_TRY(const std::uint64_t size, file_.size());
+  loadFile(size);
+  if (index_.wantsRewrite()) save();
+  if (index_.summary().coveredBytes != size) {
+    BOUGH_TRY(scanNew());
+  }
+  file_.noteSeen(info);
+  return {};
+}
+
+void LogIndex::loadFile(std::uint64_t sizeBytes) {
+  if (file_.source().damagedAt()) return;
+  auto saved = IndexFile::open(*file_.folders().sessions, indexName(file_.sessionId()));
+  if (!saved || saved->summary().coveredBytes > sizeBytes) return;
+  const bool asItWas = saved->summary().coveredBytes == sizeBytes && saved->summary().fileStamp == readStamp_;
+  if (saved->summary().doubtful != 0 && !asItWas) return;
+  auto end = CoveredEnd::read(file_.source(), saved->summary().coveredBytes);
+  if (!end || end->sum() != saved->summary().edgeSum) return;
+  index_ = OffsetIndex(std::move(saved));
+  end_ = std::move(*end);
+}
+
+Result<void> LogIndex::refresh() {
+  if (!file_.isOpen()) return reopen();
+  const auto info = file_.look();
+  if (!info && info.error() != ENOENT) return std::unexpected(file_.ioError(info.error(), "look at"));
+  return file_.hasLostName(info) ? reopen() : refreshFrom(*info);
+}
+
+Result<void> LogIndex::refreshFrom(const FileInfo& info) {
+  if (file_.isAsSeen(info)) return {};
+  file_.forgetSeen();  // until all of it is known
+  ++foreignWrites_;
+  readStamp_ = stampOf(info);
+  BOUGH_TRY(catchUp());
+  file_.noteSeen(info);
+  return {};
+}
+
+void LogIndex::noteSeen(const FileInfo& info) {
+  file_.noteSeen(info);
+  if (index_.summary().doubtful != 0) readStamp_ = stampOf(info);
+}
+
+Result<void> LogIndex::catchUp() {
+  const std::uint64_t covered = index_.summary().coveredBytes;
+  BOUGH_TRY(const std::uint64_t size, file_.size());
+  if (size < covered || index_.summary().doubtful != 0) return rebuild();
+  if (covered > 0) {
+    const auto end = CoveredEnd::read(file_.source(), covered);
+    if (!end) return std::unexpected(file_.ioError(end.error(), "read"));
+    if (!end_.fits(*end)) return rebuild();
+  }
+  return size == covered ? Result<void>() : scanNew();
+}
+
+Result<void> LogIndex::rebuild() {
+  forget();
+  return scanNew();
+}
+
+void LogIndex::forget() {
+  index_ = OffsetIndex(environment_.random.next());
+  end_.clear();
+  ends_.clear();
+  generation_ = nextGeneration();
+  file_.synced().bytes = 0;
+  file_.forgetSeen();
+}
+
+// Scans what the index does not cover, and keeps the index file within reach of the log. An index that took in a part
+// of a scan would say of what follows that it is not there, so it goes when the scan fails.
+Result<void> LogIndex::scanNew() {
+  OnFailure undo([this] { forget(); });
+  ScanState state = index_.scanState();
+  constexpr std::uint64_t kUsualBytes = 4096;  // an entry
+  if (const auto size = file_.source().size(); size && *size > state.offset) {
+    index_.reserve(static_cast<std::size_t>((*size - state.offset) / kUsualBytes));
+  }
+  {
+    Sink sink(*this);
+    const auto trailing = scanLog(file_.source(), serializer_, state, sink);
+    if (!trailing) return std::unexpected(file_.ioError(trailing.error(), "read"));
+  }
+  if (index_.damaged()) {
+    undo.succeed();
+    return rebuild();
+  }
+  if (file_.source().damagedAt()) index_.addProblem();
+  auto end = CoveredEnd::read(file_.source(), state.offset);
+  if (!end) return std::unexpected(file_.ioError(end.error(), "read"));
+  end_ = std::move(*end);
+  ends_.headId.clear();
+  index_.setScanState(state);
+  undo.succeed();
+  // Writers extend the file as they go; whoever finds it far out of date writes it again.
+  if (index_.unsavedBytes() > (index_.hasFile() ? kRewriteAfterBytes : kExtendAfterBytes) || index_.wantsRewrite()) {
+    save();
+  }
+  return {};
+}
+
+void LogIndex::addWritten(const ScannedLine& line) {
+  BOUGH_CHECK(index_.add(line, confirmer(), ends_.tailId));
+  ends_.tailId = line.keys.id;
+  ends_.tailOffset = line.offset;
+}
+
+void LogIndex::setEnd(std::uint64_t offset, std::string_view bytes, const SealDigits& seal) {
+  end_.add(bytes);
+  index_.setScanState({.offset = offset + bytes.size(), .lastSeal = seal, .lacksLineEnd = false});
+}
+
+// What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
+void LogIndex::save() {
+  const OpenLog& log = file_.opened();
+  if (!writeFile_ || log.writeError != 0 || index_.damaged()) return;
+  if (log.form == LogForm::Plain && file_.synced().bytes < index_.summary().coveredBytes) {
+    // Not noted as synced: the next append still has to make the last batch safe.
+    if (file_.poison() || !file_.sync()) return;
+  }
+  index_.setEdge(end_.sum(), readStamp_);
+  Directory& folder = *file_.folders().sessions;
+  const std::string name = indexName(file_.sessionId());
+  if (!IndexFile::write(folder, name, index_, environment_.random.next())) return;
+  if (auto saved = IndexFile::open(folder, name)) {
+    if (saved->summary().coveredBytes == index_.summary().coveredBytes && saved->seed() == index_.seed()) {
+      index_ = OffsetIndex(std::move(saved));
+    }
+  }
+}
+
+// Only what is durable: an index must not vouch for bytes that a crash may take.
+void LogIndex::extend() {
+  if (!writeFile_ || index_.damaged() || !index_.hasFile() || index_.unsavedBytes() <= kExtendAfterBytes) return;
+  if (index_.summary().coveredBytes != file_.synced().bytes) return;
+  index_.setEdge(end_.sum(), readStamp_);
+  index_.extendFile();
+}
+
+}  // namespace bough

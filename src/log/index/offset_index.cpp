@@ -1,0 +1,201 @@
+#include "log/index/offset_index.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "base/json/json_scan.h"
+#include "base/model/head.h"
+#include "log/index/index_file.h"
+
+namespace bough {
+
+// Multiply and fold, eight bytes at a time; the seed makes it unpredictable, the length separates prefixes.
+std::uint64_t hashId(std::string_view id, std::uint64_t seed) {
+  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
+  const auto fold = [](std::uint64_t a, std::uint64_t b) {
+    const Uint128 product = static_cast<Uint128>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  };
+  std::uint64_t hash = seed ^ (id.size() * kOdd);
+  for (; id.size() >= 8; id.remove_prefix(8)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, id.data(), 8);
+    hash = fold(hash ^ word, kOdd) + seed;
+  }
+  std::uint64_t rest = 0;
+  std::memcpy(&rest, id.data(), id.size());
+  hash = fold(hash ^ rest, kOdd ^ (seed >> 1));
+  return hash ^ hash >> 29;
+}
+
+bool isPlausible(const IndexRecord& record, Ordinal ordinal, const IndexSummary& summary) {
+  return record.offset <= summary.coveredBytes && record.length <= summary.coveredBytes - record.offset &&
+         (record.parent < ordinal || record.parent >= kElsewhere) &&
+         (record.previousControl < ordinal || record.previousControl == kNoOrdinal);
+}
+
+OffsetIndex::OffsetIndex(std::uint64_t seed) : seed_(seed) {}
+
+OffsetIndex::OffsetIndex(std::unique_ptr<IndexFile> file)
+    : seed_(file->seed()), file_(std::move(file)), fileCount_(file_->count()), summary_(file_->summary()) {
+  fresh_ = file_->takeExtensions();
+}
+
+OffsetIndex::OffsetIndex(OffsetIndex&&) noexcept = default;
+OffsetIndex& OffsetIndex::operator=(OffsetIndex&&) noexcept = default;
+OffsetIndex::~OffsetIndex() = default;
+
+ScanState OffsetIndex::scanState() const {
+  ScanState state{.offset = summary_.coveredBytes,
+                  .lastSeal = std::nullopt,
+                  .lacksLineEnd = summary_.lacksLineEnd != 0,
+                  .sealLost = summary_.sealLost != 0};
+  if (summary_.hasSeal != 0) {
+    std::array<char, 8> digits{};
+    std::ranges::copy(summary_.lastSeal, digits.begin());
+    state.lastSeal = digits;
+  }
+  return state;
+}
+
+void OffsetIndex::setScanState(const ScanState& state) {
+  summary_.coveredBytes = state.offset;
+  summary_.lacksLineEnd = state.lacksLineEnd ? 1 : 0;
+  summary_.sealLost = state.sealLost ? 1 : 0;
+  summary_.hasSeal = state.lastSeal ? 1 : 0;
+  if (state.lastSeal) std::ranges::copy(*state.lastSeal, summary_.lastSeal);
+}
+
+IndexRecord OffsetIndex::record(Ordinal ordinal) {
+  BOUGH_CHECK(ordinal < summary_.count);
+  if (ordinal >= fileCount_) return fresh_[ordinal - fileCount_];
+  const auto record = file_->record(ordinal);
+  if (!record || !isPlausible(*record, ordinal, summary_)) {
+    damaged_ = true;
+    return {};
+  }
+  return *record;
+}
+
+void OffsetIndex::forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use) {
+  if (file_ && !file_->forEachRecord(use)) damaged_ = true;
+  if (!damaged_) use(fresh_);
+}
+
+std::optional<Ordinal> OffsetIndex::find(std::string_view id, const ConfirmId& confirm) {
+  return find(id, hashId(id, seed_), confirm);
+}
+
+bool OffsetIndex::isSame(const IndexRecord& candidate, std::string_view id, const ConfirmId& confirm) {
+  const IdMatch match = confirm(candidate, id);
+  damaged_ = damaged_ || match == IdMatch::Unreadable;
+  return match == IdMatch::Same;
+}
+
+std::optional<Ordinal> OffsetIndex::find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm) {
+  if (!fresh_.empty()) {
+    fillTable();
+    const std::size_t mask = table_.size() - 1;
+    for (std::size_t slot = hash & mask; table_[slot] != kNoOrdinal; slot = (slot + 1) & mask) {
+      const IndexRecord& candidate = fresh_[table_[slot] - fileCount_];
+      if (candidate.idHash == hash && isSame(candidate, id, confirm)) return table_[slot];
+    }
+  }
+  if (!file_) return std::nullopt;
+  const auto found = file_->find(hash, [&](const IndexRecord& candidate) { return isSame(candidate, id, confirm); });
+  if (!found) {
+    damaged_ = true;
+    return std::nullopt;
+  }
+  return *found;
+}
+
+// At most half full, so that probes stay short.
+void OffsetIndex::fillTable() {
+  if (table_.size() < fresh_.size() * 2) {
+    table_.assign(std::bit_ceil(std::max<std::size_t>(fresh_.capacity(), 32) * 2), kNoOrdinal);
+    tabled_ = 0;
+  }
+  const std::size_t mask = table_.size() - 1;
+  for (; tabled_ < fresh_.size(); ++tabled_) {
+    std::size_t slot = fresh_[tabled_].idHash & mask;
+    while (table_[slot] != kNoOrdinal) slot = (slot + 1) & mask;
+    table_[slot] = fileCount_ + static_cast<Ordinal>(tabled_);
+  }
+}
+
+std::uint64_t OffsetIndex::unsavedBytes() const {
+  return summary_.coveredBytes - (file_ ? file_->summary().coveredBytes : 0);
+}
+
+bool OffsetIndex::wantsRewrite() const {
+  constexpr std::size_t kSmall = 4096;
+  return file_ && fresh_.size() > std::max<std::size_t>(kSmall, fileCount_ / 16);
+}
+
+bool OffsetIndex::extendFile() {
+  if (!file_ || file_->known() > summary_.count) return false;
+  return file_->extend(std::span(fresh_).subspan(file_->known() - fileCount_), summary_);
+}
+
+void OffsetIndex::prepareFor(std::string_view text) const {
+  if (table_.empty()) return;
+  const std::string_view id = peekId(text);
+  if (id.empty() || isGreatest(id)) return;
+  __builtin_prefetch(&table_[hashId(id, seed_) & (table_.size() - 1)], 1);
+}
+
+void OffsetIndex::reserve(std::size_t entries) {
+  constexpr std::size_t kMost = std::size_t{1} << 22;
+  entries = std::min(entries, kMost);
+  fresh_.reserve(fresh_.size() + entries);
+}
+
+bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId) {
+  const LineKeys& keys = line.keys;
+  const std::uint64_t hash = hashId(keys.id, seed_);
+  const bool greatest = isGreatest(keys.id);
+  const bool isNew = greatest || !find(keys.id, hash, confirm);
+  if (!isNew || summary_.count >= kElsewhere) return false;
+  const Ordinal ordinal = summary_.count;
+  IndexRecord record{.offset = line.offset,
+                     .idHash = hash,
+                     .length = line.length,
+                     .parent = kNoOrdinal,
+                     .previousControl = summary_.lastControl,
+                     .kind = entryKind(keys.type),
+                     .chained = line.chained ? std::uint8_t{1} : std::uint8_t{0},
+                     .reserved = {}};
+  if (keys.parentId) {
+    const bool child = ordinal > 0 && !lastId.empty() && *keys.parentId == lastId;
+    record.parent = child ? ordinal - 1 : find(*keys.parentId, confirm).value_or(kElsewhere);
+  }
+  fresh_.push_back(record);
+  ++summary_.count;
+  if (!line.chained) summary_.doubtful = 1;
+  if (greatest) greatestId_ = keys.id;
+
+  if (isControl(record.kind)) {
+    summary_.lastControl = ordinal;
+    if (record.kind == EntryKind::Head) moveHead(line, confirm);
+  } else if (record.kind == EntryKind::SessionHeader) {
+    if (ordinal == 0 && json::findMember(json::findMember(line.text, "payload").value_or(""), "parentSession")) {
+      summary_.head = kElsewhere;
+    }
+  } else {
+    summary_.head = ordinal;
+  }
+  return true;
+}
+
+void OffsetIndex::moveHead(const ScannedLine& line, const ConfirmId& confirm) {
+  const std::string target = headNamedBy(json::findMember(line.text, "payload").value_or(""));
+  summary_.headEntry = summary_.count - 1;
+  summary_.head = target.empty() ? kNoOrdinal : find(target, confirm).value_or(kElsewhere);
+}
+
+}  // namespace bough

@@ -1,0 +1,55 @@
+// A stretch of a log that was read a moment ago: who continues a conversation reads its end again with every turn. See
+// docs/decisions/0016.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "log/format/line.h"
+#include "log/index/offset_index.h"
+#include "log/source/byte_source.h"
+
+namespace bough {
+
+class RecentLines {
+ public:
+  /// The state of the log that lines were read from. Lines of another one are forgotten.
+  struct Version {
+    std::uint64_t generation = 0;
+    std::uint64_t foreignWrites = 0;
+    bool operator==(const Version&) const = default;
+  };
+
+  /// Sealed lines, each right after the one before it, neither so few that they are a single look nor too many to keep.
+  static bool mayKeep(std::span<const IndexRecord> records);
+
+  /// Makes bytes() hold the log from before `first`, where a line begins, to `end`. False when the log is shorter.
+  SysResult<bool> cover(ByteSource& source, Version version, std::uint64_t first, std::uint64_t end);
+  void clear() { *this = {}; }
+
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  /// Where bytes() begin in the log.
+  [[nodiscard]] std::uint64_t begin() const { return begin_; }
+  /// Up to here all seals were found to hold.
+  [[nodiscard]] std::uint64_t knownUntil() const { return knownUntil_; }
+  void noteKnown(std::uint64_t end) { knownUntil_ = std::max(knownUntil_, end); }
+  /// Whether the line at an offset has nothing between its payload and its seal.
+  [[nodiscard]] bool isPayloadLast(std::uint64_t offset) const { return payloadLast_.contains(offset); }
+  void notePayloadLast(std::uint64_t offset) { payloadLast_.insert(offset); }
+
+ private:
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{3} << 19;
+
+  [[nodiscard]] std::uint64_t end() const { return begin_ + bytes_.size(); }
+
+  Version version_;
+  std::uint64_t begin_ = 0;
+  std::uint64_t knownUntil_ = 0;
+  std::string bytes_;
+  std::unordered_set<std::uint64_t> payloadLast_;
+};
+
+}  // namespace bough

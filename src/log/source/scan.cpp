@@ -1,0 +1,298 @@
+#include "log/source/scan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bough/entry.h"
+#include "log/source/line_reader.h"
+
+namespace bough {
+namespace {
+
+// A line that is held back until its batch is complete.
+struct HeldLine {
+  std::uint64_t offset = 0;
+  std::uint32_t length = 0;
+  std::string id;
+  std::optional<std::string> parentId;
+  std::string type;
+  std::string text;  // as in ScannedLine
+  bool canonical = true;
+  bool chained = false;
+
+  [[nodiscard]] ScannedLine view() const {
+    ScannedLine line{.offset = offset, .length = length, .keys = {}, .chained = chained, .text = text};
+    line.keys.id = id;
+    if (parentId) line.keys.parentId = *parentId;
+    line.keys.type = type;
+    line.keys.canonical = canonical;
+    return line;
+  }
+};
+
+// A line that may turn out torn or damaged: readable (`held`), or not (`reason`).
+struct Suspect {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::optional<HeldLine> held;
+  std::string_view reason;
+};
+
+bool needsText(std::string_view type) {
+  return isControlType(type) || type == entry_type::kSessionHeader;
+}
+
+class LogScan {
+ public:
+  LogScan(ByteSource& source, const EntrySerializer& serializer, ScanState& state, ScanSink& sink)
+      : source_(source),
+        serializer_(serializer),
+        state_(state),
+        sink_(sink),
+        lastSeal_(state.lastSeal),
+        sealLost_(state.sealLost) {}
+
+  SysResult<std::uint64_t> run() {
+    LineReader reader(source_, state_.offset);
+    bool afterMissingEnd = state_.lacksLineEnd;
+    for (;;) {
+      sink_.onUpcoming(reader.upcoming());
+      const auto next = reader.next(beginSeal(lastSeal_));
+      if (!next) return std::unexpected(next.error());
+      if (!*next) break;
+      end_ = (*next)->offset + (*next)->length + ((*next)->hasEnd ? 1 : 0);
+      hasEnd_ = (*next)->hasEnd;
+      const bool restOfLast = afterMissingEnd && (*next)->length == 0;
+      afterMissingEnd = false;
+      if (restOfLast) {
+        advanceTo(end_);
+      } else {
+        line(**next);
+      }
+    }
+    // What cannot be unpacked may belong to it, and nobody is writing it: it is damaged, not torn.
+    if (source_.damagedAt()) {
+      holdAsSuspects();
+      settleSuspects();
+      advanceTo(end_);
+    }
+    if (end_ <= state_.offset) return 0;
+    sink_.onTorn(tornReason());
+    return end_ - state_.offset;
+  }
+
+ private:
+  enum class Verdict : std::uint8_t { Good, Repaired, Unverifiable, Bad };
+
+  void line(const LineReader::Line& line) {
+    std::string_view text = line.text;
+    if (line.tooLong) {
+      sealLost_ = true;
+      return suspect(line, "the line is longer than 128 MiB");
+    }
+    if (line.offset == 0 && text.starts_with(kByteOrderMark)) {
+      text.remove_prefix(kByteOrderMark.size());
+      sink_.onProblem(ProblemKind::LineEnding, 0, kByteOrderMark.size(), "a byte order mark");
+    }
+    if (text.ends_with('\r')) {
+      text.remove_suffix(1);
+      note(ProblemKind::LineEnding, line, "the line ends in CRLF");
+    }
+    if (text.find_first_not_of(" \t") == std::string_view::npos) {
+      note(ProblemKind::LineEnding, line, "a blank line");
+      if (suspects_.empty() && held_.empty() && line.hasEnd) advanceTo(end_);
+      return;
+    }
+    if (const auto seal = findSeal(text)) {
+      sealed(line, text, *seal);
+    } else {
+      unsealed(line, text);
+    }
+  }
+
+  void sealed(const LineReader::Line& line, std::string_view text, const Seal& seal) {
+    const Verdict verdict = verify(line, text, seal);
+    chained_ = verdict == Verdict::Good;
+    lastSeal_ = seal.digits;
+    if (verdict == Verdict::Bad) {
+      return suspect(line, "its seal does not match: the line was changed, or one before it is missing");
+    }
+    std::string storage;
+    std::string_view reason;
+    auto keys = verdict == Verdict::Unverifiable ? std::nullopt : readCanonicalKeys(text);
+    if (!keys) keys = readWhole(text, storage, reason);
+    if (!keys) return suspect(line, reason);
+    if (verdict == Verdict::Unverifiable)
+      note(ProblemKind::Unsealed, line, "the seal before it is gone, so its own proves nothing");
+    noteOrder(line, *keys);
+    place(line, text, *keys, seal);
+  }
+
+  // The keys of a line that no seal vouches for or that begins in another way, when all of it is an entry.
+  std::optional<LineKeys> readWhole(std::string_view text, std::string& storage, std::string_view& reason) {
+    auto keys = readAnyKeys(text, storage, reason);
+    if (!keys) return std::nullopt;
+    if (!serializer_.decode(text)) {
+      reason = "the line is no entry";
+      return std::nullopt;
+    }
+    keys->canonical = readCanonicalKeys(text).has_value();
+    return keys;
+  }
+
+  void noteOrder(const LineReader::Line& line, const LineKeys& keys) {
+    if (!keys.canonical) note(ProblemKind::Unsealed, line, "its first members are not written as format 1 writes them");
+  }
+
+  // Tries the seal before this one as it stands, then what the damaged line before it should have ended in.
+  Verdict verify(const LineReader::Line& line, std::string_view text, const Seal& seal) {
+    const std::string_view body = text.substr(0, seal.bodyLength);
+    const bool swept = line.text.data() == text.data() && line.sweep.summed <= body.size();
+    const auto digits = swept ? endSeal(line.sweep.crc, body.substr(line.sweep.summed), seal.placeText)
+                              : sealDigits(lastSeal_, body, seal.placeText);
+    const SealDigits repaired = std::exchange(repairedSeal_, std::nullopt);
+    const bool lost = std::exchange(sealLost_, false);
+    if (digits == seal.digits) return Verdict::Good;
+    if (repaired && sealDigits(repaired, body, seal.placeText) == seal.digits) return Verdict::Repaired;
+    if (lost) return Verdict::Unverifiable;
+    repairedSeal_ = digits;
+    return Verdict::Bad;
+  }
+
+  // Accepts a readable sealed line into the batch it belongs to.
+  void place(const LineReader::Line& line, std::string_view text, const LineKeys& keys, const Seal& seal) {
+    const bool continues = seal.place == held_.size() + 1 && (held_.empty() || seal.count == heldCount_);
+    if (!continues) holdAsSuspects();
+    if (seal.place == 1 && seal.count == 1) return commitOne(line, text, keys);
+    if (!continues && seal.place != 1) {
+      suspects_.push_back({.offset = line.offset, .bytes = line.length, .held = hold(line, text, keys), .reason = {}});
+      return;
+    }
+    heldCount_ = seal.count;
+    held_.push_back(hold(line, text, keys));
+    if (seal.place == seal.count) commitHeld();
+  }
+
+  void unsealed(const LineReader::Line& line, std::string_view text) {
+    std::string storage;
+    std::string_view reason;
+    const auto keys = readWhole(text, storage, reason);
+    repairedSeal_.reset();
+    sealLost_ = true;
+    if (!keys) return suspect(line, reason);
+    holdAsSuspects();
+    note(ProblemKind::Unsealed, line, "the line has no seal");
+    noteOrder(line, *keys);
+    chained_ = false;
+    commitOne(line, text, *keys);
+  }
+
+  [[nodiscard]] HeldLine hold(const LineReader::Line& line, std::string_view text, const LineKeys& keys) const {
+    HeldLine held{.offset = line.offset,
+                  .length = static_cast<std::uint32_t>(line.length),
+                  .id = std::string(keys.id),
+                  .parentId = std::nullopt,
+                  .type = std::string(keys.type),
+                  .text = {},
+                  .canonical = keys.canonical,
+                  .chained = chained_};
+    if (keys.parentId) held.parentId = std::string(*keys.parentId);
+    if (needsText(keys.type)) held.text = text;
+    return held;
+  }
+
+  [[nodiscard]] std::string_view tornReason() const {
+    const auto unread = std::ranges::find_if(suspects_, [](const Suspect& suspect) { return !suspect.held; });
+    return unread != suspects_.end() ? unread->reason : "lines of a batch are missing";
+  }
+
+  void suspect(const LineReader::Line& line, std::string_view reason) {
+    holdAsSuspects();
+    const std::uint64_t bytes = line.length + (line.hasEnd ? 1 : 0);
+    if (!suspects_.empty()) {
+      Suspect& last = suspects_.back();
+      // Runs of unreadable lines are one suspect, so that a file of garbage needs no memory.
+      if (!last.held && last.reason == reason && last.offset + last.bytes == line.offset) {
+        last.bytes += bytes;
+        return;
+      }
+    }
+    suspects_.push_back({.offset = line.offset, .bytes = bytes, .held = std::nullopt, .reason = reason});
+  }
+
+  void holdAsSuspects() {
+    for (HeldLine& held : held_) {
+      const std::uint64_t offset = held.offset;
+      const std::uint64_t length = held.length;
+      suspects_.push_back({.offset = offset, .bytes = length, .held = std::move(held), .reason = {}});
+    }
+    held_.clear();
+  }
+
+  // Something complete follows: what was held back before it is damage in the middle of the file.
+  void settleSuspects() {
+    for (const Suspect& suspect : suspects_) {
+      if (suspect.held) {
+        sink_.onProblem(ProblemKind::BrokenBatch, suspect.offset, suspect.bytes,
+                        "lines of the batch that this entry belongs to are missing");
+        sink_.onLine(suspect.held->view());
+      } else {
+        sink_.onProblem(ProblemKind::Damage, suspect.offset, suspect.bytes, suspect.reason);
+      }
+    }
+    suspects_.clear();
+  }
+
+  void commitOne(const LineReader::Line& line, std::string_view text, const LineKeys& keys) {
+    settleSuspects();
+    sink_.onLine({.offset = line.offset,
+                  .length = static_cast<std::uint32_t>(line.length),
+                  .keys = keys,
+                  .chained = chained_,
+                  .text = needsText(keys.type) ? text : std::string_view()});
+    advanceTo(end_);
+  }
+
+  void commitHeld() {
+    settleSuspects();
+    for (const HeldLine& held : held_) sink_.onLine(held.view());
+    held_.clear();
+    advanceTo(end_);
+  }
+
+  void advanceTo(std::uint64_t offset) {
+    state_.offset = offset;
+    state_.lastSeal = lastSeal_;
+    state_.lacksLineEnd = !hasEnd_;
+    state_.sealLost = sealLost_;
+  }
+
+  void note(ProblemKind kind, const LineReader::Line& line, std::string_view message) {
+    sink_.onProblem(kind, line.offset, line.length, message);
+  }
+
+  ByteSource& source_;
+  const EntrySerializer& serializer_;
+  ScanState& state_;
+  ScanSink& sink_;
+  SealDigits lastSeal_;      // as it stands in the file
+  SealDigits repairedSeal_;  // what the damaged line before should have ended in
+  bool chained_ = false;     // of the line at hand
+  bool sealLost_ = false;    // the line before may have had a seal, but has none any more
+  std::vector<HeldLine> held_;
+  std::uint32_t heldCount_ = 0;
+  std::vector<Suspect> suspects_;
+  std::uint64_t end_ = 0;
+  bool hasEnd_ = true;
+};
+
+}  // namespace
+
+SysResult<std::uint64_t> scanLog(ByteSource& source, const EntrySerializer& serializer, ScanState& state,
+                                 ScanSink& sink) {
+  return LogScan(source, serializer, state, sink).run();
+}
+
+}  // namespace bough

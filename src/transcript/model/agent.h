@@ -1,0 +1,125 @@
+// What bough must know of an agent to read and write its transcripts. To add one: a file in agents/ that fills in an
+// Agent, one row in agents.cpp, and fixtures in tests/transcript/fixtures. docs/adding-an-agent.md goes through it.
+#pragma once
+
+#include <bough/message.h>
+#include <bough/transcript.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transcript/model/builder.h"
+#include "transcript/source/record.h"
+
+namespace bough::transcript {
+
+/// Turns the records of one file into entries. One object reads one file.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  /// The next record that is a JSON object, in file order.
+  virtual void record(const Record& record, Builder& out) = 0;
+  /// Bytes that are not an object. A reader that holds records back gives those first.
+  virtual void notJson(const Record& record, Builder& out) { out.keepBytes(record); }
+  /// After the last one: sets the head when it is not the last entry of the conversation.
+  virtual void end(Builder& out) { (void)out; }
+};
+
+/// One entry to be written.
+struct Item {
+  const Entry* entry = nullptr;  ///< As it is stored.
+  std::string parentId;          ///< The entry written before it that it continues (an entry id); empty: a root.
+  /// The entry's messages in the agent's dialect (one message of one dialect may be several of another); none when it
+  /// holds no message, or when nothing of it is left in the agent's dialect.
+  std::vector<std::string> messages;
+  /// Of a compaction_summary: the entries before it that stay in the context, oldest first.
+  std::vector<std::string> kept{};
+  /// The first of the entries that a later summary keeps and comes after (`summaryAfterKept`).
+  bool beginsKept = false;
+};
+
+/// Writes one file. What the same agent wrote is copied by the driver; the writer only learns of it.
+class Writer {
+ public:
+  virtual ~Writer() = default;
+  /// The lines that come first, when the file does not begin with lines of the agent's own.
+  virtual void begin(const TranscriptFacts& facts, std::string& out) = 0;
+  /// An entry whose line the agent wrote itself; it is copied as it is. `line`: its bytes.
+  virtual void copied(const Item& item, std::string_view line) { (void)item, (void)line; }
+  /// Appends the lines for an entry. It may say in `report` what they cannot hold.
+  virtual void item(const Item& item, std::string& out) = 0;
+  /// The lines that come last. `headId`: the entry the agent shall continue from.
+  virtual void end(const std::string& headId, std::string& out) { (void)headId, (void)out; }
+
+  /// Names an entry that the format has no place for. Bookkeeping of another agent is not missed.
+  void noteNotHeld(const Item& item) {
+    const std::string& type = item.entry->type;
+    if (!item.messages.empty() || type == entry_type::kMessage || type == entry_type::kSessionInfo) return;
+    notHeld.push_back(type);
+  }
+
+  std::vector<std::string> notHeld;  ///< Names of what could not be written, as `lossyFields` has them.
+};
+
+/// How a file is cut into records.
+enum class Framing : std::uint8_t {
+  Lines,     ///< One JSON object a line.
+  Document,  ///< One JSON document with a list of records (Agent::listName).
+};
+
+/// The beginning of a file, by which it is recognized.
+struct Sample {
+  std::vector<std::string_view> objects;  ///< The first whole JSON objects, at most 32.
+  std::string_view bytes;                 ///< The first 64 KiB.
+  std::string_view path = {};             ///< For agents whose files differ only by what is beside them.
+};
+
+/// One row of the table.
+struct Agent {
+  std::string_view name;
+  Dialect dialect = Dialect::Anthropic;  ///< Of its messages.
+  bool tree = false;                     ///< Its file can hold more than one branch.
+  bool headLast = false;                 ///< Some of its programs continue from the end of the file.
+  Framing framing = Framing::Lines;
+  std::string_view listName = {};  ///< Framing::Document: the member that holds the list.
+  /// Why a file cannot be this agent's, in a few words ("has no \"uuid\""); empty when it is.
+  std::string (*misfit)(const Sample& sample) = nullptr;
+  /// Whether an object found amid damage is a whole record, and not a part of one.
+  bool (*isRecord)(std::string_view object) = nullptr;
+  std::unique_ptr<Reader> (*makeReader)() = nullptr;
+  /// Adds what files beside the transcript say of its session: a title or a key in the agent's own list. Optional.
+  void (*completeFacts)(const std::string& path, TranscriptFacts& facts) = nullptr;
+  std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null: only read.
+  /// Writes all branches, from the root to each leaf, as files that continue one another; the head's first. Optional.
+  std::vector<TranscriptFile> (*writeTree)(const TranscriptFacts& facts,
+                                           const std::vector<std::vector<Item>>& branches) = nullptr;
+  /// The file of the session that the one at `path` continues (TranscriptFacts::parentSession); empty when it is not
+  /// found. Optional.
+  std::string (*findParent)(const std::string& path, const std::string& parentSession) = nullptr;
+  /// The folders it keeps sessions in. Optional.
+  std::vector<std::string> (*folders)(const TranscriptHome& home) = nullptr;
+  /// Whether a file below one of them (`relative`, with slashes) is a transcript, by its name.
+  bool (*isTranscript)(std::string_view relative) = nullptr;
+  /// Where it looks for a session, and the command that continues it. Optional.
+  Result<TranscriptPlace> (*place)(const TranscriptHome& home, const TranscriptFacts& facts) = nullptr;
+  /// Adds a session to the agent's own list. Optional.
+  Result<void> (*announce)(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) = nullptr;
+};
+
+/// The table, in the order in which files are compared with it: the most particular formats first.
+std::span<const Agent> agents();
+/// Null when there is none of that name.
+const Agent* findAgent(std::string_view name);
+
+/// Reads a transcript that is in memory, and gives its entries to `use`.
+Result<TranscriptReport> readBytes(const Agent& agent, std::string_view bytes, const Builder::Use& use);
+
+/// The agent whose file this is, from its first bytes. Unsupported when it fits none, and why.
+Result<const Agent*> recognize(std::string_view beginning, std::string_view path = {});
+
+}  // namespace bough::transcript

@@ -1,0 +1,127 @@
+#include "transcript/model/facts.h"
+
+#include <fmt/format.h>
+
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/model/ids.h"
+#include "base/try.h"
+#include "transcript/model/agent.h"
+#include "transcript/model/ids.h"
+
+namespace bough {
+namespace transcript {
+namespace {
+
+// Name and place of each fact that is a text.
+struct Field {
+  std::string_view name;
+  std::string TranscriptFacts::* member;
+};
+constexpr Field kFields[] = {{"agent", &TranscriptFacts::agent},
+                             {"sessionId", &TranscriptFacts::sessionId},
+                             {"key", &TranscriptFacts::key},
+                             {"cwd", &TranscriptFacts::cwd},
+                             {"title", &TranscriptFacts::title},
+                             {"model", &TranscriptFacts::model},
+                             {"created", &TranscriptFacts::created},
+                             {"version", &TranscriptFacts::version},
+                             {"parentSession", &TranscriptFacts::parentSession},
+                             {"parentEntryId", &TranscriptFacts::parentEntryId}};
+
+}  // namespace
+
+std::string factsPayload(const TranscriptFacts& facts) {
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject();
+  if (!facts.title.empty()) writer.member("title", facts.title);
+  writer.key("transcript").beginObject().key("facts").beginObject();
+  for (const Field& field : kFields) {
+    if (!(facts.*field.member).empty()) writer.member(field.name, facts.*field.member);
+  }
+  if (!facts.metadata.empty()) writer.key("metadata").raw(facts.metadata);
+  writer.endObject().endObject().endObject();
+  return payload;
+}
+
+bool holdsFacts(const Entry& entry) {
+  if (entry.type != entry_type::kSessionInfo) return false;
+  const auto transcript = json::findMember(entry.payload, "transcript");
+  return transcript && json::findMember(*transcript, "facts");
+}
+
+bool isUsableKey(std::string_view key) {
+  return isSessionKey(key);
+}
+
+}  // namespace transcript
+
+using namespace transcript;
+
+std::string transcriptSessionId(const TranscriptFacts& facts) {
+  return sessionIdOf(facts.agent, facts.sessionId);
+}
+
+TranscriptFacts importedFacts(const std::vector<Entry>& entries) {
+  TranscriptFacts facts;
+  for (const Entry& entry : entries) {
+    if (!holdsFacts(entry)) continue;
+    const auto stored = json::findMember(*json::findMember(entry.payload, "transcript"), "facts");
+    for (const Field& field : kFields) facts.*field.member = json::findString(*stored, field.name).value_or("");
+    facts.metadata = json::findMember(*stored, "metadata").value_or("");
+  }
+  return facts;
+}
+
+namespace {
+
+bool isUuid(std::string_view text) {
+  constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+  if (text.size() != kForm.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool isHex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+    if (kForm[i] == '-' ? text[i] != '-' : !isHex) return false;
+  }
+  return true;
+}
+
+// Always the same for the same id; marked as version 8, which is for ids made in one's own way.
+std::string uuidFrom(std::string_view id) {
+  if (isUuid(id)) return std::string(id);
+  const std::string hash = Sha256::of(id);
+  return fmt::format("{}-{}-8{}-a{}-{}", hash.substr(0, 8), hash.substr(8, 4), hash.substr(12, 3), hash.substr(15, 3),
+                     hash.substr(18, 12));
+}
+
+}  // namespace
+
+Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& sessionId, const std::string& agent,
+                                       const std::vector<Entry>& entries) {
+  TranscriptFacts facts = importedFacts(entries);
+  if (facts.agent == agent) return facts;
+  facts.agent = agent;
+  facts.sessionId = uuidFrom(sessionId);
+  facts.version.clear();
+  facts.parentSession.clear();
+  facts.parentEntryId.clear();
+  facts.metadata.clear();
+  BOUGH_TRY(const auto header, store.loadSessionEntries(sessionId, {.limit = 1}));
+  if (!header.empty() && header.front().type == entry_type::kSessionHeader) {
+    if (facts.cwd.empty()) facts.cwd = json::findString(header.front().payload, "cwd").value_or("");
+    const std::string key = json::findString(header.front().payload, "key").value_or("");
+    if (facts.key.empty() && key.find(":transcript:") == std::string::npos) facts.key = key;
+  }
+  for (const Entry& entry : entries) {
+    if (entry.type == entry_type::kSessionInfo) {
+      facts.title = json::findString(entry.payload, "title").value_or(facts.title);
+    } else if (facts.created.empty() && isConversation(entryKind(entry.type))) {
+      facts.created = entry.timestamp;
+    }
+  }
+  if (facts.created.empty() && !header.empty()) facts.created = header.front().timestamp;
+  return facts;
+}
+
+}  // namespace bough

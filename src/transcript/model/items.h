@@ -1,0 +1,51 @@
+// From entries to what a writer writes: which entries are chosen, what each continues, and its messages in the agent's
+// dialect.
+#pragma once
+
+#include <bough/convert.h>
+#include <bough/entry.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "transcript/model/agent.h"
+
+namespace bough::transcript {
+
+/// A session's entries as a tree, by their place in the list.
+class EntryTree {
+ public:
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  explicit EntryTree(const std::vector<Entry>& entries);
+
+  [[nodiscard]] std::size_t find(std::string_view id) const;
+  /// The entry it continues; kNone for a root and for entries that are not part of the conversation.
+  [[nodiscard]] std::size_t parent(std::size_t place) const { return parents_[place]; }
+  /// From the root to an entry.
+  [[nodiscard]] std::vector<std::size_t> path(std::size_t leaf) const;
+  /// The ends of all branches, in log order.
+  [[nodiscard]] std::vector<std::size_t> leaves() const;
+  /// Where the entries leave the head; those of one agent alone, when `agent` is given.
+  [[nodiscard]] std::size_t head(std::string_view agent = {}) const;
+
+ private:
+  const std::vector<Entry>& entries_;
+  std::unordered_map<std::string_view, std::size_t> places_;
+  std::vector<std::size_t> parents_;
+};
+
+/// Of a compaction_summary: the ids of the entries before it that stay in the context, oldest first.
+std::vector<std::string> keptBy(const std::vector<Entry>& entries, const EntryTree& tree, std::size_t place);
+
+/// The messages of the chosen entries in a dialect, by their place in the list. What the dialect cannot hold is in the
+/// report.
+std::unordered_map<std::size_t, std::vector<std::string>> convertEntries(const std::vector<Entry>& entries,
+                                                                         const EntryTree& tree,
+                                                                         const std::vector<std::size_t>& leaves,
+                                                                         Dialect target, CompatibilityReport& report);
+
+}  // namespace bough::transcript

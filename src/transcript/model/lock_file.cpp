@@ -1,0 +1,94 @@
+#include "transcript/model/lock_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "base/json/json_scan.h"
+#include "base/system/environment.h"
+#include "base/system/file_io.h"
+#include "base/text/timestamp.h"
+#include "transcript/source/beside.h"
+
+namespace bough::transcript {
+namespace {
+
+constexpr std::uint64_t kStaleMs = 30'000;
+constexpr int kTries = 200;
+constexpr auto kPause = std::chrono::milliseconds(50);
+
+// How old a file or a folder is; 0 when it is gone.
+std::uint64_t ageMs(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return 0;
+  const auto changedMs = static_cast<std::uint64_t>(info.st_mtim.tv_sec) * 1000;
+  const std::uint64_t now = systemEnvironment().clock.nowMs();
+  return now > changedMs ? now - changedMs : 0;
+}
+
+// Whether the process that made the lock is gone.
+bool isAbandoned(const std::string& path) {
+  const auto text = readSmallFile(path);
+  const auto pid = text ? json::findUnsigned(*text, "pid") : std::nullopt;
+  constexpr std::uint64_t kLargestPid = 1U << 30U;
+  return pid && *pid > 0 && *pid < kLargestPid && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
+}
+
+template <typename Make, typename Stale, typename Remove>
+Result<void> takeLock(const std::string& path, Make make, Stale isStale, Remove remove) {
+  for (int i = 0; i < kTries; ++i) {
+    const int error = make();
+    if (error == 0) return {};
+    if (error != EEXIST) return std::unexpected(systemError(error, "lock", path));
+    if (isStale()) {
+      remove();
+    } else {
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+  return fail(ErrorCode::Busy, fmt::format("{} is held by the agent", path), "try again when it is idle");
+}
+
+}  // namespace
+
+Result<LockFile> LockFile::take(const std::string& path) {
+  const std::uint64_t now = systemEnvironment().clock.nowMs();
+  const std::string text = fmt::format(R"({{"pid":{},"createdAt":"{}"}})", ::getpid(), formatTimestamp(now));
+  const auto make = [&] {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0) return errno;
+    const bool written = ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    ::close(descriptor);
+    if (written) return 0;
+    ::unlink(path.c_str());
+    return EIO;
+  };
+  auto taken = takeLock(
+      path, make, [&] { return ageMs(path) > kStaleMs || isAbandoned(path); }, [&] { ::unlink(path.c_str()); });
+  if (!taken) return std::unexpected(taken.error());
+  return LockFile(path);
+}
+
+LockFile::~LockFile() {
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
+
+Result<LockFolder> LockFolder::take(const std::string& path) {
+  auto taken = takeLock(
+      path, [&] { return ::mkdir(path.c_str(), 0700) == 0 ? 0 : errno; }, [&] { return ageMs(path) > kStaleMs; },
+      [&] { ::rmdir(path.c_str()); });
+  if (!taken) return std::unexpected(taken.error());
+  return LockFolder(path);
+}
+
+LockFolder::~LockFolder() {
+  if (!path_.empty()) ::rmdir(path_.c_str());
+}
+
+}  // namespace bough::transcript

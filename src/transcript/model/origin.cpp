@@ -1,0 +1,155 @@
+#include "transcript/model/origin.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/text/utf8.h"
+
+namespace bough::transcript {
+namespace {
+
+constexpr std::string_view kHex = "0123456789abcdef";
+
+std::string toHex(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size() * 2);
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += kHex[byte >> 4U];
+    out += kHex[byte & 15U];
+  }
+  return out;
+}
+
+std::optional<std::string> fromHex(std::string_view hex) {
+  std::string out;
+  for (std::size_t at = 0; at + 1 < hex.size(); at += 2) {
+    const std::size_t high = kHex.find(hex[at]);
+    const std::size_t low = kHex.find(hex[at + 1]);
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+  }
+  return hex.size() % 2 == 0 ? std::optional(out) : std::nullopt;
+}
+
+void writePiece(json::Writer& writer, std::string_view piece) {
+  if (isUtf8(piece)) {
+    writer.string(piece);
+  } else {
+    writer.beginObject().member("hex", toHex(piece)).endObject();
+  }
+}
+
+// The holes that can be cut, in the order of the line: inside it, apart from one another, and without line breaks,
+// which are not stored as they are.
+std::vector<Hole> usable(std::string_view raw, std::vector<Hole> holes) {
+  const auto isUsable = [&](const Hole& hole) {
+    return hole.slice.data() >= raw.data() && hole.slice.data() + hole.slice.size() <= raw.data() + raw.size() &&
+           !hole.slice.empty() && hole.slice.find_first_of("\r\n") == std::string_view::npos;
+  };
+  std::erase_if(holes, [&](const Hole& hole) { return !isUsable(hole); });
+  std::ranges::sort(holes, {}, [](const Hole& hole) { return hole.slice.data(); });
+  std::vector<Hole> apart;
+  for (Hole& hole : holes) {
+    if (!apart.empty() && hole.slice.data() < apart.back().slice.data() + apart.back().slice.size()) continue;
+    apart.push_back(std::move(hole));
+  }
+  return apart;
+}
+
+}  // namespace
+
+void appendOrigin(std::string& payload, const Origin& origin, std::string_view raw, std::vector<Hole> holes) {
+  payload += payload.size() > 1 ? ",\"transcript\":" : "\"transcript\":";
+  json::Writer writer(payload);
+  writer.beginObject().member("agent", origin.agent).member("at", origin.at);
+  if (!origin.what.empty()) writer.member("what", origin.what);
+  if (origin.torn) writer.member("torn", true);
+  if (origin.fixed) writer.member("fixed", true);
+  if (!raw.empty()) {
+    holes = usable(raw, std::move(holes));
+    writer.key("line").beginArray();
+    const char* at = raw.data();
+    for (const Hole& hole : holes) {
+      writePiece(writer, {at, hole.slice.data()});
+      at = hole.slice.data() + hole.slice.size();
+    }
+    writePiece(writer, {at, raw.data() + raw.size()});
+    writer.endArray();
+    if (!holes.empty()) {
+      writer.key("holes").beginArray();
+      for (const Hole& hole : holes) writer.string(hole.path);
+      writer.endArray();
+    }
+  }
+  if (origin.sizeBytes > 0) writer.member("size", origin.sizeBytes);
+  writer.endObject();
+}
+
+std::optional<Origin> originOf(const Entry& entry) {
+  const auto member = json::findMember(entry.payload, "transcript");
+  if (!member || json::kindOf(*member) != json::Kind::Object) return std::nullopt;
+  auto agent = json::findString(*member, "agent");
+  const auto at = json::findUnsigned(*member, "at");
+  if (!agent || !at) return std::nullopt;
+  Origin origin;
+  origin.agent = std::move(*agent);
+  origin.at = *at;
+  origin.sizeBytes = json::findUnsigned(*member, "size").value_or(0);
+  origin.what = json::findString(*member, "what").value_or("");
+  origin.hasLine = json::findMember(*member, "line").has_value();
+  origin.torn = json::findMember(*member, "torn") == "true";
+  origin.fixed = json::findMember(*member, "fixed") == "true";
+  return origin;
+}
+
+std::optional<std::string> lineOf(const Entry& entry) {
+  const auto member = json::findMember(entry.payload, "transcript");
+  const auto line = member ? json::findMember(*member, "line") : std::nullopt;
+  if (!line || json::kindOf(*line) != json::Kind::Array) return std::nullopt;
+  const auto list = json::findMember(*member, "holes");
+  json::ArrayReader holes(list.value_or("[]"));
+  std::string out;
+  json::ArrayReader pieces(*line);
+  bool first = true;
+  while (const auto piece = pieces.next()) {
+    if (!first) {
+      const auto path = holes.next();
+      const auto text = path ? json::decodeString(*path) : std::nullopt;
+      const std::string_view value = text ? valueAt(entry.payload, *text) : std::string_view();
+      if (value.empty()) return std::nullopt;
+      out += value;
+    }
+    first = false;
+    auto text = json::kindOf(*piece) == json::Kind::String ? json::decodeString(*piece)
+                                                           : fromHex(json::findString(*piece, "hex").value_or("x"));
+    if (!text) return std::nullopt;
+    out += *text;
+  }
+  return out;
+}
+
+std::string_view valueAt(std::string_view json, std::string_view path) {
+  while (!path.empty() && !json.empty()) {
+    const std::size_t slash = path.find('/');
+    const std::string_view step = path.substr(0, slash);
+    path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+    if (json::kindOf(json) == json::Kind::Object) {
+      json = json::findMember(json, step).value_or("");
+    } else if (json::kindOf(json) == json::Kind::Array) {
+      std::size_t place = 0;
+      std::from_chars(step.data(), step.data() + step.size(), place);
+      json::ArrayReader elements(json);
+      std::optional<std::string_view> element = elements.next();
+      for (; element && place > 0; --place) element = elements.next();
+      json = element.value_or("");
+    } else {
+      json = {};
+    }
+  }
+  return json;
+}
+
+}  // namespace bough::transcript

@@ -1,0 +1,119 @@
+#include "transcript/source/beside.h"
+
+#include <algorithm>
+
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/system/file_io.h"
+#include "base/system/file_system.h"
+#include "base/try.h"
+#include "transcript/source/record.h"
+
+namespace bough::transcript {
+
+std::string folderOf(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return slash == 0 ? "/" : std::string(path.substr(0, slash));
+}
+
+std::string nameOf(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+std::optional<std::string> readSmallFile(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
+  auto file = openFile(path);
+  if (!file) return std::nullopt;
+  std::string bytes;
+  while (bytes.size() <= kMostBytes) {
+    const std::size_t had = bytes.size();
+    bytes.resize(had + kChunkBytes);
+    const auto got = (*file)->read(std::span(bytes).subspan(had));
+    if (!got) return std::nullopt;
+    bytes.resize(had + *got);
+    if (*got == 0) return bytes;
+  }
+  return std::nullopt;
+}
+
+bool staysBelow(std::string_view relative) {
+  if (relative.empty() || relative.front() == '/') return false;
+  if (std::ranges::any_of(relative, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\\'; })) {
+    return false;
+  }
+  while (true) {
+    const std::size_t slash = relative.find('/');
+    const std::string_view part = relative.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (slash == std::string_view::npos) return true;
+    relative.remove_prefix(slash + 1);
+  }
+}
+
+void eachSession(std::string_view json,
+                 const std::function<bool(const std::string& key, std::string_view value)>& use) {
+  const std::size_t begin = json.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (begin == std::string_view::npos) return;
+  json.remove_prefix(begin);
+  if (json.front() == '{') {
+    json::ObjectReader members(json);
+    while (const auto member = members.next()) {
+      std::string key;
+      json::appendDecoded(key, member->key);
+      if (use(key, member->value)) return;
+    }
+  } else if (json.front() == '[') {
+    json::ArrayReader elements(json);
+    while (const auto element = elements.next()) {
+      if (use({}, *element)) return;
+    }
+  }
+}
+
+std::string shellWord(std::string_view text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@+=,";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+namespace {
+
+Result<std::string> withLast(std::string_view json, std::string_view item, char open, char close) {
+  const std::string fresh = std::string(1, open) + "\n  " + std::string(item) + "\n" + close + "\n";
+  if (json.find_first_not_of(" \t\r\n") == std::string_view::npos) return fresh;
+  const std::size_t end = json.find_last_not_of(" \t\r\n");
+  if (!json::check(json) || json[end] != close) {
+    return fail(ErrorCode::Damaged, "the agent's list of sessions cannot be read",
+                "nothing was changed; correct or remove the list");
+  }
+  const std::size_t last = json.find_last_not_of(" \t\r\n", end - 1);
+  const bool isEmpty = json[last] == open;
+  std::string out(json.substr(0, last + 1));
+  out += isEmpty ? "\n  " : ",\n  ";
+  out += item;
+  out += "\n";
+  out += json.substr(end);
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> withMember(std::string_view json, std::string_view key, std::string_view value) {
+  return withLast(json, json::quoted(key) + ": " + std::string(value), '{', '}');
+}
+
+Result<std::string> withElement(std::string_view json, std::string_view value) {
+  return withLast(json, value, '[', ']');
+}
+
+Result<void> replaceList(const std::string& path, std::string_view bytes) {
+  const std::string folder = folderOf(path);
+  BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
+  return writeDurably(*opened, nameOf(path), bytes);
+}
+
+}  // namespace bough::transcript

@@ -1,0 +1,301 @@
+#include "transcript/source/record.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/json/json_scan.h"
+#include "base/system/file_io.h"
+#include "base/text/utf8.h"
+#include "message/json/json_tree.h"
+#include "transcript/source/unpacked.h"
+
+namespace bough::transcript {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+constexpr std::string_view kBom = "\xEF\xBB\xBF";
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+class OpenFile : public ByteSource {
+ public:
+  OpenFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() override { ::close(descriptor_); }
+
+  Result<std::size_t> read(std::span<char> out) override {
+    while (true) {
+      const ssize_t got = ::read(descriptor_, out.data(), out.size());
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) return std::unexpected(systemError(errno, "read", path_));
+    }
+  }
+
+ private:
+  int descriptor_;
+  std::string path_;
+};
+
+class Memory : public ByteSource {
+ public:
+  explicit Memory(std::string_view bytes) : left_(bytes) {}
+  Result<std::size_t> read(std::span<char> out) override {
+    const std::size_t count = std::min(out.size(), left_.size());
+    std::memcpy(out.data(), left_.data(), count);
+    left_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view left_;
+};
+
+bool isBlankOrNul(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
+}
+
+}  // namespace
+
+std::string repairUtf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t good = utf8PrefixBytes(text);
+    out += text.substr(0, good);
+    text.remove_prefix(good);
+    if (text.empty()) break;
+    out += kReplacement;
+    text.remove_prefix(1);
+  }
+  return out;
+}
+
+Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
+  // O_NONBLOCK: a pipe without a writer must not hold us up.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return std::unexpected(systemError(errno, "open", path));
+  auto file = std::make_unique<OpenFile>(descriptor, path);
+  struct stat info{};
+  if (::fstat(descriptor, &info) != 0) return std::unexpected(systemError(errno, "open", path));
+  if (!S_ISREG(info.st_mode)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", path), "give a transcript's file");
+  }
+  return unpacked(std::move(file), path);
+}
+
+std::unique_ptr<ByteSource> fromMemory(std::string_view bytes) {
+  return std::make_unique<Memory>(bytes);
+}
+
+LineRecords::LineRecords(ByteSource& source, IsRecord isRecord, std::uint64_t cutAt)
+    : source_(source), isRecord_(std::move(isRecord)), cutAt_(cutAt) {}
+
+Result<std::optional<Record>> LineRecords::next() {
+  while (records_.empty()) {
+    auto more = readLine();
+    if (!more) return std::unexpected(more.error());
+    if (!*more && records_.empty()) return std::nullopt;
+  }
+  Record record = records_.front();
+  records_.pop_front();
+  if (record.kind == RecordKind::Json && !isUtf8(record.text)) {
+    utf8_ = repairUtf8(record.text);
+    record.text = utf8_;
+    record.repaired = true;
+    if (record.reason.empty()) record.reason = "bytes that are not UTF-8";
+  }
+  return record;
+}
+
+// Reads more; false at the end of the file.
+Result<bool> LineRecords::fill() {
+  if (ended_) return false;
+  if (begin_ > 0) {
+    buffer_.erase(0, begin_);
+    bufferOffset_ += begin_;
+    searched_ -= begin_;
+    begin_ = 0;
+  }
+  const std::size_t had = buffer_.size();
+  buffer_.resize(had + kChunkBytes);
+  auto got = source_.read(std::span(buffer_).subspan(had));
+  buffer_.resize(had + (got ? *got : 0));
+  if (!got) return std::unexpected(got.error());
+  ended_ = *got == 0;
+  return !ended_;
+}
+
+// Finds the next line and cuts it into records; false at the end of the file.
+Result<bool> LineRecords::readLine() {
+  begin_ = end_;
+  searched_ = std::max(searched_, begin_);
+  while (true) {
+    const std::size_t lineEnd = buffer_.find('\n', searched_);
+    std::size_t end = lineEnd == std::string::npos ? buffer_.size() : lineEnd + 1;
+    const bool cut = cutAt_ > bufferOffset_ + begin_ && cutAt_ < bufferOffset_ + end;
+    if (cut) end = cutAt_ - bufferOffset_;
+    if (lineEnd != std::string::npos || cut) {
+      end_ = searched_ = end;
+      break;
+    }
+    searched_ = buffer_.size();
+    if (buffer_.size() - begin_ > kMaxTranscriptLineBytes) {
+      auto skipped = skipLongLine();
+      if (!skipped) return std::unexpected(skipped.error());
+      return true;
+    }
+    auto more = fill();
+    if (!more) return std::unexpected(more.error());
+    if (*more) continue;
+    end_ = buffer_.size();
+    break;
+  }
+  if (begin_ == end_) return false;
+  cutLine();
+  return true;
+}
+
+Result<void> LineRecords::skipLongLine() {
+  const std::uint64_t offset = bufferOffset_ + begin_;
+  while (true) {
+    const std::size_t lineEnd = buffer_.find('\n', searched_);
+    if (lineEnd != std::string::npos) {
+      end_ = lineEnd + 1;
+      break;
+    }
+    begin_ = searched_ = end_ = buffer_.size();  // dropped by the next fill
+    auto more = fill();
+    if (!more) return std::unexpected(more.error());
+    if (!*more) {
+      end_ = buffer_.size();
+      break;
+    }
+  }
+  searched_ = end_;
+  Record record;
+  record.kind = RecordKind::Skipped;
+  record.offset = offset;
+  record.sizeBytes = bufferOffset_ + end_ - offset;
+  record.reason = "a line of more than 32 MiB";
+  records_.push_back(record);
+  return {};
+}
+
+void LineRecords::add(RecordKind kind, std::size_t begin, std::size_t end, std::string_view text,
+                      std::string_view reason) {
+  Record record;
+  record.kind = kind;
+  record.offset = bufferOffset_ + begin;
+  record.sizeBytes = end - begin;
+  record.raw = std::string_view(buffer_).substr(begin, end - begin);
+  record.text = text;
+  record.reason = reason;
+  records_.push_back(record);
+}
+
+// Where the next whole object in the line begins; end_ when there is none. Each try costs a scan, so their number is
+// bounded by the bytes they read together.
+std::size_t LineRecords::findWhole(std::size_t from) const {
+  const std::string_view line = std::string_view(buffer_).substr(0, end_);
+  std::uint64_t budget = std::uint64_t{8} * (end_ - begin_) + kChunkBytes;
+  for (std::size_t at = line.find("{\"", from); at != std::string_view::npos; at = line.find("{\"", at + 1)) {
+    const auto end = json::skipValue(line.substr(at), 0);
+    const std::uint64_t cost = end ? *end : end.error().offset + 1;
+    if (end) {
+      std::size_t after = at + *end;
+      while (after < line.size() && isBlankOrNul(line[after])) ++after;
+      if ((after == line.size() || line[after] == '{') && isRecord_(line.substr(at, *end))) return at;
+    }
+    if (cost > budget) break;
+    budget -= cost;
+  }
+  return end_;
+}
+
+void LineRecords::cutLine() {
+  const std::string_view line = std::string_view(buffer_).substr(0, end_);
+  const bool whole = end_ < buffer_.size() || line.back() == '\n' || !ended_;
+  std::size_t recordBegin = begin_;
+  std::size_t at = begin_;
+  if (bufferOffset_ + begin_ == 0 && line.substr(at).starts_with(kBom)) at += kBom.size();
+  std::string_view reason;
+  while (true) {
+    bool nul = false;
+    while (at < end_ && isBlankOrNul(line[at])) nul |= line[at++] == '\0';
+    if (nul) reason = "NUL bytes";
+    if (at == end_) break;
+    const auto end =
+        line[at] == '{'
+            ? json::skipValue(line.substr(at), 0)
+            : std::expected<std::size_t, json::ScanError>(std::unexpected(json::ScanError{0, "not a JSON object"}));
+    if (end) {
+      if (recordBegin != begin_ && reason.empty()) reason = "several records on one line";
+      add(RecordKind::Json, recordBegin, at + *end, line.substr(at, *end), reason);
+      reason = {};
+      at += *end;
+      recordBegin = at;
+      continue;
+    }
+    const std::size_t next = findWhole(at + 1);
+    if (next == end_) {
+      add(whole ? RecordKind::Damaged : RecordKind::Torn, recordBegin, end_, {}, end.error().reason);
+      return;
+    }
+    add(RecordKind::Damaged, recordBegin, next, {}, "a record that broke off, with another one after it");
+    at = recordBegin = next;
+  }
+  if (recordBegin == end_) return;
+  // The line's end belongs to its last record.
+  if (recordBegin != begin_ && !records_.empty()) {
+    Record& last = records_.back();
+    last.raw = std::string_view(buffer_).substr(static_cast<std::size_t>(last.offset - bufferOffset_),
+                                                end_ - static_cast<std::size_t>(last.offset - bufferOffset_));
+    last.sizeBytes = last.raw.size();
+    if (last.reason.empty()) last.reason = reason;
+  } else {
+    add(reason.empty() ? RecordKind::Blank : RecordKind::Damaged, recordBegin, end_, {}, reason);
+  }
+}
+
+Result<std::vector<Record>> documentRecords(std::string_view document, std::string_view listName) {
+  json::Tree tree;
+  const std::size_t bom = document.starts_with(kBom) ? kBom.size() : 0;
+  const auto broken = tree.parse(document.substr(bom));
+  if (tree.empty()) return fail(ErrorCode::Damaged, "the file is not JSON", "");
+  const json::Tree::Index list = listName.empty() ? 0 : tree.isObject(0) ? tree.find(0, listName) : json::Tree::kNone;
+  if (!tree.isArray(list)) {
+    return fail(ErrorCode::Damaged, fmt::format("the document has no list \"{}\"", listName), "");
+  }
+  std::vector<Record> records;
+  std::size_t begin = 0;
+  const auto add = [&](RecordKind kind, std::size_t end, std::string_view text, std::string_view reason) {
+    Record record;
+    record.kind = kind;
+    record.offset = begin;
+    record.sizeBytes = end - begin;
+    record.raw = document.substr(begin, end - begin);
+    record.text = text;
+    record.reason = reason;
+    records.push_back(record);
+    begin = end;
+  };
+  add(RecordKind::Blank, bom + tree.begin(list) + 1, {}, {});
+  for (const json::Tree::Index element : tree.elements(list)) {
+    if (tree.broken(element)) break;
+    const std::string_view text = tree.raw(element);
+    add(tree.isObject(element) ? RecordKind::Json : RecordKind::Damaged, bom + tree.end(element),
+        tree.isObject(element) ? text : std::string_view(),
+        tree.isObject(element) ? std::string_view() : "not a JSON object");
+  }
+  if (begin < document.size()) {
+    add(broken ? RecordKind::Torn : RecordKind::Blank, document.size(), {}, broken ? broken->reason : "");
+  }
+  return records;
+}
+
+}  // namespace bough::transcript
