@@ -10,15 +10,15 @@
 namespace bough::transcript {
 namespace {
 
-constexpr std::string_view kHex = "0123456789abcdef";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 std::string toHex(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size() * 2);
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    out += kHex[byte >> 4U];
-    out += kHex[byte & 15U];
+    out += kHexDigits[byte >> 4U];
+    out += kHexDigits[byte & 15U];
   }
   return out;
 }
@@ -26,8 +26,8 @@ std::string toHex(std::string_view bytes) {
 std::optional<std::string> fromHex(std::string_view hex) {
   std::string out;
   for (std::size_t at = 0; at + 1 < hex.size(); at += 2) {
-    const std::size_t high = kHex.find(hex[at]);
-    const std::size_t low = kHex.find(hex[at + 1]);
+    const std::size_t high = kHexDigits.find(hex[at]);
+    const std::size_t low = kHexDigits.find(hex[at + 1]);
     if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
     out += static_cast<char>(high * 16 + low);
   }
