@@ -1,52 +1,156 @@
 #!/usr/bin/env python3
 """Holds the repository to its own rules: hygiene.py ROOT."""
+import collections
 import pathlib
 import re
 import subprocess
 import sys
 
-root = pathlib.Path(sys.argv[1])
-listed = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True)
-if listed.returncode:
-    print("hygiene: not a git checkout, so nothing is looked at")
-    sys.exit(0)
-problems = []
-for name in listed.stdout.splitlines():
-    path = root / name
-    if path.suffix not in {".cpp", ".h", ".py", ".md", ".cmake", ".txt"} or "golden" in name or "corpus" in name or "samples" in name:
-        continue
-    text = path.read_text()
-    lines = text.count("\n")
+MAX_FILE_LINES = 500
+MAX_FOLDER_SOURCES = 25
+MAX_CLASS_MEMBERS = 30
+
+# Classes that may have more members, and why.
+LARGE_CLASSES = {}
+# Folders of one room that include each other, and why: (from, to).
+ARROWS_BACK = {}
+
+
+def strip_comments_and_strings(text):
+    """Blanks out comments and literals, so that braces and semicolons in them do not count."""
+    pattern = r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+    return re.sub(pattern, lambda match: re.sub(r"[^\n]", " ", match.group()), text, flags=re.S)
+
+
+def class_bodies(text):
+    """Yields (name, body) for every class or struct that is defined in the text, nested ones too."""
+    for match in re.finditer(r"\b(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?(?:[A-Z_]+(?:\([^)]*\))?\s+)?(\w+)[^;{}()]*\{", text):
+        depth, at = 1, match.end()
+        while at < len(text) and depth:
+            depth += {"{": 1, "}": -1}.get(text[at], 0)
+            at += 1
+        yield match.group(1), text[match.end() : at - 1]
+
+
+def member_count(class_name, body):
+    """Counts functions and fields; not nested types, aliases, friends, constants, constructors, what is defaulted or deleted, and
+    what an interface demands (that is counted there)."""
+    flat, depth = "", 0
+    for character in body:
+        if character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth == 0:
+                flat += "{};"
+        elif depth == 0:
+            flat += character
+    count = 0
+    for statement in flat.split(";"):
+        statement = re.sub(r"\b(public|private|protected)\s*:", "", statement).strip()
+        if not statement or statement == "{}":
+            continue
+        if re.match(r"(using|friend|enum|class|struct|static_assert|static constexpr|template\s*<[^>]*>\s*friend)\b", statement):
+            continue
+        if re.search(r"=\s*(default|delete)\s*(\{\})?$|\boverride\b", statement) or re.match(rf"(explicit\s+)?~?{class_name}\(", statement):
+            continue
+        count += 1
+    return count
+
+
+def check_text(name, path, text, problems):
     if path.suffix in {".cpp", ".h"}:
-        if lines > 500:
-            problems.append(f"{name}: {lines} lines; a file past 500 is two files")
+        lines = text.count("\n")
+        if lines > MAX_FILE_LINES:
+            problems.append(f"{name}: {lines} lines; a file past {MAX_FILE_LINES} is two files")
         if re.search(r'#include "\.\./', text):
-            problems.append(f"{name}: includes by a path upwards, past the doors of the rooms")
+            problems.append(f"{name}: includes a file by a path that goes up, around the rooms' doors")
         if name.endswith(".h") and not text.startswith(("//", "/*")):
             problems.append(f"{name}: a header begins with what it is for")
         if re.search(r"\b(TODO|FIXME|XXX)\b", text):
             problems.append(f"{name}: unfinished work")
+        if name.startswith(("src/", "include/")):
+            for class_name, body in class_bodies(strip_comments_and_strings(text)):
+                members = member_count(class_name, body)
+                if members > MAX_CLASS_MEMBERS and class_name not in LARGE_CLASSES:
+                    problems.append(f"{name}: {class_name} has {members} members; more than {MAX_CLASS_MEMBERS} are two classes")
     if re.search(r"(?<![\w.])/(work|root)/", text) and name != "tests/hygiene.py":
         problems.append(f"{name}: a path of one machine")
-# Inside a room no include runs back up: the tables "folder of ROOM" of the architecture page give the order.
-page = (root / "docs/architecture.md").read_text()
-for room, table in re.findall(r"^\| folder of (\w+) \|.*\n\|[-|]+\n((?:\|.*\n)+)", page, re.M):
-    order = re.findall(r"^\| `(\w+)`", table, re.M)
-    for path in sorted((root / "src" / room).rglob("*")):
-        if path.suffix not in {".cpp", ".h"}:
-            continue
-        folder, *rest = path.relative_to(root / "src" / room).parts
-        if not rest:
-            continue  # the files beside the folders come after all of them
-        for used in re.findall(rf'#include "{room}/(\w+)/', path.read_text()):
-            if folder not in order or used not in order or order.index(used) > order.index(folder):
-                problems.append(f"{path.relative_to(root)}: {room}/{folder} may not include {room}/{used}")
 
-folders = {}
-for name in listed.stdout.splitlines():
-    if name.startswith(("src/", "include/")) and name.endswith((".cpp", ".h")):
-        folders[name.rpartition("/")[0]] = folders.get(name.rpartition("/")[0], 0) + 1
-problems += [f"{name}: {count} files; a folder of more than 25 has folders in it" for name, count in folders.items() if count > 25]
-print("\n".join(problems))
-print(f"hygiene: {len(problems)} problems")
-sys.exit(1 if problems else 0)
+
+def check_folders(names, problems):
+    folders = collections.Counter(str(pathlib.PurePath(name).parent) for name in names if name.startswith(("src/", "include/")) and name.endswith((".cpp", ".h")))
+    for folder, count in sorted(folders.items()):
+        if count > MAX_FOLDER_SOURCES:
+            problems.append(f"{folder}: {count} source files; a folder of more than {MAX_FOLDER_SOURCES} needs folders in it")
+
+
+def folder_arrows(root, names):
+    """The includes between folders of one room: {room: {folder: {included folder: an example}}}."""
+    arrows = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for name in names:
+        if not name.startswith("src/") or not name.endswith((".cpp", ".h")):
+            continue
+        parts = pathlib.PurePath(name).parts
+        room, folder = parts[1], "/".join(parts[1:-1])
+        for included in re.findall(r'#include "([^"]+)"', (root / name).read_text()):
+            if not included.startswith(room + "/"):
+                continue
+            target = str(pathlib.PurePath(included).parent)
+            if target != folder:
+                arrows[room][folder].setdefault(target, f"{name} includes {included}")
+    return arrows
+
+
+def check_arrows(root, names, problems):
+    """Inside a room, folders that include one another must have an order: a circle has an arrow back up."""
+    for room, graph in sorted(folder_arrows(root, names).items()):
+        graph = {folder: {t: e for t, e in targets.items() if (folder, t) not in ARROWS_BACK} for folder, targets in graph.items()}
+        for start in sorted(graph):
+            reached, waiting = set(), list(graph[start])
+            while waiting:
+                folder = waiting.pop()
+                if folder not in reached:
+                    reached.add(folder)
+                    waiting.extend(graph.get(folder, {}))
+            if start in reached:
+                examples = [example for target, example in graph[start].items() if start in graph.get(target, {}) or target in reached]
+                problems.append(f"src/{start}: is part of a circle of includes inside its room ({examples[0]})")
+
+
+def check_order(root, problems):
+    """The tables "folder of ROOM" of the architecture page give the order in which folders may include each other."""
+    page = (root / "docs/architecture.md").read_text()
+    for room, table in re.findall(r"^\| folder of (\w+) \|.*\n\|[-|]+\n((?:\|.*\n)+)", page, re.M):
+        order = re.findall(r"^\| `(\w+)`", table, re.M)
+        for path in sorted((root / "src" / room).rglob("*")):
+            folder, *rest = path.relative_to(root / "src" / room).parts
+            if path.suffix not in {".cpp", ".h"} or not rest:
+                continue  # the files beside the folders come after all of them
+            for used in re.findall(rf'#include "{room}/(\w+)/', path.read_text()):
+                if folder not in order or used not in order or order.index(used) > order.index(folder):
+                    problems.append(f"{path.relative_to(root)}: {room}/{folder} may not include {room}/{used}")
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    listed = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True)
+    if listed.returncode:
+        print("hygiene: not a git checkout, so nothing is looked at")
+        return 0
+    names = [name for name in listed.stdout.splitlines() if (root / name).exists()]
+    problems = []
+    for name in names:
+        path = root / name
+        if path.suffix not in {".cpp", ".h", ".py", ".md", ".cmake", ".txt"} or "golden" in name or "corpus" in name or "samples" in name:
+            continue
+        check_text(name, path, path.read_text(), problems)
+    check_folders(names, problems)
+    check_arrows(root, names, problems)
+    check_order(root, problems)
+    print("\n".join(problems))
+    print(f"hygiene: {len(problems)} problems")
+    return 1 if problems else 0
+
+
+sys.exit(main())

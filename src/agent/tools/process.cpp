@@ -21,7 +21,7 @@ namespace bough::agent {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-constexpr int kLookMs = 20;
+constexpr int kLookAtChildMs = 20;
 constexpr std::chrono::milliseconds kGrace{1'000};
 
 // Keeps the beginning and the end of what passes through.
@@ -213,7 +213,7 @@ Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelTok
     }
     pollfd ready[] = {{.fd = open ? reading : -1, .events = POLLIN, .revents = 0},
                       {.fd = process.reports(), .events = POLLIN, .revents = 0}};
-    (void)::poll(ready, 2, kLookMs);
+    (void)::poll(ready, 2, kLookAtChildMs);
     if (open && ready[0].revents != 0) open = drain(reading, output);
     if (ready[1].revents != 0) process.readReports();
   }
