@@ -10,8 +10,31 @@ MAX_FILE_LINES = 500
 MAX_FOLDER_SOURCES = 25
 MAX_CLASS_MEMBERS = 30
 
-# Classes that may have more members, and why.
-LARGE_CLASSES = {}
+# Classes that may have more members: how many, and why.
+LARGE_CLASSES = {
+    # The public face: what the specification calls by name forwards to Session, one line each.
+    "SessionStore": 69,
+    "Session": 32,
+    # Questions about a tree; each is answered from the same five fields.
+    "SessionTree": 39,
+    # Everything a person can do in a chat.
+    "Chat": 43,
+    "ReplCommands": 36,
+    # Readers and writers of a grammar: one function for each of its kinds.
+    "Scanner": 33,
+    "ClaudeReader": 34,
+    "CodexReader": 34,
+    "Builder": 40,
+    "TranscriptWriting": 37,
+    "Planner": 41,
+    "Restorer": 31,
+    # Parts of the log and the catalog whose fields one lock guards.
+    "BatchWriter": 31,
+    "LogFile": 36,
+    "LogIndex": 32,
+    "OffsetIndex": 33,
+    "Intake": 33,
+}
 # Folders of one room that include each other, and why: (from, to).
 ARROWS_BACK = {}
 
@@ -72,7 +95,7 @@ def check_text(name, path, text, problems):
         if name.startswith(("src/", "include/")):
             for class_name, body in class_bodies(strip_comments_and_strings(text)):
                 members = member_count(class_name, body)
-                if members > MAX_CLASS_MEMBERS and class_name not in LARGE_CLASSES:
+                if members > LARGE_CLASSES.get(class_name, MAX_CLASS_MEMBERS):
                     problems.append(f"{name}: {class_name} has {members} members; more than {MAX_CLASS_MEMBERS} are two classes")
     if re.search(r"(?<![\w.])/(work|root)/", text) and name != "tests/hygiene.py":
         problems.append(f"{name}: a path of one machine")
