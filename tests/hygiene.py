@@ -21,7 +21,6 @@ LARGE_CLASSES = {
     "Chat": 43,
     "ReplCommands": 36,
     # Readers and writers of a grammar: one function for each of its kinds.
-    "Scanner": 33,
     "ClaudeReader": 34,
     "CodexReader": 34,
     "Builder": 40,

@@ -30,6 +30,24 @@ ScanError somethingFollows(std::string_view text, std::size_t at) {
   return {.offset = at, .reason = reasonAt(text.data() + at, text.data() + text.size(), "something follows the value")};
 }
 
+// What is open around a value: one bit a container, set for objects.
+class OpenContainers {
+ public:
+  void set(std::size_t depth, bool object) {
+    const std::uint64_t bit = std::uint64_t{1} << (depth % 64);
+    if (depth % 64 == 0) bits_[depth / 64] = 0;
+    bits_[depth / 64] = object ? bits_[depth / 64] | bit : bits_[depth / 64] & ~bit;
+  }
+  [[nodiscard]] bool isObject(std::size_t depth) const { return (bits_[depth / 64] >> (depth % 64) & 1) != 0; }
+
+ private:
+  std::array<std::uint64_t, kMaxDepth / 64> bits_;  // a word is set when the first of its bits is
+};
+
+char closing(bool object) {
+  return object ? '}' : ']';
+}
+
 // Goes over a text. Inside, the place is handed from step to step, so that it stays in a register; at_ has it between
 // calls.
 class Scanner {
@@ -51,7 +69,7 @@ class Scanner {
  private:
   // Each of these returns where it ends; null when it has failed.
 
-  // Without recursion: `open_` holds one bit a container, set for objects.
+  // Without recursion: `open_` remembers the containers.
   const char* value(const char* at) {
     std::size_t depth = 0;
     bool inObject = false;
@@ -60,7 +78,7 @@ class Scanner {
       if (c == '{' || c == '[') {
         if (depth == kMaxDepth) return failAt(at, kTooDeep);
         inObject = c == '{';
-        setObject(depth++, inObject);
+        open_.set(depth++, inObject);
         ++at;
         if (next(at) != closing(inObject)) {
           if (inObject) at = key(at);
@@ -79,15 +97,13 @@ class Scanner {
         if (follows != closing(inObject)) return missing(at, "a comma or the end of the container is expected");
         ++at;
         --depth;
-        inObject = depth > 0 && isObject(depth - 1);
+        inObject = depth > 0 && open_.isObject(depth - 1);
       }
       ++at;
       if (inObject) at = key(at);
       if (at == nullptr) return nullptr;
     }
   }
-
-  static char closing(bool object) { return object ? '}' : ']'; }
 
   const char* key(const char* at) {
     if (next(at) != '"') return missing(at, "a string is expected");
@@ -172,13 +188,6 @@ class Scanner {
     return nullptr;
   }
 
-  void setObject(std::size_t depth, bool object) {
-    const std::uint64_t bit = std::uint64_t{1} << (depth % 64);
-    if (depth % 64 == 0) open_[depth / 64] = 0;
-    open_[depth / 64] = object ? open_[depth / 64] | bit : open_[depth / 64] & ~bit;
-  }
-  [[nodiscard]] bool isObject(std::size_t depth) const { return (open_[depth / 64] >> (depth % 64) & 1) != 0; }
-
   const char* begin_;
   const char* end_;
   const char* at_;
@@ -187,7 +196,7 @@ class Scanner {
   std::uint64_t specials_ = 0;
   Layout layout_ = Layout::OneLine;
   std::string_view reason_;
-  std::array<std::uint64_t, kMaxDepth / 64> open_;  // a word is set when the first of its bits is
+  OpenContainers open_;
 };
 
 void appendUtf8(std::string& out, std::uint32_t c) {
