@@ -262,6 +262,9 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
     state.take(std::move(opened));
   }
   BOUGH_TRY(state.makeWritable());
+  // Whoever asks for a rebuild wants it done: another process that takes in much text holds the lock for a while.
+  constexpr int kRebuildWaitMs = 120'000;
+  sqlite3_busy_timeout(state.database->handle(), kRebuildWaitMs);
   auto emptied = state.guarded([&]() -> Result<void> {
     // Overwriting it all would take as long as making it. What is left in free pages goes with them.
     state.database->execute("PRAGMA secure_delete = OFF");

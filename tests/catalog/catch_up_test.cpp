@@ -213,6 +213,22 @@ TEST_F(CatchUpTest, ALockedCatalogStillAnswers) {
   EXPECT_EQ(must(catalog->count()), 2u);
 }
 
+TEST_F(CatchUpTest, ARebuildWaitsForAnotherWriter) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  open(true);
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    sqlite3_exec(other, "COMMIT", nullptr, nullptr, nullptr);
+  });
+  auto catalog = must(Catalog::open(*store, {.busyTimeoutMs = 20}));
+  EXPECT_TRUE(catalog->rebuild());
+  writer.join();
+  sqlite3_close(other);
+}
+
 TEST_F(CatchUpTest, NobodyElseCanReadIt) {
   make({.sessionId = "a"});
   open(true);
