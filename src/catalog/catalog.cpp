@@ -238,6 +238,26 @@ Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
   return state_->catchUp(options);
 }
 
+// Whoever asks for a rebuild wants it done: another process that takes in much text holds the lock for a while.
+class Catalog::State::RebuildWait {
+ public:
+  explicit RebuildWait(State& state) : state_(state) { set(std::max(usualMs_, kRebuildWaitMs)); }
+  RebuildWait(const RebuildWait&) = delete;
+  RebuildWait& operator=(const RebuildWait&) = delete;
+  ~RebuildWait() { set(usualMs_); }
+
+ private:
+  static constexpr int kRebuildWaitMs = 120'000;
+  // Also for a file that is opened in the course of it.
+  void set(int timeoutMs) {
+    state_.options.busyTimeoutMs = timeoutMs;
+    if (state_.database) state_.database->setBusyTimeout(timeoutMs);
+  }
+
+  State& state_;
+  int usualMs_ = state_.options.busyTimeoutMs;
+};
+
 Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
   State& state = *state_;
   if (state.source != nullptr) {
@@ -245,6 +265,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
                 "this store answers lists and searches itself, so there is no catalog to rebuild");
   }
   BOUGH_TRY(state.enter());
+  const State::RebuildWait wait(state);
   if (state.readOnly) {
     return fail(ErrorCode::ReadOnly, fmt::format("the catalog in {} cannot be written to", state.store.folder()),
                 "ask its owner, or work on a copy of the store");
@@ -262,9 +283,6 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
     state.take(std::move(opened));
   }
   BOUGH_TRY(state.makeWritable());
-  // Whoever asks for a rebuild wants it done: another process that takes in much text holds the lock for a while.
-  constexpr int kRebuildWaitMs = 120'000;
-  sqlite3_busy_timeout(state.database->handle(), kRebuildWaitMs);
   auto emptied = state.guarded([&]() -> Result<void> {
     // Overwriting it all would take as long as making it. What is left in free pages goes with them.
     state.database->execute("PRAGMA secure_delete = OFF");

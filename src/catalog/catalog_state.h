@@ -44,6 +44,8 @@ struct Catalog::State {
 
   Result<CatchUpReport> catchUp(const CatchUpOptions& options);
 
+  class RebuildWait;
+
   /// Runs `operation`; when the catalog turns out to be damaged, makes it anew and runs it again.
   template <typename Operation>
   auto guarded(Operation operation) -> decltype(operation());

@@ -116,6 +116,11 @@ bool Database::emptyLog() {
   return code == SQLITE_OK;
 }
 
+void Database::setBusyTimeout(int timeoutMs) {
+  busyTimeoutMs_ = timeoutMs;
+  sqlite3_busy_timeout(handle_, timeoutMs);
+}
+
 sqlite3_stmt* Database::lend(const char* sql, bool kept) {
   if (failure_) return nullptr;
   if (const auto found = idle_.find(sql); kept && found != idle_.end()) {

@@ -45,6 +45,9 @@ class Database {
   /// happening now.
   bool emptyLog();
 
+  /// How long another process may keep this one from writing.
+  void setBusyTimeout(int timeoutMs);
+
   [[nodiscard]] sqlite3* handle() { return handle_; }
   [[nodiscard]] std::uint64_t changes() { return static_cast<std::uint64_t>(sqlite3_changes64(handle_)); }
 
