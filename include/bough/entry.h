@@ -127,9 +127,13 @@ struct EntryDefaults {
   std::string_view timestamp = {};
 };
 
-/// Turns entries into text and back. The text is one JSON object on one line that begins with the members
-/// `id`, `parentId` and `type`; what follows is the serializer's own. Implementations are stateless: every call may
-/// come from any thread.
+/// Turns entries into text and back. A log reads some of the text itself, so these bytes are fixed; SessionStore::open
+/// and every append refuse a serializer that writes others:
+///   1. the text is one JSON object on one line that begins `{"id":"…","parentId":"…","type":"…"` (`null` for a root);
+///   2. its member `payload` is the entry's payload, byte for byte (line breaks between tokens are blanks);
+///   3. it has no member `seal`: the log adds that one last, and decode must skip it.
+/// Timestamp, runId, meta and extra may have any names and order, and further members may follow. Implementations are
+/// stateless: every call may come from any thread.
 class EntrySerializer {
  public:
   virtual ~EntrySerializer() = default;

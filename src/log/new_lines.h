@@ -14,6 +14,7 @@
 #include "base/json/json_scan.h"
 #include "base/model/head.h"
 #include "bough/entry.h"
+#include "log/format/serializer_contract.h"
 
 namespace bough {
 
@@ -68,10 +69,12 @@ class NewLines {
     text_.reserve(text_.size() + bytes);
   }
 
-  /// Adds what `serializer` makes of `entry`, which begins with id, parentId and type; nothing when it makes nothing.
+  /// Adds what `serializer` makes of `entry`. Adds nothing when that fails or breaks the serializer's contract.
   Result<void> add(const Entry& entry, const EntrySerializer& serializer, const EntryDefaults& defaults = {}) {
     const std::size_t begin = text_.size();
-    if (auto encoded = serializer.encodeWith(entry, defaults, text_); !encoded) {
+    auto encoded = serializer.encodeWith(entry, defaults, text_);
+    if (encoded) encoded = checkEncoded(serializer, entry, defaults, std::string_view(text_).substr(begin));
+    if (!encoded) {
       text_.resize(begin);
       return encoded;
     }

@@ -12,6 +12,7 @@
 #include "base/model/head.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
+#include "log/format/serializer_contract.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/header.h"
@@ -37,6 +38,7 @@ SessionStore::~SessionStore() {
 
 Result<std::unique_ptr<SessionStore>> SessionStore::Impl::open(std::shared_ptr<StorageBackend> backend,
                                                                const StoreOptions& options, Environment& environment) {
+  BOUGH_TRY(checkSerializer(backend->serializer()));
   // A store that can only be read is opened for that; its first append says why it cannot be written.
   if (auto reached = backend->probe(); !reached && reached.error().code != ErrorCode::ReadOnly) {
     return std::unexpected(reached.error());

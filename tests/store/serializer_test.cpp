@@ -1,0 +1,145 @@
+// A store over a serializer of one's own: what it may choose works everywhere, what it may not is refused by open.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "store_support.h"
+
+namespace bough {
+namespace {
+
+// Writes entries with other names and another order behind the fixed members, and reads them back.
+class OwnSerializer : public EntrySerializer {
+ public:
+  [[nodiscard]] int schemaVersion() const override { return 1; }
+  Result<void> encode(const Entry& entry, std::string& out) const override {
+    out += text(entry);
+    return {};
+  }
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
+    if (!json::check(text)) return fail(ErrorCode::Damaged, "not an entry");
+    const auto object = [&](std::string_view name) { return std::string(json::findMember(text, name).value_or("")); };
+    Entry entry;
+    entry.id = json::findString(text, "id").value_or("");
+    entry.parentId = json::findString(text, "parentId").value_or("");
+    entry.type = json::findString(text, "type").value_or("");
+    entry.timestamp = json::findString(text, "at").value_or("");
+    entry.runId = json::findString(text, "run").value_or("");
+    entry.payload = object(payloadName());
+    entry.meta = object("about");
+    if (std::string more = object("more"); more.size() > 2) entry.extra = more.substr(1, more.size() - 2);
+    return entry;
+  }
+
+ protected:
+  [[nodiscard]] virtual std::string_view payloadName() const { return "payload"; }
+  [[nodiscard]] virtual std::string beginning(const Entry& entry) const {
+    return "{\"id\":" + json::quoted(entry.id) +
+           ",\"parentId\":" + (entry.parentId.value_or("").empty() ? "null" : json::quoted(*entry.parentId)) +
+           ",\"type\":" + json::quoted(entry.type);
+  }
+  [[nodiscard]] virtual std::string text(const Entry& entry) const {
+    return beginning(entry) + ",\"about\":" + (entry.meta.empty() ? "\"\"" : entry.meta) + ",\"more\":{" + entry.extra +
+           "},\"" + std::string(payloadName()) + "\":" + entry.payload + ",\"run\":" + json::quoted(entry.runId) +
+           ",\"at\":" + json::quoted(entry.timestamp) + "}";
+  }
+};
+
+// An absent meta must come back absent.
+class GoodSerializer final : public OwnSerializer {
+ public:
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
+    auto entry = OwnSerializer::decode(text);
+    if (entry && !entry->meta.starts_with('{')) entry->meta.clear();
+    return entry;
+  }
+};
+
+class OtherPayloadName final : public OwnSerializer {
+  [[nodiscard]] std::string_view payloadName() const override { return "body"; }
+};
+
+class OtherOrder final : public OwnSerializer {
+  [[nodiscard]] std::string beginning(const Entry& entry) const override {
+    return "{\"type\":" + json::quoted(entry.type) + ",\"id\":" + json::quoted(entry.id) +
+           ",\"parentId\":" + (entry.parentId.value_or("").empty() ? "null" : json::quoted(*entry.parentId));
+  }
+};
+
+// Writes messages another way than all that open tries.
+class LateBreaker final : public OwnSerializer {
+ public:
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override { return GoodSerializer().decode(text); }
+
+ private:
+  [[nodiscard]] std::string text(const Entry& entry) const override {
+    std::string line = OwnSerializer::text(entry);
+    if (entry.payload.contains("secret")) line.replace(line.find("secret"), 6, "hidden");
+    return line;
+  }
+};
+
+class SerializerTest : public testing::TestWithParam<bool> {
+ protected:
+  std::shared_ptr<StorageBackend> over(const EntrySerializer& serializer) {
+    return GetParam() ? must(makeFileBackend(folder.path().string(), {}, serializer)) : makeMemoryBackend(serializer);
+  }
+  TempFolder folder;
+};
+
+TEST_P(SerializerTest, HeadsForksAndLabelsWorkWithOtherNamesAndAnotherOrder) {
+  const GoodSerializer serializer;
+  const auto backend = over(serializer);
+  auto store = must(SessionStore::open({.backend = backend}));
+  must(store->createSession({.sessionId = "s"}));
+  Entry full = message("a", "a");
+  full.meta = R"({"m":1})";
+  full.runId = "run";
+  must(store->appendSessionEntries("s", {full, message("b", "b"), message("c", "c")}));
+  must(store->moveHead("s", "b"));
+  must(store->labelEntry("s", "a", "start"));
+  must(store->branchFromEntry("s", "b", {.sessionId = "f"}));
+  must(store->appendSessionEntries("s", {message("d", "d")}));
+  const auto look = [&](SessionStore& seen) {
+    EXPECT_EQ(must(seen.sessionState("s")).headId, "d");
+    EXPECT_EQ(must(seen.sessionState("f")).headId, "b");
+    EXPECT_EQ(*must(seen.loadEntry("s", "d")).parentId, "b");
+    EXPECT_EQ(must(seen.loadEntry("s", "a")).meta, full.meta);
+    EXPECT_EQ(must(seen.labels("s")).front().entryId, "a");
+    EXPECT_EQ(must(seen.verifySession("s")).problemCount, 0U);
+    EXPECT_EQ(idsOf(seen, "f"), (Ids{"a", "b"}));
+  };
+  look(*store);
+  store.reset();
+  look(*must(SessionStore::open({.backend = GetParam() ? over(serializer) : backend})));
+}
+
+TEST_P(SerializerTest, OpenRefusesOneThatBreaksTheFixedBytes) {
+  const OtherPayloadName otherName;
+  const OtherOrder otherOrder;
+  const OwnSerializer wrongMeta;
+  for (const EntrySerializer* each :
+       {static_cast<const EntrySerializer*>(&otherName), static_cast<const EntrySerializer*>(&otherOrder),
+        static_cast<const EntrySerializer*>(&wrongMeta)}) {
+    EXPECT_EQ(refused(SessionStore::open({.backend = over(*each)})).code, ErrorCode::InvalidArgument);
+  }
+}
+
+TEST_P(SerializerTest, AnAppendRefusesALineThatBreaksThem) {
+  const LateBreaker serializer;
+  auto store = must(SessionStore::open({.backend = over(serializer)}));
+  must(store->createSession({.sessionId = "s"}));
+  const Error error = refused(store->appendSessionEntries("s", {message("fine", "a"), message("a secret", "b")}));
+  EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
+  EXPECT_TRUE(error.message.contains("payload")) << error.message;
+  must(store->appendSessionEntries("s", {message("fine", "a")}));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"a"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, SerializerTest, testing::Bool(),
+                         [](const auto& each) { return each.param ? "Files" : "Memory"; });
+
+}  // namespace
+}  // namespace bough
