@@ -106,6 +106,32 @@ struct ArchiveResult {
   std::uint64_t bytesAfter = 0;
 };
 
+/// Entries to erase for good, and what their receipts say.
+struct Erasure {
+  std::string sessionId = {};
+  std::vector<std::string> entryIds = {};  ///< Own ones of the session, or of the history that it shares.
+  std::string by = {};                     ///< Who asks for it.
+  std::string reason = {};
+};
+
+struct ErasedEntry {
+  std::string entryId = {};
+  std::string receiptId = {};  ///< The redaction entry that takes the place of the payload.
+  std::string sha256 = {};     ///< Of the payload that went, in upper case.
+  std::uint64_t bytes = 0;
+};
+
+struct ErasureReport {
+  std::string sessionId = {};
+  std::string timestamp = {};
+  /// Those that were named, and those that were converted from them for another provider.
+  std::vector<ErasedEntry> entries = {};
+  std::vector<std::string> rewritten = {};  ///< Sessions and trash ids whose files held one of them.
+  std::uint64_t removedAttachments = 0;
+  std::vector<std::string> keptAttachments = {};  ///< Still named by entries that were not erased.
+  std::vector<std::string> unreached = {};  ///< Files of the store that hold one and could not be rewritten, and why.
+};
+
 class StoreMaintenance {
  public:
   /// Looks at every byte of a session. Changes nothing. Costs one read of the whole log, and of the attachments it
@@ -117,6 +143,11 @@ class StoreMaintenance {
   [[nodiscard]] Result<MigrationResult> migrate(const std::string& sessionId) const;
   /// Compresses a session; it is read as before, and the next append brings it back.
   [[nodiscard]] Result<ArchiveResult> archive(const std::string& sessionId) const;
+  /// Removes the payloads of entries for good: from the log, from copies that other sessions have, from torn bytes, old
+  /// formats, archives, attachments, the trash, and from what is derived. The tree stays: ids, parents, types, times. A
+  /// receipt takes each payload's place. Interrupted, it is finished when the store is next opened. Cannot reach other
+  /// stores, exports, backups, and processes that have read the entry. Costs two reads of the whole store.
+  [[nodiscard]] Result<ErasureReport> erase(const Erasure& erasure) const;
   /// Gives a fork its own copy of what it shares. Costs one write of all that it shares.
   [[nodiscard]] Result<void> detach(const std::string& forkId) const;
   /// The same when the session that a fork continues is lost (SessionState::lostSession): what is left becomes its own.

@@ -246,6 +246,8 @@ class SessionMaintenance {
   [[nodiscard]] virtual Result<MigrationResult> migrate(const std::string& sessionId);
   /// Compresses a session; it is read as before, and the next append brings it back.
   [[nodiscard]] virtual Result<ArchiveSizes> archive(const std::string& sessionId);
+  /// Removes payloads for good; see StoreMaintenance::erase.
+  [[nodiscard]] virtual Result<ErasureReport> erase(const Erasure& erasure);
 };
 
 /// Says what has changed, for a catalog that is kept beside the sessions.

@@ -35,4 +35,9 @@ Result<ArchiveSizes> SessionMaintenance::archive(const std::string& /*sessionId*
   return fail(ErrorCode::Unsupported, "this kind of store has no archive", "use a store in a folder");
 }
 
+Result<ErasureReport> SessionMaintenance::erase(const Erasure& /*erasure*/) {
+  return fail(ErrorCode::Unsupported, "this kind of store cannot erase payloads for good",
+              "`bough redact` hides them; or copy the sessions to a store in a folder and erase them there");
+}
+
 }  // namespace bough

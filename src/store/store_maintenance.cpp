@@ -62,6 +62,13 @@ Result<ArchiveResult> StoreMaintenance::archive(const std::string& sessionId) co
   return ArchiveResult{.sessionId = sessionId, .bytesBefore = sizes.plainBytes, .bytesAfter = sizes.packedBytes};
 }
 
+Result<ErasureReport> StoreMaintenance::erase(const Erasure& erasure) const {
+  // What is buffered for other sessions may hold copies.
+  BOUGH_TRY(store_->impl->flush());
+  BOUGH_TRY(auto* part, maintenanceOf(*store_->impl, erasure.sessionId));
+  return part->erase(erasure);
+}
+
 Result<void> StoreMaintenance::detach(const std::string& forkId) const {
   BOUGH_TRY(auto* part, maintenanceOf(*store_->impl, forkId));
   return part->detach(forkId);

@@ -16,9 +16,9 @@ std::vector<CommandGroup> commandGroups() {
        .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
       {.title = "Other agents", .commands = {importCommand(), exportCommand(), resumeCommand()}},
       {.title = "Upkeep",
-       .commands = {redactCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(), doctorCommand(),
-                    verifyCommand(), repairCommand(), migrateCommand(), reindexCommand(), copyCommand(), syncCommand(),
-                    storeCommand()}},
+       .commands = {redactCommand(), eraseCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(),
+                    doctorCommand(), verifyCommand(), repairCommand(), migrateCommand(), reindexCommand(),
+                    copyCommand(), syncCommand(), storeCommand()}},
       {.title = "bough", .commands = {mcpCommand(), completionCommand(), helpCommand(), versionCommand()}},
   };
 }

@@ -34,6 +34,7 @@ Command contextCommand();
 Command compatCommand();
 Command migrateProviderCommand();
 Command redactCommand();
+Command eraseCommand();
 Command doctorCommand();
 Command archiveCommand();
 Command rmCommand();

@@ -170,9 +170,27 @@ Result<std::size_t> AttachmentFolder::remove(const std::vector<std::string>& sha
     if (!unused) return std::unexpected(unused.error());
     if (!*unused) continue;
     auto folder = bucket(sha256, false);
-    if (folder && (*folder)->remove(sha256.substr(2))) ++removed;
+    if (!folder && folder.error().code == ErrorCode::NotFound) continue;
+    if (!folder) return std::unexpected(folder.error());
+    auto gone = (*folder)->remove(sha256.substr(2));
+    if (!gone && gone.error() != ENOENT) {
+      return std::unexpected(systemError(gone.error(), "remove", (*folder)->path() + "/" + sha256.substr(2)));
+    }
+    if (gone) ++removed;
   }
   return removed;
+}
+
+Result<void> AttachmentFolder::syncFoldersOf(const std::vector<std::string>& sha256s) {
+  for (const std::string& sha256 : sha256s) {
+    auto folder = bucket(sha256, false);
+    if (!folder && folder.error().code == ErrorCode::NotFound) continue;
+    if (!folder) return std::unexpected(folder.error());
+    if (auto synced = (*folder)->sync(); !synced) {
+      return std::unexpected(systemError(synced.error(), "sync", (*folder)->path()));
+    }
+  }
+  return {};
 }
 
 }  // namespace bough

@@ -29,6 +29,9 @@ class AttachmentFolder {
   Result<std::size_t> remove(const std::vector<std::string>& sha256s,
                              const std::function<Result<bool>(const std::string&)>& stillUnused);
 
+  /// Makes the removal of these durable.
+  Result<void> syncFoldersOf(const std::vector<std::string>& sha256s);
+
  private:
   Result<std::unique_ptr<Directory>> root(bool create);
   Result<std::unique_ptr<Directory>> bucket(const std::string& sha256, bool create);

@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "log/file/archive.h"
 #include "log/file/new_file.h"
+#include "store/file/file_erasure.h"
 #include "store/file/file_maintenance.h"
 #include "store/file/file_trash.h"
 #include "store/file/migration.h"
@@ -85,7 +86,10 @@ FileBackend::~FileBackend() = default;
 Result<std::shared_ptr<FileBackend>> FileBackend::open(const std::string& folder, const StoreOptions& options,
                                                        const EntrySerializer& serializer, Environment& environment) {
   BOUGH_TRY(auto store, FileStore::open(folder, options, serializer, environment));
-  return std::shared_ptr<FileBackend>(new FileBackend(std::move(store)));
+  std::shared_ptr<FileBackend> backend(new FileBackend(std::move(store)));
+  // Whoever cannot finish it leaves it to the next one; the sessions can be read meanwhile.
+  (void)FileErasure(*backend, *backend->store_, backend->logs_).finish();
+  return backend;
 }
 
 SessionTrash* FileBackend::trash() {

@@ -4,6 +4,7 @@
 
 #include "base/try.h"
 #include "log/file/archive.h"
+#include "store/file/file_erasure.h"
 #include "store/file/migration.h"
 #include "store/file/verification.h"
 #include "store/sharing/fork_history.h"
@@ -105,6 +106,10 @@ Result<ArchiveSizes> FileMaintenance::archive(const std::string& sessionId) {
   auto archived = archiveLog(store_.folders, sessionId, store_.options.lockTimeoutMs);
   logs_.forget(sessionId);
   return archived;
+}
+
+Result<ErasureReport> FileMaintenance::erase(const Erasure& erasure) {
+  return FileErasure(backend_, store_, logs_).run(erasure);
 }
 
 }  // namespace bough

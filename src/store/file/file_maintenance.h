@@ -22,6 +22,7 @@ class FileMaintenance final : public SessionMaintenance {
   [[nodiscard]] Result<RepairReport> repair(const std::string& sessionId) override;
   [[nodiscard]] Result<MigrationResult> migrate(const std::string& sessionId) override;
   [[nodiscard]] Result<ArchiveSizes> archive(const std::string& sessionId) override;
+  [[nodiscard]] Result<ErasureReport> erase(const Erasure& erasure) override;
 
  private:
   Result<std::optional<ForkOrigin>> originLeft(const std::string& sessionId);

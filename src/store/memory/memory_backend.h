@@ -43,6 +43,7 @@ class MemoryBackend final : public SharingBackend, public ChangeFeed, public Ses
   [[nodiscard]] Result<RepairReport> repair(const std::string& sessionId) override;
   [[nodiscard]] Result<MigrationResult> migrate(const std::string& sessionId) override;
   [[nodiscard]] Result<ArchiveSizes> archive(const std::string& sessionId) override;
+  [[nodiscard]] Result<ErasureReport> erase(const Erasure& erasure) override;
 
   Result<std::shared_ptr<SharingSession>> session(const std::string& sessionId) override { return find(sessionId); }
   bool has(const std::string& sessionId) override { return find(sessionId).has_value(); }
@@ -69,6 +70,8 @@ class MemoryBackend final : public SharingBackend, public ChangeFeed, public Ses
     Result<SeenOrigin> originOf(const std::string& trashId) override;
     Result<void> bringBack(const std::string& trashId) override;
     Result<void> removeOne(const std::string& trashId) override;
+    /// By session.
+    std::vector<std::pair<std::string, std::shared_ptr<MemoryLog>>> logs();
 
    private:
     struct Trashed {
@@ -97,6 +100,8 @@ class MemoryBackend final : public SharingBackend, public ChangeFeed, public Ses
   };
 
   Result<std::shared_ptr<MemorySession>> find(const std::string& sessionId);
+  /// Of sessions and the trash, by session.
+  std::vector<std::pair<std::string, std::shared_ptr<MemoryLog>>> allLogs();
   /// AlreadyExists when there is a session of that id.
   Result<void> place(const std::string& sessionId, std::shared_ptr<MemoryLog> log);
   /// Forgets a session that is gone and that nobody has open.

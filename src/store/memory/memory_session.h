@@ -5,12 +5,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "log/new_lines.h"
+#include "store/rules/erasure.h"
 #include "store/sharing/sharing_backend.h"
 
 namespace bough {
@@ -35,6 +37,13 @@ struct MemoryLog {
   static std::uint64_t nextGeneration();
   void add(const NewLines& fresh);
   [[nodiscard]] Result<SessionState> state(const std::string& sessionId, const EntrySerializer& serializer) const;
+  /// Adds entries to the plan that were converted from its own; returns whether there were any.
+  Result<bool> findConverted(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
+                             IdGenerator& ids);
+  /// Returns whether there was something to erase.
+  Result<bool> erase(const ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer);
+  /// Attachments that may be the way back of a migration.
+  std::set<std::string> wayBacks();
   /// Sealed as a file would be, each entry a batch of its own.
   void exportTo(const std::function<bool(std::string_view)>& line) const;
 };

@@ -13,7 +13,7 @@ std::string redactedPayload(const Entry& redaction) {
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject().key("redacted").beginObject().member("redactionId", redaction.id);
-  for (const std::string_view name : {"by", "reason"}) {
+  for (const std::string_view name : {"by", "reason", "erased"}) {
     if (const auto value = json::findMember(redaction.payload, name)) writer.key(name).raw(*value);
   }
   writer.endObject().endObject();
@@ -24,7 +24,12 @@ std::string redactedPayload(const Entry& redaction) {
 
 void Redactions::add(Entry redaction) {
   if (redaction.type != entry_type::kRedaction) return;
-  if (auto target = json::findString(redaction.payload, "entryId")) {
+  auto target = json::findString(redaction.payload, "entryId");
+  if (!target) return;
+  // The receipt of an erasure says more than a redaction before it.
+  if (json::findMember(redaction.payload, "erased")) {
+    byTarget_.insert_or_assign(std::move(*target), std::move(redaction));
+  } else {
     byTarget_.emplace(std::move(*target), std::move(redaction));
   }
 }

@@ -1,0 +1,214 @@
+#include "store/file/erased_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/model/head.h"
+#include "base/system/file_io.h"
+#include "base/try.h"
+#include "store/rules/header.h"
+
+namespace bough {
+namespace {
+
+// As encode would write it, for a line of a draft whose time or type encode refuses.
+std::string plainText(const Entry& entry) {
+  std::string text;
+  json::Writer writer(text);
+  writer.beginObject().member("id", entry.id).key("parentId");
+  entry.parentId.value_or("").empty() ? writer.null() : writer.string(*entry.parentId);
+  writer.member("type", entry.type).member("timestamp", entry.timestamp);
+  if (!entry.runId.empty()) writer.member("runId", entry.runId);
+  writer.key("payload").raw(entry.payload).endObject();
+  return text;
+}
+
+}  // namespace
+
+void addTraces(ErasureTraces& traces, std::string_view payload) {
+  constexpr std::size_t kShortest = 24;
+  constexpr std::size_t kTraceBytes = 48;
+  constexpr std::size_t kMostTraces = 512;
+  for (std::size_t at = payload.find('"'); at != std::string_view::npos; at = payload.find('"', at)) {
+    const std::size_t begin = ++at;
+    while (at < payload.size() && payload[at] != '"') at += payload[at] == '\\' ? 2U : 1U;
+    if (at >= payload.size()) return;
+    const std::string_view body = payload.substr(begin, at - begin);
+    ++at;
+    if (body.size() < kShortest) continue;
+    const std::size_t length = std::min(kTraceBytes, body.size());
+    for (const std::size_t from : {std::size_t{0}, (body.size() - length) / 2, body.size() - length}) {
+      if (traces.size() < kMostTraces) traces.emplace(body.substr(from, length));
+    }
+  }
+}
+
+Result<ErasedLines> LineEraser::run(ByteSource& source, std::string_view path) {
+  LineReader reader(source, 0);
+  for (;;) {
+    const auto next = reader.next(Crc32c());
+    if (!next && next.error() == EILSEQ) return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked", path));
+    if (!next) return std::unexpected(systemError(next.error(), "read", path));
+    if (!*next) return std::move(found_);
+    found_.lacksLineEnd = !(*next)->hasEnd;
+    BOUGH_TRY(line(**next, source, path));
+  }
+}
+
+Result<void> LineEraser::line(const LineReader::Line& line, ByteSource& source, std::string_view path) {
+  std::string_view text = line.text;
+  if (line.tooLong) return copyLong(line, source, path);
+  if (line.offset == 0 && text.starts_with(kByteOrderMark)) {
+    BOUGH_TRY(put(kByteOrderMark));
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  const bool returns = text.ends_with('\r');
+  if (returns) text.remove_suffix(1);
+  for (const std::string& sha256 : plan_.attachments) {
+    if (text.contains(sha256)) found_.attachments.insert(sha256);
+  }
+  for (std::string& sha256 : wayBacksNamedIn(text)) found_.wayBacks.insert(std::move(sha256));
+  if (const auto seal = findSeal(text)) {
+    BOUGH_TRY(sealed(text, *seal));
+  } else {
+    BOUGH_TRY(unsealed(text));
+  }
+  return put(returns ? (line.hasEnd ? "\r\n" : "\r") : (line.hasEnd ? "\n" : ""));
+}
+
+Result<void> LineEraser::copyLong(const LineReader::Line& line, ByteSource& source, std::string_view path) {
+  constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+  if (!out_) return {};
+  const std::uint64_t end = line.offset + line.length + (line.hasEnd ? 1 : 0);
+  std::string piece;
+  for (std::uint64_t at = line.offset; at < end; at += piece.size()) {
+    piece.resize(static_cast<std::size_t>(std::min(kPieceBytes, end - at)));
+    const auto got = readFully(source, at, piece);
+    if (!got) return std::unexpected(systemError(got.error(), "read", path));
+    if (*got == 0) return changedWhileRead(path);
+    piece.resize(*got);
+    BOUGH_TRY(put(piece));
+  }
+  return {};
+}
+
+Result<void> LineEraser::sealed(std::string_view text, const Seal& seal) {
+  const std::string_view body = text.substr(0, seal.bodyLength);
+  const auto digits = sealDigits(before_, body, seal.placeText);
+  const SealDigits repaired = std::exchange(repaired_, std::nullopt);
+  const bool verified =
+      digits == seal.digits || (repaired && sealDigits(repaired, body, seal.placeText) == seal.digits);
+  // After a line without a seal, which may have had one, readers take a line as it is.
+  const bool readable = verified || (std::exchange(sealLost_, false) && serializer_.decode(text).has_value());
+  sealLost_ = false;
+  if (!readable) repaired_ = digits;
+  before_ = seal.digits;
+  std::optional<Entry> entry;
+  const ErasureTarget* const target = readable ? targetOf(text, entry) : nullptr;
+  if (!readable && seemsErased(text)) {
+    found_.changed = true;
+    return put(fmt::format("{{\"erased\":{{\"damagedBytes\":{}}}}}", text.size()));
+  }
+  if (target == nullptr && (!verified || !found_.changed)) {
+    found_.lastSeal = seal.digits;
+    return put(text);
+  }
+  found_.changed = true;
+  const std::string whole = target != nullptr ? textOf(*entry, *target) : std::string(body) + "}";
+  std::string made;
+  found_.lastSeal = appendSealedLine(made, whole, found_.lastSeal, seal.place, seal.count);
+  made.pop_back();
+  return put(made);
+}
+
+Result<void> LineEraser::unsealed(std::string_view text) {
+  std::optional<Entry> entry;
+  repaired_.reset();
+  sealLost_ = true;
+  if (const ErasureTarget* const target = targetOf(text, entry)) {
+    found_.changed = true;
+    return put(textOf(*entry, *target));
+  }
+  std::string storage;
+  std::string_view reason;
+  if (!entry && !readAnyKeys(text, storage, reason) && seemsErased(text)) {
+    found_.changed = true;
+    return put(fmt::format("{{\"erased\":{{\"damagedBytes\":{}}}}}", text.size()));
+  }
+  return put(text);
+}
+
+const ErasureTarget* LineEraser::targetOf(std::string_view text, std::optional<Entry>& entry) {
+  std::string storage;
+  std::string_view reason;
+  auto keys = readCanonicalKeys(text);
+  if (!keys) keys = readAnyKeys(text, storage, reason);
+  if (!keys) return nullptr;
+  moveHead(*keys, text);
+  const ErasureTarget* const target = plan_.find(keys->id);
+  const bool isControlOrConverted = entryKind(keys->type) == EntryKind::Redaction || text.contains("\"migration\"");
+  if (target == nullptr && !isControlOrConverted) return nullptr;
+  auto decoded = serializer_.decode(text);
+  if (!decoded) return nullptr;
+  entry = std::move(*decoded);
+  if (target == nullptr || isErasedPayload(entry->payload)) {
+    noteReadable(*entry);
+    return nullptr;
+  }
+  // In the session's own files the id is enough.
+  if (sessionId_ != target->sessionId && Sha256::of(entry->payload) != target->storedSha256) return nullptr;
+  found_.targets.insert(target->entryId);
+  if (!out_) addTraces(found_.traces, entry->payload);
+  return target;
+}
+
+void LineEraser::noteReadable(const Entry& entry) {
+  if (isErasedPayload(entry.payload)) {
+    if (plan_.find(entry.id) != nullptr) found_.targets.insert(entry.id);
+  } else if (entry.type == entry_type::kRedaction) {
+    found_.receipts.insert(entry.id);
+  } else if (isConvertedFrom(plan_, entry)) {
+    found_.converted.push_back(entry);
+  }
+}
+
+void LineEraser::moveHead(const LineKeys& keys, std::string_view text) {
+  const EntryKind kind = entryKind(keys.type);
+  if (isConversation(kind)) {
+    found_.headId = keys.id;
+  } else if (kind == EntryKind::Head || kind == EntryKind::SessionHeader) {
+    const auto entry = serializer_.decode(text);
+    if (!entry) return;
+    if (kind == EntryKind::Head) {
+      found_.headId = headNamedBy(entry->payload);
+      return;
+    }
+    const HeaderInfo header = readHeader(*entry);
+    found_.format = header.format;
+    if (header.origin) found_.headId = header.origin->entryId;
+  }
+}
+
+bool LineEraser::seemsErased(std::string_view text) const {
+  const ErasureTarget* const target = plan_.find(peekId(text));
+  if (target != nullptr) {
+    const auto entry = serializer_.decode(text);
+    if (target->sessionId == sessionId_ || (entry && Sha256::of(entry->payload) == target->storedSha256)) return true;
+  }
+  return std::ranges::any_of(traces_, [&](const std::string& trace) { return text.contains(trace); });
+}
+
+std::string LineEraser::textOf(const Entry& stored, const ErasureTarget& target) const {
+  const Entry left = erasedEntry(stored, target);
+  std::string text;
+  if (serializer_.encode(left, text)) return text;
+  return plainText(left);
+}
+
+}  // namespace bough

@@ -1,0 +1,150 @@
+// Rewrites one file of a store without what is erased.
+
+#include <fmt/format.h>
+
+#include "base/system/file_io.h"
+#include "base/try.h"
+#include "log/file/archive.h"
+#include "log/file/new_file.h"
+#include "log/source/scan.h"
+#include "store/file/file_erasure.h"
+#include "store/rules/header.h"
+
+namespace bough {
+namespace {
+
+// Whether a log ends in a whole batch is all that is asked.
+class NoSink final : public ScanSink {
+ public:
+  void onLine(const ScannedLine& /*line*/) override {}
+  void onProblem(ProblemKind /*kind*/, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
+                 std::string_view /*message*/) override {}
+};
+
+// Writes to a new file in large pieces.
+class Pieces {
+ public:
+  explicit Pieces(NewFile& file) : file_(file) {}
+  Result<void> add(std::string_view bytes) {
+    constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
+    buffer_ += bytes;
+    return buffer_.size() < kPieceBytes ? Result<void>() : flush();
+  }
+  Result<void> flush() {
+    BOUGH_TRY(file_.add(buffer_));
+    buffer_.clear();
+    return {};
+  }
+
+ private:
+  NewFile& file_;
+  std::string buffer_;
+};
+
+}  // namespace
+
+Result<void> FileErasure::eraseLog(const Place& place, const LogFolders& folders) {
+  constexpr int kTries = 8;
+  bool packed = false;
+  for (int tries = 0; tries < kTries; ++tries) {
+    {
+      BOUGH_TRY(auto log, openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs));
+      if (place.form != LogForm::Plain && log.form == LogForm::Plain) {
+        // A compressed file beside the log that counts: left by an interrupted archiving, or put there by somebody.
+        BOUGH_TRY(dropCopies(folders, place.id, log));
+        if (place.folder->info(place.name)) {
+          giveUp(place, fmt::format("it is not read and holds something else than {}", log.path()));
+        }
+        return {};
+      }
+      packed = packed || log.form != LogForm::Plain;
+    }
+    if (packed) {
+      BOUGH_TRY(restoreArchive(folders, place.id, store_.options.lockTimeoutMs));
+    }
+    {
+      BOUGH_TRY(const auto log, SessionLog::open(folders, place.id, store_.serializer, store_.environment,
+                                                 {.lockTimeoutMs = store_.options.lockTimeoutMs, .writeIndex = false}));
+      BOUGH_TRY(const auto summary, log->summary());
+      if (summary.trailingBytes > 0) {
+        BOUGH_TRY(log->repair());
+      }
+    }
+    BOUGH_TRY(const bool done, rewriteLog(place, folders));
+    if (!done) continue;
+    if (packed && folders.archive) {
+      BOUGH_TRY(archiveLog(folders, place.id, store_.options.lockTimeoutMs));
+    }
+    return {};
+  }
+  return fail(ErrorCode::Busy, fmt::format("session {} is replaced again and again", place.id), "try again");
+}
+
+Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folders) {
+  BOUGH_TRY(auto log, openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs));
+  if (log.form != LogForm::Plain) return false;
+  BOUGH_TRY(dropCopies(folders, place.id, log));
+  ScanState state;
+  NoSink sink;
+  const auto trailing = scanLog(*log.source, store_.serializer, state, sink);
+  if (!trailing) return std::unexpected(readError(log, trailing.error(), "read"));
+  if (*trailing > 0) return false;
+  NewFile file(*folders.sessions, logName(place.id));
+  BOUGH_TRY(file.create());
+  Pieces pieces(file);
+  LineEraser eraser(plan_, store_.serializer, traces_, place.sessionId,
+                    [&](std::string_view bytes) { return pieces.add(bytes); });
+  BOUGH_TRY(const auto found, eraser.run(*log.source, log.path()));
+  const int format = store_.serializer.schemaVersion();
+  if (found.format > format) {
+    giveUp(place, unknownFormat(found.format));
+    return true;
+  }
+  std::vector<const ErasureTarget*> lacking;
+  for (const std::string& id : found.targets) {
+    const ErasureTarget* const target = plan_.find(id);
+    if (found.format == format && !found.receipts.contains(target->receiptId)) lacking.push_back(target);
+  }
+  if (!found.changed && lacking.empty()) {
+    settled_.insert(place.path());
+    return true;
+  }
+  if (found.lacksLineEnd) {
+    BOUGH_TRY(pieces.add("\n"));
+  }
+  SealDigits seal = found.lastSeal;
+  const auto count = static_cast<std::uint32_t>(lacking.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::string text;
+    BOUGH_TRY(store_.serializer.encode(receiptOf(plan_, *lacking[i], found.headId), text));
+    std::string line;
+    seal = appendSealedLine(line, text, seal, i + 1, count);
+    BOUGH_TRY(pieces.add(line));
+  }
+  BOUGH_TRY(pieces.flush());
+  BOUGH_TRY(file.sync());
+  BOUGH_TRY(file.place());
+  (void)folders.sessions->remove(indexName(place.id));
+  return true;
+}
+
+Result<void> FileErasure::eraseBeside(const Place& place, const LogFolders& folders) {
+  // Whoever adds torn bytes holds the log's lock. Without a log nobody does.
+  const auto locked = openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs);
+  if (!locked && locked.error().code != ErrorCode::NotFound) return std::unexpected(locked.error());
+  auto old = place.folder->open(place.name, OpenMode::Read);
+  if (!old) return std::unexpected(systemError(old.error(), "open", place.path()));
+  const auto source = plainSource(std::move(*old));
+  NewFile file(*place.folder, place.name);
+  BOUGH_TRY(file.create());
+  Pieces pieces(file);
+  LineEraser eraser(plan_, store_.serializer, traces_, place.sessionId,
+                    [&](std::string_view bytes) { return pieces.add(bytes); });
+  BOUGH_TRY(const auto found, eraser.run(*source, place.path()));
+  if (!found.changed) return {};
+  BOUGH_TRY(pieces.flush());
+  BOUGH_TRY(file.sync());
+  return file.place();
+}
+
+}  // namespace bough

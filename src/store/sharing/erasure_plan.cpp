@@ -1,0 +1,61 @@
+#include "store/sharing/erasure_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/text/timestamp.h"
+#include "base/try.h"
+#include "store/rules/header.h"
+
+namespace bough {
+namespace {
+
+// A log of another format could not take the receipt.
+Result<std::string> ownerOf(SharingBackend& backend, const std::string& sessionId, const std::string& entryId) {
+  std::unordered_set<std::string> seen;
+  for (std::string at = sessionId; seen.insert(at).second;) {
+    BOUGH_TRY(const auto session, backend.session(at));
+    BOUGH_TRY(const auto found, session->ownSequenceOf(entryId));
+    if (found) {
+      BOUGH_TRY(const Entry first, session->header());
+      BOUGH_TRY(checkFormat(first, at, backend.describe(), 0, backend.serializer().schemaVersion()));
+      return at;
+    }
+    BOUGH_TRY(const auto origin, session->origin());
+    if (!origin) break;
+    at = origin->sessionId;
+  }
+  return fail(ErrorCode::NotFound, fmt::format("no session has an entry {} of its own", entryId));
+}
+
+}  // namespace
+
+Result<ErasurePlan> planErasure(SharingBackend& backend, const Erasure& erasure, IdGenerator& ids, Clock& clock,
+                                const std::function<void(const Entry&)>& use) {
+  BOUGH_TRY(checkErasure(erasure));
+  ErasurePlan plan{.sessionId = erasure.sessionId,
+                   .by = erasure.by,
+                   .reason = erasure.reason,
+                   .timestamp = formatTimestamp(clock.nowMs()),
+                   .targets = {},
+                   .attachments = {},
+                   .wayBacks = {}};
+  BOUGH_TRY(const auto session, backend.open(erasure.sessionId));
+  BOUGH_TRY(const auto loaded, session->load({.ids = erasure.entryIds, .asStored = true}));
+  std::unordered_set<std::string> found;
+  for (const Entry& entry : loaded.entries) {
+    BOUGH_TRY(const auto owner, ownerOf(backend, erasure.sessionId, entry.id));
+    BOUGH_TRY(addTarget(plan, owner, entry, ids));
+    use(entry);
+    found.insert(entry.id);
+  }
+  const auto missing = std::ranges::find_if(erasure.entryIds, [&](const auto& id) { return !found.contains(id); });
+  if (missing == erasure.entryIds.end()) return plan;
+  return fail(ErrorCode::NotFound,
+              fmt::format("session {} has no entry {}", erasure.sessionId, missing->substr(0, 130)),
+              "`bough show --all` lists the entries with their ids");
+}
+
+}  // namespace bough

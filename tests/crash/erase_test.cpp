@@ -1,0 +1,172 @@
+// An erasure, cut off at any point: after the next open it is finished everywhere, or was never begun.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/json/json_scan.h"
+#include "crash/ledger.h"
+
+namespace bough {
+namespace {
+
+constexpr std::size_t kLarge = 1500;
+
+StoreOptions options() {
+  StoreOptions made;
+  made.attachmentBytes = 1000;
+  return made;
+}
+
+// m1 is in the log of a, in a detached copy and in the trash; m2 is an attachment of them.
+void prepare(SimFileSystem& files) {
+  Ledger ledger;
+  World world(files, options());
+  ASSERT_TRUE(ledger.create(world, "a"));
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(ledger.append(world, "a", {message(fmt::format("m{}", i), i == 2 ? kLarge : 300)}));
+  }
+  for (const std::string id : {"copy", "thrown"}) {
+    ASSERT_TRUE(world->branchFromEntry("a", "m3", {.sessionId = id}));
+    ASSERT_TRUE(world->maintenance().detach(id));
+  }
+  ASSERT_TRUE(world->trashSession("thrown"));
+  ASSERT_TRUE(world->archiveSession("copy"));
+}
+
+Result<ErasureReport> erase(World& world) {
+  return world->maintenance().erase({.sessionId = "a", .entryIds = {"m1", "m2"}, .by = "me", .reason = "a request"});
+}
+
+// The texts of what is erased.
+std::vector<std::string> secrets() {
+  std::vector<std::string> texts;
+  for (const Entry& entry : {message("m1", 300), message("m2", kLarge)}) {
+    texts.push_back(entry.payload.substr(entry.payload.size() / 2, 60));
+  }
+  return texts;
+}
+
+std::vector<std::string> filesWithSecrets(const SimFileSystem& files) {
+  std::vector<std::string> found;
+  for (const auto& [path, bytes] : filesBelow(files, "/store")) {
+    for (const std::string& secret : secrets()) {
+      if (bytes.contains(secret)) found.push_back(path);
+    }
+  }
+  return found;
+}
+
+// True when m1 and m2 are erased in every session, false when they are whole in every one.
+void checkWhole(SimFileSystem& files, World& world, bool& erased) {
+  const auto first = world->loadEntry("a", "m1");
+  ASSERT_TRUE(first) << first.error().message;
+  erased = first->redacted;
+  const auto trash = world->listTrash();
+  ASSERT_TRUE(trash && trash->size() == 1);
+  ASSERT_TRUE(world->restoreSession(trash->front().trashId));
+  for (const std::string id : {"a", "copy", "thrown"}) {
+    SCOPED_TRACE(id);
+    for (const auto& [entryId, bytes] : {std::pair{"m0", 300UL}, {"m1", 300UL}, {"m2", kLarge}, {"m3", 300UL}}) {
+      const auto entry = world->loadEntry(id, entryId);
+      ASSERT_TRUE(entry) << entry.error().message;
+      const bool isTarget = entryId == std::string("m1") || entryId == std::string("m2");
+      EXPECT_EQ(entry->redacted, erased && isTarget) << entryId;
+      if (!entry->redacted) {
+        EXPECT_EQ(entry->payload, message(entryId, bytes).payload) << entryId;
+      }
+    }
+    const auto verified = world->verifySession(id);
+    ASSERT_TRUE(verified) << verified.error().message;
+    EXPECT_EQ(verified->problemCount, 0U);
+    const auto receipts = world->loadSessionEntries(id, {.type = "redaction"});
+    ASSERT_TRUE(receipts);
+    EXPECT_EQ(receipts->size(), erased ? 2U : 0U);
+  }
+  if (erased) {
+    EXPECT_EQ(filesWithSecrets(files), std::vector<std::string>{});
+  }
+  EXPECT_FALSE(files.contents("/store/erasure.json").has_value());
+}
+
+void cutErasureEverywhere() {
+  SimFileSystem base;
+  prepare(base);
+  if (testing::Test::HasFailure()) return;
+  auto files = base.processCrash();
+  {
+    World world(*files, options(), 2);
+    const auto report = erase(world);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->removedAttachments, 1U);
+  }
+  ASSERT_EQ(filesWithSecrets(*files), std::vector<std::string>{});
+  std::size_t finished = 0;
+  std::size_t unbegun = 0;
+  const auto check = [&](CrashImage& image) {
+    if (testing::Test::HasFailure()) return;
+    SCOPED_TRACE(image.description);
+    bool erased = false;
+    {
+      World world(*image.files, options(), 3);
+      ASSERT_TRUE(world.isOpen()) << world.error().message;
+      checkWhole(*image.files, world, erased);
+    }
+    ++(erased ? finished : unbegun);
+    auto later = powerLossNow(*image.files);
+    if (erased) {
+      EXPECT_EQ(filesWithSecrets(*later), std::vector<std::string>{}) << "after a second crash, of the power";
+    }
+  };
+  files->forEachCrash({.writeStepBytes = 701, .exhaustivePages = 2, .exhaustiveImages = 24, .samples = 4}, check);
+  for (std::uint64_t operation = 0; operation <= files->operationCount(); ++operation) {
+    const CrashPoint point{.operation = operation, .bytes = {}};
+    CrashImage image{.point = point,
+                     .description = "the process died after " + files->operationName(operation),
+                     .files = files->processCrash(point)};
+    check(image);
+  }
+  EXPECT_GT(finished, 40U);
+  EXPECT_GT(unbegun, 2U);
+}
+
+TEST(Erasing, IsFinishedOrNeverBegunAfterACrashAtAnyPoint) {
+  cutErasureEverywhere();
+}
+
+// A call that fails leaves the journal to whoever opens the store next.
+TEST(Erasing, IsFinishedAfterAnyFailedCall) {
+  SimFileSystem base;
+  prepare(base);
+  if (testing::Test::HasFailure()) return;
+  std::uint64_t calls = 0;
+  std::uint64_t before = 0;
+  {
+    auto files = base.processCrash();
+    World world(*files, options(), 2);
+    before = files->callCount();
+    ASSERT_TRUE(erase(world));
+    calls = files->callCount();
+  }
+  for (std::uint64_t call = before + 1; call <= calls; call += 2) {
+    auto files = base.processCrash();
+    bool done = false;
+    {
+      World world(*files, options(), 2);
+      files->failOperation(call, 5 /* EIO */);
+      done = erase(world).has_value();
+      files->clearFaults();
+    }
+    SCOPED_TRACE(fmt::format("call {} failed", call));
+    World world(*files, options(), 3);
+    ASSERT_TRUE(world.isOpen());
+    bool erased = false;
+    checkWhole(*files, world, erased);
+    if (done) {
+      EXPECT_TRUE(erased);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace bough

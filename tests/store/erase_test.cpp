@@ -1,0 +1,261 @@
+// What is erased is in no file of the store any more; what is not stays as it was.
+#include <gtest/gtest.h>
+
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
+#include "bough/catalog.h"
+#include "store_support.h"
+
+namespace bough {
+namespace {
+
+const std::string kSecret = "the number of the customer's card is 4111-1111-1111-1111";
+
+class EraseTest : public StoreTest {
+ protected:
+  // Every file of the store that holds the secret, also compressed ones.
+  [[nodiscard]] std::vector<std::string> filesWithSecret(const std::string& secret = kSecret) const {
+    std::vector<std::string> found;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(folder.path())) {
+      if (each.is_regular_file() && slurp(each.path().string()).contains(secret)) found.push_back(each.path().string());
+    }
+    for (const std::string& id : must(store->listSessions())) {
+      must(must(store->session(id)).exportLines([&](std::string_view line) {
+        if (line.contains(secret)) found.push_back("a line of " + id);
+        return true;
+      }));
+    }
+    for (const TrashedSession& each : must(store->listTrash())) {
+      must(store->maintenance().exportTrashed(each.trashId, [&](std::string_view line) {
+        if (line.contains(secret)) found.push_back("a line of " + each.trashId);
+        return true;
+      }));
+    }
+    return found;
+  }
+  Result<ErasureReport> erase(const std::string& id, std::vector<std::string> entries) {
+    return store->maintenance().erase(
+        {.sessionId = id, .entryIds = std::move(entries), .by = "me", .reason = "a request"});
+  }
+  // A session s of four entries, the second of which holds the secret.
+  void fillWithSecret() {
+    must(store->createSession({.sessionId = "s"}));
+    must(store->appendSessionEntries("s", {message("one", "e1"), message(kSecret, "e2"), message("three", "e3")}));
+    must(store->appendSessionEntries("s", {message("four", "e4")}));
+  }
+};
+
+TEST_F(EraseTest, TheTreeStaysAndAReceiptTakesThePayloadsPlace) {
+  fillWithSecret();
+  must(store->moveHead("s", "e3"));
+  const auto before = must(store->loadSessionEntries("s"));
+  const std::string payload = message(kSecret).payload;
+  const auto report = must(erase("s", {"e2"}));
+  ASSERT_EQ(report.entries.size(), 1U);
+  std::string digest = Sha256::of(payload);
+  for (char& c : digest) c = static_cast<char>(std::toupper(c));
+  EXPECT_EQ(report.entries[0].sha256, digest);
+  EXPECT_EQ(report.entries[0].bytes, payload.size());
+  EXPECT_EQ(report.rewritten, (Ids{"s"}));
+
+  const auto after = must(store->loadSessionEntries("s"));
+  ASSERT_EQ(after.size(), before.size() + 1);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(after[i].id, before[i].id);
+    EXPECT_EQ(after[i].parentId, before[i].parentId);
+    EXPECT_EQ(after[i].type, before[i].type);
+    EXPECT_EQ(after[i].timestamp, before[i].timestamp);
+    if (after[i].id != "e2") {
+      EXPECT_EQ(after[i].payload, before[i].payload);
+    }
+  }
+  const Entry erased = must(store->loadEntry("s", "e2"));
+  EXPECT_TRUE(erased.redacted);
+  const Entry& receipt = after.back();
+  EXPECT_EQ(receipt.id, report.entries[0].receiptId);
+  EXPECT_EQ(receipt.type, "redaction");
+  EXPECT_EQ(receipt.payload, R"({"entryId":"e2","by":"me","reason":"a request","erased":{"sha256":")" + digest +
+                                 R"(","bytes":)" + std::to_string(payload.size()) + "}}");
+  EXPECT_EQ(must(store->sessionState("s")).headId, "e3");
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+  EXPECT_EQ(must(store->verifySession("s")).noteCount, 0U);
+  EXPECT_TRUE(filesWithSecret().empty());
+  must(store->appendSessionEntries("s", {message("five", "e5")}));
+  EXPECT_EQ(*must(store->loadEntry("s", "e5")).parentId, "e3");
+}
+
+TEST_F(EraseTest, NoFileOfTheStoreHoldsItAnyMore) {
+  fillWithSecret();
+  const std::string line = slurp(logPath("s"));
+  must(store->branchFromEntry("s", "e3", {.sessionId = "fork"}));
+  must(store->appendSessionEntries("fork", {message("own", "f1")}));
+  for (const std::string id : {"detached", "archived", "thrown"}) {
+    must(store->branchFromEntry("s", "e4", {.sessionId = id}));
+    must(store->maintenance().detach(id));
+  }
+  must(store->archiveSession("archived"));
+  must(store->trashSession("thrown"));
+  spill(folder / "sessions/s.v0", line);
+  // Torn bytes: the line whole, its beginning, and its middle behind a hole.
+  const std::size_t at = line.find(R"({"id":"e2")");
+  const std::string torn = line.substr(at, line.find('\n', at) - at);
+  spill(folder / "sessions/other.torn", "{\"torn\":{}}\n" + torn + "\n" + torn.substr(0, torn.size() - 30) + "\n" +
+                                            std::string(20, '\0') + torn.substr(40) + "\n\nkept\n");
+  auto catalog = must(Catalog::open(*store, {}));
+  must(catalog->catchUp({.search = true}));
+  EXPECT_EQ(must(catalog->search("customer")).size(), 3U);
+  catalog.reset();
+  ASSERT_GE(filesWithSecret().size(), 5U);
+
+  must(erase("fork", {"e2"}));
+  EXPECT_EQ(filesWithSecret(), Ids{});
+  EXPECT_EQ(filesWithSecret("4111"), Ids{});
+  for (const std::string id : {"s", "fork", "detached", "archived"}) {
+    EXPECT_TRUE(must(store->loadEntry(id, "e2")).redacted) << id;
+    EXPECT_EQ(must(store->verifySession(id)).problemCount, 0U) << id;
+  }
+  EXPECT_TRUE(must(store->sessionState("archived")).archived);
+  EXPECT_TRUE(slurp(folder / "sessions/other.torn").contains("kept"));
+  const auto trash = must(store->listTrash());
+  must(store->restoreSession(trash.at(0).trashId));
+  EXPECT_TRUE(must(store->loadEntry("thrown", "e2")).redacted);
+  catalog = must(Catalog::open(*store, {}));
+  must(catalog->catchUp({.search = true}));
+  EXPECT_TRUE(must(catalog->search("customer")).empty());
+  EXPECT_EQ(must(catalog->search("three")).size(), 4U);
+}
+
+TEST_F(EraseTest, AnAttachmentGoesUnlessOthersUseIt) {
+  const std::string large = std::string(300'000, 'x') + kSecret;
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message(large, "e1"), message(large, "e2")}));
+  ASSERT_FALSE(filesWithSecret().empty());
+  const auto first = must(erase("s", {"e1"}));
+  EXPECT_EQ(first.removedAttachments, 0U);
+  EXPECT_EQ(first.keptAttachments.size(), 1U);
+  EXPECT_EQ(first.entries[0].bytes, message(large).payload.size());
+  const auto second = must(erase("s", {"e2"}));
+  EXPECT_EQ(second.removedAttachments, 1U);
+  EXPECT_EQ(second.entries[0].sha256, first.entries[0].sha256);
+  EXPECT_EQ(filesWithSecret(), Ids{});
+  EXPECT_TRUE(must(store->findUnusedAttachments()).empty());
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
+TEST_F(EraseTest, WhatWasConvertedFromItGoesToo) {
+  fillWithSecret();
+  must(store->createSession({.sessionId = "m"}));
+  const std::string wayBack = must(store->putAttachment(R"({"entries":[{"entryId":"e2","raw":")" + kSecret + "\"}]}"));
+  Entry converted = message("converted: " + kSecret, "c1");
+  converted.meta = R"({"migration":{"sources":[{"entryId":"e2"}]}})";
+  must(store->appendSessionEntries(
+      "m", {entryOf("custom", R"({"kind":"provider_migration","wayBack":")" + wayBack + "\"}", "marker"), converted,
+            message("other", "c2")}));
+  const auto report = must(erase("s", {"e2"}));
+  EXPECT_EQ(report.entries.size(), 2U);
+  EXPECT_EQ(filesWithSecret(), Ids{});
+  EXPECT_TRUE(must(store->loadEntry("m", "c1")).redacted);
+  EXPECT_FALSE(must(store->loadEntry("m", "c2")).redacted);
+}
+
+TEST_F(EraseTest, ADamagedCopyGoesAndStaysDamage) {
+  fillWithSecret();
+  must(store->branchFromEntry("s", "e4", {.sessionId = "d"}));
+  must(store->maintenance().detach("d"));
+  store.reset();
+  std::string bytes = slurp(logPath("d"));
+  const std::size_t at = bytes.find("\"timestamp\"", bytes.find(R"({"id":"e2")"));
+  bytes[at + 3] = '#';
+  spill(logPath("d"), bytes);
+  store = open();
+  ASSERT_EQ(must(store->verifySession("d")).problemCount, 1U + 1U);  // the line, and the child without its parent
+  must(erase("s", {"e2"}));
+  EXPECT_EQ(filesWithSecret(), Ids{});
+  EXPECT_EQ(must(store->verifySession("d")).problemCount, 2U);
+  EXPECT_EQ(must(store->loadEntry("d", "e3")).payload, message("three").payload);
+}
+
+TEST_F(EraseTest, AnotherEntryOfTheSameIdStays) {
+  fillWithSecret();
+  fill("t", 3);
+  must(erase("s", {"e2"}));
+  EXPECT_EQ(must(store->loadEntry("t", "e2")).payload, message("m2").payload);
+  EXPECT_FALSE(must(store->loadEntry("t", "e2")).redacted);
+}
+
+TEST_F(EraseTest, TornBytesOfTheLogAreNotLost) {
+  fillWithSecret();
+  store.reset();
+  const std::string bytes = slurp(logPath("s"));
+  spill(logPath("s"), bytes + R"({"id":"late","parentId":"e4","type":"message","timest)");
+  store = open();
+  must(erase("s", {"e2"}));
+  EXPECT_TRUE(slurp(folder / "sessions/s.torn").contains("\"late\""));
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
+TEST_F(EraseTest, RefusesWhatCannotBeErased) {
+  fillWithSecret();
+  const std::string header = must(store->loadSessionEntries("s")).front().id;
+  EXPECT_EQ(refused(erase("s", {header})).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused(erase("s", {"e2", "nobody"})).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(erase("nowhere", {"e2"})).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(erase("s", {})).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused(store->maintenance().erase({.sessionId = "s", .entryIds = {"e2"}, .by = "me"})).code,
+            ErrorCode::InvalidArgument);
+  EXPECT_EQ(must(store->loadEntry("s", "e2")).payload, message(kSecret).payload);
+  must(erase("s", {"e2"}));
+  EXPECT_EQ(refused(erase("s", {"e2"})).code, ErrorCode::InvalidArgument);
+  EXPECT_FALSE(std::filesystem::exists(folder / "erasure.json"));
+}
+
+TEST_F(EraseTest, ASessionThatIsOpenElsewhereGoesOn) {
+  fillWithSecret();
+  const auto other = open();
+  ASSERT_EQ(must(other->loadEntry("s", "e2")).payload, message(kSecret).payload);
+  must(other->appendSessionEntries("s", {message("five", "e5")}));
+  must(erase("s", {"e2"}));
+  EXPECT_TRUE(must(other->loadEntry("s", "e2")).redacted);
+  must(other->appendSessionEntries("s", {message("six", "e6")}));
+  EXPECT_EQ(must(store->loadEntry("s", "e6")).payload, message("six").payload);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
+TEST_F(EraseTest, ACatalogThatIsOpenElsewhereGoesOn) {
+  fillWithSecret();
+  const auto catalog = must(Catalog::open(*store, {}));
+  must(catalog->catchUp({.search = true}));
+  must(erase("s", {"e2"}));
+  must(store->appendSessionEntries("s", {message("five", "e5")}));
+  must(catalog->catchUp({.search = true}));
+  EXPECT_TRUE(must(catalog->search("customer")).empty());
+  EXPECT_EQ(must(catalog->search("five")).size(), 1U);
+  EXPECT_EQ(filesWithSecret(), Ids{});
+}
+
+TEST(EraseInMemory, TheTreeStaysAndThePayloadGoes) {
+  auto store = must(SessionStore::open("memory:"));
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("one", "e1"), message(kSecret, "e2"), message("three", "e3")}));
+  must(store->branchFromEntry("s", "e3", {.sessionId = "d"}));
+  must(store->maintenance().detach("d"));
+  must(store->branchFromEntry("s", "e3", {.sessionId = "thrown"}));
+  must(store->maintenance().detach("thrown"));
+  const std::string trashId = must(store->trashSession("thrown")).trashId;
+  const auto report =
+      must(store->maintenance().erase({.sessionId = "s", .entryIds = {"e2"}, .by = "me", .reason = "a request"}));
+  EXPECT_EQ(report.entries.size(), 1U);
+  EXPECT_EQ(report.rewritten.size(), 3U);
+  must(store->restoreSession(trashId));
+  for (const std::string id : {"s", "d", "thrown"}) {
+    EXPECT_TRUE(must(store->loadEntry(id, "e2")).redacted) << id;
+    must(must(store->session(id)).exportLines([&](std::string_view line) {
+      EXPECT_FALSE(line.contains(kSecret)) << id;
+      return true;
+    }));
+  }
+  EXPECT_EQ(idsOf(*store, "s", {.type = "message"}), (Ids{"e1", "e2", "e3"}));
+}
+
+}  // namespace
+}  // namespace bough
