@@ -9,6 +9,8 @@
 #include <new>
 #include <string>
 
+#include "bough/catalog.h"
+#include "bough/context.h"
 #include "support/entries.h"
 #include "support/temp_folder.h"
 
@@ -72,10 +74,12 @@ struct World {
 
 enum class Ended { Well, WithError, ByException };
 
-// Runs `call` in a fresh world each time, with another failing allocation, until none fails any more.
+// Runs `call` in a fresh world each time, with another failing allocation, until none fails any more. A call that makes
+// thousands of them leaves out some of the later ones: they are made again and again by the same lines.
 template <typename Call, typename Check>
 void failEach(const StoreOptions& options, Call call, Check check) {
-  for (long place = 0;; ++place) {
+  constexpr long kEach = 150;
+  for (long place = 0;; place += place < kEach ? 1 : 1 + place / 30) {
     SCOPED_TRACE("allocation " + std::to_string(place));
     World world(options);
     ::alarm(60);  // a call that hangs ends the test
@@ -165,6 +169,86 @@ TEST(Memory, AForkIsThereOrNot) {
         EXPECT_EQ(world.ids("f").size(), 4U);  // its header, what it shares, its own
         world.expectSound("f");
         world.expectSound();
+      });
+}
+
+// While the memory suffices.
+template <typename Work>
+auto undisturbed(Work work) {
+  const long left = std::exchange(allocationsLeft, -1);
+  auto result = work();
+  allocationsLeft = left;
+  return result;
+}
+
+// A conversation with a call and its result, in two dialects.
+bool addConversation(World& world) {
+  must(world.store->appendSessionEntries(
+      "s", {userText("What is the weather in Paris?"),
+            assistant("anthropic", R"({"id":"msg_1","model":"claude-x","role":"assistant","content":[{"type":"text",)"
+                                   R"("text":"Let me look."},{"type":"tool_use","id":"t1","name":"weather",)"
+                                   R"("input":{"city":"Paris"}}],"usage":{"input_tokens":10,"output_tokens":5}})"),
+            toolResult("t1", "cloudy"), assistantText("It is cloudy.")}));
+  return true;
+}
+
+TEST(Memory, AContextIsBuiltOrNotAndChangesNothing) {
+  failEach(
+      {},
+      [](World& world) {
+        undisturbed([&] { return addConversation(world); });
+        return buildContext(*world.store, "s", {.dialect = Dialect::OpenaiChat}).has_value();
+      },
+      [](World& world, Ended) {
+        const auto context = buildContext(*world.store, "s", {.dialect = Dialect::OpenaiChat});
+        ASSERT_TRUE(context) << context.error().message;
+        EXPECT_TRUE(context->messages.contains("cloudy"));
+        world.expectSound();
+      });
+}
+
+void expectCatalog(Catalog& catalog) {
+  const auto taken = catalog.catchUp({.search = true});
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_EQ(must(catalog.count()), 1U);
+  const auto rows = must(catalog.list());
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows.front().assistantMessages, 2U);
+  EXPECT_EQ(rows.front().tokens.inputTokens, 10U);
+  EXPECT_EQ(must(catalog.search("cloudy")).size(), 2U);
+  EXPECT_EQ(must(catalog.usage()).total.tokens.outputTokens, 5U);
+}
+
+TEST(Memory, ACatalogIsMadeOrNotAndTheNextOneIsRight) {
+  failEach(
+      {},
+      [](World& world) {
+        undisturbed([&] { return addConversation(world); });
+        auto catalog = Catalog::open(*world.store);
+        return catalog && (*catalog)->catchUp({.search = true}) && (*catalog)->list() && (*catalog)->search("cloudy") &&
+               (*catalog)->usage();
+      },
+      [](World& world, Ended) {
+        expectCatalog(*must(Catalog::open(*world.store)));
+        world.expectSound();
+      });
+}
+
+TEST(Memory, ACatalogThatIsOpenGoesOn) {
+  std::unique_ptr<Catalog> catalog;
+  failEach(
+      {},
+      [&](World& world) {
+        undisturbed([&] {
+          catalog = must(Catalog::open(*world.store));
+          must(catalog->catchUp({.search = true}));
+          return addConversation(world);
+        });
+        return catalog->catchUp({.search = true}) && catalog->list() && catalog->search("cloudy") && catalog->usage();
+      },
+      [&](World&, Ended) {
+        expectCatalog(*catalog);
+        catalog.reset();
       });
 }
 
