@@ -35,6 +35,7 @@ std::vector<Benchmark> catalogBenchmarks();
 std::vector<Benchmark> messageBenchmarks();
 std::vector<Benchmark> agentBenchmarks();
 std::vector<Benchmark> postgresBenchmarks();
+std::vector<Benchmark> sizeBenchmarks();
 
 /// Seconds that `work` takes.
 double timed(const std::function<void()>& work);
