@@ -7,7 +7,7 @@
 
 #include "base/system/file_io.h"
 #include "base/try.h"
-#include "store/file/erasure_journal.h"
+#include "store/file/parts/erasure_journal.h"
 #include "store/sharing/erasure_plan.h"
 
 namespace bough {

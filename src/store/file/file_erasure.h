@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "log/file/log_files.h"
-#include "store/file/erased_lines.h"
 #include "store/file/file_store.h"
 #include "store/file/open_logs.h"
+#include "store/file/parts/erased_lines.h"
 #include "store/sharing/sharing_backend.h"
 
 namespace bough {

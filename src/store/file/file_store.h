@@ -18,8 +18,8 @@
 #include "base/system/environment.h"
 #include "bough/store.h"
 #include "log/file/log_files.h"
-#include "store/file/attachments.h"
-#include "store/file/change_map.h"
+#include "store/file/parts/attachments.h"
+#include "store/file/parts/change_map.h"
 
 namespace bough {
 

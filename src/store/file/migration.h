@@ -17,7 +17,7 @@
 #include "bough/error.h"
 #include "bough/maintenance.h"
 #include "log/file/log_files.h"
-#include "store/file/attachments.h"
+#include "store/file/parts/attachments.h"
 
 namespace bough {
 

@@ -8,8 +8,8 @@
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "log/session_log.h"
-#include "store/file/change_map.h"
 #include "store/file/file_store.h"
+#include "store/file/parts/change_map.h"
 #include "store/rules/append_rules.h"
 
 namespace bough {

@@ -1,4 +1,4 @@
-#include "store/file/erasure_journal.h"
+#include "store/file/parts/erasure_journal.h"
 
 #include <fmt/format.h>
 

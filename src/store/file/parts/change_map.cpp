@@ -1,4 +1,4 @@
-#include "store/file/change_map.h"
+#include "store/file/parts/change_map.h"
 
 #include <cstring>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "store/file/attachments.h"
+#include "store/file/parts/attachments.h"
 
 #include <fmt/format.h>
 

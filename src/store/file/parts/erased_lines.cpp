@@ -1,4 +1,4 @@
-#include "store/file/erased_lines.h"
+#include "store/file/parts/erased_lines.h"
 
 #include <fmt/format.h>
 
