@@ -109,7 +109,11 @@ Result<void> Intake::readLog(const SessionState& state) {
   if (titleLost_) {
     if (auto chosen = chooseTitle(); !chosen) return chosen;
   }
-  finish(state);
+  // Reading may have found damage that the index did not know of.
+  BOUGH_TRY(const auto found, store_.sessionState(sessionId));
+  SessionState now = state;
+  now.problemCount = found.problemCount;
+  finish(now);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
+#include "base/model/unreadable.h"
 #include "base/system/environment.h"
 #include "base/try.h"
 #include "context/provider_migration.h"
@@ -112,8 +113,15 @@ class Migrator {
     push(std::move(marker));
   }
 
-  // Appends an entry to the fork's own branch.
+  // Appends an entry to the fork's own branch. A placeholder of a damaged line stays one, as text: its bytes are in the
+  // log of the source.
   void push(Entry entry) {
+    if (isUnreadable(entry)) {
+      const std::string text = unreadableText(entry);
+      entry.type = entry_type::kCustom;
+      entry.payload.clear();
+      json::Writer(entry.payload).beginObject().member("kind", kUnreadableType).member("text", text).endObject();
+    }
     entry.id = ids_.next();
     entry.parentId = lastId_;
     lastId_ = entry.id;

@@ -28,19 +28,17 @@ Error replacedError(const std::string& path) {
 // The log as an append sees it. What stands before it in the group is among the batch's lines.
 class BatchWriter::View final : public LogView {
  public:
-  View(LogFile& file, LogIndex& index, StoredLines& stored, const NewLines& lines, const EntrySerializer& serializer,
-       std::uint64_t tornBytes)
-      : file_(file), index_(index), stored_(stored), lines_(lines), serializer_(serializer), tornBytes_(tornBytes) {}
+  View(LogFile& file, LogIndex& index, StoredLines& stored, const NewLines& lines, std::uint64_t tornBytes)
+      : file_(file), index_(index), stored_(stored), lines_(lines), tornBytes_(tornBytes) {}
 
   Result<std::optional<Entry>> entryOf(std::string_view id) override {
     const auto ordinal = index_.find(id);
     if (!ordinal) return std::nullopt;
-    auto line = stored_.text(*ordinal);
-    if (!line && !line.error().isStaleIndex()) return std::unexpected(line.error().error());
-    stale_ = stale_ || !line;
-    if (!line) return std::unexpected(damaged());
-    BOUGH_TRY(auto entry, serializer_.decode(*line));
-    return entry;
+    auto entries = stored_.entries({*ordinal});
+    if (!entries && !entries.error().isStaleIndex()) return std::unexpected(entries.error().error());
+    stale_ = stale_ || !entries;
+    if (!entries) return std::unexpected(damaged());
+    return std::move(entries->front());
   }
   Result<bool> contains(std::string_view id) override {
     return id == index_.ends().tailId || index_.find(id).has_value();
@@ -66,7 +64,6 @@ class BatchWriter::View final : public LogView {
   LogIndex& index_;
   StoredLines& stored_;
   const NewLines& lines_;
-  const EntrySerializer& serializer_;
   std::uint64_t tornBytes_;
   bool stale_ = false;
   std::string movedHead_;
@@ -245,7 +242,7 @@ Result<BatchWriter::Outcome> BatchWriter::prepare(const Group& group) {
     if (loaded.error().isStaleIndex()) return Outcome::StaleIndex;
     return std::unexpected(loaded.error().error());
   }
-  View view(parts_.file, parts_.index, parts_.lines, lines_, serializer_, torn_.untoldBytes());
+  View view(parts_.file, parts_.index, parts_.lines, lines_, torn_.untoldBytes());
   lines_.clear();
   outcomes_.clear();
   for (AppendWork* work : group) {

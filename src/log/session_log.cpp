@@ -107,8 +107,7 @@ Result<SessionLog::Header> SessionLog::header() {
   if (!header->empty()) return Header{.text = *header, .generation = parts.index.generation()};
   if (parts.file.source().damagedAt()) return std::unexpected(unpackError(parts.file.opened()));
   return fail(ErrorCode::Damaged, fmt::format("{} holds no entry", parts.file.path()),
-              "it is empty or not a session file; move it out of the store, or "
-              "see `bough verify`");
+              "it is empty or not a session file; move it out of the store, or see `bough verify`");
 }
 
 Result<std::string> SessionLog::unreadBeginning() {
@@ -178,8 +177,7 @@ Result<LogPath> SessionLog::branch(Ordinal leaf, std::size_t limit) {
       const Ordinal parent = index.records().record(at).parent;
       if (index.records().damaged()) break;
       if (parent == kElsewhere) {
-        BOUGH_TRY(const std::string line, lines.text(at));
-        path.continuesAt = json::findString(line, "parentId").value_or("");
+        BOUGH_TRY(path.continuesAt, lines.parentIdOf(at));
       }
       at = parent;
     }
@@ -230,7 +228,8 @@ Result<void> SessionLog::readAll(const std::function<bool(Ordinal, const std::st
     if (again > 0 && (lines.empty() || lines.front() != last)) return changedWhileRead(path());
     if (lines.size() == again) return {};
     for (std::size_t i = again; i < lines.size(); ++i) {
-      if (!use(from++, lines[i])) return {};
+      const Ordinal ordinal = from++;
+      if (!lines[i].empty() && !use(ordinal, lines[i])) return {};
     }
     last = std::move(lines.back());
   }
@@ -244,7 +243,7 @@ Result<std::uint64_t> SessionLog::scanWhole(ScanSink& sink) {
   LogParts& parts = inside_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(parts.index.refresh());
-  ScanState state;
+  ScanState state{.countedBytes = parts.index.summary().coveredBytes};
   const auto trailing = scanLog(parts.file.source(), serializer_, state, sink);
   if (!trailing) return std::unexpected(parts.file.ioError(trailing.error(), "read"));
   if (parts.file.source().damagedAt()) {

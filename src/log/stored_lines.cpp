@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "log/format/sealed_entry.h"
 
@@ -113,6 +114,17 @@ Indexed<void> StoredLines::useRun(std::string_view bytes, std::uint64_t begin, s
 Indexed<std::vector<std::string>> StoredLines::texts(const std::vector<Ordinal>& ordinals) {
   std::vector<std::string> texts;
   texts.reserve(ordinals.size());
+  if (index_.summary().problemCount > 0 &&
+      std::ranges::any_of(ordinals, [&](Ordinal at) { return isUnreadable(at); })) {
+    for (const Ordinal ordinal : ordinals) {
+      if (isUnreadable(ordinal)) {
+        texts.emplace_back();
+      } else {
+        BOUGH_TRY(texts.emplace_back(), text(ordinal));
+      }
+    }
+    return texts;
+  }
   BOUGH_TRY(forEach(ordinals, [&](const StoredLine& line) {
     texts.emplace_back(line.text);
     return line.holds();
@@ -126,16 +138,81 @@ Indexed<std::string> StoredLines::text(Ordinal ordinal) {
 }
 
 Indexed<std::vector<Entry>> StoredLines::entries(const std::vector<Ordinal>& ordinals) {
+  if (index_.summary().problemCount == 0) return readableEntries(ordinals);
+  std::vector<Ordinal> readable;
+  std::ranges::copy_if(ordinals, std::back_inserter(readable), [&](Ordinal ordinal) { return !isUnreadable(ordinal); });
+  if (readable.size() == ordinals.size()) return readableEntries(ordinals);
+  BOUGH_TRY(auto read, readableEntries(readable));
+  std::vector<Entry> entries;
+  auto next = read.begin();
+  for (const Ordinal ordinal : ordinals) {
+    if (isUnreadable(ordinal)) {
+      BOUGH_TRY(auto lost, lostEntry(ordinal));
+      entries.push_back(std::move(lost));
+    } else {
+      entries.push_back(std::move(*next++));
+    }
+  }
+  return entries;
+}
+
+// A line that its seal vouches for and that is not an entry all the same costs that entry.
+Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Ordinal>& ordinals) {
   std::vector<Entry> entries;
   entries.reserve(ordinals.size());
-  std::optional<Error> damage;
   BOUGH_TRY(forEach(ordinals, [&](const StoredLine& line) {
     auto holds = decode(line, entries);
-    if (!holds && !damage) damage = std::move(holds.error());
-    return holds.value_or(true);
+    if (holds) return *holds;
+    const IndexRecord record = index_.records().record(ordinals[entries.size()]);
+    const auto keys = readCanonicalKeys(line.text);
+    entries.push_back(unreadableEntry(keys ? std::string(keys->id) : unreadableId(record.offset),
+                                      std::string(keys ? keys->parentId.value_or("") : ""), record.offset,
+                                      record.length, holds.error().message));
+    return true;
   }));
-  if (damage) return std::unexpected(std::move(*damage));
   return entries;
+}
+
+bool StoredLines::isUnreadable(Ordinal ordinal) {
+  return index_.records().record(ordinal).unreadable != 0;
+}
+
+Indexed<Entry> StoredLines::lostEntry(Ordinal ordinal) {
+  const IndexRecord record = index_.records().record(ordinal);
+  BOUGH_TRY(std::string id, unreadableIdOf(ordinal, record));
+  BOUGH_TRY(std::string parentId, parentIdOf(ordinal));
+  return unreadableEntry(std::move(id), std::move(parentId), record.offset, record.length, "the bytes are damaged");
+}
+
+// The id at the beginning of the line when it is the one that the index knows, else the one that a child names.
+Indexed<std::string> StoredLines::unreadableIdOf(Ordinal ordinal, const IndexRecord& record) {
+  constexpr Ordinal kNear = 64;
+  const std::uint64_t seed = index_.records().seed();
+  const auto isIts = [&](std::string_view id) { return hashId(id, seed) == record.idHash; };
+  const std::string beginning = beginningOf(file_.source(), record);
+  if (const auto keys = readCanonicalKeys(beginning); keys && isIts(keys->id)) return std::string(keys->id);
+  const Ordinal end = std::min(index_.summary().count, ordinal + kNear);
+  for (Ordinal child = ordinal + 1; child < end; ++child) {
+    const IndexRecord candidate = index_.records().record(child);
+    if (candidate.parent != ordinal) continue;
+    const std::string text = beginningOf(file_.source(), candidate);
+    const auto keys = readCanonicalKeys(text);
+    if (keys && keys->parentId && isIts(*keys->parentId)) return std::string(*keys->parentId);
+  }
+  return unreadableId(record.offset);
+}
+
+Indexed<std::string> StoredLines::parentIdOf(Ordinal ordinal) {
+  const IndexRecord record = index_.records().record(ordinal);
+  if (record.parent == kNoOrdinal) return std::string();
+  if (record.parent != kElsewhere) return idOf(record.parent);
+  if (record.unreadable == 0) {
+    BOUGH_TRY(const std::string line, text(ordinal));
+    return json::findString(line, "parentId").value_or("");
+  }
+  const std::string beginning = beginningOf(file_.source(), record);
+  const auto keys = readCanonicalKeys(beginning);
+  return std::string(keys ? keys->parentId.value_or("") : "");
 }
 
 Result<bool> StoredLines::decode(const StoredLine& line, std::vector<Entry>& entries) {
@@ -158,6 +235,7 @@ Result<bool> StoredLines::decode(const StoredLine& line, std::vector<Entry>& ent
 }
 
 Indexed<std::string> StoredLines::idOf(Ordinal ordinal) {
+  if (isUnreadable(ordinal)) return unreadableIdOf(ordinal, index_.records().record(ordinal));
   BOUGH_TRY(const std::string line, text(ordinal));
   std::string storage;
   std::string_view reason;

@@ -60,11 +60,15 @@ class StoredLines {
 
   /// Gives the lines at these ordinals to `use`, which must not keep them.
   Indexed<void> forEach(const std::vector<Ordinal>& ordinals, const Use& use);
+  /// Empty for those that cannot be read.
   Indexed<std::vector<std::string>> texts(const std::vector<Ordinal>& ordinals);
+  /// For those that cannot be read, see base/unreadable.h.
   Indexed<std::vector<Entry>> entries(const std::vector<Ordinal>& ordinals);
   /// One line.
   Indexed<std::string> text(Ordinal ordinal);
   Indexed<std::string> idOf(Ordinal ordinal);
+  /// Empty for a root.
+  Indexed<std::string> parentIdOf(Ordinal ordinal);
   /// The first line; empty when there is none.
   Indexed<const std::string*> header();
   /// Reads the ids of tail and head into the index's ends, unless they are known.
@@ -83,6 +87,10 @@ class StoredLines {
   Indexed<void> readRecent(std::span<const IndexRecord> records, const Use& use);
   Indexed<void> useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
                        std::uint64_t knownUntil, const Use& use);
+  [[nodiscard]] bool isUnreadable(Ordinal ordinal);
+  Indexed<Entry> lostEntry(Ordinal ordinal);
+  Indexed<std::string> unreadableIdOf(Ordinal ordinal, const IndexRecord& record);
+  Indexed<std::vector<Entry>> readableEntries(const std::vector<Ordinal>& ordinals);
   /// Adds the entry of a line; false when its seal does not hold.
   Result<bool> decode(const StoredLine& line, std::vector<Entry>& entries);
 

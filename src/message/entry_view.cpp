@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "bough/message.h"
 
 namespace bough {
@@ -57,6 +58,7 @@ EntryPart viewPayload(const Entry& entry) {
 }
 
 std::string hiddenText(const Entry& entry) {
+  if (isUnreadable(entry)) return unreadableText(entry);
   const auto redaction = json::findMember(entry.payload, "redacted");
   const auto by = redaction ? json::findString(*redaction, "by") : std::nullopt;
   const auto reason = redaction ? json::findString(*redaction, "reason") : std::nullopt;
@@ -67,7 +69,7 @@ std::string hiddenText(const Entry& entry) {
 
 EntryView viewEntry(const Entry& entry) {
   EntryView view{.speaker = entry.type, .isMessage = entry.type == entry_type::kMessage, .parts = {}};
-  if (entry.redacted) {
+  if (entry.redacted || isUnreadable(entry)) {
     view.parts.push_back({.kind = BlockKind::Text, .text = hiddenText(entry), .name = {}});
     return view;
   }

@@ -224,7 +224,7 @@ TEST_F(DamagedFrame, CostsWhatStandsInIt) {
     EXPECT_LT(lines, 2001U);
     store = open();
     const Ids ids = idsOf(*store, "s");
-    EXPECT_EQ(ids.size() + 1, lines);
+    EXPECT_EQ(ids.size(), lines) << "without the header, with one for the place that cannot be read";
     EXPECT_EQ(ids.front(), "e0");
     EXPECT_EQ(ids.back(), "e1999");
     EXPECT_EQ(refused(store->loadEntry("s", "e1000")).code, ErrorCode::NotFound);
@@ -278,7 +278,8 @@ TEST_F(DamagedFrame, AnArchiveThatIsCutShortIsReadAsFarAsItGoes) {
     EXPECT_EQ(ids.front(), "e0");
     EXPECT_GT(must(store->sessionState("s")).problemCount, 0U);
     EXPECT_EQ(must(store->sessionState("s")).trailingBytes, 0U);
-    EXPECT_EQ(must(store->verifySession("s")).entries, ids.size() + 1);
+    EXPECT_EQ(must(store->verifySession("s")).entries, ids.size())
+        << "with the header, without the last, unreadable one";
     EXPECT_EQ(refused(store->appendSessionEntries("s", {message("x")})).code, ErrorCode::Damaged);
     EXPECT_EQ(slurp(zstdPath("s")), bytes);
   }

@@ -111,14 +111,15 @@ TEST_F(StoreTest, DamageInTheMiddleCostsItsLineAndIsReported) {
   std::string bytes = slurp(logPath("s"));
   bytes[bytes.find("\"id\":\"e3\"") + 60] = '\0';
   spill(logPath("s"), bytes);
-  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e4", "e5"})) << "also where it was read before";
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e3", "e4", "e5"})) << "also where it was read before";
+  EXPECT_EQ(must(store->loadEntry("s", "e3")).type, "unreadable");
   store = open();
   const auto report = must(store->verifySession("s"));
   EXPECT_EQ(report.problemCount, 1U);
   EXPECT_EQ(report.problems.at(0).kind, ProblemKind::Damage);
   EXPECT_EQ(report.problems.at(0).offset, bytes.find("{\"id\":\"e3\""));
   must(store->appendSessionEntries("s", {message("x", "e6")}));
-  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e4", "e5", "e6"}));
+  EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "e2", "e3", "e4", "e5", "e6"}));
   EXPECT_TRUE(slurp(logPath("s")).starts_with(bytes)) << "damaged bytes stay";
 }
 

@@ -21,6 +21,7 @@ struct Context {
   std::string storeLocation;   ///< As --store gave it; empty for the default.
   std::string color = "auto";  ///< auto, always or never.
   bool json = false;
+  bool strict = false;                      ///< What cannot be read is an error.
   bool version = false;                     ///< --version: only that is printed.
   std::shared_ptr<StorageBackend> backend;  ///< When set, the store is over this one, wherever --store points.
   /// Runs another command line in this process and prints its errors; for the chat's slash commands.

@@ -17,6 +17,9 @@ std::vector<Option> globalOptions(Context& context) {
        .choices = {"auto", "always", "never"},
        .value = "WHEN"},
       {.name = "--json", .help = "Print JSON for programs", .target = &context.json},
+      {.name = "--strict",
+       .help = "Fail when a part of the session cannot be read, or a message is not what its dialect allows",
+       .target = &context.strict},
       {.name = "--version", .help = "Print the version and nothing else", .target = &context.version},
   };
 }

@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "bough/catalog.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/damage.h"
 #include "cli/names/foreign.h"
 #include "cli/names/listing.h"
 #include "cli/terminal/confirm.h"
@@ -298,16 +299,25 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
 Result<NamedSession> openForReading(const Context& context, const std::string& name) {
   if (looksLikePath(name) && isForeign(name)) return openTranscript(name);
   auto session = openSession(context, name);
-  if (session || session.error().code != ErrorCode::NotFound || context.backend || looksLikePath(name)) return session;
+  if (session) {
+    BOUGH_TRY(session->damage, tellOfDamage(context, *session->store, session->sessionId));
+    return session;
+  }
+  if (session.error().code != ErrorCode::NotFound || context.backend || looksLikePath(name)) return session;
   auto agents = openAgentSession(context, name);
   return agents || agents.error().code != ErrorCode::NotFound ? std::move(agents) : std::move(session);
 }
 
 Result<NamedSession> openSessionToChange(const Context& context, const std::string& name, bool asking) {
-  if (looksLikePath(name)) return openSession(context, name);
-  BOUGH_TRY(auto store, context.openStore());
-  BOUGH_TRY(auto sessionId, resolveSessionToChange(*store, name, asking && !context.json));
-  return NamedSession{.store = std::move(store), .sessionId = std::move(sessionId)};
+  NamedSession session;
+  if (looksLikePath(name)) {
+    BOUGH_TRY(session, openSession(context, name));
+  } else {
+    BOUGH_TRY(session.store, context.openStore());
+    BOUGH_TRY(session.sessionId, resolveSessionToChange(*session.store, name, asking && !context.json));
+  }
+  BOUGH_TRY(session.damage, tellOfDamage(context, *session.store, session.sessionId));
+  return session;
 }
 
 }  // namespace bough::cli

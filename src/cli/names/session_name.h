@@ -34,6 +34,7 @@ struct NamedSession {
   std::shared_ptr<void> passing = {};  ///< What goes with it: the folder of a copy.
   std::shared_ptr<SessionStore> store;
   std::string sessionId;
+  std::shared_ptr<void> damage = {};  ///< Of tellOfDamage().
 };
 
 /// The same in the store that the command line means. A name may also be the path of a session file: in a store, then
@@ -53,7 +54,7 @@ std::function<std::string(const std::string& shortId)> idPainter(SessionStore& s
 std::string nameWithTitle(const SessionSummary& row);
 
 /// The same for commands that only read: they also take the path of a transcript, or the id of a session in the folder
-/// of another agent.
+/// of another agent. This and openSessionToChange() call tellOfDamage().
 Result<NamedSession> openForReading(const Context& context, const std::string& name);
 
 }  // namespace bough::cli

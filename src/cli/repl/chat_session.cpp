@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <ranges>
 
+#include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/terminal.h"
 
@@ -93,6 +94,9 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
     const bool byFolder = options.key == agent::kDefaultKey;
     BOUGH_TRY(auto current, out.catalog->currentSession(options.key, byFolder ? out.chat->folder() : std::string()));
     id = current.value_or("");
+  }
+  if (!id.empty()) {
+    BOUGH_TRY(out.damage, tellOfDamage(context, *out.store, id));
   }
   BOUGH_TRY(id.empty() ? out.chat->startNew() : out.chat->open(id));
   if (!id.empty()) out.restoredTurns = countTurns(out);

@@ -16,6 +16,7 @@ struct OpenedChat {
   std::unique_ptr<Catalog> catalog;
   std::unique_ptr<agent::Chat> chat;
   std::uint64_t restoredTurns = 0;
+  std::shared_ptr<void> damage = {};  ///< Of tellOfDamage().
 };
 
 /// Opens the session that is named, else the key's current one, else makes one. With `exact` the name must be one that

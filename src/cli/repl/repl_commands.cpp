@@ -10,6 +10,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/definition/help.h"
+#include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/output_file.h"
@@ -203,7 +204,8 @@ Result<std::string> ReplCommands::findSession(const std::string& name) {
 
 Result<void> ReplCommands::switchTo(const std::string& words) {
   BOUGH_TRY(auto id, findSession(words));
-  if (auto opened = chat().open(id); !opened) return opened;
+  BOUGH_TRY(opened_.damage, tellOfDamage(context_, chat().store(), id));
+  BOUGH_TRY(chat().open(id));
   (void)opened_.catalog->catchUp();  // for the number of turns only
   opened_.restoredTurns = countTurns(opened_);
   printLine(fmt::format("{}  session {}", chat().model(), id));

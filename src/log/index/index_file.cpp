@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kBlockBytes = 4096;  // as in IndexFile
 constexpr std::size_t kRecordsPerBlock = 127;
 constexpr std::size_t kSlotsPerBlock = 1023;
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr char kMagic[8] = {'b', 'o', 'u', 'g', 'h', 'i', 'd', 'x'};
 
 struct Header {

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "base/model/ids.h"
 #include "base/try.h"
 #include "log/index/index_file.h"
 
@@ -52,9 +53,16 @@ class OnFailure {
 // Feeds what a scan finds into the index.
 class LogIndex::Sink final : public ScanSink {
  public:
-  explicit Sink(LogIndex& log) : log_(log), confirmId_(log.confirmer()) {}
+  explicit Sink(LogIndex& log) : log_(log), confirmId_(log.confirmer()) {
+    if (log.summary().count > 0) {
+      constexpr std::size_t kHeaderBytes = std::size_t{64} << 10;
+      isFork_ = beginningOf(log.file_.source(), log.index_.record(0), kHeaderBytes).contains(kForkMember);
+    }
+  }
 
   void onLine(const ScannedLine& line) override {
+    if (log_.summary().count == 0) isFork_ = line.text.contains(kForkMember);
+    nameLost(line);
     if (!log_.index_.add(line, confirmId_, log_.ends_.tailId)) {
       log_.index_.addProblem();
       return;
@@ -62,15 +70,99 @@ class LogIndex::Sink final : public ScanSink {
     log_.ends_.tailId = line.keys.id;
     log_.ends_.tailOffset = line.offset;
   }
+  bool isAsCounted() override {
+    OffsetIndex& index = log_.index_;
+    const Ordinal count = index.summary().count;
+    if (!log_.earlier_ || count == 0 || count > log_.earlier_->summary().count) return false;
+    const IndexRecord mine = index.record(count - 1);
+    const IndexRecord before = log_.earlier_->record(count - 1);
+    return !log_.earlier_->damaged() && mine.offset == before.offset && mine.idHash == before.idHash;
+  }
   void onUpcoming(std::string_view text) override { log_.index_.prepareFor(text); }
-  void onProblem(ProblemKind kind, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
-                 std::string_view /*message*/) override {
-    if (!isNote(kind)) log_.index_.addProblem();
+  void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view /*message*/) override {
+    if (isNote(kind)) return;
+    log_.index_.addProblem();
+    // What cannot be read before the first entry is the header's business.
+    if (kind == ProblemKind::Damage && log_.summary().count > 0) addRun(offset, bytes);
   }
 
  private:
+  static constexpr std::string_view kForkMember = R"("parentSession")";
+
+  // Damaged lines side by side come as one problem; each was an entry, which the index before the damage may know. A
+  // run that is too long to look for lines in it stays one.
+  void addRun(std::uint64_t offset, std::uint64_t bytes) {
+    if (addKnown(offset, offset + bytes)) return;
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+    std::string run(bytes <= kMostBytes ? static_cast<std::size_t>(bytes) : 0, '\0');
+    if (run.empty() || readFully(log_.file_.source(), offset, run) != run.size()) return addUnreadable(offset, bytes);
+    for (std::size_t begin = 0; begin < run.size();) {
+      const std::size_t end = std::min(run.find('\n', begin), run.size() - 1) + 1;
+      if (end - begin > 1) addUnreadable(offset + begin, end - begin);
+      begin = end;
+    }
+  }
+
+  // Adds the entries that the index before the damage has between two offsets. False when it does not know the first:
+  // it must go on from the same entry.
+  bool addKnown(std::uint64_t offset, std::uint64_t end) {
+    if (!log_.earlier_) return false;
+    OffsetIndex& earlier = *log_.earlier_;
+    OffsetIndex& index = log_.index_;
+    const auto found = earlier.recordAt(offset);
+    if (!found || found->first == 0 || found->first != index.summary().count) return false;
+    if (!isAsCounted()) return false;
+    for (Ordinal at = found->first; at < earlier.summary().count; ++at) {
+      const IndexRecord record = earlier.record(at);
+      if (earlier.damaged() || record.offset >= end) break;
+      log_.ends_.tailId.clear();
+      const bool known = record.unreadable == 0;
+      const std::uint64_t length = std::uint64_t{record.length} + (known ? 1 : 0);  // with its line end
+      index.addUnreadable({.offset = record.offset,
+                           .idHash = record.idHash,
+                           .length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, end - record.offset)),
+                           .parent = record.parent},
+                          known ? isConversation(record.kind) : record.unreadable == kUnreadableTurn);
+    }
+    return true;
+  }
+
+  // Bridges a gap. The lost entry's id and parent are known from the readable beginning of the line; else its parent is
+  // the entry before it in the log.
+  void addUnreadable(std::uint64_t offset, std::uint64_t bytes) {
+    OffsetIndex& index = log_.index_;
+    IndexRecord record{.offset = offset,
+                       .length = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX))};
+    record.parent = index.summary().head;
+    bool movesHead = true;
+    const std::string beginning = beginningOf(log_.file_.source(), record);
+    const auto keys = readCanonicalKeys(beginning);
+    if (keys && isEntryId(keys->id) && !index.find(keys->id, confirmId_)) {
+      record.idHash = hashId(keys->id, index.seed());
+      const auto parent = keys->parentId ? index.find(*keys->parentId, confirmId_) : std::optional(kNoOrdinal);
+      if (parent || isFork_) record.parent = parent.value_or(kElsewhere);
+      movesHead = isConversation(entryKind(keys->type));
+    } else {
+      record.idHash = hashId(unreadableId(offset), index.seed());
+    }
+    unsure_ = index.summary().count;  // the damage may have hit the id, too
+    log_.ends_.tailId.clear();
+    index.addUnreadable(record, movesHead);
+  }
+
+  // An entry whose parent is not there is a child of the last unreadable one whose id is not sure. In a fork it may be
+  // a child of the shared history.
+  void nameLost(const ScannedLine& line) {
+    if (!unsure_ || isFork_ || !line.keys.parentId) return;
+    const auto parent = log_.index_.find(*line.keys.parentId, confirmId_);
+    if (!parent) log_.index_.nameUnreadable(*unsure_, *line.keys.parentId);
+    if (!parent || parent == unsure_) unsure_.reset();
+  }
+
   LogIndex& log_;
   OffsetIndex::ConfirmId confirmId_;
+  std::optional<Ordinal> unsure_;  // the last unreadable entry whose id is not known for certain
+  bool isFork_ = false;
 };
 
 LogIndex::LogIndex(LogFile& file, const EntrySerializer& serializer, Environment& environment, bool writeFile)
@@ -85,6 +177,15 @@ void LogIndex::resume(const IndexSummary& summary, std::uint64_t generation) {
   if (index_.summary().isSameLogAs(summary)) generation_ = generation;
 }
 
+// The id of an unreadable entry may be that of its place, which the table does not hold when its true id was known
+// once.
+std::optional<Ordinal> LogIndex::find(std::string_view id) {
+  if (const auto found = index_.find(id, confirmer())) return found;
+  const auto offset = offsetOfUnreadableId(id);
+  const auto at = offset ? index_.recordAt(*offset) : std::nullopt;
+  return at && at->second.unreadable != 0 ? std::optional(at->first) : std::nullopt;
+}
+
 OffsetIndex::ConfirmId LogIndex::confirmer() {
   return [this](const IndexRecord& record, std::string_view id) { return confirm(record, id); };
 }
@@ -92,6 +193,7 @@ OffsetIndex::ConfirmId LogIndex::confirmer() {
 // Most questions are for the last entry, whose id is at hand.
 IdMatch LogIndex::confirm(const IndexRecord& record, std::string_view id) {
   const auto match = [](bool same) { return same ? IdMatch::Same : IdMatch::Different; };
+  if (record.unreadable != 0) return IdMatch::Same;  // by its hash, which is all that is known
   if (!ends_.tailId.empty() && record.offset == ends_.tailOffset) return match(ends_.tailId == id);
   std::array<char, 160> head{};
   const std::size_t want = std::min<std::size_t>(head.size(), record.length);
@@ -121,6 +223,7 @@ Result<void> LogIndex::reopen() {
   readStamp_ = stampOf(info);
   BOUGH_TRY(const std::uint64_t size, file_.size());
   loadFile(size);
+  if (earlier_) forget(earlier_->seed());
   if (index_.wantsRewrite()) save();
   if (index_.summary().coveredBytes != size) {
     BOUGH_TRY(scanNew());
@@ -132,11 +235,14 @@ Result<void> LogIndex::reopen() {
 void LogIndex::loadFile(std::uint64_t sizeBytes) {
   if (file_.source().damagedAt()) return;
   auto saved = IndexFile::open(*file_.folders().sessions, indexName(file_.sessionId()));
-  if (!saved || saved->summary().coveredBytes > sizeBytes) return;
+  if (!saved) return;
+  OnFailure keep([&] { earlier_.emplace(std::move(saved)); });
+  if (saved->summary().coveredBytes > sizeBytes) return;
   const bool asItWas = saved->summary().coveredBytes == sizeBytes && saved->summary().fileStamp == readStamp_;
   if (saved->summary().doubtful != 0 && !asItWas) return;
   auto end = CoveredEnd::read(file_.source(), saved->summary().coveredBytes);
   if (!end || end->sum() != saved->summary().edgeSum) return;
+  keep.succeed();
   index_ = OffsetIndex(std::move(saved));
   end_ = std::move(*end);
 }
@@ -175,13 +281,15 @@ Result<void> LogIndex::catchUp() {
   return size == covered ? Result<void>() : scanNew();
 }
 
+// With the seed of the index before, so that ids can be compared by their hashes.
 Result<void> LogIndex::rebuild() {
-  forget();
+  if (!index_.damaged() && index_.summary().count > 0) earlier_.emplace(std::move(index_));
+  forget(earlier_ ? earlier_->seed() : environment_.random.next());
   return scanNew();
 }
 
-void LogIndex::forget() {
-  index_ = OffsetIndex(environment_.random.next());
+void LogIndex::forget(std::uint64_t seed) {
+  index_ = OffsetIndex(seed);
   end_.clear();
   ends_.clear();
   generation_ = nextGeneration();
@@ -194,6 +302,7 @@ void LogIndex::forget() {
 Result<void> LogIndex::scanNew() {
   OnFailure undo([this] { forget(); });
   ScanState state = index_.scanState();
+  state.countedBytes = earlier_ ? earlier_->summary().coveredBytes : 0;
   constexpr std::uint64_t kUsualBytes = 4096;  // an entry
   if (const auto size = file_.source().size(); size && *size > state.offset) {
     index_.reserve(static_cast<std::size_t>((*size - state.offset) / kUsualBytes));
@@ -203,6 +312,7 @@ Result<void> LogIndex::scanNew() {
     const auto trailing = scanLog(file_.source(), serializer_, state, sink);
     if (!trailing) return std::unexpected(file_.ioError(trailing.error(), "read"));
   }
+  earlier_.reset();
   if (index_.damaged()) {
     undo.succeed();
     return rebuild();

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,7 +41,7 @@ class LogIndex {
   LogEnds& ends() { return ends_; }
   /// Compares an id with the one that stands in the log.
   OffsetIndex::ConfirmId confirmer();
-  std::optional<Ordinal> find(std::string_view id) { return index_.find(id, confirmer()); }
+  std::optional<Ordinal> find(std::string_view id);
 
   /// Changes when existing sequences may refer to different entries: the file was replaced or changed. Any thread may
   /// ask.
@@ -58,7 +59,7 @@ class LogIndex {
   Result<void> refreshFrom(const FileInfo& info);
   /// Scans all of it again.
   Result<void> rebuild();
-  void forget();
+  void forget() { forget(environment_.random.next()); }
   /// Takes note that all of the file is known.
   void noteSeen(const FileInfo& info);
 
@@ -75,6 +76,7 @@ class LogIndex {
  private:
   class Sink;
 
+  void forget(std::uint64_t seed);
   void loadFile(std::uint64_t sizeBytes);
   Result<void> catchUp();
   Result<void> scanNew();
@@ -90,6 +92,8 @@ class LogIndex {
   std::uint32_t readStamp_ = 0;  // of the file, before what the index says was read from it
   std::atomic<std::uint64_t> generation_;
   std::uint64_t foreignWrites_ = 0;
+  /// The index before the log was damaged, while the log is scanned again: what it says of lines that are gone.
+  std::optional<OffsetIndex> earlier_;
 };
 
 }  // namespace bough

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -30,6 +31,27 @@ std::uint64_t hashId(std::string_view id, std::uint64_t seed) {
   std::memcpy(&rest, id.data(), id.size());
   hash = fold(hash ^ rest, kOdd ^ (seed >> 1));
   return hash ^ hash >> 29;
+}
+
+namespace {
+constexpr std::string_view kUnreadableId = "unreadable:";
+}
+
+std::string unreadableId(std::uint64_t offset) {
+  return std::string(kUnreadableId) + std::to_string(offset);
+}
+
+std::optional<std::uint64_t> offsetOfUnreadableId(std::string_view id) {
+  std::uint64_t offset = 0;
+  if (!id.starts_with(kUnreadableId)) return std::nullopt;
+  const auto [end, error] = std::from_chars(id.data() + kUnreadableId.size(), id.data() + id.size(), offset);
+  return error == std::errc() && end == id.data() + id.size() ? std::optional(offset) : std::nullopt;
+}
+
+std::string beginningOf(ByteSource& source, const IndexRecord& record, std::size_t mostBytes) {
+  std::string bytes(std::min<std::size_t>(record.length, mostBytes), '\0');
+  bytes.resize(readFully(source, record.offset, bytes).value_or(0));
+  return bytes;
 }
 
 bool isPlausible(const IndexRecord& record, Ordinal ordinal, const IndexSummary& summary) {
@@ -116,7 +138,7 @@ std::optional<Ordinal> OffsetIndex::find(std::string_view id, std::uint64_t hash
 
 // At most half full, so that probes stay short.
 void OffsetIndex::fillTable() {
-  if (table_.size() < fresh_.size() * 2) {
+  if (table_.empty() || table_.size() < fresh_.size() * 2) {
     table_.assign(std::bit_ceil(std::max<std::size_t>(fresh_.capacity(), 32) * 2), kNoOrdinal);
     tabled_ = 0;
   }
@@ -168,8 +190,7 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
                      .parent = kNoOrdinal,
                      .previousControl = summary_.lastControl,
                      .kind = entryKind(keys.type),
-                     .chained = line.chained ? std::uint8_t{1} : std::uint8_t{0},
-                     .reserved = {}};
+                     .chained = line.chained ? std::uint8_t{1} : std::uint8_t{0}};
   if (keys.parentId) {
     const bool child = ordinal > 0 && !lastId.empty() && *keys.parentId == lastId;
     record.parent = child ? ordinal - 1 : find(*keys.parentId, confirm).value_or(kElsewhere);
@@ -190,6 +211,39 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
     summary_.head = ordinal;
   }
   return true;
+}
+
+void OffsetIndex::addUnreadable(IndexRecord record, bool movesHead) {
+  if (summary_.count >= kElsewhere) return;
+  record.unreadable = movesHead ? kUnreadableTurn : kUnreadableOther;
+  record.previousControl = summary_.lastControl;
+  fresh_.push_back(record);
+  if (movesHead) summary_.head = summary_.count;
+  ++summary_.count;
+}
+
+void OffsetIndex::nameUnreadable(Ordinal ordinal, std::string_view id) {
+  BOUGH_CHECK(ordinal >= fileCount_ && ordinal < summary_.count);
+  fresh_[ordinal - fileCount_].idHash = hashId(id, seed_);
+  table_.clear();
+  tabled_ = 0;
+}
+
+std::optional<std::pair<Ordinal, IndexRecord>> OffsetIndex::recordAt(std::uint64_t offset) {
+  Ordinal first = 0;
+  for (Ordinal count = summary_.count; count > 0 && !damaged_;) {
+    const Ordinal half = count / 2;
+    if (record(first + half).offset < offset) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  if (damaged_ || first >= summary_.count) return std::nullopt;
+  const IndexRecord found = record(first);
+  if (found.offset != offset) return std::nullopt;
+  return std::pair(first, found);
 }
 
 void OffsetIndex::moveHead(const ScannedLine& line, const ConfirmId& confirm) {

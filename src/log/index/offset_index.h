@@ -34,6 +34,9 @@ inline constexpr Ordinal kNoOrdinal = 0xFFFFFFFF;
 /// As a parent: an id that no earlier entry of this log has. In a fork it may be one of the shared history.
 inline constexpr Ordinal kElsewhere = 0xFFFFFFFE;
 
+inline constexpr std::uint8_t kUnreadableTurn = 1;   ///< Of IndexRecord::unreadable: the entry became the head.
+inline constexpr std::uint8_t kUnreadableOther = 2;  ///< The entry was a control entry.
+
 struct IndexRecord {
   std::uint64_t offset = 0;
   std::uint64_t idHash = 0;
@@ -41,8 +44,9 @@ struct IndexRecord {
   Ordinal parent = kNoOrdinal;           ///< Always smaller than the entry's own, or one of the two above.
   Ordinal previousControl = kNoOrdinal;  ///< The control entry before this one.
   EntryKind kind = EntryKind::Other;
-  std::uint8_t chained = 0;  ///< As in ScannedLine: the seal can be checked again with the one before it.
-  std::uint8_t reserved[2] = {};
+  std::uint8_t chained = 0;     ///< As in ScannedLine: the seal can be checked again with the one before it.
+  std::uint8_t unreadable = 0;  ///< Not 0 for a place that cannot be read; the id's hash may be made up.
+  std::uint8_t reserved = 0;
 };
 static_assert(sizeof(IndexRecord) == 32 && std::is_trivially_copyable_v<IndexRecord>);
 using IndexRecords = std::vector<IndexRecord, HugePageAllocator<IndexRecord>>;
@@ -122,6 +126,12 @@ class OffsetIndex {
   /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false. `lastId` is the id of
   /// the entry added last, if it is known: most entries are its children, and need not be looked up.
   bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {});
+  /// Adds a place that cannot be read, as the entry that was there. Its kind is Other.
+  void addUnreadable(IndexRecord record, bool movesHead);
+  /// Gives the unreadable entry at `ordinal` an id: that of which a later entry says that it is its parent.
+  void nameUnreadable(Ordinal ordinal, std::string_view id);
+  /// The record that begins at an offset of the log, and its ordinal.
+  std::optional<std::pair<Ordinal, IndexRecord>> recordAt(std::uint64_t offset);
   /// Fetches the place where the id of the line that `text` begins with would be found, so that it is at hand when the
   /// entry is added.
   void prepareFor(std::string_view text) const;
@@ -163,6 +173,14 @@ class OffsetIndex {
   IndexSummary summary_;
   bool damaged_ = false;
 };
+
+/// The id of an unreadable entry of which nothing is known.
+std::string unreadableId(std::uint64_t offset);
+/// The offset in such an id.
+std::optional<std::uint64_t> offsetOfUnreadableId(std::string_view id);
+
+/// The beginning of a line, usually as far as its keys can be in it; shorter when it cannot be read.
+std::string beginningOf(ByteSource& source, const IndexRecord& record, std::size_t mostBytes = 512);
 
 /// Hashes an id under a seed.
 std::uint64_t hashId(std::string_view id, std::uint64_t seed);

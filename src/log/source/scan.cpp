@@ -71,7 +71,9 @@ class LogScan {
       } else {
         line(**next);
       }
+      if (end_ >= state_.countedBytes) settleCounted();
     }
+    settleCounted();
     // What cannot be unpacked may belong to it, and nobody is writing it: it is damaged, not torn.
     if (source_.damagedAt()) {
       holdAsSuspects();
@@ -229,6 +231,14 @@ class LogScan {
       suspects_.push_back({.offset = offset, .bytes = length, .held = std::move(held), .reason = {}});
     }
     held_.clear();
+  }
+
+  // Lines that an index has counted are not torn, though nothing complete follows them.
+  void settleCounted() {
+    if (state_.offset >= state_.countedBytes || state_.offset >= end_ || !sink_.isAsCounted()) return;
+    holdAsSuspects();
+    settleSuspects();
+    advanceTo(end_);
   }
 
   // Something complete follows: what was held back before it is damage in the middle of the file.

@@ -8,7 +8,8 @@
 //      before them before they write. The readable suspects then count, the others are reported and skipped.
 //   4. Suspects at the end are torn: they were never acknowledged. A scan stops in front of them, and the next one
 //      begins there again, so a reader that meets a half-written batch sees it as soon as it is whole. When bytes of a
-//      compressed log among them could not be unpacked, they are damage as in 3.
+//      compressed log among them could not be unpacked, they are damage as in 3. So are those that an index has
+//      counted: they were complete once.
 //
 // A line whose seal does not match is tried again with the sum that the line before it should have had, since the
 // damage may be in that line's seal; behind a line without a seal, which may have had one, it is taken as it is when
@@ -39,6 +40,8 @@ struct ScanState {
   bool lacksLineEnd = false;
   /// The last line has no seal, so the one behind it may follow from one that is gone.
   bool sealLost = false;
+  /// An index has counted the bytes before this offset: they were complete once, so what is wrong in them is damage.
+  std::uint64_t countedBytes = 0;
 };
 
 struct ScannedLine {
@@ -58,6 +61,8 @@ class ScanSink {
   virtual void onLine(const ScannedLine& line) = 0;
   /// The text that comes next, as far as it is at hand; a hint to get ready, while its first line is summed.
   virtual void onUpcoming(std::string_view /*text*/) {}
+  /// Whether what was given so far is what the index of ScanState::countedBytes has, so that it speaks of this log.
+  virtual bool isAsCounted() { return true; }
   /// Called last, when something follows what counted: why that does not count.
   virtual void onTorn(std::string_view /*reason*/) {}
   virtual void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) = 0;

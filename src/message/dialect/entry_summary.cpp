@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "base/text/text.h"
 
 namespace bough {
@@ -71,6 +72,7 @@ void describeMessage(const Entry& entry, EntrySummary& summary, std::string& tex
 }
 
 std::string hiddenText(const Entry& entry) {
+  if (isUnreadable(entry)) return unreadableText(entry);
   const auto redaction = json::findMember(entry.payload, "redacted");
   const auto reason = redaction ? json::findString(*redaction, "reason") : std::nullopt;
   return fmt::format("[redacted{}]", reason && !reason->empty() ? ": " + *reason : "");
@@ -122,7 +124,7 @@ EntrySummary summarizeEntry(const Entry& entry, std::size_t graphemes) {
                        .text = {},
                        .failed = false};
   std::string text;
-  if (entry.redacted) {
+  if (entry.redacted || isUnreadable(entry)) {
     text = hiddenText(entry);
   } else if (entry.type == entry_type::kMessage) {
     describeMessage(entry, summary, text);

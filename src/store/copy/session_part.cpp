@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/header.h"
@@ -51,6 +52,10 @@ Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionI
   BOUGH_TRY(const auto session, side.backend->open(sessionId));
   BOUGH_TRY(auto entries, session->loadOwn(from, kPartEntries));
   for (const Entry& entry : entries) {
+    if (isUnreadable(entry)) {
+      return fail(ErrorCode::Damaged, fmt::format("session {}: {}", sessionId, unreadableText(entry)),
+                  fmt::format("`bough verify {}` says more; bring the bytes back from a copy first", sessionId));
+    }
     // What the store gave back of an attachment that it has is the payload itself. A payload that only looks like a
     // reference is kept as an attachment, too.
     const auto reference = readAttachmentReference(entry.payload);

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/header.h"
 #include "store/sharing/fork_history.h"
@@ -97,10 +98,18 @@ void checkOrigin(VerifySink& sink, const Result<ForkHistory>& shared, const std:
   }
 }
 
+// Whether the id is that of a damaged line, which is a problem of its own.
+bool isLost(SessionLog& log, const std::string& id) {
+  const auto ordinal = log.find(id);
+  if (!ordinal || !*ordinal) return false;
+  const auto entries = log.readEntries({**ordinal});
+  return entries && isUnreadable(entries->front());
+}
+
 // Parents that are not in the log must be in the history a fork shares.
-void checkParents(VerifySink& sink, const Result<ForkHistory>& shared) {
+void checkParents(VerifySink& sink, const Result<ForkHistory>& shared, SessionLog& log) {
   for (const auto& entry : sink.elsewhere()) {
-    if (isIn(shared, entry.parentId)) continue;
+    if (isIn(shared, entry.parentId) || isLost(log, entry.parentId)) continue;
     sink.add(ProblemKind::UnknownParent, entry.offset, entry.bytes,
              fmt::format("the parent {} of entry {} is not an earlier entry", entry.parentId, entry.id));
   }
@@ -153,7 +162,7 @@ Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const E
     sink.add(ProblemKind::Header, 0, 0, unknownFormat(readHeader(*header).format));
   }
   checkOrigin(sink, shared, origin);
-  checkParents(sink, shared);
+  checkParents(sink, shared, log);
   auto checked = log.readAll([&](Ordinal ordinal, const std::string& line) {
     checkEntry(line, log.offsetOf(ordinal), serializer, session.sessions(), sink);
     return true;

@@ -5,6 +5,7 @@
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
 #include "base/model/ids.h"
+#include "base/model/unreadable.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "store/rules/attachment_reference.h"
@@ -72,6 +73,9 @@ Result<void> checkType(const Entry& entry, EntryKind kind) {
   if (kind == EntryKind::SessionHeader) {
     return invalidEntry(entry, "a session has one header, its first entry",
                         "leave it out: `bough new` makes a session with its header");
+  }
+  if (isUnreadable(entry)) {
+    return invalidEntry(entry, "the type `unreadable` is for damaged places of a log", "choose another type");
   }
   constexpr std::size_t kMaxTypeBytes = 64;
   if (kind == EntryKind::Other && (entry.type.size() > kMaxTypeBytes || !isEntryId(entry.type))) {

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/model/head.h"
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/entry_rules.h"
@@ -98,6 +100,19 @@ Result<void> refuseMissing(SharingSession& fork) {
               fmt::format("bring it back from a copy first; `bough verify {}` says what is wrong", oldest));
 }
 
+// A rewrite would put the placeholder of a damaged line in the place of its bytes.
+Result<void> refuseUnreadable(SharingSession& fork, const std::vector<Entry>& entries) {
+  const auto lost = std::ranges::find_if(entries, isUnreadable);
+  if (lost == entries.end()) return {};
+  BOUGH_TRY(const auto own, fork.ownSequenceOf(lost->id));
+  BOUGH_TRY(const auto history, fork.history());
+  const std::string where = own ? fork.sessionId() : history->sessions().front();
+  return fail(ErrorCode::Damaged,
+              fmt::format("session {} {} entry {}, which cannot be read in session {}", fork.sessionId(),
+                          own ? "holds" : "shares", lost->id, where),
+              fmt::format("bring it back from a copy first; `bough verify {}` says what is wrong", where));
+}
+
 Result<std::unordered_set<std::string>> idsOf(const std::vector<Entry>& entries, const std::string& forkId) {
   std::unordered_set<std::string> present;
   for (const Entry& entry : entries) {
@@ -131,6 +146,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   }
   SessionLoader loader(*fork);
   BOUGH_TRY(auto entries, loader.entriesFrom(0, SIZE_MAX));
+  BOUGH_TRY(refuseUnreadable(*fork, entries));
   entries.front().payload = detachHeaderPayload(entries.front().payload);
   // What the parent hides stays hidden, though its redactions are not on the branch.
   BOUGH_TRY(auto redactions, loader.redactions());

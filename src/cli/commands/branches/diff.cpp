@@ -7,6 +7,7 @@
 #include "base/try.h"
 #include "bough/message.h"
 #include "cli/commands/commands.h"
+#include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
@@ -140,6 +141,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (!options.with.empty()) {
     BOUGH_TRY(auto with, resolveSession(store, options.with));
     otherSession = std::move(with);
+    BOUGH_TRY(named->damage, tellOfDamage(context, store, otherSession));
   } else if (options.left.empty()) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to compare with",
                 "name an entry of another branch, or another session with --with");

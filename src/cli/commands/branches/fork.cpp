@@ -3,6 +3,7 @@
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
@@ -18,6 +19,7 @@ struct Options {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto named, openSession(context, options.session));
+  BOUGH_TRY(named.damage, tellOfDamage(context, *named.store, named.sessionId));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry.empty() ? "@head" : options.entry));

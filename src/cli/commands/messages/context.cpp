@@ -18,7 +18,6 @@ struct Options {
   std::string as;
   std::string at;
   std::uint64_t budget = 0;
-  bool strict = false;
 };
 
 void printJson(const bough::Context& built) {
@@ -51,7 +50,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto named, openForReading(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
-  ContextOptions wanted{.dialect = dialect, .strict = options.strict};
+  ContextOptions wanted{.dialect = dialect, .strict = context.strict};
   if (options.budget > 0) wanted.budgetTokens = options.budget;
   if (!options.at.empty()) {
     BOUGH_TRY(auto entry, resolveEntry(store, session, options.at));
@@ -95,10 +94,7 @@ Command contextCommand() {
                   {.name = "--at",
                    .help = "Use the branch that ends in this entry; default: @head",
                    .target = &options->at,
-                   .value = "ENTRY"},
-                  {.name = "--strict",
-                   .help = "Stop at the first message that its dialect does not allow",
-                   .target = &options->strict}},
+                   .value = "ENTRY"}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

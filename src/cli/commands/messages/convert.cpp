@@ -22,7 +22,6 @@ struct Options {
   std::string output;
   std::string from;
   std::string to;
-  bool strict = false;
   bool force = false;
 };
 
@@ -92,7 +91,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     if (!text) return refuseData(text.error(), context.json);
     wayBack.json = std::move(*text);
   }
-  auto converted = convertHistory(*document, from, to, {.strict = options.strict}, hasWayBack ? &wayBack : nullptr);
+  auto converted = convertHistory(*document, from, to, {.strict = context.strict}, hasWayBack ? &wayBack : nullptr);
   if (!converted) return refuseData(converted.error(), context.json);
   if (options.output.empty()) {
     printJsonLine(converted->document);
@@ -139,10 +138,7 @@ Command convertCommand() {
             .required = true,
             .choices = dialects},
            {.name = "-o,--output", .help = "Where to write; default: standard output", .target = &options->output},
-           {.name = "--force", .help = "Replace OUT and OUT.origin if they exist", .target = &options->force},
-           {.name = "--strict",
-            .help = "Stop at the first message that its dialect does not allow",
-            .target = &options->strict}},
+           {.name = "--force", .help = "Replace OUT and OUT.origin if they exist", .target = &options->force}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

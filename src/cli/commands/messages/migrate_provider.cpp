@@ -4,6 +4,7 @@
 #include "base/try.h"
 #include "bough/context.h"
 #include "cli/commands/commands.h"
+#include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
@@ -17,7 +18,6 @@ struct Options {
   std::string to;
   std::string at;
   std::string id;
-  bool strict = false;
 };
 
 void printJson(const ProviderMigration& done) {
@@ -35,9 +35,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto target, parseDialect(options.to));
   BOUGH_TRY(auto store, context.openStore());
   BOUGH_TRY(auto session, resolveSession(*store, options.session));
+  BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
   MigrateOptions wanted;
   wanted.session.sessionId = options.id;
-  wanted.strict = options.strict;
+  wanted.strict = context.strict;
   if (!options.at.empty()) {
     BOUGH_TRY(auto entry, resolveEntry(*store, session, options.at));
     wanted.at = entry;
@@ -82,10 +83,7 @@ Command migrateProviderCommand() {
                    .help = "Use the branch that ends in this entry; default: @head",
                    .target = &options->at,
                    .value = "ENTRY"},
-                  {.name = "--id", .help = "The new session's id; default: a new UUID", .target = &options->id},
-                  {.name = "--strict",
-                   .help = "Stop at the first message that its dialect does not allow",
-                   .target = &options->strict}},
+                  {.name = "--id", .help = "The new session's id; default: a new UUID", .target = &options->id}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -102,11 +102,6 @@ void printCondition(const AppendResult& result) {
     printMessage(fmt::format("{0} bytes that an interrupted write had left at the end were moved to {1}.torn",
                              result.tornBytes, result.sessionId));
   }
-  if (result.problemCount > 0) {
-    printMessage(fmt::format("{0} of {1} cannot be read; `bough verify {1}` says more",
-                             result.problemCount == 1 ? "1 part" : fmt::format("{} parts", result.problemCount),
-                             result.sessionId));
-  }
 }
 
 void printResult(const AppendResult& result, bool json) {

@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/damage.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
@@ -102,6 +103,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(auto session, resolveSession(*view.store, options.session));
     filter.session = std::move(session);
   }
+  BOUGH_TRY(tellOfDamage(context, *view.catalog,
+                         {.agent = filter.agent, .key = filter.key, .cwd = filter.cwd, .session = filter.session}));
   BOUGH_TRY(auto hits, view.catalog->search(query, {.filter = filter,
                                                     .roles = options.roles,
                                                     .limit = static_cast<std::size_t>(options.limit) + 1}));

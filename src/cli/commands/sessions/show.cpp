@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/model/unreadable.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
@@ -30,7 +31,7 @@ struct Options {
 
 // What is part of the conversation as people follow it; the rest is shown with --all.
 constexpr std::string_view kTold[] = {entry_type::kMessage, entry_type::kCompactionSummary, entry_type::kBranchSummary,
-                                      entry_type::kModelChange};
+                                      entry_type::kModelChange, kUnreadableType};
 
 bool isTold(const Entry& entry) {
   return std::ranges::find(kTold, entry.type) != std::end(kTold);
@@ -73,6 +74,11 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
     wanted.last = options.last;
     if (!options.all) wanted.types = {std::string(entry_type::kMessage)};
     BOUGH_TRY(auto entries, store.loadSessionEntries(session, wanted));
+    // The damage may have been found just now. Looking for its places reads every entry.
+    if (const auto state = store.sessionState(session); !options.all && state && state->problemCount > 0) {
+      wanted.types.emplace_back(kUnreadableType);
+      BOUGH_TRY(entries, store.loadSessionEntries(session, wanted));
+    }
     printEntries(entries, context, options);
     return kDone;
   }

@@ -4,6 +4,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/damage.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
@@ -129,6 +130,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(auto session, resolveSession(*view.store, options.session));
     wanted.session = std::move(session);
   }
+  BOUGH_TRY(tellOfDamage(context, *view.catalog,
+                         {.agent = wanted.agent, .key = wanted.key, .cwd = wanted.cwd, .session = wanted.session}));
   BOUGH_TRY(auto report, view.catalog->usage(wanted));
   if (context.json) {
     printJson(options.by, report);

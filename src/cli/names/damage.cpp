@@ -1,0 +1,120 @@
+#include "cli/names/damage.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <set>
+
+#include "base/model/unreadable.h"
+#include "base/try.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr const char* kStrictHint = "leave --strict out to see the rest";
+
+std::string places(std::uint64_t count) {
+  return count == 1 ? "1 place" : fmt::format("{} places", count);
+}
+
+struct Damage {
+  std::string what;
+  std::string sessionId;  // where it is; empty: in several
+
+  [[nodiscard]] std::string advice() const {
+    return fmt::format("`bough verify{}{}` says where", sessionId.empty() ? "" : " ", sessionId);
+  }
+};
+
+Result<void> tell(const Context& context, const Damage& damage) {
+  if (context.strict) {
+    return fail(ErrorCode::Damaged, damage.what, fmt::format("{}; {}", damage.advice(), kStrictHint));
+  }
+  printMessage(fmt::format("{}; {}", damage.what, damage.advice()));
+  return {};
+}
+
+// The session nearest to a fork that it shares history with and that has damage; empty: none. A file may claim to
+// continue a session that continues the file.
+std::string damagedAncestor(SessionStore& store, const SessionState& fork) {
+  std::set<std::string> seen{fork.sessionId};
+  for (auto origin = fork.origin; origin && seen.insert(origin->sessionId).second;) {
+    const auto state = store.sessionState(origin->sessionId);
+    if (!state) return {};
+    if (state->problemCount > 0) return state->sessionId;
+    origin = state->origin;
+  }
+  return {};
+}
+
+// As far as it is known by now.
+std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId) {
+  const auto state = store.sessionState(sessionId);
+  if (!state) return std::nullopt;  // the command itself says what is wrong
+  if (state->problemCount > 0) {
+    return Damage{.what = fmt::format("{} of session {} cannot be read", places(state->problemCount), sessionId),
+                  .sessionId = sessionId};
+  }
+  const std::string ancestor = damagedAncestor(store, *state);
+  if (ancestor.empty()) return std::nullopt;
+  // It may be on a branch that the fork does not share.
+  const auto lost = store.loadSessionEntries(sessionId, {.type = std::string(kUnreadableType)});
+  if (!lost || lost->empty()) return std::nullopt;
+  return Damage{
+      .what = fmt::format("{} of the history that session {} shares cannot be read", places(lost->size()), sessionId),
+      .sessionId = ancestor};
+}
+
+// Reads every byte of the session and of those that it shares history with, so that all damage is known.
+void readWhole(SessionStore& store, const std::string& sessionId) {
+  std::set<std::string> seen;
+  for (std::string next = sessionId; seen.insert(next).second;) {
+    (void)store.verifySession(next);
+    const auto state = store.sessionState(next);
+    if (!state || !state->origin) return;
+    next = state->origin->sessionId;
+  }
+}
+
+// Tells of damage that was found while the command was at work.
+class LaterDamage {
+ public:
+  LaterDamage(SessionStore& store, std::string sessionId) : store_(store), sessionId_(std::move(sessionId)) {}
+  LaterDamage(const LaterDamage&) = delete;
+  LaterDamage& operator=(const LaterDamage&) = delete;
+  ~LaterDamage() {
+    if (const auto damage = damageOf(store_, sessionId_)) (void)tell(Context(), *damage);
+  }
+
+ private:
+  SessionStore& store_;
+  std::string sessionId_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId) {
+  if (context.strict) readWhole(store, sessionId);
+  if (const auto damage = damageOf(store, sessionId)) {
+    BOUGH_TRY(tell(context, *damage));
+    return nullptr;
+  }
+  return std::make_shared<LaterDamage>(store, sessionId);
+}
+
+Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilter filter) {
+  constexpr std::size_t kNamed = 3;
+  filter.condition = SessionCondition::Damaged;
+  const auto damaged = catalog.list({.filter = std::move(filter), .limit = kNamed + 1, .models = false});
+  if (!damaged || damaged->empty()) return {};
+  std::string names;
+  for (std::size_t i = 0; i < std::min(damaged->size(), kNamed); ++i) {
+    names.append(i == 0 ? "" : ", ").append((*damaged)[i].sessionId);
+  }
+  if (damaged->size() > kNamed) names += " and others";
+  return tell(context, {.what = fmt::format("part of {} cannot be read and is not counted here", names),
+                        .sessionId = damaged->size() == 1 ? damaged->front().sessionId : ""});
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,21 @@
+// What a command says before it shows or uses sessions of which a part cannot be read.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bough/catalog.h"
+#include "bough/error.h"
+#include "bough/store.h"
+#include "cli/definition/command.h"
+
+namespace bough::cli {
+
+/// Says on stderr that a part of the session, or of the history that it shares, cannot be read. An index may not know
+/// of the damage before the lines are read, so what is returned looks again when it ends; the store must live until
+/// then. With --strict every byte is checked, and damage is Damaged.
+Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId);
+/// The same for a command that sums up the sessions of a filter.
+Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilter filter);
+
+}  // namespace bough::cli

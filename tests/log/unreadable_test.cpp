@@ -1,0 +1,226 @@
+// Damage in the middle of a log costs the entries it hit, and hides nothing that lies before it.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/model/unreadable.h"
+#include "bough/store.h"
+#include "log/format/line.h"
+#include "support/entries.h"
+#include "support/temp_folder.h"
+
+namespace bough {
+namespace {
+
+using Ids = std::vector<std::string>;
+
+class Unreadable : public testing::Test {
+ protected:
+  Unreadable() { open(); }
+
+  void open() { store = must(SessionStore::open(folder.path().string())); }
+  [[nodiscard]] std::string path() const { return folder.path().string() + "/sessions/s.jsonl"; }
+  [[nodiscard]] std::string bytes() const {
+    std::ifstream file(path(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // Puts `damage` over the log at `at` bytes behind the beginning of the line of an entry, while nobody has it open.
+  std::uint64_t overwrite(const std::string& id, std::size_t at, const std::string& damage) {
+    store.reset();
+    std::string log = bytes();
+    const std::size_t line = log.find(R"({"id":")" + id + '"');
+    log.replace(line + at, damage.size(), damage);
+    std::ofstream(path(), std::ios::binary) << log;
+    open();
+    return line;
+  }
+  void append(const std::string& id, const std::string& parentId, std::size_t size = 100) {
+    Entry entry = message(std::string(size, 'x'), id);
+    entry.parentId = parentId;
+    must(store->appendSessionEntries("s", {entry}));
+  }
+  std::vector<Entry> branch(const std::string& leaf) { return must(store->loadSessionEntries("s", {.branch = leaf})); }
+  static Ids idsOf(const std::vector<Entry>& entries) {
+    Ids ids;
+    for (const Entry& entry : entries) ids.push_back(entry.id);
+    return ids;
+  }
+  void makeChain() {
+    must(store->createSession({.sessionId = "s"}));
+    append("a", "");
+    append("b", "a");
+    append("c", "b");
+    append("d", "c");
+    append("e", "d");
+  }
+
+  TempFolder folder;
+  std::unique_ptr<SessionStore> store;
+};
+
+TEST_F(Unreadable, AChangedByteCostsOneEntryAndTheBranchGoesOn) {
+  makeChain();
+  const std::uint64_t offset = overwrite("c", 130, "#");
+  const auto entries = branch("e");
+  EXPECT_EQ(idsOf(entries), (Ids{"a", "b", "c", "d", "e"}));
+  ASSERT_TRUE(isUnreadable(entries[2]));
+  EXPECT_EQ(entries[2].parentId, "b");
+  const std::size_t size = bytes().find('\n', offset) + 1 - offset;
+  EXPECT_EQ(unreadableText(entries[2]),
+            "[unreadable entry, " + std::to_string(size) + " bytes at offset " + std::to_string(offset) + "]");
+  EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 6U);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 1U);
+}
+
+TEST_F(Unreadable, WhatIsAppendedLaterGoesOnFromTheHead) {
+  makeChain();
+  overwrite("c", 130, "#");
+  must(store->appendSessionEntries("s", {message("x", "f")}));
+  EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "c", "d", "e", "f"}));
+  open();
+  EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "c", "d", "e", "f"}));
+}
+
+TEST_F(Unreadable, AChildTellsTheIdOfALineWithoutABeginning) {
+  makeChain();
+  overwrite("c", 0, std::string(90, '#'));
+  const auto entries = branch("e");
+  EXPECT_EQ(idsOf(entries), (Ids{"a", "b", "c", "d", "e"}));
+  EXPECT_TRUE(isUnreadable(entries[2]));
+}
+
+TEST_F(Unreadable, AChangedIdIsTheOneThatItsChildrenName) {
+  makeChain();
+  overwrite("c", 0, R"({"id":"X")");
+  const auto entries = branch("e");
+  EXPECT_EQ(idsOf(entries), (Ids{"a", "b", "c", "d", "e"}));
+  EXPECT_TRUE(isUnreadable(entries[2]));
+}
+
+TEST_F(Unreadable, ALineThatNobodyNamesHasAnIdOfItsPlace) {
+  makeChain();
+  append("f", "b");
+  overwrite("e", 0, std::string(90, '#'));
+  const auto entries = must(store->loadSessionEntries("s"));
+  ASSERT_EQ(entries.size(), 7U);
+  EXPECT_TRUE(entries[5].id.starts_with("unreadable:")) << entries[5].id;
+  EXPECT_EQ(entries[5].parentId, "d");
+  EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "f"}));
+  EXPECT_EQ(idsOf(branch(entries[5].id)), (Ids{"a", "b", "c", "d", entries[5].id}));
+}
+
+TEST_F(Unreadable, LinesSideBySideAreBridgedTogether) {
+  makeChain();
+  overwrite("b", 130, "#");
+  overwrite("c", 130, "#");
+  EXPECT_EQ(idsOf(branch("e")), (Ids{"a", "b", "c", "d", "e"}));
+  overwrite("b", 0, std::string(90, '#'));
+  overwrite("c", 0, std::string(90, '#'));
+  const auto entries = branch("e");
+  ASSERT_EQ(entries.size(), 5U);
+  EXPECT_TRUE(isUnreadable(entries[1]));
+  EXPECT_EQ(entries[2].id, "c");
+}
+
+TEST_F(Unreadable, TheIndexBeforeTheDamageTellsTheParent) {
+  makeChain();
+  append("large", "e", 300'000);  // so that there is an index file
+  append("left", "a");
+  append("lost", "b");
+  append("next", "lost");
+  open();
+  must(store->sessionState("s"));
+  must(store->repairSession("s"));
+  overwrite("lost", 0, std::string(90, '#'));
+  EXPECT_EQ(idsOf(branch("next")), (Ids{"a", "b", "lost", "next"}));
+  EXPECT_EQ(idsOf(branch("left")), (Ids{"a", "left"}));
+}
+
+TEST_F(Unreadable, AForkSharesTheBranchAcrossTheDamage) {
+  makeChain();
+  overwrite("c", 130, "#");
+  const std::string fork = must(store->branchFromEntry("s", "e")).sessionId;
+  must(store->appendSessionEntries(fork, {message("x", "own")}));
+  EXPECT_EQ(idsOf(must(store->loadSessionEntries(fork, {.branch = "own"}))), (Ids{"a", "b", "c", "d", "e", "own"}));
+}
+
+TEST_F(Unreadable, ASealedLineThatIsNotJsonCostsThatEntry) {
+  makeChain();
+  store.reset();
+  std::string log = bytes();
+  const std::string text = log.substr(0, log.size() - 1);
+  const auto seal = findSeal(std::string_view(text).substr(text.rfind('\n') + 1));
+  ASSERT_TRUE(seal);
+  const auto digits =
+      appendSealedLine(log, R"({"id":"f","parentId":"e","type":"message","payload":{]})", seal->digits, 1, 1);
+  appendSealedLine(log,
+                   R"({"id":"g","parentId":"f","type":"message","timestamp":"2026-11-14T23:47:00.862Z","payload":{}})",
+                   digits, 1, 1);
+  std::ofstream(path(), std::ios::binary) << log;
+  open();
+  const auto entries = must(store->loadSessionEntries("s"));
+  EXPECT_EQ(entries.back().id, "g");
+  ASSERT_EQ(entries.size(), 8U);
+  EXPECT_TRUE(isUnreadable(entries[6]));
+  EXPECT_EQ(entries[6].id, "f");
+  EXPECT_EQ(idsOf(branch("g")), (Ids{"a", "b", "c", "d", "e", "f", "g"}));
+}
+
+// What an index has counted was complete: a changed byte in the last batch is damage, and nothing of it is set aside.
+TEST_F(Unreadable, ADamagedLastBatchIsNotTorn) {
+  makeChain();
+  std::vector<Entry> batch;
+  for (int i = 0; i < 1000; ++i) batch.push_back(message(std::string(400, 'x'), "m" + std::to_string(i)));
+  must(store->appendSessionEntries("s", batch));
+  open();
+  must(store->repairSession("s"));  // there is an index file now
+  overwrite("m500", 200, "#");
+  auto entries = must(store->loadSessionEntries("s"));
+  ASSERT_EQ(entries.size(), 1006U);
+  EXPECT_TRUE(isUnreadable(entries[506]));
+  EXPECT_EQ(must(store->sessionState("s")).trailingBytes, 0U);
+  EXPECT_GT(must(store->verifySession("s")).problemCount, 0U);
+  must(store->appendSessionEntries("s", {message("x", "after")}));
+  open();
+  EXPECT_EQ(idsOf(branch("after")).size(), 1006U);
+  EXPECT_FALSE(std::ifstream(folder.path().string() + "/sessions/s.torn").good());
+}
+
+// A log that was cut within a batch that an index has counted: what is left of the batch counts.
+TEST_F(Unreadable, ACutBatchThatWasCountedIsNotTorn) {
+  makeChain();
+  std::vector<Entry> batch;
+  for (int i = 0; i < 1000; ++i) batch.push_back(message(std::string(400, 'x'), "m" + std::to_string(i)));
+  must(store->appendSessionEntries("s", batch));
+  must(store->repairSession("s"));
+  store.reset();
+  std::string log = bytes();
+  log.resize(log.find(R"({"id":"m900")") + 100);
+  std::ofstream(path(), std::ios::binary) << log;
+  open();
+  EXPECT_EQ(must(store->sessionState("s")).trailingBytes, 0U);
+  EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 907U);  // m900 cannot be read
+  must(store->appendSessionEntries("s", {message("x", "after")}));
+  open();
+  EXPECT_EQ(must(store->loadSessionEntries("s")).back().id, "after");
+  EXPECT_FALSE(std::ifstream(folder.path().string() + "/sessions/s.torn").good());
+}
+
+// Without an index nothing proves that the batch was complete.
+TEST_F(Unreadable, ADamagedLastBatchThatNobodyCountedIsTorn) {
+  makeChain();
+  must(store->appendSessionEntries("s", {message("one", "one"), message("two", "two")}));
+  overwrite("two", 100, "#");
+  EXPECT_GT(must(store->sessionState("s")).trailingBytes, 0U);
+}
+
+TEST_F(Unreadable, NobodyAppendsSuchEntries) {
+  makeChain();
+  Entry entry = message("x", "f");
+  entry.type = kUnreadableType;
+  EXPECT_EQ(store->appendSessionEntries("s", {entry}).error().code, ErrorCode::InvalidArgument);
+}
+
+}  // namespace
+}  // namespace bough
