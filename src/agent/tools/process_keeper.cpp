@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kCommands = 3;  // where the keeper has its ends of the pipes
 constexpr int kReports = 4;
-constexpr int kLookMs = 10;
+constexpr int kKeeperLookMs = 10;
 constexpr int kKillRounds = 2'000;  // of a few milliseconds: what still lives then cannot be killed
 
 void report(int descriptor, KeeperReport::Kind kind, int value) {
@@ -100,7 +100,7 @@ class Keeper {
  private:
   void obey() {
     pollfd ready{.fd = kCommands, .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, kLookMs) <= 0) return;
+    if (::poll(&ready, 1, kKeeperLookMs) <= 0) return;
     char command = kKeeperKill;
     const ssize_t got = ::read(kCommands, &command, 1);
     if (got == 1 && command == kKeeperTerminate) {
