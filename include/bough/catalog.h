@@ -69,8 +69,9 @@ struct UsageOptions {
   std::string cwd = {};  ///< As SessionFilter::cwd.
   std::string key = {};  ///< As SessionFilter::key.
   std::string model = {};
-  bool localTime = false;              ///< Days of the machine's time zone instead of UTC.
-  const PriceTable* prices = nullptr;  ///< The built-in table when null.
+  std::vector<std::string> writtenBy = {};  ///< As SessionFilter::writtenBy.
+  bool localTime = false;                   ///< Days of the machine's time zone instead of UTC.
+  const PriceTable* prices = nullptr;       ///< The built-in table when null.
 };
 
 struct UsageRow {
@@ -79,6 +80,9 @@ struct UsageRow {
   std::string title = {};                ///< Of the session, by session.
   std::vector<std::string> models = {};  ///< Sorted.
   std::uint64_t messages = 0;
+  /// Of these, answers from other agents' files that have no id of their request: a copy of one that differs in time or
+  /// place counts again. Without such answers the sums are certain: each request counts once.
+  std::uint64_t withoutId = 0;
   Usage tokens = {};
   double costUsd = 0;
   bool costKnown = true;  ///< False when the price of a model is unknown: its part is missing in costUsd.
@@ -112,7 +116,8 @@ std::string_view toString(TitleSource source);
 struct SessionSummary {
   std::string sessionId = {};
   std::string key = {};
-  std::string agent = {};  ///< Out of the key.
+  std::string agent = {};      ///< Out of the key.
+  std::string writtenBy = {};  ///< The agent from whose transcript it was imported; empty when it was not.
   std::string cwd = {};
   std::string title = {};
   TitleSource titleSource = TitleSource::None;
@@ -142,10 +147,11 @@ struct SessionSummary {
 /// Which sessions. Everything that is set must hold.
 struct SessionFilter {
   std::string agent = {};
-  std::string key = {};      ///< The whole key, or with a `*` at its end the beginning.
-  std::string cwd = {};      ///< The folder, or one above it.
-  std::string title = {};    ///< Part of it; letter case does not count.
-  std::string session = {};  ///< One session's id.
+  std::string key = {};                     ///< The whole key, or with a `*` at its end the beginning.
+  std::string cwd = {};                     ///< The folder, or one above it.
+  std::string title = {};                   ///< Part of it; letter case does not count.
+  std::string session = {};                 ///< One session's id.
+  std::vector<std::string> writtenBy = {};  ///< Imported from a transcript of one of these agents; any when empty.
   std::optional<SessionCondition> condition = {};
   std::optional<std::uint64_t> sinceMs = {};  ///< Active at or after; search: written at or after.
   std::optional<std::uint64_t> untilMs = {};  ///< Active before; search: written before.

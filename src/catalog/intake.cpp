@@ -7,6 +7,7 @@
 #include "base/json/json_scan.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
+#include "catalog/database/answers.h"
 #include "catalog/search/search_index.h"
 #include "catalog/title.h"
 
@@ -52,6 +53,7 @@ void forgetSession(Database& database, std::int64_t session) {
   Query(database, "DELETE FROM branch WHERE session = ?", session).run();
   Query(database, "DELETE FROM redacted WHERE session = ?", session).run();
   Query(database, "DELETE FROM usage WHERE session = ?", session).run();
+  Query(database, "DELETE FROM answer WHERE session = ?", session).run();
   Query(database, "DELETE FROM session WHERE id = ?", session).run();
 }
 
@@ -87,7 +89,10 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
   const std::string stamp = sure ? row_.stamp : "?" + row_.stamp;
   if (before_.stamp == stamp && before_.facts.problem == error.message) return Outcome::Unchanged;
   before_.stamp = stamp;
-  if (before_.id != 0) forgetTexts(database_, before_.id, before_.indexed);
+  if (before_.id != 0) {
+    forgetTexts(database_, before_.id, before_.indexed);
+    forgetAnswers(database_, before_.id, before_.taken);
+  }
   row_ = std::move(before_);
   row_.facts.condition = SessionCondition::Damaged;
   row_.facts.problem = error.message;
@@ -187,8 +192,10 @@ void Intake::applyHeader(const Entry& entry) {
 
 void Intake::applyInfo(const Entry& entry, std::uint64_t timeMs) {
   SessionSummary& facts = row_.facts;
-  if (const auto usage = json::findMember(entry.payload, "usage"))
-    applyUsage(usageFacts(*usage), branches_.empty() ? 1 : branches_.back().number, timeMs);
+  if (json::findMember(entry.payload, "usage")) {
+    applyUsage(usageFacts(entry), branches_.empty() ? 1 : branches_.back().number, timeMs);
+  }
+  if (std::string agent = transcriptAgent(entry); !agent.empty()) facts.writtenBy = std::move(agent);
   if (const auto title = titleIn(entry)) {
     const TitleSource source = titleSourceOf(entry);
     if (title->empty()) {
@@ -263,12 +270,23 @@ void Intake::applyConversation(const Entry& entry, const EntryFacts& facts, std:
   }
 }
 
-// An answer that was stored block by block repeats its usage with each.
+// An answer that was stored block by block repeats its usage with each. Answers of other agents may be in several
+// sessions, so each has a row of its own.
 void Intake::applyUsage(const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs) {
+  const std::string& model = facts.model.empty() ? row_.lastModel : facts.model;
+  if (!facts.identity.empty()) {
+    const Answer answer{.session = row_.id,
+                        .sequence = row_.taken,
+                        .branch = branch,
+                        .quarter = timeMs / kQuarterMs,
+                        .model = modelId(database_, model)};
+    add(row_.facts.tokens, saveAnswer(database_, answer, facts));
+    return;
+  }
   if (!facts.messageId.empty() && facts.messageId == row_.lastMessageId) return;
   row_.lastMessageId = facts.messageId;
   add(row_.facts.tokens, *facts.usage);
-  UsageSum& sum = usage_[{branch, timeMs / kQuarterMs, facts.model.empty() ? row_.lastModel : facts.model}];
+  UsageSum& sum = usage_[{branch, timeMs / kQuarterMs, model}];
   ++sum.messages;
   add(sum.tokens, *facts.usage);
 }

@@ -53,6 +53,11 @@ void addFilter(Conditions& conditions, const SessionFilter& filter) {
   };
   if (!filter.session.empty()) conditions.add("session.sessionId = ?", {filter.session});
   if (!filter.agent.empty()) conditions.add("session.agent = ?", {filter.agent});
+  if (!filter.writtenBy.empty()) {
+    std::string marks;
+    for (std::size_t i = 0; i < filter.writtenBy.size(); ++i) marks += marks.empty() ? "?" : ", ?";
+    conditions.add(fmt::format("session.writtenBy IN ({})", marks), {filter.writtenBy.begin(), filter.writtenBy.end()});
+  }
   if (filter.key.ends_with('*')) {
     begins("session.key", filter.key.substr(0, filter.key.size() - 1));
   } else if (!filter.key.empty()) {

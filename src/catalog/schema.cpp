@@ -17,12 +17,14 @@ namespace {
 
 // session: one a session. `taken` entries are in the numbers, `indexed` in the search, and `lastId` is the last one
 // taken: it proves that the log is still the same one. An entry's row is numbered session.id << 32 | its sequence.
+// answer: what each answer of another agent cost, in each session that holds it; `id` is a hash of its identity,
+// `first` the sequence of its first entry. Sums take each id once. usage: sums of all other answers.
 constexpr const char* kTables = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE session(
   id INTEGER PRIMARY KEY, sessionId TEXT NOT NULL UNIQUE, changeGroup INTEGER NOT NULL, stamp TEXT NOT NULL,
   headerId TEXT NOT NULL, lastId TEXT NOT NULL, taken INTEGER NOT NULL, indexed INTEGER NOT NULL,
-  key TEXT NOT NULL, agent TEXT NOT NULL, cwd TEXT NOT NULL, originSession TEXT NOT NULL, originEntry TEXT NOT NULL,
+  key TEXT NOT NULL, agent TEXT NOT NULL, writtenBy TEXT NOT NULL, cwd TEXT NOT NULL, originSession TEXT NOT NULL, originEntry TEXT NOT NULL,
   title TEXT NOT NULL, titleSource INTEGER NOT NULL, titleEntry TEXT NOT NULL,
   createdMs INTEGER NOT NULL, firstMs INTEGER NOT NULL, activeMs INTEGER NOT NULL,
   users INTEGER NOT NULL, assistants INTEGER NOT NULL, tools INTEGER NOT NULL, systems INTEGER NOT NULL,
@@ -42,11 +44,16 @@ CREATE TABLE model(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE usage(session INTEGER, branch INTEGER, quarter INTEGER, model INTEGER, messages INTEGER NOT NULL,
   input INTEGER NOT NULL, output INTEGER NOT NULL, cacheRead INTEGER NOT NULL, cacheWrite INTEGER NOT NULL,
   reasoning INTEGER NOT NULL, PRIMARY KEY(session, branch, quarter, model)) WITHOUT ROWID;
+CREATE TABLE answer(session INTEGER, id INTEGER, first INTEGER NOT NULL, branch INTEGER NOT NULL,
+  quarter INTEGER NOT NULL, model INTEGER NOT NULL, certain INTEGER NOT NULL, input INTEGER NOT NULL,
+  output INTEGER NOT NULL, cacheRead INTEGER NOT NULL, cacheWrite INTEGER NOT NULL, reasoning INTEGER NOT NULL,
+  PRIMARY KEY(session, id)) WITHOUT ROWID;
 CREATE TABLE entry(id INTEGER PRIMARY KEY, entryId TEXT NOT NULL, role INTEGER NOT NULL, timeMs INTEGER NOT NULL,
   body BLOB NOT NULL);
 )sql";
 
-constexpr const char* kDropped[] = {"search", "entry", "usage", "model", "redacted", "branch", "session", "meta"};
+constexpr const char* kDropped[] = {"search",   "entry",  "answer",  "usage", "model",
+                                    "redacted", "branch", "session", "meta"};
 
 std::string versionPragma() {
   return fmt::format("PRAGMA user_version = {};", kSchemaVersion);

@@ -73,16 +73,23 @@ bool isPeriod(UsageBy by) {
   return by == UsageBy::Day || by == UsageBy::Week || by == UsageBy::Month;
 }
 
+// What was used of one model.
+struct ModelSum {
+  std::uint64_t messages = 0;
+  std::uint64_t withoutId = 0;
+  Usage tokens;
+};
+
 // Sums, group by group and model by model, until each has its cost.
 class Summing {
  public:
   explicit Summing(const PriceTable& prices) : prices_(prices) {}
 
-  void add(const std::string& name, const std::string& model, std::uint64_t messages, const Usage& used) {
-    auto& group = groups_[name];
-    auto& [count, sum] = group[model];
-    count += messages;
-    bough::add(sum, used);
+  void add(const std::string& name, const std::string& model, const ModelSum& part) {
+    ModelSum& sum = groups_[name][model];
+    sum.messages += part.messages;
+    sum.withoutId += part.withoutId;
+    bough::add(sum.tokens, part.tokens);
   }
 
   UsageReport report(UsageBy by) {
@@ -93,11 +100,12 @@ class Summing {
       UsageRow& row = report.rows.emplace_back();
       row.name = name;
       for (const auto& [model, sum] : models) {
-        const auto cost = prices_.cost(model, sum.second);
+        const auto cost = prices_.cost(model, sum.tokens);
         if (!cost) unknown.insert(model.empty() ? "(no model)" : model);
         for (UsageRow* each : {&row, &report.total}) {
-          each->messages += sum.first;
-          bough::add(each->tokens, sum.second);
+          each->messages += sum.messages;
+          each->withoutId += sum.withoutId;
+          bough::add(each->tokens, sum.tokens);
           each->costUsd += cost.value_or(0);
           each->costKnown = each->costKnown && cost.has_value();
         }
@@ -118,13 +126,16 @@ class Summing {
 
  private:
   const PriceTable& prices_;
-  std::map<std::string, std::map<std::string, std::pair<std::uint64_t, Usage>>> groups_;
+  std::map<std::string, std::map<std::string, ModelSum>> groups_;
 };
 
 Conditions conditionsOf(const UsageOptions& options) {
   Conditions conditions;
-  catalog::addFilter(conditions,
-                     {.agent = options.agent, .key = options.key, .cwd = options.cwd, .session = options.session});
+  catalog::addFilter(conditions, {.agent = options.agent,
+                                  .key = options.key,
+                                  .cwd = options.cwd,
+                                  .session = options.session,
+                                  .writtenBy = options.writtenBy});
   constexpr std::uint64_t kQuarterMs = kQuarterSeconds * 1000;
   if (options.sinceMs) conditions.add("usage.quarter >= ?", {*options.sinceMs / kQuarterMs});
   if (options.untilMs) conditions.add("usage.quarter < ?", {(*options.untilMs + kQuarterMs - 1) / kQuarterMs});
@@ -132,29 +143,53 @@ Conditions conditionsOf(const UsageOptions& options) {
   return conditions;
 }
 
-void sumUp(catalog::Database& database, const UsageOptions& options, Summing& sums) {
-  const Conditions conditions = conditionsOf(options);
-  const bool needsSession = options.by == UsageBy::Session || options.by == UsageBy::Key || !options.session.empty() ||
-                            !options.agent.empty() || !options.key.empty() || !options.cwd.empty();
-  Query query(database,
-              fmt::format("SELECT {0}, model.name, sum(messages), sum(usage.input), sum(usage.output), "
-                          "sum(usage.cacheRead), sum(usage.cacheWrite), sum(usage.reasoning) FROM usage JOIN model ON "
-                          "model.id = usage.model{1}{2} GROUP BY {0}, usage.model",
-                          groupOf(options.by), needsSession ? " JOIN session ON session.id = usage.session" : "",
-                          conditions.where()));
-  conditions.bindTo(query);
+void takeSums(Query& query, const UsageOptions& options, Summing& sums) {
   while (query.next()) {
     const std::string model = query.text(1);
     const std::string name = options.by == UsageBy::Model ? model
                              : isPeriod(options.by)       ? periodName(query.number(0), options.by, options.localTime)
                                                           : query.text(0);
-    sums.add(name, model, query.number(2),
-             {.inputTokens = query.number(3),
-              .outputTokens = query.number(4),
-              .cacheReadTokens = query.number(5),
-              .cacheWriteTokens = query.number(6),
-              .reasoningTokens = query.number(7)});
+    sums.add(name, model,
+             {.messages = query.number(2),
+              .withoutId = query.number(3),
+              .tokens = {.inputTokens = query.number(4),
+                         .outputTokens = query.number(5),
+                         .cacheReadTokens = query.number(6),
+                         .cacheWriteTokens = query.number(7),
+                         .reasoningTokens = query.number(8)}});
   }
+}
+
+// Answers that are in one session only.
+void sumOwn(catalog::Database& database, const UsageOptions& options, Summing& sums) {
+  const Conditions conditions = conditionsOf(options);
+  const bool needsSession = options.by == UsageBy::Session || options.by == UsageBy::Key || !options.session.empty() ||
+                            !options.agent.empty() || !options.key.empty() || !options.cwd.empty() ||
+                            !options.writtenBy.empty();
+  Query query(database,
+              fmt::format("SELECT {0}, model.name, sum(messages), 0, sum(usage.input), sum(usage.output), "
+                          "sum(usage.cacheRead), sum(usage.cacheWrite), sum(usage.reasoning) FROM usage JOIN model ON "
+                          "model.id = usage.model{1}{2} GROUP BY {0}, usage.model",
+                          groupOf(options.by), needsSession ? " JOIN session ON session.id = usage.session" : "",
+                          conditions.where()));
+  conditions.bindTo(query);
+  takeSums(query, options, sums);
+}
+
+// Answers that other agents may have copied into several sessions: each counts once, in that one of the chosen sessions
+// whose id comes first. With min(), SQLite takes the other columns from the row that has the minimum.
+void sumAnswers(catalog::Database& database, const UsageOptions& options, Summing& sums) {
+  const Conditions conditions = conditionsOf(options);
+  Query query(database,
+              fmt::format("SELECT place, model.name, count(*), sum(1 - certain), sum(input), sum(output), "
+                          "sum(cacheRead), sum(cacheWrite), sum(reasoning) FROM (SELECT min(session.sessionId), {0} AS "
+                          "place, usage.model AS model, certain, usage.input, usage.output, usage.cacheRead, "
+                          "usage.cacheWrite, usage.reasoning FROM answer AS usage JOIN session ON session.id = "
+                          "usage.session JOIN model ON model.id = usage.model{1} GROUP BY usage.id) AS answers JOIN "
+                          "model ON model.id = answers.model GROUP BY place, answers.model",
+                          groupOf(options.by), conditions.where()));
+  conditions.bindTo(query);
+  takeSums(query, options, sums);
 }
 
 // Rows of sessions get their title, rows of branches the entry that they end in.
@@ -183,7 +218,8 @@ Result<UsageReport> Catalog::usage(const UsageOptions& options) {
   }
   return state_->guarded([&]() -> Result<UsageReport> {
     Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
-    sumUp(*state_->database, options, sums);
+    sumOwn(*state_->database, options, sums);
+    sumAnswers(*state_->database, options, sums);
     UsageReport report = sums.report(options.by);
     nameRows(*state_->database, options, report.rows);
     BOUGH_TRY(state_->database->take());

@@ -74,6 +74,79 @@ TEST(Prices, AModelThatIsNotInTheTableHasNoPriceOfANeighbour) {
   }
 }
 
+// An answer as it is imported from another agent's file.
+Entry imported(const std::string& id, const std::string& messageId) {
+  Entry entry = answered(textBlock("yes"), id, messageId);
+  entry.timestamp = "2026-11-14T10:00:00.000Z";
+  entry.payload.insert(entry.payload.size() - 1, R"(,"transcript":{"agent":"claude-code","at":0})");
+  return entry;
+}
+
+// Other agents copy a session's lines into the file of its fork, with the ids of the answers.
+TEST_F(CatalogTest, AnAnswerThatAnAgentCopiedCountsOnce) {
+  make({.sessionId = "a"}, {imported("m1", "msg_1"), imported("m2", "msg_2"), imported("m3", "msg_1")});
+  make({.sessionId = "b"}, {imported("m1", "msg_1"), imported("m2", "msg_2"), imported("m4", "msg_3")});
+  auto catalog = open();
+  auto report = must(catalog->usage({.by = UsageBy::Session}));
+  EXPECT_EQ(report.total.tokens.inputTokens, 30u);
+  EXPECT_EQ(report.total.withoutId, 0u);
+  ASSERT_EQ(report.rows.size(), 2u);
+  EXPECT_EQ(report.rows[0].name, "a");
+  EXPECT_EQ(report.rows[0].messages, 2u);
+  // A session's own numbers are those of all its answers.
+  EXPECT_EQ(must(catalog->session("b")).tokens.inputTokens, 30u);
+  EXPECT_EQ(must(catalog->session("b")).models.front().messages, 3u);
+  EXPECT_EQ(must(catalog->usage({.by = UsageBy::Day, .session = "b"})).total.messages, 3u);
+  // Entries of the store's own agents are never copies.
+  make({.sessionId = "c"}, {answered(textBlock("yes"), "m1", "msg_1")});
+  catalog = open();
+  EXPECT_EQ(must(catalog->usage({.by = UsageBy::Model})).total.tokens.inputTokens, 40u);
+}
+
+TEST_F(CatalogTest, WhatARemovedSessionCountedCountsInItsCopy) {
+  make({.sessionId = "a"}, {imported("m1", "msg_1")});
+  make({.sessionId = "b"}, {imported("m1", "msg_1"), imported("m2", "msg_2")});
+  EXPECT_EQ(must(open()->usage({.by = UsageBy::Model})).total.messages, 2u);
+  must(store->deleteSession("a"));
+  EXPECT_EQ(must(open()->usage({.by = UsageBy::Model})).total.messages, 2u);
+}
+
+TEST_F(CatalogTest, AnAnswerThatGrewCountsWithItsLastNumbers) {
+  make({.sessionId = "a"}, {imported("m1", "msg_1")});
+  EXPECT_EQ(must(open()->session("a")).tokens.outputTokens, 5u);
+  Entry more = imported("m2", "msg_1");
+  const std::size_t at = more.payload.find("\"output_tokens\":5");
+  ASSERT_NE(at, std::string::npos);
+  more.payload.replace(at, 17, "\"output_tokens\":9");
+  append("a", {more});
+  EXPECT_EQ(must(open()->session("a")).tokens.outputTokens, 9u);
+  EXPECT_EQ(must(open()->usage({.by = UsageBy::Model})).total.tokens.outputTokens, 9u);
+}
+
+TEST_F(CatalogTest, AnswersWithoutAnIdAreComparedByPlaceAndTimeAndAreNotCertain) {
+  make({.sessionId = "a"}, {imported("m1", ""), imported("m2", "")});
+  make({.sessionId = "b"}, {imported("m1", ""), imported("m3", "")});
+  const auto total = must(open()->usage({.by = UsageBy::Model})).total;
+  EXPECT_EQ(total.messages, 3u);
+  EXPECT_EQ(total.withoutId, 3u);
+}
+
+TEST_F(CatalogTest, SessionsAreChosenByTheAgentsWhoseTranscriptsTheyWere) {
+  const auto facts = [](const std::string& agent) {
+    Entry entry;
+    entry.type = entry_type::kSessionInfo;
+    entry.payload = R"({"transcript":{"facts":{"agent":")" + agent + R"("}}})";
+    return entry;
+  };
+  make({.sessionId = "a", .key = "main:cli:ada"}, {imported("m1", "msg_1"), facts("openclaw")});
+  make({.sessionId = "b"}, {imported("m2", "msg_2"), facts("pi")});
+  make({.sessionId = "c"}, {imported("m3", "msg_3"), facts("codex")});
+  auto catalog = open();
+  EXPECT_EQ(must(catalog->count({.writtenBy = {"openclaw", "pi"}})), 2u);
+  EXPECT_EQ(must(catalog->usage({.by = UsageBy::Model, .writtenBy = {"openclaw"}})).total.messages, 1u);
+  EXPECT_EQ(must(catalog->session("a")).writtenBy, "openclaw");
+}
+
 TEST_F(CatalogTest, AForkAddsNothingForWhatItShares) {
   make({.sessionId = "a"}, {said("user", "hi", "u1"), answered(textBlock("yes"), "m1")});
   must(store->branchFromEntry("a", "m1", {.sessionId = "b"}));

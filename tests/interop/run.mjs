@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { plainHistory } from './lib/history.mjs';
 import { startModel } from './lib/model.mjs';
 import { kPrograms } from './lib/programs.mjs';
+import { checkUsage } from './lib/usage.mjs';
 import { kCases } from './cases.mjs';
 
 const kPrompt = 'PROMPT-OF-THE-TEST';
@@ -89,5 +90,6 @@ async function work() {
   }
 }
 await Promise.all(Array.from({ length: Math.min(4, os.cpus().length) }, work));
+if (words.length === 0 || words.includes('usage')) failures += await checkUsage(path.join(here, '../transcript/fixtures'), modules, bough, run);
 console.log(failures === 0 ? 'interop: all passed' : `interop: ${failures} failed`);
 process.exit(failures === 0 ? 0 : 1);

@@ -1,5 +1,7 @@
 #include "catalog/database/entry_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/json/json_scan.h"
@@ -126,6 +128,21 @@ void readRequest(std::string_view payload, EntryFacts& facts) {
                       .reasoningTokens = tokens("reasoningTokens")};
 }
 
+// Copies of an answer have its id. Where the agent wrote none, they still have the same place in the log, time, model
+// and numbers.
+void readIdentity(const Entry& entry, EntryFacts& facts) {
+  const auto transcript = json::findMember(entry.payload, "transcript");
+  if (!transcript || !facts.usage) return;
+  facts.identityIsCertain = !facts.messageId.empty();
+  const Usage& used = *facts.usage;
+  facts.identity =
+      facts.identityIsCertain
+          ? facts.messageId
+          : fmt::format("{}\n{}\n{}\n{}\n{} {} {} {} {}", json::findString(*transcript, "agent").value_or(""), entry.id,
+                        entry.timestamp, facts.model, used.inputTokens, used.outputTokens, used.cacheReadTokens,
+                        used.cacheWriteTokens, used.reasoningTokens);
+}
+
 }  // namespace
 
 std::string_view toString(EntryRole role) {
@@ -140,7 +157,8 @@ std::optional<EntryRole> parseRole(std::string_view name) {
   return std::nullopt;
 }
 
-EntryFacts usageFacts(std::string_view usage) {
+EntryFacts usageFacts(const Entry& entry) {
+  const std::string_view usage = json::findMember(entry.payload, "usage").value_or("");
   const auto count = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
   EntryFacts facts;
   facts.messageId = json::findString(usage, "id").value_or("");
@@ -150,7 +168,14 @@ EntryFacts usageFacts(std::string_view usage) {
                       .cacheReadTokens = count("cacheReadTokens"),
                       .cacheWriteTokens = count("cacheWriteTokens"),
                       .reasoningTokens = count("reasoningTokens")};
+  readIdentity(entry, facts);
   return facts;
+}
+
+std::string transcriptAgent(const Entry& entry) {
+  const auto transcript = json::findMember(entry.payload, "transcript");
+  const auto facts = transcript ? json::findMember(*transcript, "facts") : std::nullopt;
+  return facts ? json::findString(*facts, "agent").value_or("") : std::string();
 }
 
 EntryFacts readFacts(const Entry& entry, bool wantText) {
@@ -159,6 +184,7 @@ EntryFacts readFacts(const Entry& entry, bool wantText) {
     facts.role = EntryRole::Summary;
     if (wantText) facts.text = json::findString(entry.payload, "summary").value_or("");
     readRequest(entry.payload, facts);
+    readIdentity(entry, facts);
     return facts;
   }
   if (entry.type == entry_type::kCustom && json::findString(entry.payload, "kind") == "request") {
@@ -177,6 +203,7 @@ EntryFacts readFacts(const Entry& entry, bool wantText) {
   const auto message = normalize(stored, named->value_or(Dialect::Plain));
   message ? readMessage(*message, wantText, facts) : readUnknown(stored, wantText, facts);
   if (isConverted(entry)) facts.usage.reset();
+  readIdentity(entry, facts);
   return facts;
 }
 

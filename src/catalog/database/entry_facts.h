@@ -24,6 +24,9 @@ struct EntryFacts {
   std::string model;      ///< Empty when the message does not say.
   std::string messageId;  ///< The provider's; one answer may be stored in several entries.
   std::optional<Usage> usage;
+  /// Of an answer from another agent's file, with usage: what its copies in other files have in common.
+  std::string identity;
+  bool identityIsCertain = false;    ///< It is an id of the request or of the answer.
   std::vector<std::string> calls;    ///< Ids of tool calls.
   std::vector<std::string> results;  ///< Ids of calls that were answered.
   std::uint64_t callCount = 0;
@@ -36,7 +39,10 @@ inline constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
 
 /// Reads the `usage` of a session_info entry: what a request cost, where an agent writes that apart from the answer.
 /// Its members are those of Usage, and `id` and `model`.
-EntryFacts usageFacts(std::string_view usage);
+EntryFacts usageFacts(const Entry& entry);
+
+/// The agent from whose transcript a session was imported, when this entry says so; else empty.
+std::string transcriptAgent(const Entry& entry);
 
 /// Reads an entry. `wantText` fills in `text`.
 EntryFacts readFacts(const Entry& entry, bool wantText);

@@ -6,7 +6,8 @@ namespace bough::catalog {
 namespace {
 
 constexpr std::string_view kColumns =
-    "id, sessionId, stamp, headerId, lastId, taken, indexed, key, agent, cwd, originSession, originEntry, title, "
+    "id, sessionId, stamp, headerId, lastId, taken, indexed, key, agent, writtenBy, cwd, originSession, originEntry, "
+    "title, "
     "titleSource, titleEntry, createdMs, firstMs, activeMs, users, assistants, tools, systems, calls, failures, input, "
     "output, cacheRead, cacheWrite, reasoning, lastMessageId, lastModel, entries, bytes, branches, headId, condition, "
     "problem, pinned, timeToLiveMs";
@@ -32,6 +33,7 @@ SessionRow readRow(const Query& query) {
   row.indexed = number();
   facts.key = text();
   facts.agent = text();
+  facts.writtenBy = text();
   facts.cwd = text();
   std::string originSession = text();
   std::string originEntry = text();
@@ -70,7 +72,9 @@ std::vector<ModelUsage> readModels(Database& database, std::int64_t session, con
   const PriceTable& table = prices == nullptr ? PriceTable::builtIn() : *prices;
   Query query(database,
               "SELECT model.name, sum(messages), sum(input), sum(output), sum(cacheRead), sum(cacheWrite), "
-              "sum(reasoning) FROM usage JOIN model ON model.id = usage.model WHERE session = ? GROUP BY usage.model "
+              "sum(reasoning) FROM (SELECT model, messages, input, output, cacheRead, cacheWrite, reasoning FROM usage "
+              "WHERE session = ?1 UNION ALL SELECT model, 1, input, output, cacheRead, cacheWrite, reasoning FROM "
+              "answer WHERE session = ?1) AS used JOIN model ON model.id = used.model GROUP BY used.model "
               "ORDER BY sum(output) DESC, model.name",
               session);
   std::vector<ModelUsage> models;
@@ -112,7 +116,7 @@ void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
   }
   save.bind(row.taken);
   save.bind(row.indexed);
-  for (const std::string* text : {&facts.key, &facts.agent, &facts.cwd}) save.bind(*text);
+  for (const std::string* text : {&facts.key, &facts.agent, &facts.writtenBy, &facts.cwd}) save.bind(*text);
   save.bind(facts.origin ? std::string_view(facts.origin->sessionId) : "");
   save.bind(facts.origin ? std::string_view(facts.origin->entryId) : "");
   save.bind(facts.title);

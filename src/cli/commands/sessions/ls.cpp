@@ -167,7 +167,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   Context shown = context;
   if (!options.agents.empty()) {
     BOUGH_TRY(shown, agentsContext(context, options.agents));
-    if (options.agents != "all" && filter.agent.empty()) filter.agent = options.agents;
+    BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
   BOUGH_TRY(auto view, openCatalogView(shown));
   // One more than is shown says whether there are more; counting them all would take longer than the list.

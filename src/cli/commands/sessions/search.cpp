@@ -96,7 +96,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   Context shown = context;
   if (!options.agents.empty()) {
     BOUGH_TRY(shown, agentsContext(context, options.agents));
-    if (options.agents != "all" && filter.agent.empty()) filter.agent = options.agents;
+    BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
   BOUGH_TRY(auto view, openCatalogView(shown, /*search=*/true));
   if (!options.session.empty()) {

@@ -32,7 +32,7 @@ constexpr std::pair<const char*, UsageBy> kWays[] = {
 void writeRow(json::Writer& writer, const UsageRow& row) {
   writer.beginObject().member("name", row.name);
   if (!row.title.empty()) writer.member("title", row.title);
-  writer.member("messages", row.messages).member("input", row.tokens.inputTokens);
+  writer.member("messages", row.messages).member("withoutId", row.withoutId).member("input", row.tokens.inputTokens);
   writer.member("output", row.tokens.outputTokens).member("cacheRead", row.tokens.cacheReadTokens);
   writer.member("cacheWrite", row.tokens.cacheWriteTokens).member("reasoning", row.tokens.reasoningTokens);
   writer.key("costUsd").raw(fmt::format("{:.6f}", row.costUsd)).member("costKnown", row.costKnown);
@@ -112,7 +112,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   Context shown = context;
   if (!options.agents.empty()) {
     BOUGH_TRY(shown, agentsContext(context, options.agents));
-    if (options.agents != "all" && filter.agent.empty()) filter.agent = options.agents;
+    BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
   BOUGH_TRY(auto view, openCatalogView(shown));
   UsageOptions wanted{.sinceMs = filter.sinceMs,
@@ -121,6 +121,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                       .cwd = filter.cwd,
                       .key = filter.key,
                       .model = options.model,
+                      .writtenBy = filter.writtenBy,
                       .localTime = !options.utc,
                       .prices = &*prices};
   for (const auto& [name, by] : kWays) {
@@ -146,6 +147,11 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     std::string names;
     for (const std::string& model : report.unknownModels) names += (names.empty() ? "" : ", ") + model;
     printMessage(fmt::format("the price of {} is unknown (+); --prices FILE sets it", names));
+  }
+  if (report.total.withoutId > 0) {
+    printMessage(
+        fmt::format("{} of {} answers have no id of their request; a copy of one in another file may count again",
+                    grouped(report.total.withoutId), grouped(report.total.messages)));
   }
   return kDone;
 }
