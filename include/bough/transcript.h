@@ -149,6 +149,22 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>
                                                         const WriteTranscriptOptions& options,
                                                         CompatibilityReport* report = nullptr);
 
+/// Formats for tools that are not agents: "atif" (ATIF 1.8, a trajectory a line), "otel" (OpenTelemetry's GenAI spans
+/// as OTLP/JSON) and "openinference" (the same spans with OpenInference's attributes).
+std::vector<std::string_view> traceFormats();
+
+struct WriteTraceOptions {
+  std::string format;     ///< One of traceFormats().
+  TranscriptFacts facts;  ///< Of the session; `agent` and `version` are those that the trace names.
+  std::string headId;     ///< The last entry of the branch; empty: the head.
+  bool all = false;       ///< All branches. A trajectory marks the steps that an earlier one has, too.
+};
+
+/// Writes a session, whose entries are given in log order, for a tool that is not an agent. The report names what such
+/// a format has no place for. The input of a span is what was new since the answer before it.
+Result<CompatibilityReport> writeTrace(const std::vector<Entry>& entries, const WriteTraceOptions& options,
+                                       const std::function<Result<void>(std::string_view)>& out);
+
 /// What a session that was imported came with; with an empty agent when it was not.
 TranscriptFacts importedFacts(const std::vector<Entry>& entries);
 
@@ -174,6 +190,19 @@ struct FoundTranscript {
 /// are not there are no error; no link is followed below them.
 Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
                                                      const std::vector<std::string>& agents);
+
+/// The folders in which these agents (all when empty) keep sessions, whether they exist or not.
+std::vector<std::string> transcriptFolders(const TranscriptHome& home, const std::vector<std::string>& agents);
+
+/// Whether a path, by its name, is that of a transcript in one of these folders.
+bool isTranscriptPath(const TranscriptHome& home, const std::vector<std::string>& agents, const std::string& path);
+
+/// Whether a session that was imported holds every byte of a transcript.
+Result<bool> holdsTranscript(SessionStore& store, const std::string& sessionId, const std::string& path);
+
+/// Removes a transcript that the session holds. Conflict when the session lacks a byte of it, or when the file changed
+/// while that was checked: the file stays. Unsupported for agents that keep a list of their sessions.
+Result<void> removeTranscript(SessionStore& store, const std::string& sessionId, const FoundTranscript& file);
 
 /// Where an agent looks for a session, and what to type then.
 struct TranscriptPlace {

@@ -61,6 +61,30 @@ Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
   return found;
 }
 
+std::vector<std::string> transcriptFolders(const TranscriptHome& home, const std::vector<std::string>& agentNames) {
+  std::vector<std::string> folders;
+  for (const Agent& agent : agents()) {
+    const bool wanted = agentNames.empty() || std::ranges::find(agentNames, agent.name) != agentNames.end();
+    if (wanted && agent.folders != nullptr) std::ranges::move(agent.folders(home), std::back_inserter(folders));
+  }
+  std::ranges::sort(folders);
+  const auto repeated = std::ranges::unique(folders);
+  folders.erase(repeated.begin(), repeated.end());
+  return folders;
+}
+
+bool isTranscriptPath(const TranscriptHome& home, const std::vector<std::string>& agentNames, const std::string& path) {
+  for (const Agent& agent : agents()) {
+    const bool wanted = agentNames.empty() || std::ranges::find(agentNames, agent.name) != agentNames.end();
+    if (!wanted || agent.folders == nullptr) continue;
+    for (const std::string& root : agent.folders(home)) {
+      const bool isBelow = path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/';
+      if (isBelow && agent.isTranscript(std::string_view(path).substr(root.size() + 1))) return true;
+    }
+  }
+  return false;
+}
+
 Result<TranscriptPlace> placeForTranscript(const TranscriptHome& home, const TranscriptFacts& facts) {
   const Agent* agent = findAgent(facts.agent);
   if (agent == nullptr || agent->place == nullptr) {

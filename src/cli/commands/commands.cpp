@@ -14,7 +14,7 @@ std::vector<CommandGroup> commandGroups() {
                     restoreCommand(), diffCommand(), replayCommand()}},
       {.title = "Messages",
        .commands = {contextCommand(), compatCommand(), migrateProviderCommand(), convertCommand()}},
-      {.title = "Other agents", .commands = {importCommand(), exportCommand(), resumeCommand()}},
+      {.title = "Other agents", .commands = {importCommand(), exportCommand(), resumeCommand(), keepCommand()}},
       {.title = "Upkeep",
        .commands = {redactCommand(), eraseCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(),
                     doctorCommand(), verifyCommand(), repairCommand(), migrateCommand(), reindexCommand(),

@@ -29,6 +29,7 @@ Command replayCommand();
 Command importCommand();
 Command exportCommand();
 Command resumeCommand();
+Command keepCommand();
 Command convertCommand();
 Command contextCommand();
 Command compatCommand();

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
+#include "cli/views/compatibility_text.h"
 #include "cli/views/transcript_file.h"
 
 namespace bough::cli {
@@ -18,13 +21,57 @@ struct Options {
   std::string output;
   std::vector<std::string> cwdMap;
   bool branchOnly = false;
+  bool all = false;
 };
+
+// For a tool that is not an agent.
+Result<ExitCode> exportTrace(const Context& context, const NamedSession& session, const Options& options,
+                             const std::string& at) {
+  BOUGH_TRY(const auto entries, session.store->loadSessionEntries(session.sessionId));
+  WriteTraceOptions wish{.format = options.agent, .facts = importedFacts(entries), .headId = at, .all = options.all};
+  const bool isImported = !wish.facts.agent.empty();
+  if (!isImported) {
+    BOUGH_TRY(wish.facts, factsForExport(*session.store, session.sessionId, "", entries));
+    wish.facts.sessionId = session.sessionId;
+  }
+  BOUGH_TRY(wish.facts.cwd, mapFolder(wish.facts.cwd, options.cwdMap));
+  std::string bytes;
+  BOUGH_TRY(const auto report, writeTrace(entries, wish, [&](std::string_view piece) {
+              bytes += piece;
+              return Result<void>();
+            }));
+  if (options.output.empty()) {
+    printText(bytes);
+  } else {
+    BOUGH_TRY(writeNewFile(options.output, bytes));
+  }
+  if (context.json && !options.output.empty()) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
+    writer.member("format", options.agent).member("file", options.output);
+    writer.key("report").raw(report.toJson()).endObject();
+    printLine(out);
+  } else if (!context.json && !report.lossyFields.empty()) {
+    printMessage(fmt::format("{} has no place for:", options.agent));
+    printLosses(report);
+  }
+  return kDone;
+}
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto session, openForReading(context, options.session));
   TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = options.branchOnly};
   if (!options.at.empty()) {
     BOUGH_TRY(wish.at, resolveEntry(*session.store, session.sessionId, options.at));
+  }
+  const auto formats = traceFormats();
+  if (std::ranges::find(formats, options.agent) != formats.end()) {
+    return exportTrace(context, session, options, wish.at);
+  }
+  if (options.all) {
+    return fail(ErrorCode::InvalidArgument, "--all is for atif, otel and openinference",
+                "where an agent's format holds a tree, all branches are written anyway");
   }
   BOUGH_TRY(const auto made, makeTranscript(*session.store, session.sessionId, wish));
   if (options.output.empty()) {
@@ -51,22 +98,27 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 Command exportCommand() {
   auto options = std::make_shared<Options>();
+  std::vector<std::string> targets = agentChoices();
+  for (const std::string_view format : traceFormats()) targets.emplace_back(format);
   return {
       .name = "export",
-      .summary = "Write a session as the file of another agent",
+      .summary = "Write a session as the file of another agent, or for a tool",
       .details =
           "What the same agent wrote comes out as the same bytes. Between agents every text, tool call, result and\n"
           "error arrives in order; what the agent's format cannot hold is named. Where the format holds a tree, all\n"
-          "branches are written, else the branch of the head.",
+          "branches are written, else the branch of the head.\n"
+          "For tools that are not agents: atif (ATIF 1.8, a trajectory a line), otel (OpenTelemetry GenAI spans as\n"
+          "OTLP/JSON) and openinference (the same spans with OpenInference's attributes); --all writes all branches.",
       .examples =
           "  bough export SESSION --to pi --out session.jsonl\n"
-          "  bough export SESSION --to claw0 --at ENTRY",
+          "  bough export SESSION --to claw0 --at ENTRY\n"
+          "  bough export SESSION --to otel --all --out trace.json",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "--to",
-                   .help = "The agent",
+                   .help = "The agent, or the format",
                    .target = &options->agent,
                    .required = true,
-                   .choices = agentChoices(),
+                   .choices = std::move(targets),
                    .value = "AGENT"},
                   {.name = "-o,--out",
                    .help = "A new file; default: standard output",
@@ -79,6 +131,7 @@ Command exportCommand() {
                   {.name = "--branch-only",
                    .help = "Only the branch of that entry, also where the format holds a tree",
                    .target = &options->branchOnly},
+                  {.name = "--all", .help = "All branches: of atif, otel and openinference", .target = &options->all},
                   cwdMapOption(options->cwdMap)},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

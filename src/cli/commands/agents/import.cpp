@@ -7,6 +7,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/transcript.h"
+#include "cli/commands/agents/watch_import.h"
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
 #include "cli/terminal/output.h"
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> sources;
+  bool watch = false;
 };
 
 struct Source {
@@ -80,7 +82,8 @@ void print(const ImportResult& done, const std::string& path, bool json) {
 
 class Importing {
  public:
-  Importing(const Context& context, SessionStore& store) : context_(context), store_(store) {}
+  Importing(const Context& context, SessionStore& store, bool quiet = false)
+      : context_(context), store_(store), quiet_(quiet) {}
 
   // A session that continues another is tried again after the others.
   void run(std::vector<Source> sources) {
@@ -89,7 +92,7 @@ class Importing {
       for (const Source& source : sources) {
         auto done = importTranscript(store_, source.path);
         if (done) {
-          print(*done, source.path, context_.json);
+          if (!quiet_ || done->created || done->appended > 0) print(*done, source.path, context_.json);
         } else if (done.error().code == ErrorCode::NotFound && sources.size() > 1) {
           waiting.push_back(source);
         } else if (source.asked || done.error().code != ErrorCode::Unsupported) {
@@ -113,10 +116,28 @@ class Importing {
  private:
   const Context& context_;
   SessionStore& store_;
+  bool quiet_;  // says nothing of sessions without anything new
   std::size_t failed_ = 0;
 };
 
+// Until it is ended. A file that cannot be read now is tried again when it changes.
+Result<ExitCode> watch(const Context& context, const Options& options) {
+  BOUGH_TRY(const auto store, context.openStore(/*create=*/true));
+  BOUGH_TRY(const ExitCode code, watchAndImport(options.sources, [&](const std::vector<std::string>& paths) {
+              std::vector<Source> sources;
+              for (const std::string& path : paths) sources.push_back({.path = path});
+              Importing(context, *store, /*quiet=*/true).run(std::move(sources));
+            }));
+  BOUGH_TRY(store->close());
+  return code;
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
+  if (options.watch) return watch(context, options);
+  if (options.sources.empty()) {
+    return fail(ErrorCode::InvalidArgument, "import needs a file, a folder or an agent",
+                "bough import claude-code; `bough help import` lists the agents");
+  }
   std::vector<Source> sources;
   for (const std::string& name : options.sources) BOUGH_TRY(addSource(name, sources));
   if (sources.empty()) {
@@ -143,14 +164,17 @@ Command importCommand() {
       .details =
           "Takes files, folders, and names of agents, whose own folders are then searched. The format is\n"
           "recognized from the content. Importing again adds only what is new, and a session that grew\n"
-          "continues. The files are never changed.\nAgents: " +
+          "continues. The files are never changed.\nWith --watch, whatever changes later is imported too, until "
+          "Ctrl-C, "
+          "and without a SOURCE the sessions\nof all agents; `bough keep` makes a service of it.\nAgents: " +
           agents + ".",
       .examples =
           "  bough import ~/.pi/agent/sessions\n"
           "  bough import pi openclaw\n"
-          "  bough import session.jsonl --json",
-      .options =
-          {{.name = "SOURCE", .help = "A file, a folder, or an agent", .target = &options->sources, .required = true}},
+          "  bough import session.jsonl --json\n"
+          "  bough import --watch claude-code codex",
+      .options = {{.name = "SOURCE", .help = "A file, a folder, or an agent", .target = &options->sources},
+                  {.name = "--watch", .help = "Go on importing what changes", .target = &options->watch}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

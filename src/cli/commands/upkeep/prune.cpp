@@ -4,6 +4,7 @@
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/upkeep/prune_agents.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
@@ -14,6 +15,7 @@ namespace bough::cli {
 namespace {
 
 struct Options {
+  std::string agents;
   std::string olderThan;
   bool apply = false;
   std::string session;
@@ -152,6 +154,14 @@ void printTable(const std::vector<Catalog::Expired>& expired) {
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
+  if (!options.agents.empty()) {
+    if (!options.session.empty() || !options.byDefault.empty() || options.pin || options.unpin ||
+        !options.timeToLive.empty()) {
+      return fail(ErrorCode::InvalidArgument, "--agents can be combined only with --older-than and --apply",
+                  "bough prune --agents claude-code --older-than 30d");
+    }
+    return pruneAgents(context, options.agents, options.olderThan, options.apply);
+  }
   if (!options.byDefault.empty()) {
     if (!options.session.empty() || options.apply || !options.olderThan.empty()) {
       return fail(ErrorCode::InvalidArgument, "--default-ttl cannot be combined: it applies to the whole store",
@@ -206,18 +216,26 @@ Command pruneCommand() {
           "A session expires when nothing was appended to it for longer than its time to live: its own (--ttl), "
           "else --older-than, else the default of the store (--default-ttl), which is off until it is set. "
           "Pinned and damaged sessions never expire. Nothing is moved without --apply, and what is moved stays "
-          "in the trash until you empty it.",
+          "in the trash until you empty it.\n"
+          "With --agents: lists the session files of other agents that nobody wrote to for that long. --apply imports "
+          "each into the store, archives it there, compares every byte, and only then removes the file.",
       .examples =
           "  bough prune --older-than 90d\n"
           "  bough prune --older-than 90d --apply\n"
           "  bough prune --default-ttl 365d\n"
           "  bough prune SESSION --pin\n"
-          "  bough prune SESSION --ttl 30d",
+          "  bough prune SESSION --ttl 30d\n"
+          "  bough prune --agents claude-code --older-than 30d",
       .options = {{.name = "SESSION", .help = "Set how long this session is kept", .target = &options->session},
                   {.name = "--older-than",
                    .help = "Use this age instead of the default of the store",
                    .target = &options->olderThan,
                    .value = "AGE"},
+                  {.name = "--agents",
+                   .help = "Session files of other agents instead: all, or those named, with commas",
+                   .target = &options->agents,
+                   .value = "LIST",
+                   .alone = "all"},
                   {.name = "--apply", .help = "Move the expired sessions to the trash", .target = &options->apply},
                   {.name = "--pin", .help = "Keep the session forever", .target = &options->pin},
                   {.name = "--unpin", .help = "Let the default of the store apply again", .target = &options->unpin},

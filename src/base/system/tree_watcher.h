@@ -1,0 +1,47 @@
+// Watches folders and everything below them: one inotify instance, one watch a folder, none a file.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "base/system/file_system.h"
+
+namespace bough {
+
+/// One thread at a time.
+class TreeWatcher {
+ public:
+  static SysResult<std::unique_ptr<TreeWatcher>> make();
+  ~TreeWatcher();
+  TreeWatcher(const TreeWatcher&) = delete;
+  TreeWatcher& operator=(const TreeWatcher&) = delete;
+
+  /// Watches a folder and those below it, which are also those that are made later; follows no link. A folder that does
+  /// not exist is not an error: add it again later.
+  void add(const std::string& folder);
+
+  /// How many folders are watched, and how many the system refused to watch.
+  [[nodiscard]] std::size_t folderCount() const { return folders_.size(); }
+  [[nodiscard]] std::size_t refusedCount() const { return refused_; }
+
+  struct Changed {
+    bool all = false;             ///< Too much happened to tell what.
+    std::set<std::string> paths;  ///< Files that were made, written or moved here.
+  };
+  /// Waits until something changed, `stop` can be read, or the time is over, and says what changed.
+  SysResult<Changed> wait(int timeoutMs, int stop);
+
+ private:
+  explicit TreeWatcher(int events) : events_(events) {}
+  void addBelow(const std::string& folder, int depth, std::set<std::string>* files);
+  void readEvents(Changed& changed);
+
+  int events_;
+  std::unordered_map<int, std::string> folders_;  // by watch
+  std::size_t refused_ = 0;
+};
+
+}  // namespace bough

@@ -1,0 +1,199 @@
+#include "cli/commands/agents/watch_import.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/system/file_io.h"
+#include "base/system/tree_watcher.h"
+#include "base/try.h"
+#include "bough/transcript.h"
+#include "cli/names/foreign.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+// Some file systems tell nothing, and an agent's folder may appear later: so now and then everything is looked at.
+constexpr int kLookAgainMs = 600'000;
+// An agent writes many lines in a row; they are imported together.
+constexpr int kSettleMs = 1'000;
+constexpr int kMaxRestMs = 60'000;
+
+// Ctrl-C and SIGTERM as something that can be waited for.
+class StopSignals {
+ public:
+  StopSignals() {
+    ::sigemptyset(&signals_);
+    ::sigaddset(&signals_, SIGINT);
+    ::sigaddset(&signals_, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    descriptor_ = ::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  ~StopSignals() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  bool arrived() {
+    signalfd_siginfo info{};
+    return ::read(descriptor_, &info, sizeof info) > 0;
+  }
+
+ private:
+  sigset_t signals_{};
+  int descriptor_ = -1;
+};
+
+class Watching {
+ public:
+  Watching(std::vector<std::string> agents, std::vector<std::string> paths,
+           const std::function<void(const std::vector<std::string>&)>& import)
+      : agents_(std::move(agents)), paths_(std::move(paths)), import_(import), home_(transcriptHome()) {}
+
+  Result<ExitCode> run() {
+    BOUGH_TRY(watcher_, orError(TreeWatcher::make(), "watch", "the agents' folders"));
+    BOUGH_TRY(lookAtAll());
+    printMessage(fmt::format("watching {} folder{}; Ctrl-C ends", watcher_->folderCount(),
+                             watcher_->folderCount() == 1 ? "" : "s"));
+    if (watcher_->refusedCount() > 0) {
+      printMessage(
+          fmt::format("note: the system does not watch {} more (fs.inotify.max_user_watches); they are looked "
+                      "at every {} minutes",
+                      watcher_->refusedCount(), kLookAgainMs / 60'000));
+    }
+    while (!outputClosed()) {
+      BOUGH_TRY(auto changed,
+                orError(watcher_->wait(kLookAgainMs, stop_.descriptor()), "watch", "the agents' folders"));
+      if (stop_.arrived()) break;
+      const bool idle = !changed.all && changed.paths.empty();
+      if (!idle) {
+        BOUGH_TRY(const auto more, settle());
+        changed.all = changed.all || more.all;
+        changed.paths.insert(more.paths.begin(), more.paths.end());
+      }
+      if (idle || changed.all) {
+        BOUGH_TRY(lookAtAll());
+      } else {
+        importChanged(changed.paths);
+      }
+      if (stop_.arrived()) break;
+    }
+    return kDone;
+  }
+
+ private:
+  // What else changes meanwhile. Reading a long session takes a while, so it is not read all the time.
+  Result<TreeWatcher::Changed> settle() {
+    TreeWatcher::Changed all;
+    const auto end =
+        SteadyClock::now() + std::chrono::milliseconds(std::clamp(lastImportMs_ * 5, kSettleMs, kMaxRestMs));
+    while (true) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - SteadyClock::now()).count();
+      if (left <= 0) return all;
+      BOUGH_TRY(const auto more,
+                orError(watcher_->wait(static_cast<int>(left), stop_.descriptor()), "watch", "the agents' folders"));
+      all.all = all.all || more.all;
+      all.paths.insert(more.paths.begin(), more.paths.end());
+      if (!more.all && more.paths.empty()) return all;  // the time is over, or it is to end
+    }
+  }
+
+  Result<void> lookAtAll() {
+    std::set<std::string> found;
+    if (watchesAgents()) {
+      for (const std::string& folder : transcriptFolders(home_, agents_)) watcher_->add(folder);
+      BOUGH_TRY(const auto files, findTranscripts(home_, agents_));
+      for (const FoundTranscript& file : files) found.insert(file.path);
+    }
+    for (const std::string& path : paths_) {
+      std::error_code error;
+      if (!fs::is_directory(path, error)) {
+        watcher_->add(fs::path(path).parent_path().string());
+        found.insert(path);
+        continue;
+      }
+      watcher_->add(path);
+      for (fs::recursive_directory_iterator walk(path, fs::directory_options::skip_permission_denied, error), end;
+           !error && walk != end; walk.increment(error)) {
+        std::error_code gone;
+        if (!walk->is_symlink(gone) && walk->is_regular_file(gone)) found.insert(walk->path().string());
+      }
+    }
+    importChanged(found);
+    return {};
+  }
+
+  [[nodiscard]] bool watchesAgents() const { return !agents_.empty() || paths_.empty(); }
+
+  [[nodiscard]] bool isWanted(const std::string& path) const {
+    if (watchesAgents() && isTranscriptPath(home_, agents_, path)) return true;
+    return std::ranges::any_of(paths_, [&](const std::string& each) {
+      return path == each || (path.starts_with(each) && path[each.size()] == '/');
+    });
+  }
+
+  void importChanged(const std::set<std::string>& paths) {
+    std::vector<std::string> changed;
+    for (const std::string& path : paths) {
+      std::error_code error;
+      if (!isWanted(path) || fs::is_symlink(path, error)) continue;
+      const State state{fs::file_size(path, error), fs::last_write_time(path, error).time_since_epoch().count()};
+      if (error) continue;
+      const auto known = seen_.find(path);
+      if (known != seen_.end() && known->second == state) continue;
+      seen_[path] = state;
+      changed.push_back(path);
+    }
+    if (changed.empty()) return;
+    const auto begin = SteadyClock::now();
+    import_(changed);
+    lastImportMs_ = static_cast<int>(std::min<std::int64_t>(
+        kMaxRestMs, std::chrono::ceil<std::chrono::milliseconds>(SteadyClock::now() - begin).count()));
+  }
+
+  using State = std::pair<std::uintmax_t, std::int64_t>;  // size and time
+  std::vector<std::string> agents_;
+  std::vector<std::string> paths_;
+  const std::function<void(const std::vector<std::string>&)>& import_;
+  TranscriptHome home_;
+  StopSignals stop_;
+  std::unique_ptr<TreeWatcher> watcher_;
+  std::map<std::string, State> seen_;
+  int lastImportMs_ = 0;
+};
+
+}  // namespace
+
+Result<ExitCode> watchAndImport(const std::vector<std::string>& sources,
+                                const std::function<void(const std::vector<std::string>& paths)>& import) {
+  std::vector<std::string> agents;
+  std::vector<std::string> paths;
+  const auto known = transcriptAgents();
+  for (const std::string& name : sources) {
+    std::error_code error;
+    if (fs::exists(name, error)) {
+      paths.push_back(fs::canonical(name, error).string());
+    } else if (std::ranges::find(known, name) != known.end()) {
+      agents.push_back(name);
+    } else {
+      return fail(ErrorCode::NotFound, fmt::format("there is no file, folder or agent {}", name),
+                  "`bough help import` lists the agents");
+    }
+  }
+  return Watching(std::move(agents), std::move(paths), import).run();
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,121 @@
+#include "cli/commands/upkeep/prune_agents.h"
+
+#include <fmt/format.h>
+
+#include "base/json/json_write.h"
+#include "base/text/timestamp.h"
+#include "base/try.h"
+#include "bough/maintenance.h"
+#include "bough/transcript.h"
+#include "cli/names/foreign.h"
+#include "cli/names/when.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::uint64_t kNsPerMs = 1'000'000;
+
+struct OldFile {
+  FoundTranscript file;
+  std::string sessionId;  ///< In the store; empty when it was not imported.
+  bool removed = false;
+};
+
+Result<std::vector<OldFile>> findOld(const std::string& agents, std::uint64_t ageMs) {
+  BOUGH_TRY(const auto names, parseAgents(agents));
+  BOUGH_TRY(const auto found, findTranscripts(transcriptHome(), names));
+  const std::uint64_t now = nowMs();
+  std::vector<OldFile> old;
+  for (const FoundTranscript& file : found) {
+    if (file.modifiedNs / kNsPerMs + ageMs < now) old.push_back({.file = file, .sessionId = {}});
+  }
+  return old;
+}
+
+Result<void> moveIntoStore(SessionStore& store, OldFile& old) {
+  BOUGH_TRY(const auto imported, importTranscript(store, old.file.path));
+  old.sessionId = imported.sessionId;
+  BOUGH_TRY(store.flush());
+  BOUGH_TRY(store.maintenance().archive(imported.sessionId));
+  BOUGH_TRY(removeTranscript(store, imported.sessionId, old.file));
+  old.removed = true;
+  return {};
+}
+
+void printJson(const std::vector<OldFile>& files, bool apply, std::uint64_t removed, std::uint64_t bytes) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("applied", apply).member("removed", removed);
+  writer.member("bytes", bytes).key("files").beginArray();
+  for (const OldFile& old : files) {
+    writer.beginObject().member("agent", old.file.agent).member("file", old.file.path);
+    writer.member("bytes", old.file.sizeBytes).member("modified", formatTimestamp(old.file.modifiedNs / kNsPerMs));
+    if (!old.sessionId.empty()) writer.member("sessionId", old.sessionId);
+    writer.member("removed", old.removed).endObject();
+  }
+  writer.endArray().endObject();
+  printJsonLine(out);
+}
+
+void printList(const std::vector<OldFile>& files) {
+  Table table(
+      {{.title = "agent"}, {.title = "written"}, {.title = "size", .align = Table::Align::Right}, {.title = "file"}});
+  for (const OldFile& old : files) {
+    table.add({old.file.agent, formatAge(old.file.modifiedNs / kNsPerMs, nowMs()), formatBytes(old.file.sizeBytes),
+               old.file.path});
+  }
+  table.print();
+}
+
+}  // namespace
+
+Result<ExitCode> pruneAgents(const Context& context, const std::string& agents, const std::string& olderThan,
+                             bool apply) {
+  if (olderThan.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--agents needs --older-than: other agents' sessions have no time to live",
+                "bough prune --agents claude-code --older-than 30d");
+  }
+  BOUGH_TRY(const std::uint64_t age, parseAge(olderThan));
+  BOUGH_TRY(auto files, findOld(agents, age));
+  std::uint64_t removed = 0;
+  std::uint64_t bytes = 0;
+  ExitCode code = kDone;
+  if (apply && !files.empty()) {
+    BOUGH_TRY(const auto store, context.openStore(/*create=*/true));
+    for (OldFile& old : files) {
+      if (const auto moved = moveIntoStore(*store, old); !moved) {
+        printError(moved.error(), context.json);
+        code = kProblem;
+        continue;
+      }
+      ++removed;
+      bytes += old.file.sizeBytes;
+    }
+    BOUGH_TRY(store->close());
+  } else {
+    for (const OldFile& old : files) bytes += old.file.sizeBytes;
+  }
+  if (context.json) {
+    printJson(files, apply, removed, bytes);
+    return code;
+  }
+  if (files.empty()) {
+    printMessage(fmt::format("no files are older than {}", olderThan));
+    return kDone;
+  }
+  if (!apply) {
+    printList(files);
+    printMessage(
+        fmt::format("{} in total; nothing was changed; --apply archives these sessions in the store and then "
+                    "removes the files",
+                    formatBytes(bytes)));
+    return kDone;
+  }
+  printMessage(fmt::format("{} file{} removed, {}; the sessions are in the store", removed, removed == 1 ? "" : "s",
+                           formatBytes(bytes)));
+  return code;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,141 @@
+// Removes a transcript that a store holds: only when the session has every byte of the file, and the file did not
+// change while that was checked.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bytes/sha256.h"
+#include "base/system/file_io.h"
+#include "base/try.h"
+#include "transcript/model/agent.h"
+#include "transcript/model/origin.h"
+#include "transcript/source/record.h"
+
+namespace bough {
+namespace {
+
+using namespace transcript;
+
+// A stretch of the file as an entry has it.
+struct Stretch {
+  std::uint64_t sizeBytes = 0;
+  std::string hash;
+};
+using Stretches = std::unordered_map<std::uint64_t, std::vector<Stretch>>;
+
+constexpr std::uint64_t kEntriesAtOnce = 1'000;
+
+// By offset. A file that was written again has several at one offset.
+Result<Stretches> stretchesOf(SessionStore& store, const std::string& sessionId, const std::string& agent) {
+  Stretches all;
+  std::uint64_t from = 0;
+  for (std::uint64_t count = 1; count > 0; from += count) {
+    count = 0;
+    BOUGH_TRY(store.readOwnEntries(sessionId, from, kEntriesAtOnce, [&](std::uint64_t, Entry& entry) {
+      ++count;
+      const auto origin = originOf(entry);
+      if (!origin || origin->agent != agent || !origin->hasLine) return;
+      if (const auto line = lineOf(entry)) all[origin->at].push_back({line->size(), Sha256::of(*line)});
+    }));
+  }
+  return all;
+}
+
+// Reads a file in order, some bytes ahead.
+class Ahead {
+ public:
+  explicit Ahead(ByteSource& source) : source_(source) {}
+
+  /// The next bytes; fewer at the end of the file.
+  Result<std::string_view> peek(std::uint64_t count) {
+    constexpr std::size_t kPiece = std::size_t{64} << 10;
+    while (bytes_.size() < count && !ended_) {
+      const std::size_t had = bytes_.size();
+      bytes_.resize(had + kPiece);
+      const auto got = source_.read(std::span(bytes_).subspan(had));
+      bytes_.resize(had + got.value_or(0));
+      if (!got) return std::unexpected(got.error());
+      ended_ = *got == 0;
+    }
+    return std::string_view(bytes_).substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(count, bytes_.size())));
+  }
+  void skip(std::uint64_t count) { bytes_.erase(0, static_cast<std::size_t>(count)); }
+
+ private:
+  ByteSource& source_;
+  std::string bytes_;
+  bool ended_ = false;
+};
+
+struct FileState {
+  std::uint64_t inode = 0;
+  std::uint64_t sizeBytes = 0;
+  std::int64_t modifiedSeconds = 0;
+  std::int64_t modifiedNanoseconds = 0;
+  bool operator==(const FileState&) const = default;
+};
+
+Result<FileState> stateOf(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return std::unexpected(systemError(errno, "look at", path));
+  if (!S_ISREG(info.st_mode)) return fail(ErrorCode::Unsupported, fmt::format("{} is not a regular file", path));
+  return FileState{.inode = info.st_ino,
+                   .sizeBytes = static_cast<std::uint64_t>(info.st_size),
+                   .modifiedSeconds = info.st_mtim.tv_sec,
+                   .modifiedNanoseconds = info.st_mtim.tv_nsec};
+}
+
+}  // namespace
+
+Result<bool> holdsTranscript(SessionStore& store, const std::string& sessionId, const std::string& path) {
+  BOUGH_TRY(const TranscriptFacts facts, peekTranscript(path));
+  BOUGH_TRY(const Stretches all, stretchesOf(store, sessionId, facts.agent));
+  BOUGH_TRY(const auto file, openFile(path));
+  Ahead ahead(*file);
+  std::uint64_t at = 0;
+  while (true) {
+    BOUGH_TRY(const std::string_view next, ahead.peek(1));
+    if (next.empty()) return true;
+    const auto found = all.find(at);
+    if (found == all.end()) return false;
+    std::uint64_t matched = 0;
+    for (const Stretch& each : found->second) {
+      BOUGH_TRY(const std::string_view bytes, ahead.peek(each.sizeBytes));
+      if (bytes.size() == each.sizeBytes && Sha256::of(bytes) == each.hash) matched = each.sizeBytes;
+    }
+    if (matched == 0) return false;
+    ahead.skip(matched);
+    at += matched;
+  }
+}
+
+Result<void> removeTranscript(SessionStore& store, const std::string& sessionId, const FoundTranscript& file) {
+  const Agent* agent = findAgent(file.agent);
+  if (agent == nullptr || agent->announce != nullptr) {
+    return fail(ErrorCode::Unsupported,
+                fmt::format("{} keeps a list of its sessions, which would name a file that is "
+                            "gone",
+                            file.agent),
+                "remove the session with that program");
+  }
+  BOUGH_TRY(const FileState before, stateOf(file.path));
+  BOUGH_TRY(const bool holds, holdsTranscript(store, sessionId, file.path));
+  if (!holds) {
+    return fail(ErrorCode::Conflict, fmt::format("session {} does not hold every byte of {}", sessionId, file.path),
+                "the file stays; `bough import` brings in what is new");
+  }
+  BOUGH_TRY(const FileState after, stateOf(file.path));
+  if (after != before) {
+    return fail(ErrorCode::Conflict, fmt::format("{} changed meanwhile", file.path), "the file stays");
+  }
+  if (::unlink(file.path.c_str()) != 0) return std::unexpected(systemError(errno, "remove", file.path));
+  return {};
+}
+
+}  // namespace bough

@@ -1,0 +1,322 @@
+// OpenTelemetry spans as OTLP/JSON: one span for the session, below it one for each answer and each tool call. The
+// attributes are those of the GenAI conventions or of OpenInference. Ids are made from the ids of the entries, so the
+// same session gives the same trace.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/bytes/sha256.h"
+#include "base/json/json_write.h"
+#include "base/text/timestamp.h"
+#include "transcript/trace/trace.h"
+
+namespace bough::transcript {
+namespace {
+
+constexpr std::uint64_t kInternal = 1;  // SPAN_KIND_INTERNAL
+constexpr std::uint64_t kClient = 3;    // SPAN_KIND_CLIENT
+constexpr std::uint64_t kError = 2;     // STATUS_CODE_ERROR
+
+std::string traceIdOf(const std::string& text) {
+  return Sha256::of("trace:" + text).substr(0, 32);
+}
+
+std::string spanIdOf(const std::string& text) {
+  return Sha256::of("span:" + text).substr(0, 16);
+}
+
+std::string_view providerOf(const TraceStep& step) {
+  switch (step.dialect) {
+    case Dialect::Anthropic: return "anthropic";
+    case Dialect::OpenaiChat:
+    case Dialect::OpenaiResponses: return "openai";
+    case Dialect::Gemini: return "gcp.gemini";
+    default: break;
+  }
+  if (step.model.find("claude") != std::string::npos) return "anthropic";
+  if (step.model.find("gemini") != std::string::npos) return "gcp.gemini";
+  return step.model.starts_with("gpt") || step.model.starts_with("o") ? "openai" : "unknown";
+}
+
+// Attributes of one span. Whole numbers are text in OTLP/JSON.
+class Attributes {
+ public:
+  explicit Attributes(json::Writer& writer) : writer_(writer) { writer_.key("attributes").beginArray(); }
+  void end() { writer_.endArray(); }
+
+  void text(std::string_view name, std::string_view value) {
+    if (!value.empty()) open(name).member("stringValue", value).endObject().endObject();
+  }
+  void number(std::string_view name, std::uint64_t value) {
+    open(name).member("intValue", fmt::format("{}", value)).endObject().endObject();
+  }
+  void list(std::string_view name, std::string_view value) {
+    json::Writer& writer = open(name).key("arrayValue").beginObject().key("values").beginArray();
+    writer.beginObject().member("stringValue", value).endObject();
+    writer.endArray().endObject().endObject().endObject();
+  }
+
+ private:
+  json::Writer& open(std::string_view name) {
+    return writer_.beginObject().member("key", name).key("value").beginObject();
+  }
+
+  json::Writer& writer_;
+};
+
+// A message as the GenAI conventions write it.
+void writeMessage(json::Writer& writer, const TraceStep& step, bool isOutput) {
+  writer.beginObject().member("role", toString(step.role)).key("parts").beginArray();
+  if (!step.thinking.empty())
+    writer.beginObject().member("type", "reasoning").member("content", step.thinking).endObject();
+  if (!step.text.empty()) writer.beginObject().member("type", "text").member("content", step.text).endObject();
+  for (const TraceCall& call : step.calls) {
+    writer.beginObject().member("type", "tool_call").member("id", call.id).member("name", call.name);
+    writer.key("arguments").raw(call.arguments).endObject();
+  }
+  writer.endArray();
+  if (isOutput) writer.member("finish_reason", step.calls.empty() ? "stop" : "tool_call");
+  writer.endObject();
+}
+
+void writeResults(json::Writer& writer, const TraceStep& answer) {
+  for (const TraceCall& call : answer.calls) {
+    for (const TraceResult& result : call.results) {
+      writer.beginObject().member("role", "tool").key("parts").beginArray().beginObject();
+      writer.member("type", "tool_call_response").member("id", call.id).member("response", result.text);
+      writer.endObject().endArray().endObject();
+    }
+  }
+}
+
+class SpanWriting {
+ public:
+  SpanWriting(const WriteTraceOptions& options, bool openInference)
+      : options_(options), openInference_(openInference), traceId_(traceIdOf(options.facts.sessionId)) {}
+
+  std::string run(const std::vector<std::vector<TraceStep>>& branches) {
+    for (const auto& branch : branches) {
+      for (const TraceStep& step : branch) {
+        take(step.entry);
+        for (const TraceCall& call : step.calls) {
+          for (const TraceResult& result : call.results) take(result.entry);
+        }
+      }
+    }
+    writer_.beginObject().key("resourceSpans").beginArray().beginObject().key("resource").beginObject();
+    Attributes resource(writer_);
+    resource.text("service.name", agentName());
+    resource.text("service.version", options_.facts.version);
+    resource.end();
+    writer_.endObject().key("scopeSpans").beginArray().beginObject().key("scope").beginObject();
+    writer_.member("name", "bough").endObject().key("spans").beginArray();
+    writeSession();
+    for (const auto& branch : branches) writeBranch(branch);
+    writer_.endArray().endObject().endArray().endObject().endArray().endObject();
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] std::string agentName() const { return options_.facts.agent.empty() ? "bough" : options_.facts.agent; }
+
+  static std::uint64_t timeOf(const Entry& entry) { return parseTimestamp(entry.timestamp).value_or(0); }
+
+  void take(const Entry* entry) {
+    const std::uint64_t time = timeOf(*entry);
+    firstMs_ = firstMs_ == 0 ? time : std::min(firstMs_, time);
+    lastMs_ = std::max(lastMs_, time);
+  }
+
+  void beginSpan(const std::string& id, const std::string& parent, std::string_view name, std::uint64_t kind,
+                 std::uint64_t beginMs, std::uint64_t endMs) {
+    constexpr std::uint64_t kNanoseconds = 1'000'000;
+    writer_.beginObject().member("traceId", traceId_).member("spanId", id);
+    if (!parent.empty()) writer_.member("parentSpanId", parent);
+    writer_.member("name", name).member("kind", kind);
+    writer_.member("startTimeUnixNano", fmt::format("{}", std::min(beginMs, endMs) * kNanoseconds));
+    writer_.member("endTimeUnixNano", fmt::format("{}", endMs * kNanoseconds));
+  }
+
+  void endSpan(bool failed) {
+    writer_.key("status").beginObject();
+    if (failed) writer_.member("code", kError);
+    writer_.endObject().endObject();
+  }
+
+  void writeSession() {
+    root_ = spanIdOf(options_.facts.sessionId);
+    beginSpan(root_, {}, fmt::format("invoke_agent {}", agentName()), kInternal, firstMs_, lastMs_);
+    Attributes attributes(writer_);
+    if (openInference_) {
+      attributes.text("openinference.span.kind", "AGENT");
+      attributes.text("session.id", options_.facts.sessionId);
+      attributes.text("agent.name", agentName());
+    } else {
+      attributes.text("gen_ai.operation.name", "invoke_agent");
+      attributes.text("gen_ai.provider.name", "unknown");
+      attributes.text("gen_ai.agent.name", agentName());
+      attributes.text("gen_ai.conversation.id", options_.facts.sessionId);
+    }
+    attributes.end();
+    endSpan(false);
+  }
+
+  void writeBranch(const std::vector<TraceStep>& steps) {
+    std::size_t from = 0;  // of what is new since the answer before
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].role != Role::Assistant) continue;
+      const auto input = std::vector(steps.begin() + static_cast<std::ptrdiff_t>(from),
+                                     steps.begin() + static_cast<std::ptrdiff_t>(i));
+      if (written_.insert(steps[i].entry->id).second) writeAnswer(steps[i], input);
+      from = i;
+    }
+  }
+
+  // `input`: the answer before, whose results are new, and what was said since.
+  void writeAnswer(const TraceStep& step, const std::vector<TraceStep>& input) {
+    const std::uint64_t endMs = timeOf(*step.entry);
+    std::uint64_t beginMs = input.empty() ? endMs : timeOf(*input.back().entry);
+    for (const TraceStep& each : input) {
+      for (const TraceCall& call : each.calls) {
+        for (const TraceResult& result : call.results) beginMs = std::max(beginMs, timeOf(*result.entry));
+      }
+    }
+    const std::string id = spanIdOf(step.entry->id);
+    beginSpan(id, root_, step.model.empty() ? std::string("chat") : fmt::format("chat {}", step.model), kClient,
+              beginMs, endMs);
+    Attributes attributes(writer_);
+    openInference_ ? addOpenInference(attributes, step, input) : addGenAi(attributes, step, input);
+    attributes.end();
+    endSpan(false);
+    for (const TraceCall& call : step.calls) writeCall(call, step, id);
+  }
+
+  void addGenAi(Attributes& attributes, const TraceStep& step, const std::vector<TraceStep>& input) {
+    attributes.text("gen_ai.operation.name", "chat");
+    attributes.text("gen_ai.provider.name", providerOf(step));
+    attributes.text("gen_ai.conversation.id", options_.facts.sessionId);
+    attributes.text("gen_ai.request.model", step.model);
+    attributes.text("gen_ai.response.model", step.model);
+    attributes.text("gen_ai.response.id", step.id);
+    if (!step.stopReason.empty()) attributes.list("gen_ai.response.finish_reasons", step.stopReason);
+    if (step.usage) {
+      const Usage& used = *step.usage;
+      attributes.number("gen_ai.usage.input_tokens", used.inputTokens + used.cacheReadTokens + used.cacheWriteTokens);
+      attributes.number("gen_ai.usage.output_tokens", used.outputTokens);
+      attributes.number("gen_ai.usage.cache_read.input_tokens", used.cacheReadTokens);
+      attributes.number("gen_ai.usage.cache_write.input_tokens", used.cacheWriteTokens);
+      if (used.reasoningTokens > 0) attributes.number("gen_ai.usage.reasoning.output_tokens", used.reasoningTokens);
+    }
+    std::string messages;
+    json::Writer writer(messages);
+    writer.beginArray();
+    for (const TraceStep& each : input) {
+      each.role == Role::Assistant ? writeResults(writer, each) : writeMessage(writer, each, false);
+    }
+    writer.endArray();
+    attributes.text("gen_ai.input.messages", messages);
+    std::string answer;
+    json::Writer outputs(answer);
+    outputs.beginArray();
+    writeMessage(outputs, step, true);
+    outputs.endArray();
+    attributes.text("gen_ai.output.messages", answer);
+  }
+
+  static void addMessage(Attributes& attributes, const std::string& prefix, const TraceStep& step) {
+    attributes.text(prefix + "message.role", toString(step.role));
+    attributes.text(prefix + "message.content", step.text);
+    for (std::size_t i = 0; i < step.calls.size(); ++i) {
+      const std::string call = fmt::format("{}message.tool_calls.{}.tool_call.", prefix, i);
+      attributes.text(call + "id", step.calls[i].id);
+      attributes.text(call + "function.name", step.calls[i].name);
+      attributes.text(call + "function.arguments", step.calls[i].arguments);
+    }
+  }
+
+  void addOpenInference(Attributes& attributes, const TraceStep& step, const std::vector<TraceStep>& input) {
+    attributes.text("openinference.span.kind", "LLM");
+    attributes.text("session.id", options_.facts.sessionId);
+    attributes.text("llm.system", providerOf(step));
+    attributes.text("llm.model_name", step.model);
+    if (step.usage) {
+      const Usage& used = *step.usage;
+      const std::uint64_t prompt = used.inputTokens + used.cacheReadTokens + used.cacheWriteTokens;
+      attributes.number("llm.token_count.prompt", prompt);
+      attributes.number("llm.token_count.completion", used.outputTokens);
+      attributes.number("llm.token_count.total", prompt + used.outputTokens);
+      attributes.number("llm.token_count.prompt_details.cache_read", used.cacheReadTokens);
+      attributes.number("llm.token_count.prompt_details.cache_write", used.cacheWriteTokens);
+      attributes.number("llm.token_count.completion_details.reasoning", used.reasoningTokens);
+    }
+    std::size_t number = 0;
+    const auto next = [&] { return fmt::format("llm.input_messages.{}.", number++); };
+    for (const TraceStep& each : input) {
+      if (each.role != Role::Assistant) addMessage(attributes, next(), each);
+      for (const TraceCall& call : each.calls) {
+        for (const TraceResult& result : call.results) {
+          const std::string prefix = next();
+          attributes.text(prefix + "message.role", "tool");
+          attributes.text(prefix + "message.tool_call_id", call.id);
+          attributes.text(prefix + "message.content", result.text);
+        }
+      }
+    }
+    addMessage(attributes, "llm.output_messages.0.", step);
+    attributes.text("output.value", step.text);
+  }
+
+  void writeCall(const TraceCall& call, const TraceStep& step, const std::string& parent) {
+    const std::uint64_t beginMs = timeOf(*step.entry);
+    std::uint64_t endMs = beginMs;
+    std::string text;
+    bool failed = false;
+    for (const TraceResult& result : call.results) {
+      endMs = std::max(endMs, timeOf(*result.entry));
+      text += (text.empty() ? "" : "\n") + result.text;
+      failed = failed || result.isError;
+    }
+    beginSpan(spanIdOf(step.entry->id + "\n" + call.id), parent, fmt::format("execute_tool {}", call.name), kInternal,
+              beginMs, endMs);
+    Attributes attributes(writer_);
+    if (openInference_) {
+      attributes.text("openinference.span.kind", "TOOL");
+      attributes.text("session.id", options_.facts.sessionId);
+      attributes.text("tool.name", call.name);
+      attributes.text("tool_call.id", call.id);
+      attributes.text("input.value", call.arguments);
+      attributes.text("input.mime_type", "application/json");
+      attributes.text("output.value", text);
+    } else {
+      attributes.text("gen_ai.operation.name", "execute_tool");
+      attributes.text("gen_ai.tool.name", call.name);
+      attributes.text("gen_ai.tool.type", "function");
+      attributes.text("gen_ai.tool.call.id", call.id);
+      attributes.text("gen_ai.tool.call.arguments", call.arguments);
+      attributes.text("gen_ai.tool.call.result", text);
+      if (failed) attributes.text("error.type", "_OTHER");
+    }
+    attributes.end();
+    endSpan(failed);
+  }
+
+  const WriteTraceOptions& options_;
+  bool openInference_;
+  std::string traceId_;
+  std::string root_;
+  std::uint64_t firstMs_ = 0;
+  std::uint64_t lastMs_ = 0;
+  std::unordered_set<std::string> written_;  // answers that several branches share are written once
+  std::string out_;
+  json::Writer writer_{out_};
+};
+
+}  // namespace
+
+std::string otlpTrace(const WriteTraceOptions& options, const std::vector<std::vector<TraceStep>>& branches,
+                      bool openInference) {
+  return SpanWriting(options, openInference).run(branches);
+}
+
+}  // namespace bough::transcript

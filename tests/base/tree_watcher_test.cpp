@@ -1,0 +1,71 @@
+#include "base/system/tree_watcher.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/temp_folder.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TreeWatcherTest : public testing::Test {
+ protected:
+  TempFolder folder;
+  std::unique_ptr<TreeWatcher> watcher = std::move(*TreeWatcher::make());
+
+  [[nodiscard]] std::string in(const std::string& name) const { return folder.path().string() + "/" + name; }
+  static void write(const std::string& path) { std::ofstream(path, std::ios::app) << "x"; }
+
+  // Waits until this path has changed; false when nothing more happens.
+  bool hasChanged(const std::string& path) {
+    constexpr int kLongEnoughMs = 10'000;
+    while (true) {
+      const auto changed = watcher->wait(kLongEnoughMs, -1);
+      if (!changed || (!changed->all && changed->paths.empty())) return false;
+      if (changed->all || changed->paths.contains(path)) return true;
+    }
+  }
+};
+
+TEST_F(TreeWatcherTest, TellsOfFilesAtEveryDepthWithOneWatchAFolder) {
+  fs::create_directories(in("a/b"));
+  for (int i = 0; i < 100; ++i) write(in("a/b/f" + std::to_string(i)));
+  watcher->add(folder.path().string());
+  EXPECT_EQ(watcher->folderCount(), 3U);
+  write(in("a/b/f7"));
+  EXPECT_TRUE(hasChanged(in("a/b/f7")));
+  write(in("new"));
+  EXPECT_TRUE(hasChanged(in("new")));
+}
+
+TEST_F(TreeWatcherTest, TellsOfFilesInFoldersThatAreMadeOrMovedThere) {
+  fs::create_directories(in("seen"));
+  fs::create_directories(in("outside/deep"));
+  write(in("outside/deep/file"));
+  watcher->add(in("seen"));
+  fs::create_directories(in("seen/x/y"));
+  write(in("seen/x/y/file"));
+  EXPECT_TRUE(hasChanged(in("seen/x/y/file")));
+  fs::rename(in("outside"), in("seen/moved"));
+  EXPECT_TRUE(hasChanged(in("seen/moved/deep/file")));
+}
+
+TEST_F(TreeWatcherTest, FollowsNoLinkAndMissesNoFolderThatComesLater) {
+  fs::create_directories(in("elsewhere"));
+  fs::create_directories(in("seen"));
+  fs::create_directory_symlink(in("elsewhere"), in("seen/link"));
+  watcher->add(in("seen"));
+  EXPECT_EQ(watcher->folderCount(), 1U);
+  watcher->add(in("later"));
+  EXPECT_EQ(watcher->folderCount(), 1U);
+  fs::create_directories(in("later"));
+  watcher->add(in("later"));
+  EXPECT_EQ(watcher->folderCount(), 2U);
+}
+
+}  // namespace
+}  // namespace bough
