@@ -52,7 +52,6 @@ void forgetSession(Database& database, std::int64_t session) {
   forgetTexts(database, session, 0);
   Query(database, "DELETE FROM branch WHERE session = ?", session).run();
   Query(database, "DELETE FROM redacted WHERE session = ?", session).run();
-  Query(database, "DELETE FROM usage WHERE session = ?", session).run();
   Query(database, "DELETE FROM answer WHERE session = ?", session).run();
   Query(database, "DELETE FROM session WHERE id = ?", session).run();
 }
@@ -193,7 +192,7 @@ void Intake::applyHeader(const Entry& entry) {
 void Intake::applyInfo(const Entry& entry, std::uint64_t timeMs) {
   SessionSummary& facts = row_.facts;
   if (json::findMember(entry.payload, "usage")) {
-    applyUsage(usageFacts(entry), branches_.empty() ? 1 : branches_.back().number, timeMs);
+    applyUsage(entry, usageFacts(entry), branches_.empty() ? 1 : branches_.back().number, timeMs);
   }
   if (std::string agent = transcriptAgent(entry); !agent.empty()) facts.writtenBy = std::move(agent);
   if (const auto title = titleIn(entry)) {
@@ -259,7 +258,7 @@ void Intake::applyConversation(const Entry& entry, const EntryFacts& facts, std:
   }
   for (const std::string& result : facts.results) std::erase(branch.openCalls, result);
   if (!facts.model.empty()) row_.lastModel = facts.model;
-  if (facts.usage) applyUsage(facts, branch.number, timeMs);
+  if (facts.usage) applyUsage(entry, facts, branch.number, timeMs);
   if (facts.durationMs < timeMs) row_.firstMs = std::min(row_.firstMs, timeMs - facts.durationMs);
   if (summary.titleSource == TitleSource::None && facts.role == EntryRole::User && !isRedacted(entry.id)) {
     summary.title = titleFrom(facts);
@@ -270,25 +269,41 @@ void Intake::applyConversation(const Entry& entry, const EntryFacts& facts, std:
   }
 }
 
-// An answer that was stored block by block repeats its usage with each. Answers of other agents may be in several
-// sessions, so each has a row of its own.
-void Intake::applyUsage(const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs) {
-  const std::string& model = facts.model.empty() ? row_.lastModel : facts.model;
-  if (!facts.identity.empty()) {
-    const Answer answer{.session = row_.id,
-                        .sequence = row_.taken,
-                        .branch = branch,
-                        .quarter = timeMs / kQuarterMs,
-                        .model = modelId(database_, model)};
-    add(row_.facts.tokens, saveAnswer(database_, answer, facts));
-    return;
+// An answer that was stored block by block repeats its usage with each.
+void Intake::applyUsage(const Entry& entry, const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs) {
+  Answer answer{.session = row_.id,
+                .sequence = row_.taken,
+                .branch = branch,
+                .quarter = timeMs / kQuarterMs,
+                .model = modelId(database_, facts.model.empty() ? row_.lastModel : facts.model),
+                .identity = facts.identity,
+                .certain = facts.identityIsCertain,
+                .usage = *facts.usage};
+  if (answer.identity.empty()) {
+    if (!facts.messageId.empty() && facts.messageId == row_.lastMessageId) return;
+    row_.lastMessageId = facts.messageId;
+    answer.identity = fmt::format("family {} {} {}", family(), entry.id, timeMs);
   }
-  if (!facts.messageId.empty() && facts.messageId == row_.lastMessageId) return;
-  row_.lastMessageId = facts.messageId;
-  add(row_.facts.tokens, *facts.usage);
-  UsageSum& sum = usage_[{branch, timeMs / kQuarterMs, model}];
-  ++sum.messages;
-  add(sum.tokens, *facts.usage);
+  add(row_.facts.tokens, saveAnswer(database_, answer));
+}
+
+// The session in which the session's history begins. Those that share history, or have a copy of it, have the same one.
+const std::string& Intake::family() {
+  constexpr int kMostSteps = 1000;
+  if (!family_.empty()) return family_;
+  family_ = row_.facts.sessionId;
+  for (int steps = 0; steps < kMostSteps; ++steps) {
+    std::string before;
+    const auto read = store_.readOwnEntries(family_, 0, 1, [&](std::uint64_t, Entry& header) {
+      for (const std::string_view name : {"parentSession", "detachedFrom"}) {
+        const auto origin = json::findMember(header.payload, name);
+        if (origin && before.empty()) before = json::findString(*origin, "sessionId").value_or("");
+      }
+    });
+    if (!read || before.empty()) break;
+    family_ = std::move(before);
+  }
+  return family_;
 }
 
 bool Intake::isRedacted(std::string_view entryId) {
@@ -322,22 +337,6 @@ void Intake::saveBranches() {
   }
 }
 
-void Intake::saveUsage() {
-  for (const auto& [key, sum] : usage_) {
-    const auto& [branch, quarter, model] = key;
-    const Usage& used = sum.tokens;
-    Query(
-        database_,
-        "INSERT INTO usage(session, branch, quarter, model, messages, input, output, cacheRead, cacheWrite, reasoning)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE SET messages = messages + ?5,"
-        " input = input + ?6, output = output + ?7, cacheRead = cacheRead + ?8, cacheWrite = cacheWrite + ?9,"
-        " reasoning = reasoning + ?10",
-        row_.id, branch, quarter, modelId(database_, model), sum.messages, used.inputTokens, used.outputTokens,
-        used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens)
-        .run();
-  }
-}
-
 void Intake::finish(const SessionState& state) {
   SessionSummary& facts = row_.facts;
   facts.entries = row_.taken;
@@ -355,7 +354,6 @@ void Intake::finish(const SessionState& state) {
     facts.problem = fmt::format("{} place{} cannot be read", state.problemCount, state.problemCount == 1 ? "" : "s");
   }
   saveBranches();
-  saveUsage();
   saveRow(database_, row_, store_.changeGroup(facts.sessionId));
 }
 

@@ -40,25 +40,19 @@ class Intake {
     std::string tipId;
     std::vector<std::string> openCalls;
   };
-  using UsageKey = std::tuple<std::uint32_t, std::uint64_t, std::string>;
-  struct UsageSum {
-    std::uint64_t messages = 0;
-    Usage tokens;
-  };
-
   Result<void> readLog(const SessionState& state);
   Result<bool> isSameLog(const SessionState& state);
   void startAnew();
   void loadBranches();
   void saveBranches();
-  void saveUsage();
   Result<Outcome> saveDamaged(const Error& error);
   void apply(std::uint64_t sequence, Entry& entry);
   void applyHeader(const Entry& entry);
   void applyInfo(const Entry& entry, std::uint64_t timeMs);
   void applyRedaction(const Entry& entry);
   void applyConversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs);
-  void applyUsage(const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs);
+  const std::string& family();
+  void applyUsage(const Entry& entry, const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs);
   Branch& branchFor(const Entry& entry);
   void index(std::uint64_t sequence, const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs);
   bool isRedacted(std::string_view entryId);
@@ -75,7 +69,7 @@ class Intake {
   SessionRow before_;  // what to go back to when the log cannot be read to its end
   std::vector<Branch> branches_;
   std::unordered_map<std::string, std::size_t> tips_;  // of branches_, by the tip's id
-  std::map<UsageKey, UsageSum> usage_;
+  std::string family_;                                 // see family()
   bool titleLost_ = false;
   bool anyRedacted_ = false;
 };

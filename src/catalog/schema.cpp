@@ -17,8 +17,8 @@ namespace {
 
 // session: one a session. `taken` entries are in the numbers, `indexed` in the search, and `lastId` is the last one
 // taken: it proves that the log is still the same one. An entry's row is numbered session.id << 32 | its sequence.
-// answer: what each answer of another agent cost, in each session that holds it; `id` is a hash of its identity,
-// `first` the sequence of its first entry. Sums take each id once. usage: sums of all other answers.
+// answer: what each answer cost, in each session that holds it; `id` is a hash of its identity, `first` the sequence of
+// its first entry. Sums take each id once.
 constexpr const char* kTables = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE session(
@@ -41,9 +41,6 @@ CREATE TABLE branch(session INTEGER, number INTEGER, tipId TEXT NOT NULL, openCa
   PRIMARY KEY(session, number)) WITHOUT ROWID;
 CREATE TABLE redacted(session INTEGER, entryId TEXT, PRIMARY KEY(session, entryId)) WITHOUT ROWID;
 CREATE TABLE model(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE usage(session INTEGER, branch INTEGER, quarter INTEGER, model INTEGER, messages INTEGER NOT NULL,
-  input INTEGER NOT NULL, output INTEGER NOT NULL, cacheRead INTEGER NOT NULL, cacheWrite INTEGER NOT NULL,
-  reasoning INTEGER NOT NULL, PRIMARY KEY(session, branch, quarter, model)) WITHOUT ROWID;
 CREATE TABLE answer(session INTEGER, id INTEGER, first INTEGER NOT NULL, branch INTEGER NOT NULL,
   quarter INTEGER NOT NULL, model INTEGER NOT NULL, certain INTEGER NOT NULL, input INTEGER NOT NULL,
   output INTEGER NOT NULL, cacheRead INTEGER NOT NULL, cacheWrite INTEGER NOT NULL, reasoning INTEGER NOT NULL,

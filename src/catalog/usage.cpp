@@ -60,13 +60,13 @@ std::string_view groupOf(UsageBy by) {
   switch (by) {
     case UsageBy::Day:
     case UsageBy::Week:
-    case UsageBy::Month: return "usage.quarter";
+    case UsageBy::Month: return "answer.quarter";
     case UsageBy::Session: return "session.sessionId";
     case UsageBy::Key: return "session.key";
-    case UsageBy::Model: return "usage.model";
-    case UsageBy::Branch: return "usage.branch";
+    case UsageBy::Model: return "answer.model";
+    case UsageBy::Branch: return "answer.branch";
   }
-  return "usage.quarter";
+  return "answer.quarter";
 }
 
 bool isPeriod(UsageBy by) {
@@ -137,8 +137,8 @@ Conditions conditionsOf(const UsageOptions& options) {
                                   .session = options.session,
                                   .writtenBy = options.writtenBy});
   constexpr std::uint64_t kQuarterMs = kQuarterSeconds * 1000;
-  if (options.sinceMs) conditions.add("usage.quarter >= ?", {*options.sinceMs / kQuarterMs});
-  if (options.untilMs) conditions.add("usage.quarter < ?", {(*options.untilMs + kQuarterMs - 1) / kQuarterMs});
+  if (options.sinceMs) conditions.add("answer.quarter >= ?", {*options.sinceMs / kQuarterMs});
+  if (options.untilMs) conditions.add("answer.quarter < ?", {(*options.untilMs + kQuarterMs - 1) / kQuarterMs});
   if (!options.model.empty()) conditions.add("model.name = ?", {options.model});
   return conditions;
 }
@@ -160,33 +160,17 @@ void takeSums(Query& query, const UsageOptions& options, Summing& sums) {
   }
 }
 
-// Answers that are in one session only.
-void sumOwn(catalog::Database& database, const UsageOptions& options, Summing& sums) {
-  const Conditions conditions = conditionsOf(options);
-  const bool needsSession = options.by == UsageBy::Session || options.by == UsageBy::Key || !options.session.empty() ||
-                            !options.agent.empty() || !options.key.empty() || !options.cwd.empty() ||
-                            !options.writtenBy.empty();
-  Query query(database,
-              fmt::format("SELECT {0}, model.name, sum(messages), 0, sum(usage.input), sum(usage.output), "
-                          "sum(usage.cacheRead), sum(usage.cacheWrite), sum(usage.reasoning) FROM usage JOIN model ON "
-                          "model.id = usage.model{1}{2} GROUP BY {0}, usage.model",
-                          groupOf(options.by), needsSession ? " JOIN session ON session.id = usage.session" : "",
-                          conditions.where()));
-  conditions.bindTo(query);
-  takeSums(query, options, sums);
-}
-
-// Answers that other agents may have copied into several sessions: each counts once, in that one of the chosen sessions
-// whose id comes first. With min(), SQLite takes the other columns from the row that has the minimum.
+// An answer that several sessions hold counts once, in that one of the chosen sessions whose id comes first. With
+// min(), SQLite takes the other columns from the row that has the minimum.
 void sumAnswers(catalog::Database& database, const UsageOptions& options, Summing& sums) {
   const Conditions conditions = conditionsOf(options);
   Query query(database,
               fmt::format("SELECT place, model.name, count(*), sum(1 - certain), sum(input), sum(output), "
                           "sum(cacheRead), sum(cacheWrite), sum(reasoning) FROM (SELECT min(session.sessionId), {0} AS "
-                          "place, usage.model AS model, certain, usage.input, usage.output, usage.cacheRead, "
-                          "usage.cacheWrite, usage.reasoning FROM answer AS usage JOIN session ON session.id = "
-                          "usage.session JOIN model ON model.id = usage.model{1} GROUP BY usage.id) AS answers JOIN "
-                          "model ON model.id = answers.model GROUP BY place, answers.model",
+                          "place, answer.model AS model, certain, answer.input, answer.output, answer.cacheRead, "
+                          "answer.cacheWrite, answer.reasoning FROM answer JOIN session ON session.id = answer.session "
+                          "JOIN model ON model.id = answer.model{1} GROUP BY answer.id) AS answers JOIN model ON "
+                          "model.id = answers.model GROUP BY place, answers.model",
                           groupOf(options.by), conditions.where()));
   conditions.bindTo(query);
   takeSums(query, options, sums);
@@ -218,7 +202,6 @@ Result<UsageReport> Catalog::usage(const UsageOptions& options) {
   }
   return state_->guarded([&]() -> Result<UsageReport> {
     Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
-    sumOwn(*state_->database, options, sums);
     sumAnswers(*state_->database, options, sums);
     UsageReport report = sums.report(options.by);
     nameRows(*state_->database, options, report.rows);

@@ -15,8 +15,8 @@ std::int64_t hashOf(const std::string& identity) {
 
 }  // namespace
 
-Usage saveAnswer(Database& database, const Answer& answer, const EntryFacts& facts) {
-  const std::int64_t id = hashOf(facts.identity);
+Usage saveAnswer(Database& database, const Answer& answer) {
+  const std::int64_t id = hashOf(answer.identity);
   Usage before;
   {
     Query query(database,
@@ -30,13 +30,13 @@ Usage saveAnswer(Database& database, const Answer& answer, const EntryFacts& fac
                 .reasoningTokens = query.number(4)};
     }
   }
-  const Usage& now = *facts.usage;
+  const Usage& now = answer.usage;
   Query(database,
         "INSERT INTO answer(session, id, first, branch, quarter, model, certain, input, output, cacheRead, cacheWrite, "
         "reasoning) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO UPDATE SET "
         "input = max(input, ?8), output = max(output, ?9), cacheRead = max(cacheRead, ?10), "
         "cacheWrite = max(cacheWrite, ?11), reasoning = max(reasoning, ?12)",
-        answer.session, id, answer.sequence, answer.branch, answer.quarter, answer.model, facts.identityIsCertain,
+        answer.session, id, answer.sequence, answer.branch, answer.quarter, answer.model, answer.certain,
         now.inputTokens, now.outputTokens, now.cacheReadTokens, now.cacheWriteTokens, now.reasoningTokens)
       .run();
   const auto more = [](std::uint64_t was, std::uint64_t is) { return is > was ? is - was : 0; };

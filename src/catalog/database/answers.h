@@ -1,26 +1,31 @@
-// The table `answer`: what each answer of another agent cost. Agents copy answers into the files of forks and of
-// resumed sessions, so every session that holds an answer has a row of it, and sums take each answer once.
+// The table `answer`: what each answer cost. Answers are copied: by agents into the files of forks and of resumed
+// sessions, by bough when a fork gets its own copy. So every session that holds an answer has a row of it, and sums
+// take each answer once.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "bough/message.h"
 #include "catalog/database/database.h"
-#include "catalog/database/entry_facts.h"
 
 namespace bough::catalog {
 
-/// Where an answer is in its session.
+/// An answer and where it is in its session.
 struct Answer {
   std::int64_t session = 0;
   std::uint64_t sequence = 0;
   std::uint32_t branch = 0;
   std::uint64_t quarter = 0;
   std::int64_t model = 0;
+  std::string identity;  ///< As EntryFacts::identity; never empty.
+  bool certain = true;
+  Usage usage;
 };
 
-/// Stores an answer, which has usage and an identity. One that the session has already keeps its place, and of each
+/// Stores an answer. One that the session has already keeps its place, and of each
 /// number the greater: an answer that is still being written says less. Returns what is new of its usage.
-Usage saveAnswer(Database& database, const Answer& answer, const EntryFacts& facts);
+Usage saveAnswer(Database& database, const Answer& answer);
 
 /// Forgets the answers that begin at `sequence` or later.
 void forgetAnswers(Database& database, std::int64_t session, std::uint64_t sequence);

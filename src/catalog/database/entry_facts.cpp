@@ -128,19 +128,48 @@ void readRequest(std::string_view payload, EntryFacts& facts) {
                       .reasoningTokens = tokens("reasoningTokens")};
 }
 
-// Copies of an answer have its id. Where the agent wrote none, they still have the same place in the log, time, model
+// Copies of an answer have its id. Those that bough makes (of a fork that gets its own) also have the same entry, whose
+// id is unique when bough made it. Where an agent wrote no id, copies still have the same place in the log, time, model
 // and numbers.
 void readIdentity(const Entry& entry, EntryFacts& facts) {
+  if (!facts.usage) return;
   const auto transcript = json::findMember(entry.payload, "transcript");
-  if (!transcript || !facts.usage) return;
-  facts.identityIsCertain = !facts.messageId.empty();
-  const Usage& used = *facts.usage;
-  facts.identity =
-      facts.identityIsCertain
-          ? facts.messageId
-          : fmt::format("{}\n{}\n{}\n{}\n{} {} {} {} {}", json::findString(*transcript, "agent").value_or(""), entry.id,
-                        entry.timestamp, facts.model, used.inputTokens, used.outputTokens, used.cacheReadTokens,
-                        used.cacheWriteTokens, used.reasoningTokens);
+  const auto isUnique = [](std::string_view id) { return id.size() >= 16; };
+  facts.identityIsCertain = !transcript || !facts.messageId.empty();
+  if (isUnique(facts.messageId) || (transcript && facts.identityIsCertain)) {
+    facts.identity = facts.messageId;
+  } else if (!transcript && isUnique(entry.id)) {
+    facts.identity = "entry " + entry.id;
+  } else if (transcript) {
+    const Usage& used = *facts.usage;
+    facts.identity = fmt::format("{}\n{}\n{}\n{}\n{} {} {} {} {}", json::findString(*transcript, "agent").value_or(""),
+                                 entry.id, entry.timestamp, facts.model, used.inputTokens, used.outputTokens,
+                                 used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens);
+  }
+}
+
+EntryFacts readContent(const Entry& entry, bool wantText) {
+  EntryFacts facts;
+  if (entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kBranchSummary) {
+    facts.role = EntryRole::Summary;
+    if (wantText) facts.text = json::findString(entry.payload, "summary").value_or("");
+    readRequest(entry.payload, facts);
+    return facts;
+  }
+  if (entry.type == entry_type::kCustom) {
+    json::findString(entry.payload, "kind") == "request" ? readRequest(entry.payload, facts) : readTurn(entry, facts);
+  }
+  if (entry.type != entry_type::kMessage) return facts;
+  const auto member = json::findMember(entry.payload, "message");
+  const std::string_view stored = member ? *member : std::string_view(entry.payload);
+  const auto named = namedDialect(entry);
+  if (!named) {
+    readUnknown(stored, wantText, facts);
+    return facts;
+  }
+  const auto message = normalize(stored, named->value_or(Dialect::Plain));
+  message ? readMessage(*message, wantText, facts) : readUnknown(stored, wantText, facts);
+  return facts;
 }
 
 }  // namespace
@@ -179,29 +208,7 @@ std::string transcriptAgent(const Entry& entry) {
 }
 
 EntryFacts readFacts(const Entry& entry, bool wantText) {
-  EntryFacts facts;
-  if (entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kBranchSummary) {
-    facts.role = EntryRole::Summary;
-    if (wantText) facts.text = json::findString(entry.payload, "summary").value_or("");
-    readRequest(entry.payload, facts);
-    readIdentity(entry, facts);
-    return facts;
-  }
-  if (entry.type == entry_type::kCustom && json::findString(entry.payload, "kind") == "request") {
-    readRequest(entry.payload, facts);
-    return facts;
-  }
-  if (entry.type == entry_type::kCustom && !isConverted(entry)) readTurn(entry, facts);
-  if (entry.type != entry_type::kMessage) return facts;
-  const auto member = json::findMember(entry.payload, "message");
-  const std::string_view stored = member ? *member : std::string_view(entry.payload);
-  const auto named = namedDialect(entry);
-  if (!named) {
-    readUnknown(stored, wantText, facts);
-    return facts;
-  }
-  const auto message = normalize(stored, named->value_or(Dialect::Plain));
-  message ? readMessage(*message, wantText, facts) : readUnknown(stored, wantText, facts);
+  EntryFacts facts = readContent(entry, wantText);
   if (isConverted(entry)) facts.usage.reset();
   readIdentity(entry, facts);
   return facts;

@@ -24,7 +24,8 @@ struct EntryFacts {
   std::string model;      ///< Empty when the message does not say.
   std::string messageId;  ///< The provider's; one answer may be stored in several entries.
   std::optional<Usage> usage;
-  /// Of an answer from another agent's file, with usage: what its copies in other files have in common.
+  /// Of an answer with usage: what its copies in other sessions have in common. Empty when neither the answer nor the
+  /// entry has an id that is unique beyond its session.
   std::string identity;
   bool identityIsCertain = false;    ///< It is an id of the request or of the answer.
   std::vector<std::string> calls;    ///< Ids of tool calls.

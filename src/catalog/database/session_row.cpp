@@ -70,13 +70,12 @@ SessionRow readRow(const Query& query) {
 
 std::vector<ModelUsage> readModels(Database& database, std::int64_t session, const PriceTable* prices) {
   const PriceTable& table = prices == nullptr ? PriceTable::builtIn() : *prices;
-  Query query(database,
-              "SELECT model.name, sum(messages), sum(input), sum(output), sum(cacheRead), sum(cacheWrite), "
-              "sum(reasoning) FROM (SELECT model, messages, input, output, cacheRead, cacheWrite, reasoning FROM usage "
-              "WHERE session = ?1 UNION ALL SELECT model, 1, input, output, cacheRead, cacheWrite, reasoning FROM "
-              "answer WHERE session = ?1) AS used JOIN model ON model.id = used.model GROUP BY used.model "
-              "ORDER BY sum(output) DESC, model.name",
-              session);
+  Query query(
+      database,
+      "SELECT model.name, count(*), sum(input), sum(output), sum(cacheRead), sum(cacheWrite), sum(reasoning) FROM "
+      "answer JOIN model ON model.id = answer.model WHERE session = ? GROUP BY answer.model ORDER BY sum(output) "
+      "DESC, model.name",
+      session);
   std::vector<ModelUsage> models;
   while (query.next()) {
     ModelUsage& each = models.emplace_back();

@@ -73,9 +73,14 @@ void writeRow(json::Writer& writer, const SessionSummary& row) {
   writer.member("durationMs", row.durationMs).key("messages").beginObject();
   writer.member("user", row.userMessages).member("assistant", row.assistantMessages);
   writer.member("tool", row.toolMessages).member("system", row.systemMessages).endObject();
-  writer.member("toolCalls", row.toolCalls).member("toolFailures", row.toolFailures).key("tokens").beginObject();
-  writeTokens(writer, row.tokens);
-  writer.endObject();
+  writer.member("toolCalls", row.toolCalls).member("toolFailures", row.toolFailures).key("tokens");
+  if (row.models.empty()) {
+    writer.null();  // nobody said what was used
+  } else {
+    writer.beginObject();
+    writeTokens(writer, row.tokens);
+    writer.endObject();
+  }
   writeModels(writer, row);
   writer.member("entries", row.entries).member("branches", row.branches).member("bytes", row.bytes);
   writer.member("state", toString(row.condition)).member("pinned", row.pinned);

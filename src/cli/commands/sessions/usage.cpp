@@ -35,7 +35,9 @@ void writeRow(json::Writer& writer, const UsageRow& row) {
   writer.member("messages", row.messages).member("withoutId", row.withoutId).member("input", row.tokens.inputTokens);
   writer.member("output", row.tokens.outputTokens).member("cacheRead", row.tokens.cacheReadTokens);
   writer.member("cacheWrite", row.tokens.cacheWriteTokens).member("reasoning", row.tokens.reasoningTokens);
-  writer.key("costUsd").raw(fmt::format("{:.6f}", row.costUsd)).member("costKnown", row.costKnown);
+  // Without an answer that has figures nobody knows what it cost.
+  writer.key("costUsd").raw(row.messages == 0 ? "null" : fmt::format("{:.6f}", row.costUsd));
+  writer.member("costKnown", row.costKnown);
   writer.key("models").beginArray();
   for (const std::string& model : row.models) writer.string(model);
   writer.endArray().endObject();
@@ -76,7 +78,7 @@ void printTable(const std::string& by, const UsageReport& report) {
                                                    : row.name,
                grouped(row.messages), grouped(row.tokens.inputTokens), grouped(row.tokens.outputTokens),
                grouped(row.tokens.cacheReadTokens), grouped(row.tokens.cacheWriteTokens),
-               formatCost(row.costUsd, row.costKnown), last});
+               row.messages == 0 ? "-" : formatCost(row.costUsd, row.costKnown), last});
   };
   for (const UsageRow& row : report.rows) add(row);
   table.addRule();

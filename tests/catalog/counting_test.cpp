@@ -1,0 +1,84 @@
+// Each paid request is counted once, whatever has a copy of it.
+#include "catalog_support.h"
+
+namespace bough {
+namespace {
+
+class CountingTest : public CatalogTest {
+ protected:
+  std::uint64_t totalInput() {
+    const UsageRow here = must(open()->usage()).total;
+    auto anew = must(Catalog::open(*store, {.inMemory = true}));
+    must(anew->catchUp());
+    const UsageRow there = must(anew->usage()).total;
+    EXPECT_EQ(here.messages, there.messages) << "step by step is not what one made from nothing says";
+    EXPECT_EQ(here.tokens.inputTokens, there.tokens.inputTokens);
+    EXPECT_EQ(here.withoutId, 0U);
+    return here.tokens.inputTokens;
+  }
+};
+
+TEST_F(CountingTest, ADetachedForkCountsNothingTwice) {
+  for (const std::string messageId : {"msg_01ABCDEFGHJKLMNPQRST", "m1", ""}) {
+    SCOPED_TRACE(messageId);
+    const std::string s = "s" + std::to_string(messageId.size());
+    const std::uint64_t before = totalInput();
+    make({.sessionId = s}, {said("user", "hi", "u"), answered(textBlock("one"), "a", messageId)});
+    must(store->branchFromEntry(s, "a", {.sessionId = s + "-fork"}));
+    append(s + "-fork", {answered(textBlock("two"), "b")});
+    EXPECT_EQ(totalInput(), before + 20);
+    must(store->branchFromEntry(s + "-fork", "b", {.sessionId = s + "-deep"}));
+    for (const std::string part : {"-deep", "-fork"}) {
+      must(store->maintenance().detach(s + part));
+      EXPECT_EQ(totalInput(), before + 20) << part;
+    }
+    // When the session that was forked goes, its copies still have what was paid.
+    must(store->trashSession(s));
+    EXPECT_EQ(totalInput(), before + 20);
+    const auto trash = must(store->listTrash());
+    must(store->restoreSession(trash.front().trashId));
+    EXPECT_EQ(totalInput(), before + 20);
+  }
+}
+
+TEST_F(CountingTest, AnAnswerStoredInPartsIsCountedOnce) {
+  for (const std::string id : {"m1", "msg_01ABCDEFGHJKLMNPQRST"}) {
+    const std::uint64_t before = totalInput();
+    make({.sessionId = id}, {answered(textBlock("one"), "a", id), answered(callBlock("t1", "ls"), "b", id),
+                             resulted("t1", "x", false, "c"), answered(callBlock("t2", "ls"), "d", id)});
+    EXPECT_EQ(totalInput(), before + 10);
+    append(id, {answered(textBlock("late"), "e", id), answered(textBlock("next"), "f", id + "2")});
+    EXPECT_EQ(totalInput(), before + 20);
+  }
+}
+
+TEST_F(CountingTest, ASessionThatWasCopiedUnderAnotherIdAddsOnlyWhatIsNew) {
+  const std::string id = "msg_01ABCDEFGHJKLMNPQRST";
+  make({.sessionId = "b"}, {answered(textBlock("one"), "a", id)});
+  EXPECT_EQ(totalInput(), 10U);
+  make({.sessionId = "a"}, {answered(textBlock("one"), "x", id), answered(textBlock("two"), "y", id + "2")});
+  EXPECT_EQ(totalInput(), 20U);
+}
+
+TEST_F(CountingTest, SessionsOfTheirOwnWithTheSameShortIdsAreAllCounted) {
+  const std::string time = "2026-01-01T00:00:00.000Z";
+  for (const char* id : {"a", "b", "c"}) {
+    make({.sessionId = id}, {answered(textBlock("one"), "e1", "m1", "claude-sonnet-4-5", 10, 5, time)});
+  }
+  EXPECT_EQ(totalInput(), 30U);
+}
+
+TEST_F(CountingTest, ASummaryThatAMigrationCopiedIsNotPaidForAgain) {
+  const std::string payload = R"({"summary":"s","firstKeptEntryId":"u","model":"claude-sonnet-4-5","usage":)"
+                              R"({"inputTokens":10,"outputTokens":5}})";
+  make({.sessionId = "a"}, {said("user", "hi", "u"), entryOf(entry_type::kCompactionSummary, payload, "c")});
+  EXPECT_EQ(totalInput(), 10U);
+  Entry copy = entryOf(entry_type::kCompactionSummary, payload, "d");
+  Entry request = entryOf(entry_type::kCustom, R"({"kind":"request","model":"m","usage":{"inputTokens":7}})", "r");
+  copy.meta = request.meta = R"({"migration":{"sources":[{"entryId":"c"}]}})";
+  make({.sessionId = "b"}, {said("user", "hi", "u"), copy, request});
+  EXPECT_EQ(totalInput(), 10U);
+}
+
+}  // namespace
+}  // namespace bough
