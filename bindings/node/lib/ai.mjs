@@ -7,8 +7,10 @@ import { createHash } from 'node:crypto';
 
 import { Store } from './index.mjs';
 import { openNamed } from './foreign-key.mjs';
+import { NamedBranch, headEntry } from './named-branch.mjs';
 
 const PREFIX = 'ai-';
+const STREAM_PREFIX = 'aistream-'; // not the beginning of any chat's id
 
 const textOf = (message) =>
   message.parts
@@ -27,63 +29,36 @@ const entryOf = (message) => ({
 });
 
 export class BoughChat {
-  #store;
-  #owned = false;
-  #name;
-  #opening;
+  #branch;
 
   /** Over a store of yours; `chatId` may be any text. */
   constructor({ store, chatId }) {
-    this.#store = store;
-    this.#name = chatId;
+    this.#branch = new NamedBranch({ store, prefix: PREFIX, name: chatId, member: 'uiMessage' });
   }
 
   static async open(location, { chatId, ...options }) {
     const chat = new BoughChat({ store: await Store.open(location, options), chatId });
-    chat.#owned = true;
+    chat.#branch.ownsStore = true;
     return chat;
   }
 
   async close() {
-    (await this.#opening)?.close();
-    this.#opening = undefined;
-    if (this.#owned) await this.#store.close();
-  }
-
-  #session() {
-    this.#opening ??= openNamed(this.#store, PREFIX, this.#name, { create: true });
-    return this.#opening;
-  }
-
-  async #read() {
-    const session = await this.#session();
-    const { headId, tailId } = await session.state();
-    const entries = headId ? await session.load({ branch: headId }) : [];
-    const stored = entries.filter((entry) => entry.type === 'message').map((entry) => ({ entry, message: entry.payload.uiMessage }));
-    return { session, tailId, stored: stored.filter(({ message }) => message !== undefined) };
+    await this.#branch.close();
   }
 
   /** The messages of the current branch, as validateUIMessages takes them. */
   async load() {
-    return (await this.#read()).stored.map(({ message }) => message);
+    return (await this.#branch.read()).items.map(({ value }) => value);
   }
 
   /** Stores the messages, as one batch: only what is new, and from the first difference on as a new branch. */
   async save(messages) {
-    for (;;) {
-      const { session, tailId, stored } = await this.#read();
+    await this.#branch.change(({ items }) => {
       let same = 0;
-      while (same < stored.length && same < messages.length && digestOf(stored[same].message) === digestOf(messages[same])) ++same;
-      if (same === messages.length && same === stored.length) return;
-      const batch = messages.slice(same).map(entryOf);
-      if (same < stored.length) batch.unshift({ type: 'head', payload: { entryId: stored[same].entry.parentId } });
-      try {
-        await session.append(batch, { expectedTail: tailId });
-        return;
-      } catch (error) {
-        if (error.code !== 'conflict') throw error;
-      }
-    }
+      while (same < items.length && same < messages.length && digestOf(items[same].value) === digestOf(messages[same])) ++same;
+      const move = same < items.length ? [headEntry(items[same].entry.parentId)] : [];
+      return [...move, ...messages.slice(same).map(entryOf)];
+    });
   }
 
   /**
@@ -105,7 +80,7 @@ export class BoughChat {
   }
 
   async #record(streamId, stream, outward) {
-    const session = await openNamed(this.#store, PREFIX, this.#streamName(streamId), { create: true });
+    const session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId), { create: true });
     const add = (payload) => session.append({ type: 'message_delta_batch', payload });
     try {
       const reader = stream.getReader();
@@ -136,7 +111,7 @@ export class BoughChat {
   }
 
   #streamName(streamId) {
-    return JSON.stringify([this.#name, streamId]);
+    return JSON.stringify([this.#branch.name, streamId]);
   }
 
   /**
@@ -144,7 +119,7 @@ export class BoughChat {
    * later chunks follow. `idleMs` ends the wait for a server that died.
    */
   async resume(streamId, { idleMs = 30_000 } = {}) {
-    const session = await openNamed(this.#store, PREFIX, this.#streamName(streamId));
+    const session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId));
     if (!session) return null;
     const abort = new AbortController();
     let timer;

@@ -1,17 +1,28 @@
 // A SessionStore for the Claude Agent SDK: one session for each transcript, the SDK's lines as entries. A line's uuid is
 // its entry's id, so a line that comes twice is stored once.
+import { createHash } from 'node:crypto';
+
 import { Store } from './index.mjs';
 import { namesOf, openNamed, sessionIdOf } from './foreign-key.mjs';
 
 const PREFIX = 'claude-';
 const ENTRY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+const HASHED = 'uuid-';
 
 const nameOf = ({ projectKey, sessionId, subpath }) => JSON.stringify(subpath === undefined ? [projectKey, sessionId] : [projectKey, sessionId, subpath]);
 
+// The id of a line's entry: its uuid where that is an id, else a hash of it. `name` is taken (foreign-key.mjs).
+function idOf(uuid) {
+  if (typeof uuid !== 'string') return undefined;
+  const usable = ENTRY_ID.test(uuid) && uuid !== 'name' && !uuid.startsWith(HASHED);
+  return usable ? uuid : HASHED + createHash('sha256').update(JSON.stringify(uuid)).digest('hex');
+}
+
 // The message stands where bough shows and searches it; the rest of the line keeps its place for it.
 function entryOf(line, known) {
-  const id = typeof line.uuid === 'string' && ENTRY_ID.test(line.uuid) ? line.uuid : undefined;
-  const parentId = typeof line.parentUuid === 'string' && known.has(line.parentUuid) ? line.parentUuid : undefined;
+  const id = idOf(line.uuid);
+  const parent = idOf(line.parentUuid);
+  const parentId = known.has(parent) ? parent : undefined;
   const isMessage = (line.type === 'user' || line.type === 'assistant') && line.message !== null && typeof line.message === 'object';
   if (!isMessage) return { id, parentId, type: 'custom', payload: { kind: 'claude', line } };
   return { id, parentId, payload: { dialect: 'anthropic', message: line.message }, meta: { claude: { ...line, message: null } } };
@@ -89,7 +100,7 @@ export class BoughSessionStore {
       const known = new Set(transcript.known);
       const batch = [];
       for (const line of lines) {
-        if (typeof line.uuid === 'string' && known.has(line.uuid)) continue;
+        if (known.has(idOf(line.uuid))) continue;
         const entry = entryOf(line, known);
         if (entry.id) known.add(entry.id);
         batch.push(entry);

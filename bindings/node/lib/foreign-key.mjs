@@ -1,49 +1,76 @@
 // Names of other frameworks (thread ids, namespaces, paths: any text) as session ids, reversibly.
 //
 // Letters, digits and hyphens stay; every other byte of the UTF-8 text becomes `_` and two hex digits. A name that would be
-// too long becomes a hash; the session itself then says which name it stands for.
+// too long becomes a hash; the session itself then says which name it stands for. Half of a surrogate pair, which UTF-8
+// does not have, is written as if it were a character, so that no two names share an id.
 import { createHash } from 'node:crypto';
 
 const MAX_ID = 100;
 const HASHED = '_h';
 
+const isPlain = (character) => /[A-Za-z0-9-]/.test(character);
+const escaped = (byte) => `_${byte.toString(16).padStart(2, '0')}`;
+
+function bytesOf(character) {
+  const code = character.codePointAt(0);
+  if (code < 0xd800 || code > 0xdfff) return [...Buffer.from(character, 'utf8')];
+  return [0xed, 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)];
+}
+
+function encodedName(name) {
+  let encoded = '';
+  for (const character of name) encoded += isPlain(character) ? character : bytesOf(character).map(escaped).join('');
+  return encoded;
+}
+
+const HALF = /_ed_([ab][0-9a-f])_([89ab][0-9a-f])/;
+
+// Undefined when it is not what encodedName makes.
+function decodedName(encoded) {
+  if (!/^(?:[A-Za-z0-9-]|_[0-9a-f]{2})*$/.test(encoded)) return undefined;
+  const [before, high, low, ...rest] = encoded.split(HALF);
+  try {
+    const text = decodeURIComponent(before.replace(/_/g, '%'));
+    if (high === undefined) return text;
+    const half = String.fromCharCode(0xd000 | ((parseInt(high, 16) & 0x3f) << 6) | (parseInt(low, 16) & 0x3f));
+    const after = decodedName(encoded.slice(before.length + '_ed_xx_xx'.length));
+    return after === undefined ? undefined : text + half + after;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The session id of a name; `prefix` tells frameworks apart. */
 export function sessionIdOf(prefix, name) {
-  let encoded = '';
-  for (const byte of Buffer.from(name, 'utf8')) {
-    const character = String.fromCharCode(byte);
-    encoded += /[A-Za-z0-9-]/.test(character) ? character : `_${byte.toString(16).padStart(2, '0')}`;
-  }
+  const encoded = encodedName(name);
   if (prefix.length + encoded.length <= MAX_ID) return prefix + encoded;
-  return prefix + HASHED + createHash('sha256').update(name, 'utf8').digest('hex');
+  return prefix + HASHED + createHash('sha256').update(encoded).digest('hex');
 }
 
-/** The name that a session id stands for; undefined when it is of another prefix, null when only the session knows. */
+const isHashed = (prefix, sessionId) => sessionId.startsWith(prefix + HASHED);
+
+/** The name that a session id stands for; undefined when it is not of this prefix, null when only the session knows. */
 export function nameOf(prefix, sessionId) {
   if (!sessionId.startsWith(prefix)) return undefined;
-  const encoded = sessionId.slice(prefix.length);
-  if (encoded.startsWith(HASHED)) return null;
-  const bytes = encoded.replace(/_([0-9a-f]{2})/g, (_, digits) => `%${digits}`);
-  return decodeURIComponent(bytes);
+  return isHashed(prefix, sessionId) ? null : decodedName(sessionId.slice(prefix.length));
 }
 
+const ignoring = (code) => (error) => {
+  if (error.code !== code) throw error;
+};
+
 /** Opens the session of a name, and makes it when it is missing and `create` is set. */
-export async function openNamed(store, prefix, name, { create = false, about = {} } = {}) {
+export async function openNamed(store, prefix, name, { create = false } = {}) {
   const id = sessionIdOf(prefix, name);
-  try {
-    return await store.session(id);
-  } catch (error) {
-    if (error.code !== 'not_found') throw error;
+  let session = await store.session(id).catch(ignoring('not_found'));
+  if (!session && !create) return undefined;
+  session ??= await store.create({ id }).catch(ignoring('already_exists'));
+  session ??= await store.session(id); // another process was faster
+  // Only the session knows a hashed name; one that was killed before this has not said it yet.
+  if (isHashed(prefix, id) && !(await session.entry('name').catch(ignoring('not_found')))) {
+    await session.append({ id: 'name', type: 'custom', parentId: null, payload: { kind: 'name', name } });
   }
-  if (!create) return undefined;
-  try {
-    const session = await store.create({ id });
-    await session.append({ id: 'name', type: 'custom', parentId: null, payload: { kind: 'name', name, ...about } });
-    return session;
-  } catch (error) {
-    if (error.code !== 'already_exists') throw error;
-    return store.session(id); // another process was faster
-  }
+  return session;
 }
 
 /** All names of a prefix. */
@@ -53,7 +80,7 @@ export async function namesOf(store, prefix) {
     let name = nameOf(prefix, id);
     if (name === null) {
       const session = await store.session(id);
-      name = (await session.entry('name')).payload.name;
+      name = (await session.entry('name').catch(ignoring('not_found')))?.payload.name;
       session.close();
     }
     if (name !== undefined) names.push(name);

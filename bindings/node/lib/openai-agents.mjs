@@ -6,117 +6,133 @@
 import { createHash } from 'node:crypto';
 
 import { Store } from './index.mjs';
-import { openNamed } from './foreign-key.mjs';
+import { NamedBranch, headEntry } from './named-branch.mjs';
 
 const PREFIX = 'openai-agents-';
 const BYTES = '$boughBytes';
+const ESCAPED = /^\$+boughBytes$/;
 
-// Bytes inside items (images, files) survive JSON.
-const encode = (value) =>
-  JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? { [BYTES]: Buffer.from(each).toString('base64') } : each));
-const decode = (value) => {
-  if (value === null || typeof value !== 'object') return value;
-  if (typeof value[BYTES] === 'string') return new Uint8Array(Buffer.from(value[BYTES], 'base64'));
-  for (const [key, each] of Object.entries(value)) value[key] = decode(each);
-  return value;
-};
+const INVALID = 'Session history transaction items contain invalid or unsupported data';
 
-/** JSON with sorted keys: equal values have equal texts. */
-function canonical(value) {
-  return JSON.stringify(JSON.parse(encode(value)), (_, each) =>
-    each && typeof each === 'object' && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
+// An item as JSON has it, or a TypeError: what JSON would drop or change is refused before anything is stored. Bytes
+// (images, files) become an object with one member; a member of that name gets one more `$`.
+function plain(value, ancestors = []) {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return value;
+  const refuse = (what) => {
+    throw new TypeError(`${INVALID}: ${what}.`);
+  };
+  if (typeof value !== 'object') refuse(`a ${typeof value === 'number' ? 'number that is not finite' : typeof value}`);
+  if (ancestors.includes(value)) refuse('an object that holds itself');
+  if (value instanceof Uint8Array) return { [BYTES]: Buffer.from(value).toString('base64') };
+  const inside = [...ancestors, value];
+  if (Array.isArray(value)) {
+    if (Reflect.ownKeys(value).length !== value.length + 1) refuse('a list with holes or names');
+    return value.map((each) => plain(each, inside));
+  }
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) refuse(`an object of the class ${value.constructor?.name}`);
+  const members = Reflect.ownKeys(value).map((key) => [key, Object.getOwnPropertyDescriptor(value, key)]);
+  if (members.some(([key, each]) => typeof key === 'symbol' || !each.enumerable || !('value' in each))) refuse('a hidden member');
+  return Object.fromEntries(
+    members.filter(([, each]) => each.value !== undefined).map(([key, each]) => [ESCAPED.test(key) ? `$${key}` : key, plain(each.value, inside)]),
   );
 }
 
+function decode(value) {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(decode);
+  if (typeof value[BYTES] === 'string') return new Uint8Array(Buffer.from(value[BYTES], 'base64'));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [ESCAPED.test(key) ? key.slice(1) : key, decode(each)]));
+}
+
+const encode = (value) => JSON.stringify(plain(value));
+
+/** JSON with sorted keys: equal values have equal texts. */
+const canonical = (value) =>
+  JSON.stringify(plain(value), (_, each) =>
+    each && typeof each === 'object' && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : each,
+  );
+
+function checkItems(items) {
+  if (!Array.isArray(items)) throw new TypeError('Session history transaction fields are invalid.');
+  for (const item of plain(items)) {
+    if (item === null || typeof item !== 'object' || Array.isArray(item)) throw new TypeError(`${INVALID}: an item is not an object.`);
+  }
+}
+
+const kFields = { append_items: ['items'], replace_suffix: ['expectedSuffix', 'replacement'] };
+
+function checkTransaction(operationId, transaction) {
+  if (typeof operationId !== 'string' || !operationId.trim()) throw new TypeError('Session history transaction operationId must be a non-empty string.');
+  if (!transaction || typeof transaction !== 'object') throw new TypeError('Session history transaction must be an object.');
+  const fields = Object.hasOwn(kFields, transaction.type) ? kFields[transaction.type] : undefined;
+  if (!fields) throw new TypeError('Unsupported session history transaction type.');
+  if (Object.keys(transaction).length !== fields.length + 1) throw new TypeError('Session history transaction fields are invalid.');
+  for (const field of fields) checkItems(transaction[field]);
+}
+
 const textOf = (content) =>
-  typeof content === 'string' ? content : Array.isArray(content) ? content.map((part) => part.text ?? part.refusal ?? '').join('\n') : '';
+  typeof content === 'string' ? content : Array.isArray(content) ? content.map((part) => part?.text ?? part?.refusal ?? '').join('\n') : '';
 
 // How bough shows and searches an item; the item itself stands beside it, whole.
 function viewOf(item) {
   if (item.role) return { role: ['user', 'assistant', 'system'].includes(item.role) ? item.role : 'user', content: textOf(item.content) };
   if (item.type === 'function_call') return { role: 'assistant', content: `${item.name}(${item.arguments})` };
-  if (item.type === 'function_call_result') return { role: 'user', content: textOf(item.output?.text ?? item.output) || encode(item.output) };
+  if (item.type === 'function_call_result') return { role: 'user', content: textOf(item.output?.text ?? item.output) || JSON.stringify(item.output) };
   return { role: 'assistant', content: `[${item.type ?? 'item'}]` };
 }
 
-const entryOf = (item) => ({
-  payload: `{"dialect":"bough","message":${JSON.stringify(viewOf(item))},"item":${encode(item)}}`,
-});
+function entryOf(item) {
+  const encoded = encode(item); // refuses what the view could not show either
+  return { payload: `{"dialect":"bough","message":${JSON.stringify(viewOf(item))},"item":${encoded}}` };
+}
 
-const headEntry = (entryId) => ({ type: 'head', payload: { entryId } });
+const clearedId = (number) => `cleared-${number}`;
+
+const entryIfAny = (session, id) =>
+  session.entry(id).catch((error) => {
+    if (error.code !== 'not_found') throw error;
+  });
 
 export class BoughSession {
-  #store;
-  #owned = false;
-  #name;
-  #opening;
+  #branch;
+  #cleared = 0;
 
   /** Over a store of yours; `sessionId` may be any text. */
   constructor({ store, sessionId }) {
-    this.#store = store;
-    this.#name = sessionId;
+    this.#branch = new NamedBranch({ store, prefix: PREFIX, name: sessionId, member: 'item' });
   }
 
   /** Opens the store at a location for one session. */
   static async open(location, { sessionId, ...options }) {
     const session = new BoughSession({ store: await Store.open(location, options), sessionId });
-    session.#owned = true;
+    session.#branch.ownsStore = true;
     return session;
   }
 
   async close() {
-    (await this.#opening)?.close();
-    this.#opening = undefined;
-    if (this.#owned) await this.#store.close();
+    await this.#branch.close();
   }
 
-  #session() {
-    this.#opening ??= openNamed(this.#store, PREFIX, this.#name, { create: true });
-    return this.#opening;
-  }
-
-  // The items of the head's branch with their entries, and the tail at that moment.
-  async #read() {
-    const session = await this.#session();
-    const { headId, tailId } = await session.state();
-    const items = [];
-    for (const entry of headId ? await session.load({ branch: headId }) : []) {
-      const item = entry.type === 'message' ? entry.payload.item : undefined;
-      if (item !== undefined) items.push({ item: decode(item), entry });
-    }
-    return { session, tailId, items };
-  }
-
-  // Changes the history by what `change` makes of it; reads again when somebody else was faster.
   async #change(change) {
-    for (;;) {
-      const read = await this.#read();
-      const batch = await change(read);
-      if (!batch || batch.length === 0) return;
-      try {
-        await read.session.append(batch, { expectedTail: read.tailId });
-        return;
-      } catch (error) {
-        if (error.code !== 'conflict') throw error;
-      }
-    }
+    await this.#branch.change(({ session, tailId, items }) => change({ session, tailId, items: items.map(({ value, entry }) => ({ item: decode(value), entry })) }));
   }
 
   async getSessionId() {
-    return this.#name;
+    return this.#branch.name;
   }
 
   async getItems(limit) {
     if (limit !== undefined && limit <= 0) return [];
-    const { items } = await this.#read();
-    return (limit === undefined ? items : items.slice(-limit)).map(({ item }) => item);
+    const { items } = await this.#branch.read();
+    return (limit === undefined ? items : items.slice(-limit)).map(({ value }) => decode(value));
   }
 
   async addItems(items) {
     if (items.length === 0) return;
-    const session = await this.#session();
+    const session = await this.#branch.session();
     await session.append(items.map(entryOf));
   }
 
@@ -130,8 +146,13 @@ export class BoughSession {
     return popped;
   }
 
+  /** Begins again, as if the session were new; the old history stays as a branch. */
   async clearSession() {
-    await this.#change(({ items }) => items.length > 0 && [headEntry(null)]);
+    await this.#change(async ({ session, tailId }) => {
+      const id = clearedId(await this.#clearings(session));
+      if (!tailId || tailId === id) return undefined;
+      return [headEntry(null), { id: clearedId(this.#cleared + 1), type: 'custom', parentId: null, payload: { kind: 'cleared' } }];
+    });
   }
 
   /** Replaces the history; the old one stays as a branch. */
@@ -140,31 +161,36 @@ export class BoughSession {
   }
 
   async applyHistoryMutations({ mutations }) {
-    if (mutations.length === 0) return;
+    const replacements = mutations.filter((each) => each.type === 'replace_function_call');
     await this.#change(({ items }) => {
-      const next = [];
-      const replaced = new Set();
-      let first = items.length;
-      for (const [index, { item }] of items.entries()) {
-        const mutation = item.type === 'function_call' && mutations.findLast((each) => each.type === 'replace_function_call' && each.callId === item.callId);
-        if (mutation) first = Math.min(first, index);
-        if (!mutation) next.push(item);
-        else if (!replaced.has(item.callId)) next.push(mutation.replacement);
-        if (mutation) replaced.add(item.callId);
+      let next = items.map(({ item }) => item);
+      for (const { callId, replacement } of replacements) {
+        let used = false;
+        next = next.flatMap((item) => {
+          if (item.type !== 'function_call' || item.callId !== callId) return [item];
+          const first = !used;
+          used = true;
+          return first ? [replacement] : [];
+        });
       }
-      return first < items.length && [headEntry(items[first].entry.parentId), ...next.slice(first).map(entryOf)];
+      const first = items.findIndex(({ item }, index) => next[index] !== item);
+      return first >= 0 && [headEntry(items[first].entry.parentId), ...next.slice(first).map(entryOf)];
     });
   }
 
+  // How often the session was cleared, which forgets the operations before it. Each time has a marker of that number.
+  async #clearings(session) {
+    while (await entryIfAny(session, clearedId(this.#cleared + 1))) ++this.#cleared;
+    return this.#cleared;
+  }
+
   async applyHistoryTransaction({ operationId, transaction }) {
-    if (typeof operationId !== 'string' || !operationId.trim()) throw new TypeError('operationId must be a non-empty string.');
-    if (transaction?.type !== 'append_items' && transaction?.type !== 'replace_suffix') throw new TypeError('Unsupported session history transaction type.');
-    const id = `operation-${createHash('sha256').update(operationId).digest('hex')}`;
+    checkTransaction(operationId, transaction);
     const digest = createHash('sha256').update(canonical(transaction)).digest('hex');
     await this.#change(async ({ session, items }) => {
-      const applied = await session.entry(id).catch((error) => {
-        if (error.code !== 'not_found') throw error;
-      });
+      const generation = await this.#clearings(session);
+      const id = `operation-${createHash('sha256').update(JSON.stringify([generation, operationId])).digest('hex')}`;
+      const applied = await entryIfAny(session, id);
       if (applied) {
         if (applied.payload.digest === digest) return undefined;
         throw new Error('Session history operation was already applied with a different transaction.');

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
 
 from . import _library as c
@@ -15,10 +16,17 @@ _TEXTS = 8
 Json = Union[str, Dict[str, Any]]
 
 
+_HALF = re.compile("[\ud800-\udfff]")
+
+
 def _json_text(value: Optional[Json]) -> Optional[str]:
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if text.isascii():
+        return text
+    # Half of a surrogate pair is not UTF-8, but JSON has an escape for it.
+    return _HALF.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
 
 
 class NewEntry:

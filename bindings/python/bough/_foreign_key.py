@@ -1,7 +1,8 @@
 """Names of other frameworks (thread ids, session ids: any text) as session ids, reversibly: the same encoding as for Node.
 
 Letters, digits and hyphens stay; every other byte of the UTF-8 text becomes `_` and two hex digits. A name that would be too
-long becomes a hash; the session itself then says which name it stands for.
+long becomes a hash; the session itself then says which name it stands for. Half of a surrogate pair, which UTF-8 does not
+have, is written as if it were a character, so that no two names share an id.
 """
 
 from __future__ import annotations
@@ -21,21 +22,38 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 def session_id_of(prefix: str, name: str) -> str:
-    encoded = "".join(chr(byte) if byte in _PLAIN else f"_{byte:02x}" for byte in name.encode())
+    encoded = "".join(chr(byte) if byte in _PLAIN else f"_{byte:02x}" for byte in name.encode("utf-8", "surrogatepass"))
     if len(prefix) + len(encoded) <= _MAX_ID:
         return prefix + encoded
-    return prefix + _HASHED + hashlib.sha256(name.encode()).hexdigest()
+    return prefix + _HASHED + hashlib.sha256(encoded.encode()).hexdigest()
+
+
+def _is_hashed(prefix: str, session_id: str) -> bool:
+    return session_id.startswith(prefix + _HASHED)
+
+
+def _stored_name(session: Session) -> Optional[str]:
+    try:
+        return session.entry("name").payload["name"]
+    except NotFound:
+        return None
 
 
 def name_of(store: Store, prefix: str, session_id: str) -> Optional[str]:
-    """The name that a session id stands for; None when it is of another prefix."""
+    """The name that a session id stands for; None when it is not of this prefix."""
     if not session_id.startswith(prefix):
         return None
-    encoded = session_id[len(prefix) :]
-    if encoded.startswith(_HASHED):
+    if _is_hashed(prefix, session_id):
         with store.session(session_id) as session:
-            return session.entry("name").payload["name"]
-    return re.sub(rb"_([0-9a-f]{2})", lambda match: bytes([int(match.group(1), 16)]), encoded.encode()).decode()
+            return _stored_name(session)
+    encoded = session_id[len(prefix) :]
+    if not re.fullmatch(r"(?:[A-Za-z0-9-]|_[0-9a-f]{2})*", encoded):
+        return None
+    try:
+        data = re.sub(rb"_([0-9a-f]{2})", lambda match: bytes([int(match.group(1), 16)]), encoded.encode())
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
 
 
 def names_of(store: Store, prefix: str) -> List[str]:
@@ -46,13 +64,15 @@ def names_of(store: Store, prefix: str) -> List[str]:
 def open_named(store: Store, prefix: str, name: str, *, create: bool = False) -> Optional[Session]:
     session_id = session_id_of(prefix, name)
     try:
-        return store.session(session_id)
+        session = store.session(session_id)
     except NotFound:
         if not create:
             return None
-    try:
-        session = store.create(id=session_id)
-    except AlreadyExists:  # another process was faster
-        return store.session(session_id)
-    session.append(NewEntry({"kind": "name", "name": name}, id="name", type="custom", root=True))
+        try:
+            session = store.create(id=session_id)
+        except AlreadyExists:  # another process was faster
+            session = store.session(session_id)
+    # Only the session knows a hashed name; one that was killed before this has not said it yet.
+    if _is_hashed(prefix, session_id) and _stored_name(session) is None:
+        session.append(NewEntry({"kind": "name", "name": name}, id="name", type="custom", root=True))
     return session

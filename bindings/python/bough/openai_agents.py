@@ -79,7 +79,7 @@ class BoughSession(SessionABC):
 
     async def add_items(self, items: List[Any]) -> None:
         if items:
-            await self._session.aappend([_entry(json.loads(json.dumps(item))) for item in items])
+            await self._session.aappend([_entry(json.loads(json.dumps(item, allow_nan=False))) for item in items])
 
     async def pop_item(self) -> Optional[Any]:
         return await asyncio.to_thread(self._pop)

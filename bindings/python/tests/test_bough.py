@@ -297,11 +297,26 @@ class Adapters(StoreCase):
         asyncio.run(main())
 
     def test_names_are_encoded_reversibly(self):
-        from bough._foreign_key import name_of, open_named
+        from bough._foreign_key import name_of, names_of, open_named, session_id_of
 
-        for name in ("plain", "", "a_b", "_61", "../..", "木" * 60, "a" * 500, "\x00", "_h" + "0" * 64):
+        names = ("plain", "", "a_b", "_61", "../..", "木" * 60, "a" * 500, "\x00", "_h" + "0" * 64, "\ud800", "\ud800" * 90, "\ufffd", "name")
+        for name in names:
             session = open_named(self.store, "test-", name, create=True)
             self.assertEqual(name_of(self.store, "test-", session.id), name)
+        self.assertEqual(sorted(names_of(self.store, "test-")), sorted(names))
+        # As in Node: one store serves both.
+        self.assertEqual(session_id_of("p-", "a/b 木"), "p-a_2fb_20_e6_9c_a8")
+        self.assertEqual(session_id_of("p-", "\ud800x"), "p-_ed_a0_80x")
+        self.assertEqual(session_id_of("p-", "x" * 500), "p-_hc38c2bf3055c516a98ac5d97f30e7c364e827bc0199e1c3415b794afbe55dcad")
+
+    def test_a_session_that_was_killed_before_it_had_its_name_gets_it(self):
+        from bough._foreign_key import names_of, open_named, session_id_of
+
+        self.store.create(id=session_id_of("test-", "x" * 500)).close()
+        self.store.create(id="test-_zz").close()  # not a name
+        self.assertEqual(names_of(self.store, "test-"), [])
+        open_named(self.store, "test-", "x" * 500)
+        self.assertEqual(names_of(self.store, "test-"), ["x" * 500])
 
 
 class Interpreter(unittest.TestCase):

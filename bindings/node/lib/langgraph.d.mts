@@ -1,7 +1,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { ChannelVersions, Checkpoint, CheckpointListOptions, CheckpointMetadata, CheckpointTuple, PendingWrite, SerializerProtocol } from '@langchain/langgraph-checkpoint';
-import type { Store, StoreOptions } from './index.js';
+import type { Store, StoreOptions } from './index.mjs';
 
 /** A LangGraph checkpointer that keeps each thread as a session. */
 export class BoughSaver extends BaseCheckpointSaver {

@@ -1,5 +1,5 @@
 import type { AgentInputItem, Session, SessionHistoryRewriteArgs, SessionHistoryTransactionArgs } from '@openai/agents-core';
-import type { Store, StoreOptions } from './index.js';
+import type { Store, StoreOptions } from './index.mjs';
 
 /** A session of the OpenAI Agents SDK: atomic, idempotent, and nothing that was popped or replaced is lost. */
 export class BoughSession implements Session {

@@ -1,5 +1,5 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
-import type { Store, StoreOptions } from './index.js';
+import type { Store, StoreOptions } from './index.mjs';
 
 /** A chat of the Vercel AI SDK. */
 export class BoughChat<Message extends UIMessage = UIMessage> {

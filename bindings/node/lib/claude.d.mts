@@ -1,5 +1,5 @@
 import type { SessionKey, SessionStore, SessionStoreEntry, SessionSummaryEntry, foldSessionSummary } from '@anthropic-ai/claude-agent-sdk';
-import type { Store, StoreOptions } from './index.js';
+import type { Store, StoreOptions } from './index.mjs';
 
 /** A SessionStore for the Claude Agent SDK. */
 export class BoughSessionStore implements SessionStore {

@@ -1,0 +1,162 @@
+// BoughChat with the real `ai` package: messages that it validates, streams that it makes.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { DefaultChatTransport, createUIMessageStreamResponse, readUIMessageStream, validateUIMessages } from 'ai';
+import { Store } from 'bough';
+import { BoughChat } from 'bough/ai';
+
+import { HOSTILE_NAMES, withFolder } from './folder.mjs';
+
+const uiMessage = (id, role, text) => ({ id, role, parts: [{ type: 'text', text }] });
+
+test('messages are saved once, and a regenerated answer is a branch', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    const chat = new BoughChat({ store, chatId: 'chat/1' });
+    const messages = [uiMessage('1', 'user', 'ask'), uiMessage('2', 'assistant', 'answer')];
+    await chat.save(messages);
+    await chat.save(messages);
+    assert.deepEqual(await chat.load(), messages);
+    assert.deepEqual(await validateUIMessages({ messages: await chat.load() }), messages);
+    const regenerated = [messages[0], uiMessage('3', 'assistant', 'better')];
+    await chat.save(regenerated);
+    assert.deepEqual(await new BoughChat({ store, chatId: 'chat/1' }).load(), regenerated);
+    const session = await store.session((await store.sessionIds())[0]);
+    assert.equal((await session.branches()).length, 2);
+    await chat.close();
+    await store.close();
+  }));
+
+const chunks = (count) => Array.from({ length: count }, (_, number) => ({ type: 'text-delta', id: 't', delta: String(number) }));
+const collect = async (stream) => {
+  const all = [];
+  for await (const chunk of stream) all.push(chunk);
+  return all;
+};
+
+test('a stream is resumed while it runs, after it ended, and after its reader went away', () =>
+  withFolder(async (location) => {
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    assert.equal(await chat.resume('s'), null);
+    let push;
+    const source = new ReadableStream({ start: (controller) => (push = controller) });
+    const outward = chat.record('s', source);
+    push.enqueue(chunks(1)[0]);
+    const reader = outward.getReader();
+    await reader.read();
+    await reader.cancel();
+    // The first chunk is recorded soon: wait until the recording is there.
+    let resumed = null;
+    while (resumed === null) resumed = await chat.resume('s');
+    for (const chunk of chunks(5).slice(1)) push.enqueue(chunk);
+    push.close();
+    assert.deepEqual(await collect(resumed), chunks(5));
+    await chat.recorded;
+    assert.deepEqual(await collect(await chat.resume('s')), chunks(5));
+    await chat.close();
+  }));
+
+test('what a killed server had recorded is there', () =>
+  withFolder(async (location) => {
+    const script = `
+      import { BoughChat } from ${JSON.stringify(fileURLToPath(import.meta.resolve('bough/ai')))};
+      const chat = await BoughChat.open(process.argv[1], { chatId: 'c' });
+      let push;
+      chat.record('s', new ReadableStream({ start: (controller) => (push = controller) }));
+      for (let i = 0; i < 3; ++i) push.enqueue({ type: 'text-delta', id: 't', delta: String(i) });
+      let parts = 0;
+      while (parts < 3) {
+        const stream = await chat.resume('s', { idleMs: 200 });
+        parts = 0;
+        if (stream) for await (const chunk of stream) ++parts;
+      }
+      console.log('recorded');
+      setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, location], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('exit', resolve));
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    assert.deepEqual(await collect(await chat.resume('s', { idleMs: 200 })), chunks(3));
+    await chat.close();
+  }));
+
+
+// A server with a model that never finishes; it answers the chat's last message and records the stream.
+const SERVER = `
+  import { convertToModelMessages, streamText } from 'ai';
+  import { MockLanguageModelV4 } from 'ai/test';
+  import { BoughChat } from 'bough/ai';
+  const model = new MockLanguageModelV4({
+    doStream: async () => ({
+      stream: new ReadableStream({
+        start(controller) {
+          controller.enqueue({ type: 'stream-start', warnings: [] });
+          controller.enqueue({ type: 'text-start', id: '1' });
+          for (let i = 0; i < 5; ++i) controller.enqueue({ type: 'text-delta', id: '1', delta: 'word' + i + ' ' });
+        },
+      }),
+    }),
+  });
+  const chat = await BoughChat.open(process.argv[1], { chatId: 'c' });
+  const result = streamText({ model, messages: await convertToModelMessages(await chat.load()) });
+  chat.record('answer', result.toUIMessageStream({ generateMessageId: () => 'a1' }));
+  setInterval(() => {}, 1000);`;
+
+const textOf = (message) => message.parts.filter((part) => part.type === 'text').map((part) => part.text).join('');
+
+test('the answer of a killed server is resumed by the transport of the package, kept, and regenerated as a branch', () =>
+  withFolder(async (location) => {
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    const question = uiMessage('u1', 'user', 'Say five words.');
+    await chat.save([question]);
+    const server = spawn(process.execPath, ['--input-type=module', '-e', SERVER, location], { stdio: 'inherit', cwd: import.meta.dirname });
+    let running = null;
+    while (running === null) running = await chat.resume('answer');
+    let seen = '';
+    for await (const chunk of running) {
+      if (chunk.type === 'text-delta') seen += chunk.delta;
+      if (seen.includes('word4')) break;
+    }
+    server.kill('SIGKILL');
+    await new Promise((resolve) => server.once('exit', resolve));
+
+    const fetch = async () => createUIMessageStreamResponse({ stream: await chat.resume('answer', { idleMs: 200 }) });
+    const stream = await new DefaultChatTransport({ fetch }).reconnectToStream({ chatId: 'c' });
+    let answer;
+    for await (const message of readUIMessageStream({ stream })) answer = message;
+    assert.equal(answer.id, 'a1');
+    assert.equal(textOf(answer), 'word0 word1 word2 word3 word4 ');
+
+    await chat.save([question, answer]);
+    await chat.save([question, uiMessage('a2', 'assistant', 'Another answer.')]);
+    assert.deepEqual((await validateUIMessages({ messages: await chat.load() })).map((each) => each.id), ['u1', 'a2']);
+    await chat.close();
+    const store = await Store.open(location);
+    const session = await store.session('ai-c');
+    const leaves = await session.branches();
+    assert.equal(leaves.length, 2);
+    await store.close();
+  }));
+
+test('hostile names of chats and streams stay apart', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    for (const name of HOSTILE_NAMES) {
+      const chat = new BoughChat({ store, chatId: name });
+      await chat.save([uiMessage('1', 'user', JSON.stringify(name))]);
+      await collect(chat.record(name, new ReadableStream({ start: (push) => (push.enqueue({ type: 'text-delta', id: 't', delta: name }), push.close()) })));
+      await chat.recorded;
+      await chat.close();
+    }
+    for (const name of HOSTILE_NAMES) {
+      const chat = new BoughChat({ store, chatId: name });
+      assert.deepEqual(await chat.load(), [uiMessage('1', 'user', JSON.stringify(name))]);
+      assert.deepEqual(await collect(await chat.resume(name)), [{ type: 'text-delta', id: 't', delta: name }]);
+      await chat.close();
+    }
+    await store.close();
+  }));

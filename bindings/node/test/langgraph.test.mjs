@@ -1,0 +1,101 @@
+// What LangGraph's own suite does not ask: space, forks, two writers, hostile names, a kill between two calls.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Store } from 'bough';
+import { BoughSaver } from 'bough/langgraph';
+
+import { HOSTILE_NAMES, withFolder } from './folder.mjs';
+
+const checkpoint = (id, messages, version) => ({ v: 4, id, ts: '', channel_values: { messages }, channel_versions: { messages: version }, versions_seen: {} });
+const at = (id) => ({ configurable: { thread_id: 't', checkpoint_ns: '', ...(id && { checkpoint_id: id }) } });
+
+test('the space of a turn does not grow with the thread', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    const saver = new BoughSaver(store);
+    const sizes = [];
+    const messages = [];
+    let config = at();
+    let before = 0;
+    for (let turn = 0; turn < 100; ++turn) {
+      messages.push({ role: 'user', content: `message ${String(turn).padStart(4, '0')} `.repeat(20) });
+      config = await saver.put(config, checkpoint(String(turn).padStart(4, '0'), messages, turn + 1), { step: turn }, { messages: turn + 1 });
+      const { bytes } = await (await store.session('langgraph-t')).state();
+      sizes.push(bytes - before);
+      before = bytes;
+    }
+    assert.ok(sizes[99] < 1.1 * sizes[10], `${sizes[10]} became ${sizes[99]}`);
+    const fresh = new BoughSaver(store);
+    assert.deepEqual((await fresh.getTuple(at())).checkpoint.channel_values.messages, messages);
+    assert.deepEqual((await fresh.getTuple(at('0050'))).checkpoint.channel_values.messages, messages.slice(0, 51));
+    await store.close();
+  }));
+
+test('forks with equal versions keep their own values', () =>
+  withFolder(async (location) => {
+    const saver = await BoughSaver.open(location);
+    const root = await saver.put(at(), checkpoint('1', ['a'], 1), {}, { messages: 1 });
+    await saver.put(root, checkpoint('2', ['a', 'left'.repeat(40)], 2), {}, { messages: 2 });
+    await saver.put(root, checkpoint('3', ['a', 'right'.repeat(40)], 2), {}, { messages: 2 });
+    assert.deepEqual((await saver.getTuple(at('2'))).checkpoint.channel_values.messages[1], 'left'.repeat(40));
+    assert.deepEqual((await saver.getTuple(at('3'))).checkpoint.channel_values.messages[1], 'right'.repeat(40));
+    await saver.close();
+  }));
+
+test('two writers lose nothing, and hostile thread ids stay apart', () =>
+  withFolder(async (location) => {
+    const savers = await Promise.all([1, 2].map(() => BoughSaver.open(location)));
+    const threads = HOSTILE_NAMES.filter((name) => name !== ''); // which list() takes for all threads
+    await Promise.all(
+      savers.flatMap((saver, writer) =>
+        threads.map((thread) => saver.put({ configurable: { thread_id: thread } }, checkpoint(`${writer}`, [thread], 1), { writer }, { messages: 1 })),
+      ),
+    );
+    for (const thread of threads) {
+      const found = [];
+      for await (const tuple of savers[0].list({ configurable: { thread_id: thread } })) found.push(tuple);
+      assert.equal(found.length, 2);
+      assert.deepEqual(found[0].checkpoint.channel_values.messages, [thread]);
+    }
+    for (const saver of savers) await saver.close();
+  }));
+
+test('killed between put and putWrites, the checkpoint is there', () =>
+  withFolder(async (location) => {
+    const script = `
+      import { BoughSaver } from ${JSON.stringify(fileURLToPath(import.meta.resolve('bough/langgraph')))};
+      const saver = await BoughSaver.open(process.argv[1]);
+      const checkpoint = { v: 4, id: '1', ts: '', channel_values: { messages: ['a'] }, channel_versions: { messages: 1 }, versions_seen: {} };
+      await saver.put({ configurable: { thread_id: 't' } }, checkpoint, {}, { messages: 1 });
+      process.kill(process.pid, 'SIGKILL');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, location], { stdio: 'inherit' });
+    await new Promise((resolve) => child.once('exit', resolve));
+    const saver = await BoughSaver.open(location);
+    const tuple = await saver.getTuple(at());
+    assert.deepEqual(tuple.checkpoint.channel_values, { messages: ['a'] });
+    assert.deepEqual(tuple.pendingWrites, []);
+    await saver.close();
+  }));
+
+test('a delta never cuts a character in two, and namespaces stay apart', () =>
+  withFolder(async (location) => {
+    const saver = await BoughSaver.open(location);
+    const long = 'x'.repeat(200);
+    const histories = [[`${long}😀${long}`], [`${long}😁${long}`], [`${long}\ud83d${long}`], [`${long}😁`, `${long}`]];
+    const config = (ns, id) => ({ configurable: { thread_id: 't', checkpoint_ns: ns, ...(id && { checkpoint_id: id }) } });
+    for (const ns of HOSTILE_NAMES) {
+      let last = config(ns);
+      for (const [index, messages] of histories.entries()) last = await saver.put(last, checkpoint(String(index), messages, index + 1), {}, { messages: index + 1 });
+    }
+    await saver.close();
+    const fresh = await BoughSaver.open(location);
+    for (const ns of HOSTILE_NAMES) {
+      for (const [index, messages] of histories.entries()) {
+        assert.deepEqual((await fresh.getTuple(config(ns, String(index)))).checkpoint.channel_values.messages, messages);
+      }
+    }
+    await fresh.close();
+  }));

@@ -1,0 +1,23 @@
+# Sourced by the Node suites. unpacked ADDON FOLDER: the package in FOLDER, with this binary inside.
+source_of_package=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../bindings/node" && pwd)
+
+unpacked() {
+  local platform
+  platform=$(node -p 'process.platform + "-" + process.arch')
+  rm -rf "$2"
+  mkdir -p "$2/prebuilds/$platform"
+  cp -r "$source_of_package/lib" "$source_of_package/package.json" "$source_of_package/README.md" "$2"
+  cp "$1" "$2/prebuilds/$platform/bough.node"
+}
+
+# The folder of a suite: its files, the modules it may import, and the package.
+suite_folder() {
+  local folder=$1 modules=$2 addon=$3 module
+  shift 3
+  rm -rf "$folder"
+  mkdir -p "$folder/node_modules"
+  for module in "$modules"/* "$modules/.bin"; do ln -s "$module" "$folder/node_modules/"; done
+  unpacked "$addon" "$folder/node_modules/bough"
+  echo '{"private":true,"type":"module"}' >"$folder/package.json"
+  cp "$@" "$folder/"
+}
