@@ -21,6 +21,10 @@ Result<std::string> agentOfFile(const std::string& path);
 /// damaged in it is said on stderr.
 Result<NamedSession> openTranscript(const std::string& path);
 
+/// Brings another session, a transcript or one of the store, into the copy of a transcript, so that both can be
+/// compared. Returns its id there.
+Result<std::string> bringBeside(const Context& context, const NamedSession& copy, const std::string& name);
+
 /// Imports a transcript into its copy again whenever the file changes, until the result goes.
 std::shared_ptr<void> followTranscript(SessionStore& copy, const std::string& path);
 

@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
+#include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 #include "cli/views/compatibility_text.h"
@@ -59,6 +60,45 @@ Result<ExitCode> exportTrace(const Context& context, const NamedSession& session
   return kDone;
 }
 
+// All branches, as files that continue one another, into a folder.
+Result<ExitCode> exportTree(const Context& context, const NamedSession& session, const Options& options,
+                            const std::string& at) {
+  BOUGH_TRY(const auto entries, session.store->loadSessionEntries(session.sessionId));
+  BOUGH_TRY(auto facts, factsForExport(*session.store, session.sessionId, options.agent, entries));
+  BOUGH_TRY(facts.cwd, mapFolder(facts.cwd, options.cwdMap));
+  CompatibilityReport report;
+  const WriteTranscriptOptions wish{.agent = options.agent, .facts = std::move(facts), .headId = at};
+  BOUGH_TRY(const auto files, writeTranscriptTree(entries, wish, &report));
+  if (options.output.empty()) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("--all writes {} files", files.size()),
+                "name a folder with --out");
+  }
+  std::vector<std::string> paths;
+  for (const TranscriptFile& file : files) {
+    BOUGH_TRY(const auto place, placeForTranscript(transcriptHome(), file.facts));
+    paths.push_back(options.output + place.path.substr(place.path.rfind('/')));
+    BOUGH_TRY(writeNewFile(paths.back(), file.bytes));
+  }
+  if (!context.json) {
+    for (const std::string& path : paths) printLine(path);
+    if (!report.lossyFields.empty()) printMessage(fmt::format("the format of {} cannot hold:", options.agent));
+    printLosses(report);
+    return kDone;
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
+  writer.member("agent", options.agent).key("files").beginArray();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    writer.beginObject().member("agentSessionId", files[i].facts.sessionId).member("file", paths[i]);
+    if (!files[i].facts.parentSession.empty()) writer.member("continues", files[i].facts.parentSession);
+    writer.endObject();
+  }
+  writer.endArray().key("report").raw(report.toJson()).endObject();
+  printJsonLine(out);
+  return kDone;
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto session, openForReading(context, options.session));
   TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = options.branchOnly};
@@ -70,7 +110,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return exportTrace(context, session, options, wish.at);
   }
   if (options.all) {
-    return fail(ErrorCode::InvalidArgument, "--all is for atif, otel and openinference",
+    auto done = exportTree(context, session, options, wish.at);
+    if (done || done.error().code != ErrorCode::Unsupported) return done;
+    return fail(ErrorCode::InvalidArgument, "--all is for atif, otel, openinference and codex",
                 "where an agent's format holds a tree, all branches are written anyway");
   }
   BOUGH_TRY(const auto made, makeTranscript(*session.store, session.sessionId, wish));
@@ -108,7 +150,9 @@ Command exportCommand() {
           "error arrives in order; what the agent's format cannot hold is named. Where the format holds a tree, all\n"
           "branches are written, else the branch of the head.\n"
           "For tools that are not agents: atif (ATIF 1.8, a trajectory a line), otel (OpenTelemetry GenAI spans as\n"
-          "OTLP/JSON) and openinference (the same spans with OpenInference's attributes); --all writes all branches.",
+          "OTLP/JSON) and openinference (the same spans with OpenInference's attributes). --all writes all branches: "
+          "of\n"
+          "these, and for codex as files in a folder that continue one another.",
       .examples =
           "  bough export SESSION --to pi --out session.jsonl\n"
           "  bough export SESSION --to claw0 --at ENTRY\n"
@@ -131,7 +175,9 @@ Command exportCommand() {
                   {.name = "--branch-only",
                    .help = "Only the branch of that entry, also where the format holds a tree",
                    .target = &options->branchOnly},
-                  {.name = "--all", .help = "All branches: of atif, otel and openinference", .target = &options->all},
+                  {.name = "--all",
+                   .help = "All branches: of atif, otel, openinference, and for codex as several files",
+                   .target = &options->all},
                   cwdMapOption(options->cwdMap)},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

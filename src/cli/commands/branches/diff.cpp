@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
+#include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -132,16 +133,44 @@ Result<BranchEnd> resolveEnd(SessionStore& store, const std::string& sessionId, 
   return end;
 }
 
+struct Compared {
+  NamedSession named;
+  std::string session;
+  std::string otherSession;  ///< The same, until it is known.
+  bool isForeign = false;    ///< One of two sessions is another agent's file, and both are in the copy of it.
+};
+
+Result<Compared> openBoth(const Context& context, const Options& options) {
+  const bool firstIsFile = agentOfFile(options.session).has_value();
+  std::string other = options.with;
+  if (other.empty() && options.right.empty() && !options.left.empty() && agentOfFile(options.left))
+    other = options.left;
+  Compared out;
+  out.isForeign = !other.empty() && (firstIsFile || agentOfFile(other));
+  const bool swap = out.isForeign && !firstIsFile;
+  BOUGH_TRY(out.named, openForReading(context, swap ? other : options.session));
+  out.session = out.named.sessionId;
+  out.otherSession = out.session;
+  if (!out.isForeign) return out;
+  BOUGH_TRY(auto beside, bringBeside(context, out.named, swap ? options.session : other));
+  (swap ? out.session : out.otherSession) = std::move(beside);
+  return out;
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
-  auto named = openForReading(context, options.session);
-  if (!named) return std::unexpected(named.error());
-  SessionStore& store = *named->store;
-  const std::string& session = named->sessionId;
-  std::string otherSession = session;
+  BOUGH_TRY(auto compared, openBoth(context, options));
+  auto& [named, session, otherSession, isForeign] = compared;
+  SessionStore& store = *named.store;
+  if (isForeign) {
+    BOUGH_TRY(const auto left, resolveEnd(store, session, options.with.empty() ? "" : options.left));
+    BOUGH_TRY(const auto right, resolveEnd(store, otherSession, options.right));
+    BOUGH_TRY(const auto diff, store.diffBranches(left, right));
+    return context.json ? printJson(store, left, right, diff) : printText(store, left, right, diff, options);
+  }
   if (!options.with.empty()) {
     BOUGH_TRY(auto with, resolveSession(store, options.with));
     otherSession = std::move(with);
-    BOUGH_TRY(named->damage, tellOfDamage(context, store, otherSession));
+    BOUGH_TRY(named.damage, tellOfDamage(context, store, otherSession));
   } else if (options.left.empty()) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to compare with",
                 "name an entry of another branch, or another session with --with");
@@ -170,13 +199,15 @@ Command diffCommand() {
           "A branch is named by its last entry. With one entry, compares the branch of the head with the branch "
           "of that entry. If the second name is not an entry of the session, it may name another session; then "
           "the branches of both heads are compared. --with names the session of the other branch; its head is "
-          "used unless an entry is named. Entries are shared when they are the same entry, as in a fork, or "
+          "used unless an entry is named. Either may be another agent's file. Entries are shared when they are the "
+          "same entry, as in a fork, or "
           "equal in content.",
       .examples =
           "  bough diff SESSION try-2                  the head's branch and the one labelled try-2\n"
           "  bough diff SESSION ENTRY OTHER --full\n"
           "  bough diff @1 @2                          the heads' branches of two sessions\n"
-          "  bough diff SESSION ENTRY --with FORK",
+          "  bough diff SESSION ENTRY --with FORK\n"
+          "  bough diff before.jsonl after.jsonl       two files of another agent",
       .options =
           {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
            {.name = "ENTRY", .help = kEntryHelp, .target = &options->left},
