@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -203,6 +204,28 @@ TEST_F(PostgresFailover, TheCheckFindsTheLossOfAStandbyThatLagsBehind) {
   standby_->promote();
   const Loss loss = compare(url, writers);
   EXPECT_GT(loss.lost, 0U);
+}
+
+// Servers that others started and promote: ha.py.
+TEST(Patroni, PromotesAServerThatHasEverythingThatWasAcknowledged) {
+  const char* const url = std::getenv("BOUGH_HA_URL");
+  const char* const kill = std::getenv("BOUGH_HA_KILL");
+  if (url == nullptr || kill == nullptr) GTEST_SKIP() << "`./test ha` runs this under Patroni";
+  const auto made = initPostgresStore(url);
+  ASSERT_TRUE(made) << made.error().message;
+  auto store = SessionStore::open(url);
+  ASSERT_TRUE(store) << store.error().message;
+  for (int i = 0; i < kSessions; ++i) ASSERT_TRUE((*store)->createSession({.sessionId = "s" + std::to_string(i)}));
+  const TempFolder folder;
+  Writers writers(url, folder);
+  writers.waitFor(200);
+  ASSERT_EQ(std::system(kill), 0);
+  writers.waitFor(200);
+  writers.stop();
+  const Loss loss = compare(url, writers);
+  EXPECT_EQ(loss.lost, 0U);
+  EXPECT_EQ(loss.twice, 0U);
+  EXPECT_EQ(loss.problems, 0U);
 }
 
 }  // namespace

@@ -106,12 +106,21 @@ TEST_F(PostgresStore, RoundTrips) {
   count("fork", [&] { return store->branchFromEntry("s", "m9", {.sessionId = next("fork")}); });
   count("list the sessions' ids", [&] { return store->listSessions(); });
   count("find entries by a beginning", [&] { return store->findEntryIds("f5", "m1", 10); });
+  count("list the trash", [&] { return store->listTrash(); });
+  count("verify a session", [&] { return store->verifySession("s"); });
+  count("store an attachment", [&] { return store->putAttachment(next("bytes")); });
   EXPECT_TRUE(matchesGolden("postgres/round_trips.txt", table));
 }
 
-TEST_F(PostgresStore, AConnectionThatIsCutAtAnyStepLosesAndDoublesNothing) {
+// Both forms of the append: the function, and the single statement.
+class PostgresAppend : public PostgresStore, public testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Forms, PostgresAppend, testing::Values("function", "statement"),
+                         [](const auto& form) { return std::string(form.param); });
+
+TEST_P(PostgresAppend, AConnectionThatIsCutAtAnyStepLosesAndDoublesNothing) {
   PostgresProxy proxy(sharedServer());
-  auto store = open(proxy.url(schema_));
+  auto store = open(proxy.url(schema_) + "&append=" + GetParam());
   ASSERT_TRUE(store->createSession({.sessionId = "s"}));
   std::vector<std::string> expected;
   for (int cut = 1; cut < 60; ++cut) {
@@ -147,9 +156,35 @@ TEST_F(PostgresStore, APartitionEndsWithAnErrorThatSaysHowToGoOn) {
   EXPECT_EQ(idsOf(*store, "s").size(), 2U);
 }
 
-TEST_F(PostgresStore, ThirtyTwoClientsRaceForTheTail) {
+TEST_P(PostgresAppend, TheSameBatchOfManyClientsIsStoredOnce) {
+  url_ += std::string("&append=") + GetParam();
+  ASSERT_TRUE(open(url_)->createSession({.sessionId = "s"}));
+  std::atomic<std::size_t> stored = 0;
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 8; ++client) {
+    clients.emplace_back([&] {
+      auto store = open(url_);
+      for (int number = 0; number < 30; ++number) {
+        const std::string id = std::to_string(number);
+        const auto appended = store->appendSessionEntries("s", {message(id + "a"), message(id + "b")});
+        ASSERT_TRUE(appended) << appended.error().message;
+        stored += appended->appendedCount;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  auto store = open(url_);
+  EXPECT_EQ(idsOf(*store, "s").size(), 61U);
+  EXPECT_EQ(stored, 60U);
+  const auto report = store->verifySession("s");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->problemCount, 0U) << report->problems.front().message;
+}
+
+TEST_P(PostgresAppend, ThirtyTwoClientsRaceForTheTail) {
   constexpr int kClients = 32;
   constexpr int kEach = 5;
+  url_ += std::string("&append=") + GetParam();
   ASSERT_TRUE(open(url_)->createSession({.sessionId = "s"}));
   std::vector<std::thread> clients;
   std::atomic<int> conflicts = 0;

@@ -324,10 +324,10 @@ std::vector<std::string> scripts() {
   return names;
 }
 
-enum class Backend : std::uint8_t { Files, Memory, Postgres };
+enum class Backend : std::uint8_t { Files, Memory, Postgres, PostgresStatement };
 
-std::shared_ptr<StorageBackend> openPostgres(Environment& environment) {
-  const std::string url = freshStoreUrl();
+std::shared_ptr<StorageBackend> openPostgres(Environment& environment, Backend kind) {
+  const std::string url = freshStoreUrl() + (kind == Backend::PostgresStatement ? "&append=statement" : "");
   if (auto made = initPostgresStore(url); !made) throw std::runtime_error(made.error().message);
   return *postgres::PostgresBackend::open(url, {}, jsonEntrySerializer(), environment);
 }
@@ -353,7 +353,7 @@ TEST_P(Script, SaysWhatItMust) {
     backend = std::make_shared<MemoryBackend>(jsonEntrySerializer(), environment);
   } else {
     if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
-    backend = openPostgres(environment);
+    backend = openPostgres(environment, kind);
   }
   ScriptRun run(backend, environment);
   const bool update = std::getenv("BOUGH_UPDATE_GOLDEN") != nullptr && kind == Backend::Files;
@@ -369,7 +369,7 @@ TEST_P(Script, SaysWhatItMust) {
 }
 
 std::string nameOf(const testing::TestParamInfo<std::tuple<std::string, Backend>>& test) {
-  constexpr std::array<const char*, 3> kSuffixes{"_files", "_memory", "_postgres"};
+  constexpr std::array<const char*, 4> kSuffixes{"_files", "_memory", "_postgres", "_postgres_statement"};
   std::string name = std::get<0>(test.param);
   std::ranges::replace(name, '-', '_');
   return name + kSuffixes[static_cast<std::size_t>(std::get<1>(test.param))];
@@ -377,7 +377,8 @@ std::string nameOf(const testing::TestParamInfo<std::tuple<std::string, Backend>
 
 INSTANTIATE_TEST_SUITE_P(All, Script,
                          testing::Combine(testing::ValuesIn(scripts()),
-                                          testing::Values(Backend::Files, Backend::Memory, Backend::Postgres)),
+                                          testing::Values(Backend::Files, Backend::Memory, Backend::Postgres,
+                                                          Backend::PostgresStatement)),
                          nameOf);
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/try.h"
+#include "store/postgres/append_statement.h"
 #include "store/postgres/postgres_session.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/entry_rules.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr Statement kAppend{"append", R"sql(
 SELECT * FROM @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
                        $22, $23, $24, $25, $26))sql"};
+constexpr Statement kAppendStatement{"append_statement", kAppendSql};
 constexpr Statement kLock{"lock", R"sql(
 SELECT s.tail_id, s.head_id, e.entry_id, e.parent_id, e.body FROM @.sessions s
   JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life AND e.seq = 0
@@ -132,6 +134,10 @@ Parameters appendParameters(const std::string& sessionId, int format, const std:
   return parameters;
 }
 
+const Statement& appendStatement(const Database& database) {
+  return database.pool.location().singleStatement ? kAppendStatement : kAppend;
+}
+
 // The append has ended the hold of the attachments that it names.
 void letGo(Database& database, const BatchPlan& plan) {
   const std::lock_guard lock(database.held.mutex);
@@ -165,13 +171,17 @@ std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendReques
     if (request.entries[i].timestamp.empty()) noteMadeTime(prepared->plan, i);
   }
   prepared->queued.sessionId = sessionId();
-  prepared->queued.call = database_.call(kAppend, appendParameters(sessionId(), database_.serializer.schemaVersion(),
-                                                                   request.expectedTail, false, prepared->plan));
+  prepared->queued.call = database_.call(
+      appendStatement(database_),
+      appendParameters(sessionId(), database_.serializer.schemaVersion(), request.expectedTail, false, prepared->plan));
   return prepared;
 }
 
 Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& prepared) {
+  // Another client has just stored one of these ids: only the single statement can come upon that.
+  if (!prepared.queued.answer && prepared.queued.answer.error().code == ErrorCode::IdConflict) return judge(request);
   BOUGH_TRY(const Rows rows, std::move(prepared.queued.answer));
+  if (rows.empty()) return std::unexpected(database_.noSession(sessionId()));
   AppendResult& result = prepared.result;
   switch (static_cast<Status>(rows.number(0, 0))) {
     case Status::Stored: break;
@@ -246,7 +256,8 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
         plan.needSequences[i] = BatchPlan::kNamed;
         plan.needDepths[i] = found->depth;
       }
-      ends.push_back(database_.call(kAppend, appendParameters(sessionId(), format, std::nullopt, true, plan)));
+      ends.push_back(
+          database_.call(appendStatement(database_), appendParameters(sessionId(), format, std::nullopt, true, plan)));
       // A repetition must not store under other ids what this attempt may have stored.
       std::size_t next = 0;
       for (Entry& entry : request.entries) {

@@ -20,6 +20,8 @@ constexpr Statement kListSessions{"list_sessions",
                                   "SELECT session_id FROM @.sessions WHERE trash_id IS NULL ORDER BY session_id"};
 constexpr Statement kForks{"forks", R"sql(
 SELECT session_id FROM @.sessions WHERE origin_session = $1 AND trash_id IS NULL ORDER BY session_id)sql"};
+constexpr Statement kOrigins{"origins", R"sql(
+SELECT session_id, origin_session, origin_entry FROM @.sessions WHERE origin_session IS NOT NULL AND trash_id IS NULL)sql"};
 constexpr Statement kSettings{"settings", "SELECT value FROM @.settings WHERE name = 'store'"};
 constexpr Statement kSaveSettings{"save_settings", R"sql(
 INSERT INTO @.settings (name, value) VALUES ('store', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value)sql"};
@@ -230,6 +232,16 @@ Result<SeenOrigin> PostgresBackend::seenOrigin(const std::string& sessionId) {
   BOUGH_TRY(const auto found, session(sessionId));
   BOUGH_TRY(auto origin, found->origin());
   return SeenOrigin{.origin = std::move(origin)};
+}
+
+Result<SeenOrigins> PostgresBackend::seenOrigins(const std::function<bool(const std::string&)>& isKnown) {
+  BOUGH_TRY(const Rows rows, database_->run(kOrigins, {}));
+  SeenOrigins found;
+  for (int row = 0; row < rows.size(); ++row) {
+    if (isKnown(rows.string(row, 0))) continue;
+    found.emplace_back(rows.string(row, 0), SeenOrigin{.origin = ForkOrigin{rows.string(row, 1), rows.string(row, 2)}});
+  }
+  return found;
 }
 
 // create() looks at the origin under its lock; nobody else needs it to stay.

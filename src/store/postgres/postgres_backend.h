@@ -25,6 +25,7 @@ class PostgresTrash final : public SharingTrash {
   Result<TrashedSession> moveIf(const std::string& sessionId, const Allowed& allowed) override;
   Result<SessionState> stateOf(const std::string& trashId) override;
   Result<SeenOrigin> originOf(const std::string& trashId) override;
+  Result<SeenOrigins> origins() override;
   Result<void> bringBack(const std::string& trashId) override;
   Result<void> removeOne(const std::string& trashId) override;
 
@@ -86,6 +87,7 @@ class PostgresBackend final : public SharingBackend, public ChangeFeed, public S
   Result<std::shared_ptr<SharingSession>> session(const std::string& sessionId) override;
   bool has(const std::string& sessionId) override;
   Result<SeenOrigin> seenOrigin(const std::string& sessionId) override;
+  Result<SeenOrigins> seenOrigins(const std::function<bool(const std::string&)>& isKnown) override;
   Result<std::unique_ptr<Hold>> pin(const std::string& sessionId, const std::string& entryId) override;
   Result<void> storeNew(const std::string& sessionId, const std::vector<Entry>& entries) override;
   Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries,

@@ -11,6 +11,8 @@ namespace {
 constexpr Statement kList{"trash_list", R"sql(
 SELECT trash_id, session_id, trashed_ms, bytes FROM @.sessions WHERE trash_id IS NOT NULL
   ORDER BY trashed_ms DESC, trash_id)sql"};
+constexpr Statement kOrigins{"trash_origins", R"sql(
+SELECT trash_id, origin_session, origin_entry FROM @.sessions WHERE origin_session IS NOT NULL AND trash_id IS NOT NULL)sql"};
 constexpr Statement kFind{"trash_find", R"sql(
 SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life
   FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id = $2)sql"};
@@ -91,6 +93,15 @@ Result<SessionState> PostgresTrash::stateOf(const std::string& trashId) {
 Result<SeenOrigin> PostgresTrash::originOf(const std::string& trashId) {
   BOUGH_TRY(auto state, stateOf(trashId));
   return SeenOrigin{.origin = std::move(state.origin)};
+}
+
+Result<SeenOrigins> PostgresTrash::origins() {
+  BOUGH_TRY(const Rows rows, database_.run(kOrigins, {}));
+  SeenOrigins found;
+  for (int row = 0; row < rows.size(); ++row) {
+    found.emplace_back(rows.string(row, 0), SeenOrigin{.origin = ForkOrigin{rows.string(row, 1), rows.string(row, 2)}});
+  }
+  return found;
 }
 
 Result<void> PostgresTrash::bringBack(const std::string& trashId) {

@@ -27,37 +27,53 @@ Result<void> refuseForks(const std::string& sessionId, const std::vector<std::st
               "delete the forks first, or detach them: each then gets its own copy");
 }
 
+// Not when it is gone meanwhile. Any other failure hides what might be a fork.
+Result<void> addIfThere(SeenOrigins& origins, const std::string& name, Result<SeenOrigin> seen) {
+  if (!seen && seen.error().code == ErrorCode::NotFound) return {};
+  if (!seen) return std::unexpected(std::move(seen).error());
+  origins.emplace_back(name, std::move(*seen));
+  return {};
+}
+
 }  // namespace
 
-// Not when it is gone meanwhile. Any other failure hides what might be a fork.
-Result<void> ForkCensus::note(const std::string& name, Result<SeenOrigin> seen) {
-  if (!seen) {
-    if (seen.error().code == ErrorCode::NotFound) return {};
-    return std::unexpected(seen.error());
+Result<SeenOrigins> SharingBackend::seenOrigins(const std::function<bool(const std::string&)>& isKnown) {
+  BOUGH_TRY(const auto sessions, listSessions());
+  SeenOrigins found;
+  for (const std::string& session : sessions) {
+    if (isKnown(session)) continue;
+    BOUGH_TRY(addIfThere(found, session, seenOrigin(session)));
   }
-  if (seen->origin) byOrigin_[seen->origin->sessionId].push_back(name);
-  if (!seen->sure) unsure_.push_back(name);
-  seen_.emplace(name, std::move(*seen));
-  return {};
+  return found;
+}
+
+Result<SeenOrigins> SharingTrash::origins() {
+  BOUGH_TRY(const auto trash, list());
+  SeenOrigins found;
+  for (const TrashedSession& each : trash) BOUGH_TRY(addIfThere(found, each.trashId, originOf(each.trashId)));
+  return found;
+}
+
+void ForkCensus::note(const SeenOrigins& origins) {
+  for (const auto& [name, seen] : origins) {
+    if (seen.origin) byOrigin_[seen.origin->sessionId].push_back(name);
+    if (!seen.sure) unsure_.push_back(name);
+    seen_.emplace(name, seen);
+  }
 }
 
 Result<void> ForkCensus::lookAtSessions() {
   const auto before = backend_.nameChanges();
   if (nameChanges_ && before == nameChanges_) return {};
-  BOUGH_TRY(const auto sessions, backend_.listSessions());
-  for (const std::string& session : sessions) {
-    if (seen_.contains(session)) continue;
-    BOUGH_TRY(note(session, backend_.seenOrigin(session)));
-  }
+  BOUGH_TRY(const auto fresh, backend_.seenOrigins([&](const std::string& name) { return seen_.contains(name); }));
+  note(fresh);
   nameChanges_ = before;
   return {};
 }
 
 Result<void> ForkCensus::lookAtTrash() {
-  BOUGH_TRY(const auto trash, backend_.sharedTrash().list());
-  for (const TrashedSession& each : trash) {
-    BOUGH_TRY(note(each.trashId, backend_.sharedTrash().originOf(each.trashId)));
-  }
+  BOUGH_TRY(const auto origins, backend_.sharedTrash().origins());
+  note(origins);
   return {};
 }
 

@@ -35,7 +35,7 @@ class ForkCensus {
   [[nodiscard]] const std::unordered_map<std::string, SeenOrigin>& all() const { return seen_; }
 
  private:
-  Result<void> note(const std::string& name, Result<SeenOrigin> seen);
+  void note(const SeenOrigins& origins);
 
   SharingBackend& backend_;
   std::unordered_map<std::string, SeenOrigin> seen_;

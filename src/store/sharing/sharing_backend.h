@@ -28,6 +28,9 @@ struct SeenOrigin {
 /// Asked under the session's lock, before anything is changed.
 using Allowed = std::function<Result<void>()>;
 
+/// By session or trash id.
+using SeenOrigins = std::vector<std::pair<std::string, SeenOrigin>>;
+
 class SharingBackend : public StorageBackend, public SharingSessions {
  public:
   explicit SharingBackend(IdGenerator& ids) : ids_(ids) {}
@@ -48,6 +51,9 @@ class SharingBackend : public StorageBackend, public SharingSessions {
 
   /// Whose history a session seems to share, however damaged it is.
   virtual Result<SeenOrigin> seenOrigin(const std::string& sessionId) = 0;
+  /// The same of all sessions that `isKnown` does not know. A backend that is sure of them may leave out those that
+  /// share nothing.
+  virtual Result<SeenOrigins> seenOrigins(const std::function<bool(const std::string&)>& isKnown);
   /// Keeps a session from being removed while the result lives, and makes an entry of it durable.
   virtual Result<std::unique_ptr<Hold>> pin(const std::string& sessionId, const std::string& entryId) = 0;
   virtual Result<void> storeNew(const std::string& sessionId, const std::vector<Entry>& entries) = 0;
@@ -86,6 +92,8 @@ class SharingTrash : public SessionTrash {
   /// A second copy that holds something else counts as one more problem.
   virtual Result<SessionState> stateOf(const std::string& trashId) = 0;
   virtual Result<SeenOrigin> originOf(const std::string& trashId) = 0;
+  /// Of all that is in the trash, as SharingBackend::seenOrigins.
+  virtual Result<SeenOrigins> origins();
   virtual Result<void> bringBack(const std::string& trashId) = 0;
   virtual Result<void> removeOne(const std::string& trashId) = 0;
 

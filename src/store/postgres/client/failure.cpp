@@ -32,7 +32,7 @@ struct Meaning {
 };
 
 // The first that fits counts.
-constexpr std::array<Meaning, 21> kMeanings{{
+constexpr std::array<Meaning, 22> kMeanings{{
     {"40", Trouble::Repeat, ErrorCode::Busy, "retry"},
     {"55P03", Trouble::Repeat, ErrorCode::Busy, "another client holds the session; retry"},
     {"57014", Trouble::Refused, ErrorCode::Timeout,
@@ -51,6 +51,7 @@ constexpr std::array<Meaning, 21> kMeanings{{
      "the entry is larger than the server takes: store large data as an attachment"},
     {"54", Trouble::Refused, ErrorCode::InvalidArgument,
      "the batch is larger than the server takes: append fewer entries at once"},
+    {"23505", Trouble::Refused, ErrorCode::IdConflict, "another client has stored the same; look at it, then retry"},
     {"42501", Trouble::Refused, ErrorCode::ReadOnly,
      "this role lacks a right; docs/scale.md says which rights each role has"},
     {"3F000", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},

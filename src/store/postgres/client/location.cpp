@@ -20,18 +20,18 @@ bool isSchemaName(std::string_view name) {
          std::ranges::all_of(name, good);
 }
 
-// Takes `schema=…` out of a URL's query.
-std::string takeSchema(std::string& url) {
+// Takes an option out of a URL's query.
+std::string takeOption(std::string& url, std::string_view name) {
   const std::size_t query = url.find('?');
   if (query == std::string::npos) return {};
   std::string kept;
-  std::string schema;
+  std::string value;
   std::string_view rest = std::string_view(url).substr(query + 1);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('&'), rest.size());
     const std::string_view part = rest.substr(0, end);
-    if (part.starts_with("schema=")) {
-      schema = part.substr(7);
+    if (part.starts_with(name) && part.substr(name.size()).starts_with('=')) {
+      value = part.substr(name.size() + 1);
     } else {
       kept += (kept.empty() ? "" : "&") + std::string(part);
     }
@@ -39,7 +39,7 @@ std::string takeSchema(std::string& url) {
   }
   url.resize(query);
   if (!kept.empty()) url += '?' + kept;
-  return schema;
+  return value;
 }
 
 bool isSecret(std::string_view keyword) {
@@ -55,7 +55,13 @@ bool isDatabaseUrl(std::string_view location) {
 Result<Location> parseLocation(std::string_view url) {
   BOUGH_TRY(loadLibpq());
   Location location{.url = std::string(url)};
-  const std::string schema = takeSchema(location.url);
+  const std::string append = takeOption(location.url, "append");
+  if (!append.empty() && append != "statement" && append != "function") {
+    return fail(ErrorCode::InvalidArgument, "the option append of the store's URL is neither function nor statement",
+                "leave it out: function is right for PostgreSQL");
+  }
+  location.singleStatement = append == "statement";
+  const std::string schema = takeOption(location.url, "schema");
   if (!schema.empty()) {
     if (!isSchemaName(schema)) {
       return fail(ErrorCode::InvalidArgument, "the schema in the store's URL is not a valid name",

@@ -1,4 +1,5 @@
-// Where a database is: a URL as libpq takes it, plus `schema`, which names the schema that holds the store.
+// Where a database is: a URL as libpq takes it, plus `schema`, which names the schema that holds the store,
+// and `append`, which says how batches are appended.
 #pragma once
 
 #include <string>
@@ -14,6 +15,7 @@ bool isDatabaseUrl(std::string_view location);
 
 struct Location {
   std::string url;                   ///< For libpq; holds secrets.
+  bool singleStatement = false;      ///< `append=statement`: without the function; see append_statement.h.
   std::string schema = "bough";      ///< 1 to 63 of [a-z0-9_], not beginning with a digit.
   std::string shown;                 ///< The URL without anything secret, for messages.
   std::vector<std::string> secrets;  ///< What must not reach any message.
