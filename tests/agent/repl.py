@@ -164,6 +164,22 @@ def test_restored_turns_are_those_of_the_branch(folder, bough):
     chat.close()
 
 
+def test_a_chat_shows_where_it_was_and_how_to_come_back(folder, bough):
+    chat = Chat(folder, bough, "bough chat tell me of herons")
+    screen = chat.ready()
+    check("You said: tell me of herons" in screen, "a prompt as an argument is said first", screen)
+    chat.key("C-d")
+    screen = chat.wait(lambda screen: "To come back: bough resume" in screen)
+    command = re.search(r"bough resume [0-9a-f]{8}", screen).group(0)
+    chat.type(f"clear; cd /; {command}")
+    screen = chat.ready()
+    check("› tell me of herons" in screen and "You said: tell me" in screen, "the last exchange is shown", screen)
+    chat.say("!echo from the shell")
+    screen = chat.screen()
+    check("\nfrom the shell" in screen, "an exclamation mark runs a command", screen)
+    chat.close()
+
+
 def test_keys_are_kept_out_of_everything(folder, bough):
     key = "sk-ant-0123456789abcdef"
     chat = Chat(folder, bough, "bough chat --model offline/echo", ANTHROPIC_API_KEY=key)

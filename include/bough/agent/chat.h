@@ -5,6 +5,7 @@
 #include <bough/store.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,11 @@ struct ChatOptions {
   std::string model{};          ///< `provider/model`, for the first session; empty: its own, else the default one.
   std::string thinkingLevel{};  ///< For the first session; empty: its own.
   std::string folder{};         ///< Where the tools work.
-  std::string storeFolder{};    ///< For the lock between processes; empty for a store that is no folder.
+  /// Takes the place of the agent's own system prompt; none: what the session has recorded, else the agent's own.
+  std::optional<std::string> systemPrompt{};
+  /// Files of instructions that hold in every folder, besides AGENTS.md and CLAUDE.md of the folder and its parents.
+  std::vector<std::string> userInstructions{};
+  std::string storeFolder{};  ///< For the lock between processes; empty for a store that is no folder.
   bool askNothing = false;
   std::vector<std::string> allowedCommands{};
   OnConflict onConflict = OnConflict::Refuse;
@@ -28,6 +33,16 @@ struct ChatOptions {
   double compactShare = 0.8;
   std::uint64_t windowTokens = 0;
   HttpProviderOptions http{};
+};
+
+/// Which files `@` may name in a prompt.
+enum class PromptFiles : std::uint8_t { InFolder, Anywhere };
+
+/// AGENTS.md and CLAUDE.md, as they were read when a session was opened.
+struct Instructions {
+  std::string text{};                  ///< Goes after the system prompt; empty when there are none.
+  std::vector<std::string> files{};    ///< The files that were read, in the order of `text`.
+  std::vector<std::string> notices{};  ///< For people: files that were not read, and why.
 };
 
 /// One thread at a time, but for the token it is cancelled by.
@@ -48,7 +63,13 @@ class Chat {
 
   /// A turn. In the first one of a session, system prompt, tools and model are recorded before it. Keys in the text are
   /// neither stored nor sent.
-  Result<TurnReport> say(const std::string& text);
+  Result<TurnReport> say(const UserMessage& message);
+  /// A prompt with the files that it names by `@path`: texts, images, PDFs. A word that names no file stays text.
+  /// InvalidArgument for a file that cannot be sent.
+  Result<UserMessage> readPrompt(const std::string& text, PromptFiles files);
+  /// Runs a command that the user typed. What it printed is stored as a message of the user's: the model reads it in
+  /// the next turn.
+  Result<ToolOutcome> runCommand(const std::string& command);
   /// Finishes a turn that was interrupted; does nothing when there is none.
   Result<TurnReport> resume(ResumeWhat what = ResumeWhat::Own);
   [[nodiscard]] Result<bool> isInterrupted() const { return agent::isInterrupted(store_, at_); }
@@ -57,8 +78,8 @@ class Chat {
   Result<std::string> setModel(const std::string& name);
   /// "off", "low", "medium" or "high".
   Result<void> setThinkingLevel(const std::string& level);
-  /// None when there is nothing to leave out.
-  Result<std::optional<CompactionReport>> compactNow();
+  /// `keep`: what the summary must hold above all; may be empty. None when there is nothing to leave out.
+  Result<std::optional<CompactionReport>> compactNow(const std::string& keep = {});
   /// Moves the head; empty: before the first entry.
   Result<void> moveHead(const std::string& entryId);
   /// The entry before the last `turns` things the user said; empty when that is before the first.
@@ -80,6 +101,7 @@ class Chat {
   /// Where the tools work: absolute, without links.
   [[nodiscard]] const std::string& folder() const { return environment_.folder.path(); }
   [[nodiscard]] SessionStore& store() { return store_; }
+  [[nodiscard]] const Instructions& instructions() const { return instructions_; }
 
  private:
   Chat(SessionStore& store, Listener& listener, const CancelToken& cancel, ChatOptions options,
@@ -92,8 +114,6 @@ class Chat {
 
   [[nodiscard]] Agent agent() const;
   Result<void> chooseModel();
-  Result<void> recordFolder(const std::string& recorded);
-  [[nodiscard]] std::string systemPrompt() const;
   void keepModel();
   Result<bool> recordSetup();
   void makeTitle(const std::string& said, const std::string& answered);
@@ -101,7 +121,7 @@ class Chat {
   /// The lock of a turn; or, where that is allowed, that another process is in the middle of one.
   struct Held;
   [[nodiscard]] Result<Held> hold() const;
-  Result<std::string> appendNow(std::string_view type, std::string payload);
+  Result<std::string> appendNow(std::string_view type, std::string payload, std::string meta = {});
 
   SessionStore& store_;
   Listener& listener_;
@@ -112,6 +132,7 @@ class Chat {
   std::string thinkingLevel_;
   StartingPoint at_;
   std::uint64_t contextTokens_ = 0;
+  Instructions instructions_;
 };
 
 }  // namespace bough::agent

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bough/agent/provider.h"
@@ -123,9 +125,19 @@ struct CompactionReport {
   std::uint64_t messages = 0;  ///< How many the summary stands for.
 };
 
+/// What the user says: a text, and what comes with it.
+struct UserMessage {
+  UserMessage(std::string said) : text(std::move(said)) {}  // NOLINT(google-explicit-constructor): a text is a message
+  UserMessage(const char* said) : text(said) {}             // NOLINT(google-explicit-constructor)
+  std::string text;
+  std::vector<std::string> blocks{};  ///< Content blocks of the dialect `bough`, after the text: files, images.
+};
+/// A content block that holds a text.
+std::string textBlock(std::string_view text);
+
 /// Runs a turn. Fails when nothing could be stored or no answer came; what was stored before stays. A turn that failed
 /// for good is closed with its reason (`turn_aborted`); one that another try may mend is finished by resumeTurn.
-Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const std::string& userText);
+Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const UserMessage& message);
 
 enum class ResumeWhat : std::uint8_t {
   Own,           ///< Only what this loop had begun.

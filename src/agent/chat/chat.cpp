@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "agent/chat/instructions.h"
+#include "agent/chat/prompt_files.h"
+#include "agent/chat/setup.h"
 #include "agent/chat/turn_lock.h"
 #include "agent/loop/ask_once.h"
 #include "agent/loop/compaction.h"
@@ -22,45 +25,6 @@ namespace bough::agent {
 namespace {
 
 constexpr std::size_t kShownLosses = 3;
-
-// What is in force at the end of a branch, without reading its messages.
-struct Setup {
-  std::string folder;  // that the model was told it works in; empty before the first turn of this agent
-  std::string model;
-  std::string thinkingLevel;
-};
-
-constexpr std::string_view kFolderLine = "\n\nThe folder: ";
-
-std::string folderIn(const Entry& entry) {
-  if (auto folder = json::findString(entry.payload, "folder")) return std::move(*folder);
-  const std::string prompt = json::findString(entry.payload, "systemPrompt").value_or("");
-  const std::size_t at = prompt.find(kFolderLine);
-  return at == std::string::npos ? std::string() : prompt.substr(at + kFolderLine.size());
-}
-
-std::string modelNameIn(const Entry& entry) {
-  const std::string provider = json::findString(entry.payload, "provider").value_or("");
-  const std::string model = json::findString(entry.payload, "model").value_or("");
-  return provider.empty() || model.empty() ? model : provider + "/" + model;
-}
-
-Result<Setup> setupAt(SessionStore& store, const StartingPoint& at) {
-  Setup setup;
-  if (at.headId.empty()) return setup;
-  auto marks = store.loadSessionEntries(
-      at.sessionId,
-      {.branch = at.headId,
-       .types = {std::string(entry_type::kRuntimeInit), std::string(entry_type::kModelChange),
-                 std::string(entry_type::kThinkingLevelChange), std::string(entry_type::kSystemPromptOverride)}});
-  if (!marks) return std::unexpected(marks.error());
-  for (const Entry& mark : *marks) {
-    if (std::string folder = folderIn(mark); !folder.empty()) setup.folder = std::move(folder);
-    if (const std::string model = modelNameIn(mark); !model.empty()) setup.model = model;
-    if (auto level = json::findString(mark.payload, "thinkingLevel")) setup.thinkingLevel = std::move(*level);
-  }
-  return setup;
-}
 
 void writeModel(json::Writer& writer, const std::string& name) {
   const std::size_t slash = name.find('/');
@@ -116,6 +80,7 @@ Result<void> Chat::open(const std::string& sessionId) {
     return chosen;
   }
   contextTokens_ = 0;
+  instructions_ = readInstructions(folder(), options_.userInstructions);
   return {};
 }
 
@@ -198,9 +163,9 @@ Result<Chat::Held> Chat::hold() const {
   return std::unexpected(taken.error());
 }
 
-Result<std::string> Chat::appendNow(std::string_view type, std::string payload) {
+Result<std::string> Chat::appendNow(std::string_view type, std::string payload, std::string meta) {
   Journal journal(store_, at_.sessionId, at_.headId, at_.tailId, "");
-  auto stored = journal.begin(type, std::move(payload), options_.onConflict);
+  auto stored = journal.begin(type, std::move(payload), options_.onConflict, std::move(meta));
   if (!stored) {
     if (auto place = startingPoint(store_, at_.sessionId)) at_ = std::move(*place);
     return stored;
@@ -211,38 +176,37 @@ Result<std::string> Chat::appendNow(std::string_view type, std::string payload) 
 }
 
 // What the model is told about itself stays with the session, so that a newer program changes nothing before what was
-// said already.
+// said already. Only another folder, changed instructions or another prompt of the user's own change it, from here on.
 // Returns whether this is the first turn.
 Result<bool> Chat::recordSetup() {
   BOUGH_TRY(const Setup setup, setupAt(store_, at_));
-  if (!setup.folder.empty()) {
-    BOUGH_TRY(recordFolder(setup.folder));
-    return false;
+  const bool first = setup.folder.empty();
+  const std::string recordedBase(baseOfPrompt(setup.systemPrompt));
+  const std::string base = options_.systemPrompt ? *options_.systemPrompt
+                           : first               ? std::string(kSystemPrompt)
+                                                 : recordedBase;
+  const std::string prompt = withoutKeys(composePrompt(base, folder(), instructions_.text));
+  if (!first && prompt == setup.systemPrompt) return false;
+  for (const std::string& notice : instructions_.notices) {
+    listener_.onEvent({.kind = EventKind::Notice, .text = notice});
   }
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject();
-  writeModel(writer, provider_->name());
-  if (!thinkingLevel_.empty()) writer.member("thinkingLevel", thinkingLevel_);
-  writer.member("systemPrompt", systemPrompt()).member("folder", folder());
-  writer.key("tools").raw(toolDefinitions(builtInTools())).endObject();
-  BOUGH_TRY(appendNow(entry_type::kRuntimeInit, std::move(payload)));
-  return true;
-}
-
-std::string Chat::systemPrompt() const {
-  return fmt::format("{}{}{}", kSystemPrompt, kFolderLine, folder());
-}
-
-// A conversation that goes on in another folder: the model has to know where its tools work.
-Result<void> Chat::recordFolder(const std::string& recorded) {
-  if (recorded == folder()) return {};
-  std::string payload;
-  json::Writer(payload).beginObject().member("systemPrompt", systemPrompt()).member("folder", folder()).endObject();
-  BOUGH_TRY(appendNow(entry_type::kSystemPromptOverride, std::move(payload)));
-  listener_.onEvent(
-      {.kind = EventKind::Notice, .text = fmt::format("the tools work in {} now, not in {}", folder(), recorded)});
-  return {};
+  if (first) writeModel(writer, provider_->name());
+  if (first && !thinkingLevel_.empty()) writer.member("thinkingLevel", thinkingLevel_);
+  writer.member("systemPrompt", prompt).member("folder", folder()).key("instructions").beginArray();
+  for (const std::string& file : instructions_.files) writer.string(file);
+  writer.endArray();
+  if (first) writer.key("tools").raw(toolDefinitions(builtInTools()));
+  writer.endObject();
+  BOUGH_TRY(appendNow(first ? entry_type::kRuntimeInit : entry_type::kSystemPromptOverride, std::move(payload)));
+  if (first) return true;
+  std::string why = "the instructions for the model have changed; the new ones hold from here on";
+  if (base != recordedBase) why = "the system prompt has changed; the new one holds from here on";
+  if (setup.folder != folder()) why = fmt::format("the tools work in {} now, not in {}", folder(), setup.folder);
+  listener_.onEvent({.kind = EventKind::Notice, .text = std::move(why)});
+  return false;
 }
 
 // A convenience: when it fails, the session keeps the title that its first message gives it.
@@ -257,29 +221,52 @@ void Chat::makeTitle(const std::string& said, const std::string& answered) {
   if (stored) at_.tailId = stored->lastAppendedEntryId;
 }
 
-Result<TurnReport> Chat::say(const std::string& typed) {
-  const std::string text = withoutKeys(typed);
+Result<UserMessage> Chat::readPrompt(const std::string& text, PromptFiles files) {
+  BOUGH_TRY(ReadPrompt read,
+            readPromptFiles(text, environment_.folder, environmentVariable("HOME"), files == PromptFiles::Anywhere));
+  for (std::string& notice : read.notices) {
+    listener_.onEvent({.kind = EventKind::Notice, .text = std::move(notice)});
+  }
+  return std::move(read.message);
+}
+
+Result<TurnReport> Chat::say(const UserMessage& typed) {
+  UserMessage message(withoutKeys(typed.text));
+  for (const std::string& block : typed.blocks) message.blocks.push_back(withoutKeys(block));
+  const std::string& text = message.text;
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to say", "type a message");
   }
   if (!json::check(json::quoted(text))) {
     return fail(ErrorCode::InvalidArgument, "the message is not valid UTF-8", "nothing was sent");
   }
-  if (text != typed) {
+  if (text != typed.text || message.blocks != typed.blocks) {
     listener_.onEvent({.kind = EventKind::Notice, .text = "a key in the message was replaced by [key]"});
   }
-  auto held = hold();
-  if (!held) return std::unexpected(held.error());
-  if (held->othersAtWork) {
+  BOUGH_TRY(const Held held, hold());
+  if (held.othersAtWork) {
     // Beside the turn that runs, not in the middle of it.
     auto before = findBack(1);
     if (before) at_.headId = *before;
   }
-  const auto first = recordSetup();
-  if (!first) return std::unexpected(first.error());
-  auto report = finished(runTurn(agent(), at_, text));
-  if (*first && options_.makeTitles && report && !report->aborted) makeTitle(text, report->text);
+  BOUGH_TRY(const bool first, recordSetup());
+  auto report = finished(runTurn(agent(), at_, message));
+  if (first && options_.makeTitles && report && !report->aborted) makeTitle(text, report->text);
   return report;
+}
+
+Result<ToolOutcome> Chat::runCommand(const std::string& command) {
+  BOUGH_TRY(const Held held, hold());
+  std::string arguments;
+  json::Writer(arguments).beginObject().member("command", command).endObject();
+  const ToolCall call{.id = {}, .name = "bash", .arguments = std::move(arguments)};
+  ToolOutcome outcome = prepareCall(builtInTools(), call, environment_).run(cancel_);
+  BOUGH_TRY(recordSetup());
+  std::string meta;
+  json::Writer(meta).beginObject().member("command", withoutKeys(command)).endObject();
+  const std::string said = fmt::format("I ran this command myself:\n$ {}\n{}", withoutKeys(command), outcome.text);
+  BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
+  return outcome;
 }
 
 Result<TurnReport> Chat::resume(ResumeWhat what) {
@@ -344,11 +331,11 @@ Result<void> Chat::setThinkingLevel(const std::string& level) {
   return {};
 }
 
-Result<std::optional<CompactionReport>> Chat::compactNow() {
+Result<std::optional<CompactionReport>> Chat::compactNow(const std::string& keep) {
   auto held = hold();
   if (!held) return std::unexpected(held.error());
   Journal journal(store_, at_.sessionId, at_.headId, at_.tailId, "");
-  auto report = compact(agent(), journal, windowTokens());
+  auto report = compact(agent(), journal, windowTokens(), withoutKeys(keep));
   at_.headId = journal.parentId();
   at_.tailId = journal.tailId();
   return report;

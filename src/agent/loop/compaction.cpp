@@ -136,7 +136,7 @@ Result<std::string> goalOf(const Agent& agent, const Journal& journal) {
 // A history that is longer than the model reads at once is summarized in parts: each together with the summary of those
 // before it, so that nothing falls out.
 Result<OneAnswer> summarize(const Agent& agent, const std::vector<Piece>& pieces, std::size_t count,
-                            const std::string& goal, std::uint64_t windowTokens) {
+                            const std::string& goal, const std::string& keep, std::uint64_t windowTokens) {
   const std::size_t limit = std::max<std::size_t>(windowTokens, 2'000);  // bytes: far less than a window of tokens
   OneAnswer out;
   for (std::size_t i = 0; i < count;) {
@@ -144,7 +144,8 @@ Result<OneAnswer> summarize(const Agent& agent, const std::vector<Piece>& pieces
       out.text = pieces[i++].transcript;
       continue;
     }
-    std::string about = goal.empty() ? "" : fmt::format("The user's first request: {}\n\n", goal);
+    std::string about = keep.empty() ? "" : fmt::format("What the summary must hold above all: {}\n\n", keep);
+    if (!goal.empty()) about += fmt::format("The user's first request: {}\n\n", goal);
     if (!out.text.empty()) about += fmt::format("Summary of what was before: {}\n\n", out.text);
     const std::size_t room = about.size() + limit;
     do about += pieces[i++].transcript;
@@ -173,12 +174,13 @@ std::string summaryText(const std::vector<Piece>& pieces, std::size_t kept, cons
 
 }  // namespace
 
-Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& journal, std::uint64_t windowTokens) {
+Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& journal, std::uint64_t windowTokens,
+                                                const std::string& keep) {
   BOUGH_TRY(const std::vector<Piece> pieces, readPieces(agent, journal));
   const std::size_t kept = firstKept(pieces, windowTokens / 5);
   if (kept == 0 || (kept == 1 && pieces[0].isSummary)) return std::nullopt;
   BOUGH_TRY(const std::string goal, goalOf(agent, journal));
-  BOUGH_TRY(const OneAnswer summary, summarize(agent, pieces, kept, goal, windowTokens));
+  BOUGH_TRY(const OneAnswer summary, summarize(agent, pieces, kept, goal, keep, windowTokens));
   CompactionReport report{.entryId = {}, .firstKeptEntryId = pieces[kept].entryId, .messages = kept};
   std::uint64_t tokensBefore = 0;
   for (const Piece& piece : pieces) tokensBefore += piece.tokens;
@@ -186,6 +188,7 @@ Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& jou
   json::Writer writer(payload);
   writer.beginObject().member("summary", summaryText(pieces, kept, goal, summary.text));
   writer.member("firstKeptEntryId", report.firstKeptEntryId).member("goal", goal);
+  if (!keep.empty()) writer.member("keep", keep);
   writer.member("tokensBefore", tokensBefore).member("model", agent.provider.name());
   writeUsage(writer, summary.usage);
   writer.endObject();

@@ -132,12 +132,19 @@ std::string messagePayload(Dialect dialect, std::string_view message) {
   return payload;
 }
 
-std::string userPayload(std::string_view text) {
-  std::string message;
-  json::Writer writer(message);
-  writer.beginObject().member("role", "user").key("content").beginArray();
-  writer.beginObject().member("type", "text").member("text", text).endObject().endArray().endObject();
-  return messagePayload(Dialect::Bough, message);
+std::string textBlock(std::string_view text) {
+  std::string block;
+  json::Writer(block).beginObject().member("type", "text").member("text", text).endObject();
+  return block;
+}
+
+std::string userPayload(const UserMessage& message) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("role", "user").key("content").beginArray().raw(textBlock(message.text));
+  for (const std::string& block : message.blocks) writer.raw(block);
+  writer.endArray().endObject();
+  return messagePayload(Dialect::Bough, out);
 }
 
 std::string resultPayload(std::string_view toolCallId, std::string_view name, std::string_view text, bool isError) {

@@ -60,7 +60,7 @@ Result<std::vector<Entry>> loadBack(SessionStore& store, const std::string& sess
 /// {"dialect":…,"message":…}
 std::string messagePayload(Dialect dialect, std::string_view message);
 /// A message no provider has written: typed text.
-std::string userPayload(std::string_view text);
+std::string userPayload(const UserMessage& message);
 /// The result of a call.
 std::string resultPayload(std::string_view toolCallId, std::string_view name, std::string_view text, bool isError);
 

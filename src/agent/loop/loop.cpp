@@ -126,13 +126,13 @@ class Turn {
         journal_(agent.store, start.sessionId, start.headId, start.tailId, newId()),
         report_{.end = start, .totals = {.model = agent.provider.name()}} {}
 
-  Result<TurnReport> run(const std::string& userText) {
+  Result<TurnReport> run(const UserMessage& message) {
     std::string meta;
     json::Writer(meta).beginObject().member("agent", kAgentName).endObject();
     BOUGH_TRY(const std::string stored,
-              journal_.begin(entry_type::kMessage, userPayload(userText), agent_.options.onConflict, std::move(meta)));
+              journal_.begin(entry_type::kMessage, userPayload(message), agent_.options.onConflict, std::move(meta)));
     beforePrompt_ = report_.end.headId;
-    agent_.listener.onEvent({.kind = EventKind::UserMessage, .text = userText, .entryId = stored});
+    agent_.listener.onEvent({.kind = EventKind::UserMessage, .text = message.text, .entryId = stored});
     return goOn();
   }
 
@@ -404,8 +404,8 @@ Result<StartingPoint> startingPoint(SessionStore& store, const std::string& sess
   return StartingPoint{.sessionId = sessionId, .headId = state->headId, .tailId = state->tailId};
 }
 
-Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const std::string& userText) {
-  return Turn(agent, start).run(userText);
+Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const UserMessage& message) {
+  return Turn(agent, start).run(message);
 }
 
 Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start, ResumeWhat what) {

@@ -1,6 +1,8 @@
 #include "cli/repl/chat_session.h"
 #include "base/try.h"
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <filesystem>
 #include <ranges>
@@ -8,6 +10,7 @@
 #include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/transcript_file.h"
 
 namespace bough::cli {
 namespace {
@@ -43,6 +46,21 @@ bool isAtTheEnd(const OpenedChat& opened) {
   return false;
 }
 
+// The session that was used last in the folder, empty ones only where there is no other.
+Result<std::string> lastSessionIn(Catalog& catalog, const std::string& folder) {
+  constexpr std::size_t kMost = 1'000;
+  BOUGH_TRY(const auto rows, catalog.list({.filter = {.cwd = folder}, .limit = kMost, .models = false}));
+  std::string empty;
+  for (const SessionSummary& row : rows) {
+    if (row.cwd != folder) continue;
+    if (row.userMessages > 0 || row.origin) return row.sessionId;
+    if (empty.empty()) empty = row.sessionId;
+  }
+  if (!empty.empty()) return empty;
+  return fail(ErrorCode::NotFound, fmt::format("no session was used in {} yet", folder),
+              "`bough chat` begins one; `bough ls` lists those of other folders");
+}
+
 }  // namespace
 
 CancelOnSignal::CancelOnSignal() {
@@ -74,22 +92,20 @@ std::uint64_t countTurns(const OpenedChat& opened) {
   return counted ? counted->value_or(known) : known;
 }
 
-Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const std::string& session,
-                            bool fresh, agent::Listener& listener, const agent::CancelToken& cancel, bool exact) {
+Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const ChatChoice& choice,
+                            agent::Listener& listener, const agent::CancelToken& cancel) {
   OpenedChat out;
-  BOUGH_TRY(auto store, context.openStore(/*create=*/true));
-  out.store = std::move(store);
-  BOUGH_TRY(auto chat, agent::Chat::make(*out.store, listener, cancel, options));
-  out.chat = std::move(chat);
-  BOUGH_TRY(auto catalog, Catalog::open(*out.store));
-  out.catalog = std::move(catalog);
+  BOUGH_TRY(out.store, context.openStore(/*create=*/true));
+  BOUGH_TRY(out.chat, agent::Chat::make(*out.store, listener, cancel, options));
+  BOUGH_TRY(out.catalog, Catalog::open(*out.store));
   BOUGH_TRY(catchUp(*out.catalog));
   std::string id;
-  if (!session.empty()) {
-    BOUGH_TRY(auto found,
-              exact ? resolveSessionToChange(*out.store, session, false) : resolveSession(*out.store, session));
-    id = found;
-  } else if (!fresh) {
+  if (!choice.session.empty()) {
+    BOUGH_TRY(id, choice.exact ? resolveSessionToChange(*out.store, choice.session, false)
+                               : resolveSession(*out.store, choice.session));
+  } else if (choice.last) {
+    BOUGH_TRY(id, lastSessionIn(*out.catalog, out.chat->folder()));
+  } else if (!choice.fresh) {
     // One conversation a folder, unless a key says whose it is.
     const bool byFolder = options.key == agent::kDefaultKey;
     BOUGH_TRY(auto current, out.catalog->currentSession(options.key, byFolder ? out.chat->folder() : std::string()));
@@ -101,6 +117,12 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
   BOUGH_TRY(id.empty() ? out.chat->startNew() : out.chat->open(id));
   if (!id.empty()) out.restoredTurns = countTurns(out);
   return out;
+}
+
+std::string comeBackCommand(const Context& context, const OpenedChat& opened) {
+  const std::string store =
+      context.storeLocation.empty() ? "" : fmt::format("--store {} ", shellWord(context.storeLocation));
+  return fmt::format("bough {}resume {}", store, shortId(opened.chat->sessionId()));
 }
 
 }  // namespace bough::cli

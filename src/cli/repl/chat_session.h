@@ -19,10 +19,24 @@ struct OpenedChat {
   std::shared_ptr<void> damage = {};  ///< Of tellOfDamage().
 };
 
-/// Opens the session that is named, else the key's current one, else makes one. With `exact` the name must be one that
-/// a command which changes a session accepts: nobody looks at which session was opened.
-Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const std::string& session,
-                            bool fresh, agent::Listener& listener, const agent::CancelToken& cancel, bool exact);
+/// Which session a chat continues: the one that is named; else, with `last`, the one that was used last in the folder
+/// (NotFound when there is none); else the key's current one, unless `fresh`; else a new one.
+struct ChatChoice {
+  std::string session = {};
+  bool fresh = false;
+  bool last = false;
+  /// The name must be one that a command which changes a session accepts: nobody looks at which session was opened.
+  bool exact = false;
+};
+
+Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const ChatChoice& choice,
+                            agent::Listener& listener, const agent::CancelToken& cancel);
+
+/// The last thing the user said and the last answer to it, cut to some lines; empty when nothing was said yet.
+std::string lastExchange(const OpenedChat& opened);
+
+/// The command that comes back to the session of a chat.
+std::string comeBackCommand(const Context& context, const OpenedChat& opened);
 
 /// How many turns the user has had on the branch that the chat continues, those that a fork shares among them.
 std::uint64_t countTurns(const OpenedChat& opened);

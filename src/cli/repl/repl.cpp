@@ -14,6 +14,7 @@
 #include "cli/repl/chat_listener.h"
 #include "cli/repl/chat_session.h"
 #include "cli/repl/repl_commands.h"
+#include "cli/repl/typed_line.h"
 #include "cli/terminal/line_editor.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -87,19 +88,22 @@ class Repl {
         options_(withTitles(options)),
         listener_([this](const std::string& question) { return questions_.ask(question, signals_.token()); }) {}
 
-  Result<ExitCode> run(const std::string& session, bool fresh) {
-    BOUGH_TRY(auto opened, openChat(context_, options_, session, fresh, listener_, signals_.token(), /*exact=*/false));
-    opened_ = std::move(opened);
+  Result<ExitCode> run(const ChatChoice& choice, const std::string& prompt) {
+    BOUGH_TRY(opened_, openChat(context_, options_, choice, listener_, signals_.token()));
     commands_ = std::make_unique<ReplCommands>(context_, opened_);
     LineEditor editor(
         historyFile(context_), [this](std::string_view line) { return commands_->complete(line); },
         [this](const std::string& line) { return opened_.chat->withoutKeys(line); });
     commands_->showOpened();
     finishInterrupted();
+    if (!prompt.empty()) queue_.push_back(prompt);
     while (!commands_->isOver() && !CancelOnSignal::terminating()) {
       std::optional<std::string> line = nextLine(editor);
       if (!line) break;
       handle(*line);
+    }
+    if (!opened_.chat->place().headId.empty()) {
+      printLine(styled(Style::Dim, "To come back: ") + comeBackCommand(context_, opened_));
     }
     return kDone;
   }
@@ -116,6 +120,7 @@ class Repl {
       std::string line = std::move(queue_.front());
       queue_.pop_front();
       printLine(styled(Style::Bold, "› ") + text::printable(line));
+      editor.remember(line);
       return line;
     }
     for (;;) {
@@ -128,13 +133,18 @@ class Repl {
   }
 
   void handle(const std::string& line) {
-    if (line.find_first_not_of(" \t\n") == std::string::npos) return;
     signals_.token().reset();
-    if (line.starts_with('/') && !line.starts_with("//")) {
-      report(commands_->run(line));
-      return;
+    const TypedLine typed = readTypedLine(line);
+    switch (typed.kind) {
+      case TypedLine::Kind::Empty: return;
+      case TypedLine::Kind::Command: return report(commands_->run(typed.text));
+      case TypedLine::Kind::Shell: return report(commands_->runShell(typed.text));
+      case TypedLine::Kind::Message: break;
     }
-    runTurn([&] { return opened_.chat->say(line.starts_with("//") ? line.substr(1) : line); });
+    runTurn([&]() -> Result<agent::TurnReport> {
+      BOUGH_TRY(const auto message, opened_.chat->readPrompt(typed.text, agent::PromptFiles::Anywhere));
+      return opened_.chat->say(message);
+    });
   }
 
   void finishInterrupted() {
@@ -200,9 +210,9 @@ class Repl {
 
 }  // namespace
 
-Result<ExitCode> runRepl(const Context& context, const agent::ChatOptions& options, const std::string& session,
-                         bool fresh) {
-  return Repl(context, options).run(session, fresh);
+Result<ExitCode> runRepl(const Context& context, const agent::ChatOptions& options, const ChatChoice& choice,
+                         const std::string& prompt) {
+  return Repl(context, options).run(choice, prompt);
 }
 
 }  // namespace bough::cli

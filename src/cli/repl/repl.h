@@ -3,10 +3,12 @@
 
 #include "bough/agent/chat.h"
 #include "cli/definition/command.h"
+#include "cli/repl/chat_session.h"
 
 namespace bough::cli {
 
-Result<ExitCode> runRepl(const Context& context, const agent::ChatOptions& options, const std::string& session,
-                         bool fresh);
+/// `prompt` is said first; it may be empty.
+Result<ExitCode> runRepl(const Context& context, const agent::ChatOptions& options, const ChatChoice& choice,
+                         const std::string& prompt);
 
 }  // namespace bough::cli

@@ -114,7 +114,8 @@ const std::vector<ReplCommands::Row>& ReplCommands::rows() {
       {"/search", "WORDS", "search all sessions", false, &ReplCommands::search},
       {"/model", "[NAME]", "show or change the model: PROVIDER/MODEL", true, &ReplCommands::changeModel},
       {"/thinking", "LEVEL", "off, low, medium or high", true, &ReplCommands::changeThinking},
-      {"/compact", "", "replace the older part of the context by a summary", false, &ReplCommands::compact},
+      {"/compact", "[KEEP]", "replace the older part of the context by a summary that holds KEEP", false,
+       &ReplCommands::compact},
       {"/cost", "", "show the tokens and the cost of this session", false, &ReplCommands::showCost},
       {"/export", "FILE", "write the conversation as Markdown", false, &ReplCommands::exportTo},
       {"/help", "", "this", false, &ReplCommands::help},
@@ -147,6 +148,10 @@ void ReplCommands::showOpened() {
   if (opened_.restoredTurns > 0) {
     printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));
   }
+  for (const std::string& file : chat().instructions().files) {
+    printLine(styled(Style::Dim, "instructions: " + text::printable(file)));
+  }
+  printText(lastExchange(opened_));
 }
 
 void ReplCommands::showStatus(const agent::TurnReport& report) {
@@ -210,6 +215,16 @@ Result<void> ReplCommands::switchTo(const std::string& words) {
   opened_.restoredTurns = countTurns(opened_);
   printLine(fmt::format("{}  session {}", chat().model(), id));
   printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));
+  printText(lastExchange(opened_));
+  return {};
+}
+
+Result<void> ReplCommands::runShell(const std::string& command) {
+  if (trimmed(command).empty()) {
+    return fail(ErrorCode::InvalidArgument, "no command was given", "!ls runs ls; !! at the beginning says a !");
+  }
+  BOUGH_TRY(const auto outcome, chat().runCommand(command));
+  printLine(styled(outcome.isError ? Style::Red : Style::Dim, text::printableLines(outcome.text)));
   return {};
 }
 
@@ -278,8 +293,8 @@ Result<void> ReplCommands::changeThinking(const std::string& words) {
   return {};
 }
 
-Result<void> ReplCommands::compact(const std::string&) {
-  BOUGH_TRY(auto report, chat().compactNow());
+Result<void> ReplCommands::compact(const std::string& words) {
+  BOUGH_TRY(auto report, chat().compactNow(words));
   printLine(report ? fmt::format("a summary replaces {} messages in the context; nothing was removed from the session",
                                  report->messages)
                    : "the context is too short to compact");
@@ -304,7 +319,10 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
 
 Result<void> ReplCommands::help(const std::string&) {
   for (const Row& row : rows()) printLine(fmt::format("  {:<10} {:<12} {}", row.name, row.takes, row.help));
+  printLine("  !COMMAND                run a command; the model reads what it printed in the next turn");
+  printLine("  @FILE                   in a message: send this file, image or PDF with it");
   printLine("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");
+  printLine("// and !! at the beginning of a line say a / and a !.");
   return {};
 }
 

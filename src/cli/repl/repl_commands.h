@@ -15,6 +15,8 @@ class ReplCommands {
 
   /// Runs a line that begins with a slash.
   Result<void> run(const std::string& line);
+  /// Runs a command that the user typed (`!command`) and shows what it prints; the model reads it in the next turn.
+  Result<void> runShell(const std::string& command);
   /// Whether a line is a command that must stop a running turn: it leaves the session, or the place in it.
   static bool endsTurn(std::string_view line);
   /// After /quit.

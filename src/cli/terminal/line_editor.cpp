@@ -216,6 +216,10 @@ LineEditor::~LineEditor() {
   history_end(state_->history);
 }
 
+void LineEditor::remember(const std::string& line) {
+  state_->remember(line);
+}
+
 LineEditor::Input LineEditor::read(const std::string& prompt) {
   Input input;
   state_->prompt = prompt;

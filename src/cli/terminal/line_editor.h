@@ -38,6 +38,8 @@ class LineEditor {
   /// A line that ends in a backslash goes on in the next one; so does Alt-Enter. What is pasted is one text, however
   /// many lines it has. Ctrl-C: Interrupted, Ctrl-D: End.
   Input read(const std::string& prompt);
+  /// Adds a line to the history that was not read here.
+  void remember(const std::string& line);
 
  private:
   struct State;

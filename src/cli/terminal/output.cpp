@@ -22,7 +22,13 @@ struct Watch {
 };
 Watch watch;
 
+std::string* captured = nullptr;  // by an OutputCapture
+
 void writeAll(int descriptor, std::string_view text) {
+  if (descriptor == STDOUT_FILENO && captured != nullptr) {
+    captured->append(text);
+    return;
+  }
   while (!text.empty() && !(closed && descriptor == STDOUT_FILENO)) {
     const ssize_t put = ::write(descriptor, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
@@ -107,6 +113,14 @@ void watchOutput(std::string* copy, std::size_t most, std::function<bool()> reco
 
 void unwatchOutput() {
   watch = {};
+}
+
+OutputCapture::OutputCapture() {
+  captured = &text_;
+}
+
+OutputCapture::~OutputCapture() {
+  captured = nullptr;
 }
 
 bool outputClosed() {

@@ -38,6 +38,19 @@ void unwatchOutput();
 /// Forgets both: for a process that runs several commands.
 void reopenOutput();
 
+/// While it lives, what would go to stdout is kept instead. One at a time.
+class OutputCapture {
+ public:
+  OutputCapture();
+  ~OutputCapture();
+  OutputCapture(const OutputCapture&) = delete;
+  OutputCapture& operator=(const OutputCapture&) = delete;
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 /// 1234567 as "1.2 MB".
 std::string formatBytes(std::uint64_t bytes);
 

@@ -8,6 +8,7 @@
 #include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/repl/start_chat.h"
 #include "cli/terminal/output.h"
 #include "cli/views/transcript_file.h"
 
@@ -42,7 +43,20 @@ void print(const MadeTranscript& made, const TranscriptPlace& place, const Conte
   printLine(folder + place.command);
 }
 
+// In the chat of bough itself.
+Result<ExitCode> continueHere(const Context& context, const Options& options) {
+  if (options.dryRun || !options.at.empty() || !options.cwdMap.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--at, --dry-run and --cwd-map need --in AGENT",
+                "`bough switch SESSION ENTRY` chooses where the chat goes on");
+  }
+  return startChat(context, {.choice = {.session = options.session, .last = options.session.empty()}});
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
+  if (options.agent.empty()) return continueHere(context, options);
+  if (options.session.empty()) {
+    return fail(ErrorCode::InvalidArgument, "no session was named", "`bough ls` lists the sessions");
+  }
   BOUGH_TRY(auto session, openForReading(context, options.session));
   TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = false};
   if (!options.at.empty()) {
@@ -66,16 +80,20 @@ Command resumeCommand() {
   auto options = std::make_shared<Options>();
   return {
       .name = "resume",
-      .summary = "Continue a session in another agent",
+      .summary = "Continue a session in the chat, or in another agent",
       .details =
-          "Writes the session where that agent looks for it, and prints the command that continues it there. A file\n"
-          "that exists is never overwritten.",
-      .examples = "  bough resume SESSION --in pi\n  bough resume SESSION --in pi --dry-run",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+          "Without --in, opens the session in the chat, as `bough chat --session` does. With --in, writes the session\n"
+          "where that agent looks for it, and prints the command that continues it there. A file that exists is never\n"
+          "overwritten.",
+      .examples =
+          "  bough resume\n  bough resume SESSION\n  bough resume SESSION --in pi\n"
+          "  bough resume SESSION --in pi --dry-run",
+      .options = {{.name = "SESSION",
+                   .help = std::string(kSessionHelp) + "; default: the one that was used last in this folder",
+                   .target = &options->session},
                   {.name = "--in",
-                   .help = "The agent",
+                   .help = "The agent that continues it; default: bough chat",
                    .target = &options->agent,
-                   .required = true,
                    .choices = agentChoices(),
                    .value = "AGENT"},
                   {.name = "--at",

@@ -1,0 +1,137 @@
+#include "agent/chat/prompt_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "agent/parts/json_parts.h"
+#include "base/try.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::size_t kTextBytes = std::size_t{256} << 10;
+constexpr std::size_t kMediaBytes = std::size_t{5} << 20;  // what every provider still takes
+constexpr std::size_t kMostFiles = 50;
+
+bool isBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+// The words that begin with `@`, without it.
+std::vector<std::string> namedIn(std::string_view text) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '@' || (i > 0 && !isBlank(text[i - 1]) && text[i - 1] != '(')) continue;
+    const bool quoted = i + 1 < text.size() && text[i + 1] == '"';
+    const std::size_t begin = i + (quoted ? 2 : 1);
+    std::size_t end = begin;
+    while (end < text.size() && (quoted ? text[end] != '"' : !isBlank(text[end]))) ++end;
+    if (end > begin) names.emplace_back(text.substr(begin, end - begin));
+    i = end;
+  }
+  return names;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned three = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      three = (three << 8U) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      out += k > bytes.size() - i ? '=' : kDigits[(three >> (18U - 6U * k)) & 63U];
+    }
+  }
+  return out;
+}
+
+std::string_view mediaTypeOf(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (bytes.starts_with("\xFF\xD8\xFF")) return "image/jpeg";
+  if (bytes.starts_with("GIF87a") || bytes.starts_with("GIF89a")) return "image/gif";
+  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
+  if (bytes.starts_with("%PDF-")) return "application/pdf";
+  return {};
+}
+
+std::string mediaBlock(std::string_view type, std::string_view bytes, std::string_view name) {
+  std::string out;
+  json::Writer writer(out);
+  const bool image = type.starts_with("image/");  // no API has a place for the name of an image
+  writer.beginObject().member("type", image ? "image" : "document");
+  writer.member("mediaType", type).member("data", base64(bytes));
+  if (!image) writer.member("name", name);
+  writer.endObject();
+  return out;
+}
+
+// `end.txt.` at the end of a sentence means `end.txt`, when that is what there is.
+std::optional<Place> findFile(const WorkingFolder& folder, const std::string& home, std::string& name) {
+  constexpr std::string_view kPunctuation = ".,;:!?)'\"";
+  for (std::string tried = name;; tried.pop_back()) {
+    const bool atHome = tried.starts_with("~/") && !home.empty();
+    auto place = folder.resolve(atHome ? home + tried.substr(1) : tried);
+    if (place && WorkingFolder::openFile(*place)) {
+      name = tried;
+      return std::move(*place);
+    }
+    if (tried.size() < 2 || kPunctuation.find(tried.back()) == std::string_view::npos) return std::nullopt;
+  }
+}
+
+Result<std::string> blockOf(const std::string& name, const Place& place) {
+  BOUGH_TRY(const auto content, WorkingFolder::read(place, kMediaBytes + 1));
+  const std::string_view media = mediaTypeOf(content.bytes);
+  const std::size_t limit = media.empty() ? kTextBytes : kMediaBytes;
+  if (content.sizeBytes > limit) {
+    return fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("{} has {} bytes; a prompt takes at most {} of such a file", name, content.sizeBytes, limit),
+        media.empty() ? "nothing was sent; name the file without @, so that the model reads it in parts"
+                      : "nothing was sent; make the file smaller");
+  }
+  if (!media.empty()) return mediaBlock(media, content.bytes, name);
+  if (content.bytes.find('\0') != std::string::npos || !json::check(json::quoted(content.bytes))) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is neither text in UTF-8 nor an image nor a PDF", name),
+                "nothing was sent; name the file without @");
+  }
+  return textBlock(fmt::format("<file path={}>\n{}\n</file>", json::quoted(name), content.bytes));
+}
+
+}  // namespace
+
+Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder& folder, const std::string& home,
+                                   bool outside) {
+  ReadPrompt read{.message = text};
+  std::vector<std::string> taken;
+  for (std::string& name : namedIn(text)) {
+    const auto place = findFile(folder, home, name);
+    if (!place) {
+      // Names of people begin with @, too; what looks like a path was meant as one.
+      if (name.find_first_of("/.") != std::string::npos) {
+        read.notices.push_back(fmt::format("@{} names no file; it is sent as text", name));
+      }
+      continue;
+    }
+    if (std::ranges::find(taken, place->path) != taken.end()) continue;
+    if (!place->inside && !outside) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("@{} is outside of {}", name, folder.path()),
+                  "nothing was sent; lines from a pipe may name files of the working folder only");
+    }
+    if (taken.size() == kMostFiles) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("the prompt names more than {} files", kMostFiles),
+                  "nothing was sent; name fewer files with @");
+    }
+    BOUGH_TRY(std::string block, blockOf(name, *place));
+    read.message.blocks.push_back(std::move(block));
+    taken.push_back(place->path);
+  }
+  return read;
+}
+
+}  // namespace bough::agent

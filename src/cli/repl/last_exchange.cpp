@@ -1,0 +1,60 @@
+#include <ranges>
+
+#include "base/text/text.h"
+#include "cli/repl/chat_session.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kMessages = 200;  // that are looked at
+constexpr std::size_t kQuestionLines = 4;
+constexpr std::size_t kAnswerLines = 12;
+
+// The texts of a message; empty for tool calls, results and thinking.
+std::string textOf(const Entry& entry, std::string_view speaker) {
+  const EntryView view = viewEntry(entry);
+  if (!view.isMessage || view.speaker != speaker) return {};
+  std::string out;
+  for (const EntryPart& part : view.parts) {
+    if (part.kind == BlockKind::Text) out += (out.empty() ? "" : "\n") + part.text;
+  }
+  return out;
+}
+
+// The first lines of a text, each cut to the width, after a mark.
+std::string someLines(std::string_view text, std::size_t most, std::string_view mark) {
+  std::string out;
+  const std::size_t width = std::max<std::size_t>(terminalWidth(), 20) - 4;
+  std::size_t shown = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line = text::excerptToWidth(text.substr(0, end), width);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty()) continue;
+    if (shown == most) return out + "  …\n";
+    out.append(shown++ == 0 ? mark : "  ").append(line).append("\n");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string lastExchange(const OpenedChat& opened) {
+  const agent::StartingPoint& at = opened.chat->place();
+  if (at.headId.empty()) return {};
+  const auto entries = opened.chat->store().loadSessionEntries(
+      at.sessionId,
+      {.last = kMessages, .branch = at.headId, .types = {std::string(entry_type::kMessage), "user", "assistant"}});
+  if (!entries) return {};
+  std::string answer;
+  for (const Entry& entry : std::views::reverse(*entries)) {
+    if (answer.empty()) answer = textOf(entry, "assistant");
+    const std::string said = textOf(entry, "user");
+    if (said.empty()) continue;
+    return styled(Style::Bold, someLines(said, kQuestionLines, "› ")) + someLines(answer, kAnswerLines, "  ");
+  }
+  return {};
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/try.h"
+#include "cli/repl/chat_listener.h"
+#include "cli/repl/repl_commands.h"
+#include "cli/repl/start_chat.h"
+#include "cli/repl/typed_line.h"
+#include "cli/terminal/input.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+void printOpened(const OpenedChat& opened, bool json) {
+  if (json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("event", "session");
+    writer.member("sessionId", opened.chat->sessionId()).member("model", opened.chat->model());
+    writer.member("restoredTurns", opened.restoredTurns).endObject();
+    printJsonLine(out);
+  } else if (opened.restoredTurns > 0) {
+    printMessage(fmt::format("Restored: {} turn{}", opened.restoredTurns, opened.restoredTurns == 1 ? "" : "s"));
+  }
+}
+
+// Asks on the terminal, if there is one, though the answer goes elsewhere.
+std::optional<std::string> askOnTerminal(Input& input, const std::string& question) {
+  if (!stdinIsTerminal()) return std::nullopt;
+  printQuestion(question);
+  const auto line = input.nextLine();
+  if (!line || !*line) return std::nullopt;
+  return std::string((*line)->text);
+}
+
+// One line, and those that follow while a backslash stands at the end. None at the end of the input.
+Result<std::optional<std::string>> nextPrompt(Input& input) {
+  std::optional<std::string> prompt;
+  for (;;) {
+    BOUGH_TRY(const auto line, input.nextLine());
+    if (!line) return prompt;
+    prompt = prompt.value_or("").append(line->text);
+    if (!prompt->ends_with('\\')) return prompt;
+    prompt->back() = '\n';
+  }
+}
+
+// What is piped to a chat that has a prompt already is context for that prompt.
+Result<std::string> pipedContext(Input& input) {
+  struct stat info{};
+  const bool piped =
+      ::fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode) || S_ISSOCK(info.st_mode));
+  if (!piped) return std::string();
+  constexpr int kPatienceMs = 3'000;
+  pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  if (::poll(&ready, 1, kPatienceMs) == 0) {
+    printMessage("waiting for the end of stdin, which is sent with the prompt; `< /dev/null` sends nothing");
+  }
+  BOUGH_TRY(std::string text, input.rest());
+  if (!json::check(json::quoted(text))) {
+    return fail(ErrorCode::InvalidArgument, "what was piped to the chat is not valid UTF-8", "nothing was sent");
+  }
+  return text;
+}
+
+Result<ExitCode> sayOnce(OpenedChat& opened, Input& input, const std::string& prompt) {
+  BOUGH_TRY(auto message, opened.chat->readPrompt(prompt, agent::PromptFiles::Anywhere));
+  BOUGH_TRY(const std::string piped, pipedContext(input));
+  if (piped.find_first_not_of(" \t\r\n") != std::string::npos) {
+    message.blocks.push_back(agent::textBlock(fmt::format("<stdin>\n{}\n</stdin>", piped)));
+  }
+  BOUGH_TRY(auto report, opened.chat->say(message));
+  return report.aborted || !report.problem.empty() ? kProblem : kDone;
+}
+
+// The lines of stdin: commands of the chat, and what is to be said.
+class PipedLines {
+ public:
+  PipedLines(const Context& context, const ChatRequest& request, OpenedChat& opened)
+      : context_(context), allowAll_(request.options.askNothing), opened_(opened), commands_(context, opened) {}
+
+  [[nodiscard]] bool isOver() const { return commands_.isOver(); }
+
+  Result<agent::TurnReport> handle(const std::string& line) {
+    const TypedLine typed = readTypedLine(line);
+    if (typed.kind == TypedLine::Kind::Empty) return agent::TurnReport{};
+    if (typed.kind != TypedLine::Kind::Message) {
+      BOUGH_TRY(runCommand(typed, line));
+      return agent::TurnReport{};
+    }
+    BOUGH_TRY(const auto message, opened_.chat->readPrompt(typed.text, allowAll_ ? agent::PromptFiles::Anywhere
+                                                                                 : agent::PromptFiles::InFolder));
+    return opened_.chat->say(message);
+  }
+
+ private:
+  // With --json, what a command prints is one event.
+  Result<void> runCommand(const TypedLine& typed, const std::string& line) {
+    if (!context_.json) return dispatch(typed);
+    Result<void> done;
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("event", "command").member("name", line);
+    {
+      const OutputCapture output;
+      done = dispatch(typed);
+      writer.member("text", output.text()).member("isError", !done.has_value()).endObject();
+    }
+    printJsonLine(out);
+    return done;
+  }
+
+  // What is piped may come from anywhere: a `!` in it does not run programs unasked.
+  Result<void> dispatch(const TypedLine& typed) {
+    if (typed.kind == TypedLine::Kind::Command) return commands_.run(typed.text);
+    if (allowAll_) return commands_.runShell(typed.text);
+    return fail(ErrorCode::InvalidArgument, fmt::format("a line from a pipe does not run the command {}", typed.text),
+                "--yes allows it; !! at the beginning of a line says a !");
+  }
+
+  const Context& context_;
+  bool allowAll_;
+  OpenedChat& opened_;
+  ReplCommands commands_;
+};
+
+Result<ExitCode> runLines(const Context& context, PipedLines& lines, Input& input) {
+  for (ExitCode code = kDone;;) {
+    auto prompt = lines.isOver() ? Result<std::optional<std::string>>() : nextPrompt(input);
+    if (!prompt) return refuseData(prompt.error(), context.json);
+    if (!*prompt) return code;
+    auto report = lines.handle(**prompt);
+    if (report && report->aborted) return kProblem;
+    if (report && !report->problem.empty()) code = kProblem;
+    if (report) continue;
+    if (report.error().retryable) return std::unexpected(report.error());
+    printError(report.error(), context.json);
+    code = kProblem;
+  }
+}
+
+}  // namespace
+
+Result<ExitCode> runPipedChat(const Context& context, const ChatRequest& request) {
+  JsonListener jsonListener;
+  const CancelOnSignal signals;
+  Input input(UINT64_MAX, [&] { return signals.token().requested(); });
+  TextListener textListener([&](const std::string& question) { return askOnTerminal(input, question); });
+  agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
+  BOUGH_TRY(auto opened, openChat(context, request.options, request.choice, listener, signals.token()));
+  printOpened(opened, context.json);
+  auto resumed = opened.chat->resume(request.finishOnly ? agent::ResumeWhat::AlsoMessages : agent::ResumeWhat::Own);
+  if (!resumed && request.finishOnly) return std::unexpected(resumed.error());
+  // An old turn that cannot be finished is closed by that: it does not keep back what is to be said now.
+  if (!resumed) printError(resumed.error(), context.json);
+  if (resumed && resumed->aborted) return kProblem;
+  if (request.finishOnly) return kDone;
+  if (!request.prompt.empty()) return sayOnce(opened, input, request.prompt);
+  PipedLines lines(context, request, opened);
+  return runLines(context, lines, input);
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,30 @@
+// What a line means that was typed into a chat, or piped to it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace bough::cli {
+
+struct TypedLine {
+  enum class Kind : unsigned char {
+    Empty,    ///< Nothing to do.
+    Command,  ///< `/name words`: a command of the chat; `text` is the whole line.
+    Shell,    ///< `!command`: `text` is the command.
+    Message,  ///< For the model.
+  };
+  Kind kind = Kind::Empty;
+  std::string text{};
+};
+
+/// `//` and `!!` at the beginning of a line stand for a slash and an exclamation mark that are said.
+inline TypedLine readTypedLine(std::string_view line) {
+  using enum TypedLine::Kind;
+  if (line.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
+  if (line.starts_with("//") || line.starts_with("!!")) return {.kind = Message, .text = std::string(line.substr(1))};
+  if (line.starts_with('/')) return {.kind = Command, .text = std::string(line)};
+  if (line.starts_with('!')) return {.kind = Shell, .text = std::string(line.substr(1))};
+  return {.kind = Message, .text = std::string(line)};
+}
+
+}  // namespace bough::cli
