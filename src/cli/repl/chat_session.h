@@ -25,6 +25,7 @@ struct ChatChoice {
   std::string session = {};
   bool fresh = false;
   bool last = false;
+  bool pick = false;  ///< The user picks one, on a terminal.
   /// The name must be one that a command which changes a session accepts: nobody looks at which session was opened.
   bool exact = false;
 };

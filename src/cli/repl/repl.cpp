@@ -2,8 +2,6 @@
 #include "bough/store.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <condition_variable>
 #include <deque>
@@ -15,6 +13,7 @@
 #include "cli/repl/chat_session.h"
 #include "cli/repl/repl_commands.h"
 #include "cli/repl/typed_line.h"
+#include "cli/repl/typed_lines.h"
 #include "cli/terminal/line_editor.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -44,6 +43,10 @@ class Questions {
     return std::exchange(answer_, {});
   }
   /// From the terminal: true when the line was the answer to a question.
+  [[nodiscard]] bool isOpen() {
+    const std::lock_guard lock(mutex_);
+    return open_ && !answer_;
+  }
   bool answer(const std::string& line) {
     const std::lock_guard lock(mutex_);
     if (!open_ || answer_) return false;
@@ -59,28 +62,6 @@ class Questions {
   std::optional<std::string> answer_;
 };
 
-// Lines typed while a turn runs. The terminal edits and echoes them by itself then.
-class TypedLines {
- public:
-  /// Waits a moment; gives the next complete line, if there is one.
-  std::optional<std::string> next() {
-    pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-    if (text_.find('\n') == std::string::npos && ::poll(&ready, 1, kLookMs) > 0 && (ready.revents & POLLIN) != 0) {
-      char bytes[4'096];
-      const ssize_t got = ::read(STDIN_FILENO, bytes, sizeof bytes);
-      if (got > 0) text_.append(bytes, static_cast<std::size_t>(got));
-    }
-    const std::size_t end = text_.find('\n');
-    if (end == std::string::npos) return std::nullopt;
-    std::string line = text_.substr(0, end);
-    text_.erase(0, end + 1);
-    return line;
-  }
-
- private:
-  std::string text_;
-};
-
 class Repl {
  public:
   Repl(const Context& context, const agent::ChatOptions& options)
@@ -91,14 +72,14 @@ class Repl {
   Result<ExitCode> run(const ChatChoice& choice, const std::string& prompt) {
     BOUGH_TRY(opened_, openChat(context_, options_, choice, listener_, signals_.token()));
     commands_ = std::make_unique<ReplCommands>(context_, opened_);
-    LineEditor editor(
+    editor_ = std::make_unique<LineEditor>(
         historyFile(context_), [this](std::string_view line) { return commands_->complete(line); },
         [this](const std::string& line) { return opened_.chat->withoutKeys(line); });
     commands_->showOpened();
     finishInterrupted();
     if (!prompt.empty()) queue_.push_back(prompt);
     while (!commands_->isOver() && !CancelOnSignal::terminating()) {
-      std::optional<std::string> line = nextLine(editor);
+      std::optional<std::string> line = nextLine();
       if (!line) break;
       handle(*line);
     }
@@ -115,17 +96,17 @@ class Repl {
   }
 
   // What waits comes first; then the user is asked.
-  std::optional<std::string> nextLine(LineEditor& editor) {
+  std::optional<std::string> nextLine() {
     if (!queue_.empty()) {
       std::string line = std::move(queue_.front());
       queue_.pop_front();
       printLine(styled(Style::Bold, "› ") + text::printable(line));
-      editor.remember(line);
+      editor_->remember(line);
       return line;
     }
     for (;;) {
       signals_.token().reset();
-      const LineEditor::Input input = editor.read("› ");
+      const LineEditor::Input input = editor_->read("› ", std::exchange(draft_, {}));
       if (input.outcome == LineEditor::Outcome::Line) return input.text;
       if (input.outcome == LineEditor::Outcome::End || CancelOnSignal::terminating()) return std::nullopt;
       printLine(styled(Style::Dim, "(/quit or Ctrl-D ends)"));
@@ -137,7 +118,10 @@ class Repl {
     const TypedLine typed = readTypedLine(line);
     switch (typed.kind) {
       case TypedLine::Kind::Empty: return;
-      case TypedLine::Kind::Command: return report(commands_->run(typed.text));
+      case TypedLine::Kind::Command:
+        report(commands_->run(typed.text));
+        draft_ = commands_->takeDraft();
+        return;
       case TypedLine::Kind::Shell: return report(commands_->runShell(typed.text));
       case TypedLine::Kind::Message: break;
     }
@@ -161,21 +145,24 @@ class Repl {
     std::atomic<bool> over{false};
     std::optional<std::string> switching;
     {
+      TypedLines typed([this] { return questions_.isOpen(); });
       const std::jthread worker([&] {
         outcome = turn();
         over = true;
       });
       while (!over) {
-        const auto line = typed_.next();
+        const auto line = typed.next();
         if (!line || questions_.answer(*line)) continue;
         if (ReplCommands::endsTurn(*line)) {
           switching = *line;
+          editor_->remember(*line);
           queue_.clear();
           signals_.token().request();
         } else if (line->find_first_not_of(" \t") != std::string::npos) {
           queue_.push_back(*line);
         }
       }
+      draft_ = typed.rest();
     }
     if (!*outcome) {
       report(std::unexpected(outcome->error()));
@@ -204,8 +191,9 @@ class Repl {
   TextListener listener_;
   OpenedChat opened_;
   std::unique_ptr<ReplCommands> commands_;
-  TypedLines typed_;
+  std::unique_ptr<LineEditor> editor_;
   std::deque<std::string> queue_;
+  std::string draft_;  ///< What the next line begins with: typed while the model answered, or chosen in the tree.
 };
 
 }  // namespace

@@ -12,8 +12,11 @@
 #include "cli/definition/help.h"
 #include "cli/names/damage.h"
 #include "cli/names/session_name.h"
+#include "cli/repl/session_picker.h"
+#include "cli/repl/tree_picker.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/output_file.h"
+#include "cli/terminal/picker.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 
@@ -98,13 +101,14 @@ void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
 const std::vector<ReplCommands::Row>& ReplCommands::rows() {
   static const std::vector<Row> kRows = {
       {"/new", "", "begin a new session; this one stays", true, &ReplCommands::startNew},
-      {"/sessions", "[N]", "list the sessions, most recent first", false, &ReplCommands::listSessions},
+      {"/sessions", "[N]", "choose a session; with a number, list the N most recent ones", false,
+       &ReplCommands::listSessions},
       {"/switch", "SESSION", "open another session: its number, id, key or part of its title", true,
        &ReplCommands::switchTo},
       {"/history", "[N]", "show the last N messages", false, &ReplCommands::showHistory},
       {"/delete", "SESSION", "move a session to the trash", true, &ReplCommands::deleteSession},
       {"/quit", "", "leave; the session is kept", true, &ReplCommands::quit},
-      {"/tree", "", "draw the session as a tree", false, &ReplCommands::showTree},
+      {"/tree", "", "choose a place in the tree of this session and go on from there", false, &ReplCommands::showTree},
       {"/branch", "[ENTRY]", "list the branches, or continue from an entry: its id, a label, @head~3", true,
        &ReplCommands::branch},
       {"/fork", "", "continue in a new session that shares the history of this one", true, &ReplCommands::fork},
@@ -181,6 +185,12 @@ Result<void> ReplCommands::startNew(const std::string&) {
 Result<void> ReplCommands::listSessions(const std::string& words) {
   BOUGH_TRY(auto count, numberIn(words, 20));
   BOUGH_TRY(opened_.catalog->catchUp());
+  if (words.empty() && canPick()) {
+    BOUGH_TRY(const auto chosen, pickSession(chat().store(), *opened_.catalog, chat().sessionId()));
+    if (chosen && *chosen != chat().sessionId()) return open(*chosen);
+    if (chat().store().sessionState(chat().sessionId())) return {};
+    return startNew("");  // the user has deleted it
+  }
   BOUGH_TRY(auto sessions, opened_.catalog->list({.filter = {}, .limit = count}));
   std::vector<std::string> ids;
   for (const SessionSummary& each : sessions) {
@@ -209,6 +219,10 @@ Result<std::string> ReplCommands::findSession(const std::string& name) {
 
 Result<void> ReplCommands::switchTo(const std::string& words) {
   BOUGH_TRY(auto id, findSession(words));
+  return open(id);
+}
+
+Result<void> ReplCommands::open(const std::string& id) {
   BOUGH_TRY(opened_.damage, tellOfDamage(context_, chat().store(), id));
   BOUGH_TRY(chat().open(id));
   (void)opened_.catalog->catchUp();  // for the number of turns only
@@ -334,6 +348,18 @@ Result<void> ReplCommands::runCommandLine(std::vector<std::string> words) const 
 }
 
 Result<void> ReplCommands::showTree(const std::string&) {
+  if (canPick()) {
+    BOUGH_TRY(auto place, pickPlace(chat().store(), chat().sessionId(), chat().place().headId));
+    if (!place || place->headId == chat().place().headId) return {};
+    BOUGH_TRY(chat().moveHead(place->headId));
+    if (place->fork) {
+      BOUGH_TRY(chat().fork());
+    }
+    draft_ = std::move(place->text);
+    printLine(place->fork ? fmt::format("session {}; it shares the history so far", chat().sessionId())
+                          : "the conversation goes on from there; what came after it stays as a branch");
+    return {};
+  }
   return runCommandLine({"tree", chat().sessionId()});
 }
 

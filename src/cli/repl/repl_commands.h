@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cli/repl/chat_session.h"
 #include "cli/terminal/line_editor.h"
@@ -19,6 +20,8 @@ class ReplCommands {
   Result<void> runShell(const std::string& command);
   /// Whether a line is a command that must stop a running turn: it leaves the session, or the place in it.
   static bool endsTurn(std::string_view line);
+  /// What a command wants the next line to begin with; empty for most.
+  std::string takeDraft() { return std::exchange(draft_, {}); }
   /// After /quit.
   [[nodiscard]] bool isOver() const { return over_; }
 
@@ -54,6 +57,7 @@ class ReplCommands {
   Result<void> exportTo(const std::string& words);
   Result<void> help(const std::string& words);
 
+  Result<void> open(const std::string& sessionId);
   Result<std::string> findSession(const std::string& name);
   Result<void> runCommandLine(std::vector<std::string> words) const;
   [[nodiscard]] agent::Chat& chat() const { return *opened_.chat; }
@@ -61,7 +65,7 @@ class ReplCommands {
   const Context& context_;
   OpenedChat& opened_;
   std::vector<std::string> listed_;  ///< What /sessions showed last: numbers mean these.
-  Usage spent_;                      ///< In this chat.
+  std::string draft_;
   double costUsd_ = 0;
   bool costKnown_ = true;
   bool over_ = false;

@@ -1,6 +1,10 @@
 #include "cli/repl/start_chat.h"
 
+#include "base/try.h"
+#include "cli/names/catalog_view.h"
 #include "cli/repl/repl.h"
+#include "cli/repl/session_picker.h"
+#include "cli/terminal/picker.h"
 #include "cli/terminal/terminal.h"
 
 namespace bough::cli {
@@ -32,6 +36,16 @@ Result<ExitCode> startChat(const Context& context, ChatRequest request) {
   request.options.userInstructions = userInstructions();
   const bool interactive =
       !request.promptOnly && !request.finishOnly && !context.json && stdinIsTerminal() && stdoutIsTerminal();
+  if (request.choice.pick) {
+    if (!interactive || !canPick()) {
+      return fail(ErrorCode::InvalidArgument, "cannot pick a session without a terminal",
+                  "name the session: --resume SESSION; `bough ls` lists the sessions");
+    }
+    BOUGH_TRY(auto view, openCatalogView(context));
+    BOUGH_TRY(auto chosen, pickSession(*view.store, *view.catalog, ""));
+    if (!chosen) return kDone;
+    request.choice.session = std::move(*chosen);
+  }
   if (interactive) return runRepl(context, request.options, request.choice, request.prompt);
   request.choice.exact = true;
   return runPipedChat(context, request);

@@ -1,10 +1,12 @@
 #include "cli/terminal/line_editor.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <histedit.h>
 #include <langinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
@@ -142,6 +144,37 @@ struct LineEditor::State {
     return goRight(edit, key) == CC_ERROR ? static_cast<unsigned char>(CC_ERROR) : deleteLeft(edit, key);
   }
 
+  // Up and Down move inside a text of several lines; at its edges they go through the history (Ctrl-P, Ctrl-N).
+  static unsigned char goUp(EditLine* edit, int) {
+    const std::string_view before = beforeCursor(el_line(edit));
+    const std::size_t lineBegin = before.rfind('\n');
+    if (lineBegin == std::string_view::npos) {
+      el_push(edit, "\020");
+      return CC_NORM;
+    }
+    const std::size_t aboveBegin = before.substr(0, lineBegin).rfind('\n') + 1;  // 0 when there is none
+    const int column = characterCount(before.substr(lineBegin + 1));
+    const int above = characterCount(before.substr(aboveBegin, lineBegin - aboveBegin));
+    el_cursor(edit, -(column + 1 + above - std::min(column, above)));
+    return CC_REFRESH;
+  }
+  static unsigned char goDown(EditLine* edit, int) {
+    const LineInfo* line = el_line(edit);
+    const std::string_view before = beforeCursor(line);
+    const std::string_view after = behindCursor(line);
+    const std::size_t lineEnd = after.find('\n');
+    if (lineEnd == std::string_view::npos) {
+      el_push(edit, "\016");
+      return CC_NORM;
+    }
+    const std::size_t lineBegin = before.rfind('\n') + 1;
+    const int column = characterCount(before.substr(lineBegin));
+    const std::string_view below = after.substr(lineEnd + 1);
+    const int length = characterCount(below.substr(0, below.find('\n')));
+    el_cursor(edit, characterCount(after.substr(0, lineEnd)) + 1 + std::min(column, length));
+    return CC_REFRESH;
+  }
+
   // A paste: everything up to its end, as one text; its last line end sends nothing.
   static unsigned char paste(EditLine* edit, int) {
     std::wstring text;
@@ -174,7 +207,17 @@ struct LineEditor::State {
     bind("bough-delete-left", "delete the one before", &deleteLeft, {"^H", "\177"});
     bind("bough-delete-right", "delete this one", &deleteRight, {"\033[3~"});
     bind("bough-paste", "paste", &paste, {"\033[200~"});
+    bind("bough-up", "one line up", &goUp, {"\033[A", "\033OA"});
+    bind("bough-down", "one line down", &goDown, {"\033[B", "\033OB"});
     el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    // Ctrl and Alt with the arrows, as terminals send them; Alt-Backspace.
+    for (const char* key : {"\033[1;5D", "\033[1;3D", "\033[5D", "\033Od"}) {
+      el_set(edit, EL_BIND, key, "ed-prev-word", nullptr);
+    }
+    for (const char* key : {"\033[1;5C", "\033[1;3C", "\033[5C", "\033Oc"}) {
+      el_set(edit, EL_BIND, key, "em-next-word", nullptr);
+    }
+    for (const char* key : {"\033\177", "\033\010"}) el_set(edit, EL_BIND, key, "ed-delete-prev-word", nullptr);
     el_set(edit, EL_BIND, "\033[H", "ed-move-to-beg", nullptr);
     el_set(edit, EL_BIND, "\033[F", "ed-move-to-end", nullptr);
   }
@@ -220,11 +263,12 @@ void LineEditor::remember(const std::string& line) {
   state_->remember(line);
 }
 
-LineEditor::Input LineEditor::read(const std::string& prompt) {
+LineEditor::Input LineEditor::read(const std::string& prompt, const std::string& draft) {
   Input input;
   state_->prompt = prompt;
   el_resize(state_->edit);
   printText(kPasteOn);
+  if (!draft.empty()) el_push(state_->edit, fmt::format("\033[200~{}\033[201~", text::printableLines(draft)).c_str());
   for (;;) {
     int count = 0;
     const char* line = el_gets(state_->edit, &count);

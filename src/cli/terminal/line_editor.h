@@ -37,7 +37,8 @@ class LineEditor {
   };
   /// A line that ends in a backslash goes on in the next one; so does Alt-Enter. What is pasted is one text, however
   /// many lines it has. Ctrl-C: Interrupted, Ctrl-D: End.
-  Input read(const std::string& prompt);
+  /// The line begins with `draft`.
+  Input read(const std::string& prompt, const std::string& draft = {});
   /// Adds a line to the history that was not read here.
   void remember(const std::string& line);
 

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "base/json/json_write.h"
 #include "base/text/text.h"
@@ -21,6 +22,10 @@ struct Watch {
   std::function<bool()> recover;
 };
 Watch watch;
+
+std::mutex holding;
+bool held = false;  // what is printed waits here:
+std::string waiting;
 
 std::string* captured = nullptr;  // by an OutputCapture
 
@@ -84,7 +89,28 @@ std::string safeJson(std::string_view json) {
 }  // namespace
 
 void printText(std::string_view text) {
+  const std::lock_guard lock(holding);
+  if (held) {
+    waiting.append(text);
+  } else {
+    writeAll(STDOUT_FILENO, text);
+  }
+}
+
+void printUnheld(std::string_view text) {
   writeAll(STDOUT_FILENO, text);
+}
+
+void holdOutput() {
+  const std::lock_guard lock(holding);
+  held = true;
+}
+
+void releaseOutput() {
+  const std::lock_guard lock(holding);
+  held = false;
+  writeAll(STDOUT_FILENO, waiting);
+  waiting.clear();
 }
 
 void printLine(std::string_view line) {

@@ -38,6 +38,12 @@ void unwatchOutput();
 /// Forgets both: for a process that runs several commands.
 void reopenOutput();
 
+/// From here on what goes to stdout waits until releaseOutput, in any thread; printUnheld does not. For a line that the
+/// user types while something else prints.
+void holdOutput();
+void releaseOutput();
+void printUnheld(std::string_view text);
+
 /// While it lives, what would go to stdout is kept instead. One at a time.
 class OutputCapture {
  public:

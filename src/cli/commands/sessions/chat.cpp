@@ -13,6 +13,8 @@
 namespace bough::cli {
 namespace {
 
+constexpr const char* kPick = "?";  // --resume without a session
+
 struct Options {
   ChatRequest request;
   std::vector<std::string> words;  // a prompt without -p
@@ -55,7 +57,8 @@ Result<void> chooseSession(Options& options) {
     return fail(ErrorCode::InvalidArgument, "--session, --resume, --continue and --new exclude one another",
                 "give one of them");
   }
-  if (!options.resume.empty()) choice.session = options.resume;
+  choice.pick = options.resume == kPick;
+  if (!choice.pick && !options.resume.empty()) choice.session = options.resume;
   return {};
 }
 
@@ -123,9 +126,10 @@ Command chatCommand() {
             .help = "Continue the session that was used last in this folder",
             .target = &options->request.choice.last},
            {.name = "--resume",
-            .help = "Continue this session; the same as --session",
+            .help = "Continue this session, as --session does; without SESSION, pick one on the terminal",
             .target = &options->resume,
-            .value = "SESSION"},
+            .value = "SESSION",
+            .alone = kPick},
            {.name = "--finish",
             .help = "Only finish a turn that was interrupted, or answer a message that another program appended",
             .target = &options->request.finishOnly},

@@ -12,7 +12,10 @@
 #include "cli/names/listing.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
+#include "cli/repl/session_picker.h"
+#include "cli/repl/start_chat.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/picker.h"
 #include "cli/terminal/table.h"
 
 namespace bough::cli {
@@ -128,6 +131,12 @@ Result<ExitCode> showHome(const Context& context) {
   if (view) {
     home.made = true;
     BOUGH_TRY(fill(*view->store, *view->catalog, home));
+    if (!context.json && !home.recent.empty() && canPick()) {
+      BOUGH_TRY(const auto chosen, pickSession(*view->store, *view->catalog, ""));
+      if (!chosen) return kDone;
+      view = std::unexpected(Error{});  // the chat opens the store for itself
+      return startChat(context, {.choice = {.session = *chosen}});
+    }
   } else if (view.error().code != ErrorCode::NotFound) {
     return std::unexpected(view.error());
   }

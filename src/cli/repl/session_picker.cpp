@@ -1,0 +1,250 @@
+#include "cli/repl/session_picker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text/text.h"
+#include "base/try.h"
+#include "cli/names/catalog_view.h"
+#include "cli/names/session_name.h"
+#include "cli/names/when.h"
+#include "cli/terminal/picker.h"
+#include "cli/terminal/screen.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kFirstRows = 300;
+constexpr std::size_t kMoreRows = 10'000;
+constexpr std::size_t kPreviewMessages = 40;
+constexpr std::size_t kPreviewsKept = 50;
+constexpr std::size_t kTextHits = 200;
+
+struct SessionRow {
+  SessionSummary summary;
+  std::string trashId{};  // in the trash under this name
+};
+
+std::string failureText(const Error& error) {
+  return text::printable(error.hint.empty() ? error.message : fmt::format("{} → {}", error.message, error.hint));
+}
+
+// Who says what, for the preview.
+void addEntry(std::vector<PickerLine>& out, const Entry& entry, std::size_t width) {
+  const EntryView view = viewEntry(entry);
+  if (!view.isMessage) return;
+  std::string said;
+  for (const EntryPart& part : view.parts) {
+    if (part.kind == BlockKind::Text) said += (said.empty() ? "" : "\n") + part.text;
+    if (part.kind == BlockKind::ToolCall) said += fmt::format("{}● {}", said.empty() ? "" : "\n", part.name);
+  }
+  if (said.empty()) return;
+  out.push_back({.text = view.speaker, .style = view.speaker == "user" ? Style::Green : Style::Cyan});
+  for (std::string& line : wrapped(said, width)) out.push_back({.text = std::move(line)});
+}
+
+class SessionRows final : public PickerSource {
+ public:
+  SessionRows(SessionStore& store, Catalog& catalog) : store_(store), catalog_(catalog) {}
+
+  Result<void> begin() { return load(kFirstRows); }
+
+  [[nodiscard]] const SessionRow& row(std::size_t number) const { return rows_[number]; }
+
+  [[nodiscard]] std::string title() const override { return "Sessions"; }
+  [[nodiscard]] std::size_t size() const override { return rows_.size(); }
+
+  [[nodiscard]] std::string searchText(std::size_t number) const override {
+    const SessionSummary& each = rows_[number].summary;
+    return fmt::format("{}\n{}\n{}\n{}{}", displayTitle(each), each.cwd, each.key, each.sessionId,
+                       rows_[number].trashId.empty() ? "" : "\ntrash");
+  }
+
+  [[nodiscard]] PickerLine line(std::size_t number) const override {
+    const SessionRow& each = rows_[number];
+    const std::string title = text::printable(displayTitle(each.summary));
+    if (!each.trashId.empty()) return {.text = fmt::format("{:<10} {}", "in trash", title), .style = Style::Dim};
+    return {.text = fmt::format("{:<10} {}", formatAge(each.summary.activeMs, now_), title)};
+  }
+
+  std::vector<PickerLine> preview(std::size_t number, std::size_t width, std::size_t height) override {
+    const SessionRow& each = rows_[number];
+    std::vector<PickerLine> lines = {{.text = text::printable(displayTitle(each.summary)), .style = Style::Bold}};
+    const SessionSummary& about = each.summary;
+    lines.push_back({.text = fmt::format("{}  {} messages  {}", shortId(about.sessionId),
+                                         about.userMessages + about.assistantMessages + about.toolMessages,
+                                         text::printable(about.key)),
+                     .style = Style::Dim});
+    if (!about.cwd.empty()) lines.push_back({.text = text::printable(about.cwd), .style = Style::Dim});
+    const std::size_t head = lines.size();
+    const auto& conversation = conversationOf(each, width);
+    // The end of a conversation says where it stands.
+    const std::size_t room = height > head ? height - head : 0;
+    const std::size_t from = conversation.size() - std::min(room, conversation.size());
+    lines.insert(lines.end(), conversation.begin() + static_cast<std::ptrdiff_t>(from), conversation.end());
+    return lines;
+  }
+
+  bool loadMore() override {
+    if (!complete_ && !load(kMoreRows)) complete_ = true;
+    if (!complete_) return true;
+    if (!trashLoaded_) loadTrash();
+    return false;
+  }
+
+  // What the search index knows. It is brought up to date as long as nobody types.
+  std::vector<std::size_t> findInText(const std::string& typed) override {
+    (void)catalog_.catchUp({.search = true, .progress = [](const CatchUpProgress&) { return !Screen::hasInput(); }});
+    std::string query;
+    for (const char c : typed) query += c == '"' || c == '*' ? ' ' : c;
+    const std::size_t last = query.find_last_not_of(' ');
+    if (last == std::string::npos) return {};
+    query.resize(last + 1);
+    const auto hits = catalog_.search(query + "*", {.limit = kTextHits});
+    if (!hits) return {};
+    std::vector<std::size_t> found;
+    for (const SearchHit& hit : *hits) {
+      const auto at = numbers_.find(hit.sessionId);
+      if (at != numbers_.end() && std::ranges::find(found, at->second) == found.end()) found.push_back(at->second);
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::vector<PickerAction> actions() const override {
+    return {{.key = 'f', .name = "fork"},
+            {.key = 'l', .name = "label", .question = "Label for the last message:", .takesText = true},
+            {.key = 'd', .name = "delete", .question = "Move this session to the trash? [y/N]"},
+            {.key = 'r', .name = "restore"}};
+  }
+
+  std::string act(char key, std::size_t number, const std::string& text) override {
+    SessionRow& each = rows_[number];
+    const bool trashed = !each.trashId.empty();
+    if (key != 'r' && trashed) return "It is in the trash; r restores it";
+    if (key == 'r' && !trashed) return "It is not in the trash";
+    if (key == 'f') return fork(each);
+    if (key == 'l') return label(each, text);
+    return key == 'd' ? remove(each) : restore(each);
+  }
+
+ private:
+  Result<void> load(std::size_t count) {
+    BOUGH_TRY(auto rows, catalog_.list({.filter = {}, .limit = count, .skip = rows_.size(), .models = false}));
+    complete_ = rows.size() < count;
+    for (SessionSummary& each : rows) {
+      // Rows move when somebody appends between two looks.
+      if (!numbers_.emplace(each.sessionId, rows_.size()).second) continue;
+      rows_.push_back({.summary = std::move(each)});
+    }
+    return {};
+  }
+
+  void loadTrash() {
+    trashLoaded_ = true;
+    const auto trash = store_.listTrash();
+    if (!trash) return;
+    for (const TrashedSession& each : *trash) {
+      SessionSummary summary{.sessionId = each.sessionId};
+      if (auto title = trashedTitle(store_, each.trashId)) summary.title = std::move(*title);
+      rows_.push_back({.summary = std::move(summary), .trashId = each.trashId});
+    }
+  }
+
+  const std::vector<PickerLine>& conversationOf(const SessionRow& each, std::size_t width) {
+    const auto name = std::pair(each.trashId.empty() ? each.summary.sessionId : each.trashId, width);
+    if (const auto known = previews_.find(name); known != previews_.end()) return known->second;
+    if (previews_.size() >= kPreviewsKept) previews_.clear();
+    std::vector<PickerLine>& lines = previews_[name];
+    if (!each.trashId.empty()) {
+      lines = {{.text = "In the trash; r restores it.", .style = Style::Dim}};
+      return lines;
+    }
+    LoadOptions query{.last = kPreviewMessages, .type = std::string(entry_type::kMessage)};
+    if (!each.summary.headId.empty()) query.branch = each.summary.headId;
+    const auto entries = store_.loadSessionEntries(each.summary.sessionId, query);
+    if (!entries) {
+      lines = {{.text = failureText(entries.error()), .style = Style::Red}};
+      return lines;
+    }
+    for (const Entry& entry : *entries) addEntry(lines, entry, width);
+    if (lines.empty()) lines = {{.text = "Nothing has been said yet.", .style = Style::Dim}};
+    return lines;
+  }
+
+  // The session as it is now.
+  Result<std::string> headOf(const std::string& sessionId) {
+    BOUGH_TRY(const auto state, store_.sessionState(sessionId));
+    if (!state.headId.empty()) return state.headId;
+    return fail(ErrorCode::NotFound, "nothing has been said in it yet");
+  }
+
+  std::string fork(const SessionRow& each) {
+    const auto head = headOf(each.summary.sessionId);
+    if (!head) return failureText(head.error());
+    const auto made =
+        store_.branchFromEntry(each.summary.sessionId, *head, {.key = each.summary.key, .cwd = each.summary.cwd});
+    if (!made) return failureText(made.error());
+    SessionRow row = each;
+    row.summary.sessionId = made->sessionId;
+    row.summary.activeMs = now_;
+    row.summary.title = "fork of " + displayTitle(each.summary);
+    numbers_[made->sessionId] = rows_.size();
+    rows_.push_back(std::move(row));
+    return fmt::format("Forked: {} is at the end of the list", shortId(made->sessionId));
+  }
+
+  std::string label(const SessionRow& each, const std::string& name) {
+    const auto head = headOf(each.summary.sessionId);
+    if (!head) return failureText(head.error());
+    const auto done = store_.labelEntry(each.summary.sessionId, *head, name);
+    return done ? fmt::format("Labelled {}", text::printable(name)) : failureText(done.error());
+  }
+
+  std::string remove(SessionRow& each) {
+    const auto gone = store_.trashSession(each.summary.sessionId);
+    if (!gone) return failureText(gone.error());
+    each.trashId = gone->trashId;
+    return "Moved to the trash; r restores it";
+  }
+
+  std::string restore(SessionRow& each) {
+    const auto back = store_.restoreSession(each.trashId);
+    if (!back) return failureText(back.error());
+    each.trashId.clear();
+    if (each.summary.activeMs == 0) each.summary.activeMs = now_;
+    return "Restored";
+  }
+
+  SessionStore& store_;
+  Catalog& catalog_;
+  std::uint64_t now_ = nowMs();
+  std::vector<SessionRow> rows_;
+  std::map<std::string, std::size_t> numbers_;  ///< By session.
+  std::map<std::pair<std::string, std::size_t>, std::vector<PickerLine>> previews_;
+  bool complete_ = false;
+  bool trashLoaded_ = false;
+};
+
+}  // namespace
+
+Result<std::optional<std::string>> pickSession(SessionStore& store, Catalog& catalog, const std::string& selected) {
+  SessionRows rows(store, catalog);
+  BOUGH_TRY(rows.begin());
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows.row(i).summary.sessionId == selected) first = i;
+  }
+  const auto chosen = pickRow(rows, first);
+  if (!chosen) return std::nullopt;
+  const SessionRow& row = rows.row(chosen->row);
+  if (!row.trashId.empty()) {
+    BOUGH_TRY(store.restoreSession(row.trashId));
+  }
+  return row.summary.sessionId;
+}
+
+}  // namespace bough::cli

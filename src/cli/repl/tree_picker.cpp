@@ -1,0 +1,159 @@
+#include "cli/repl/tree_picker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text/text.h"
+#include "base/try.h"
+#include "bough/tree.h"
+#include "cli/terminal/picker.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kMostNodes = 10'000;  // the newest of them
+constexpr std::size_t kGraphemes = 200;
+constexpr std::size_t kMostIndent = 12;
+
+struct PlaceRow {
+  TreeNode node = kNoNode;
+  std::size_t indent = 0;
+  bool beginsBranch = false;
+  EntrySummary summary{};
+  std::string marks{};
+};
+
+// The nodes from the root down: where branches part, the older ones come first, moved to the right.
+std::vector<PlaceRow> rowsOf(const SessionTree& tree) {
+  std::vector<PlaceRow> rows;
+  std::vector<PlaceRow> waiting;
+  const auto push = [&](const std::vector<TreeNode>& children, std::size_t indent) {
+    // The last one goes on below its parent; what was pushed last is taken first.
+    for (std::size_t i = children.size(); i-- > 0;) {
+      const bool last = i + 1 == children.size();
+      waiting.push_back({.node = children[i], .indent = indent + (last ? 0 : 1), .beginsBranch = !last});
+    }
+  };
+  push(tree.roots(), 0);
+  while (!waiting.empty()) {
+    PlaceRow row = std::move(waiting.back());
+    waiting.pop_back();
+    push(tree.children(row.node), row.indent);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+bool isSpoken(const EntrySummary& summary) {
+  return summary.speaker == "user" || summary.speaker == "assistant";
+}
+
+class PlaceRows final : public PickerSource {
+ public:
+  PlaceRows(SessionStore& store, std::string sessionId) : store_(store), sessionId_(std::move(sessionId)) {}
+
+  Result<void> load(const std::string& headId) {
+    BOUGH_TRY(const SessionTree tree, store_.loadTree(sessionId_));
+    std::vector<PlaceRow> all = rowsOf(tree);
+    const std::size_t least = tree.entryCount() > kMostNodes ? tree.entryCount() - kMostNodes : 0;
+    std::erase_if(all, [&](const PlaceRow& row) { return row.node < least; });
+    leftOut_ = least > 0;
+    std::vector<TreeNode> nodes;
+    for (const PlaceRow& row : all) nodes.push_back(row.node);
+    BOUGH_TRY(auto summaries, describeEntries(store_, sessionId_, kGraphemes)(nodes));
+    for (std::size_t i = 0; i < all.size() && i < summaries.size(); ++i) {
+      all[i].summary = std::move(summaries[i]);
+      // The head is mostly behind the last answer, at an entry that nobody said.
+      if (all[i].summary.entryId == headId && !isSpoken(all[i].summary) && !rows_.empty()) head_ = rows_.size() - 1;
+      if (!isSpoken(all[i].summary)) continue;
+      if (all[i].summary.entryId == headId) head_ = rows_.size();
+      for (const std::string_view label : tree.labelsOf(all[i].node)) all[i].marks += fmt::format("  [{}]", label);
+      rows_.push_back(std::move(all[i]));
+    }
+    if (rows_.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
+    return {};
+  }
+
+  [[nodiscard]] std::size_t head() const { return head_; }
+  [[nodiscard]] const PlaceRow& row(std::size_t number) const { return rows_[number]; }
+
+  [[nodiscard]] std::string title() const override { return leftOut_ ? "Tree (newest part)" : "Tree"; }
+  [[nodiscard]] std::size_t size() const override { return rows_.size(); }
+  [[nodiscard]] std::string searchText(std::size_t number) const override {
+    return rows_[number].summary.text + "\n" + rows_[number].marks + "\n" + rows_[number].summary.entryId;
+  }
+
+  [[nodiscard]] PickerLine line(std::size_t number) const override {
+    const PlaceRow& each = rows_[number];
+    std::string lines;
+    for (std::size_t i = 1; i < std::min(each.indent, kMostIndent); ++i) lines += "│ ";
+    if (each.indent > 0) lines += each.beginsBranch ? "├ " : "│ ";
+    const bool user = each.summary.speaker == "user";
+    return {.text = fmt::format("{}{} {}{}{}", lines, user ? "›" : "·", each.summary.text, text::printable(each.marks),
+                                number == head_ ? "  ← head" : ""),
+            .style = user ? std::optional<Style>(Style::Green) : std::nullopt};
+  }
+
+  std::vector<PickerLine> preview(std::size_t number, std::size_t width, std::size_t height) override {
+    const auto entry = store_.loadEntry(sessionId_, rows_[number].summary.entryId);
+    if (!entry) return {{.text = text::printable(entry.error().message), .style = Style::Red}};
+    std::vector<PickerLine> lines = {
+        {.text = fmt::format("{}  {}", rows_[number].summary.speaker, rows_[number].summary.timestamp),
+         .style = Style::Bold}};
+    for (const EntryPart& part : viewEntry(*entry).parts) {
+      const std::string text =
+          part.kind == BlockKind::ToolCall ? fmt::format("● {} {}", part.name, part.text) : part.text;
+      for (std::string& each : wrapped(text, width)) {
+        if (lines.size() < height) lines.push_back({.text = std::move(each)});
+      }
+    }
+    return lines;
+  }
+
+  [[nodiscard]] std::vector<PickerAction> actions() const override {
+    return {{.key = 'f', .name = "fork", .question = "Continue from here in a new session? [y/N]", .ends = true},
+            {.key = 'l', .name = "label", .question = "Label:", .takesText = true}};
+  }
+
+  std::string act(char /*key*/, std::size_t number, const std::string& text) override {
+    const auto done = store_.labelEntry(sessionId_, rows_[number].summary.entryId, text);
+    if (!done) return text::printable(done.error().message);
+    rows_[number].marks += fmt::format("  [{}]", text);
+    return fmt::format("Labelled {}", text::printable(text));
+  }
+
+ private:
+  SessionStore& store_;
+  std::string sessionId_;
+  std::vector<PlaceRow> rows_;
+  std::size_t head_ = 0;
+  bool leftOut_ = false;
+};
+
+// What the user said in an entry; empty when it was somebody else.
+std::string saidIn(const Entry& entry) {
+  const EntryView view = viewEntry(entry);
+  if (!view.isMessage || view.speaker != "user") return {};
+  for (const EntryPart& part : view.parts) {
+    if (part.kind == BlockKind::Text) return part.text;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<PickedPlace>> pickPlace(SessionStore& store, const std::string& sessionId,
+                                             const std::string& headId) {
+  PlaceRows rows(store, sessionId);
+  BOUGH_TRY(rows.load(headId));
+  const auto chosen = pickRow(rows, rows.head());
+  if (!chosen) return std::nullopt;
+  BOUGH_TRY(const Entry entry, store.loadEntry(sessionId, rows.row(chosen->row).summary.entryId));
+  PickedPlace place{.headId = entry.id, .text = saidIn(entry), .fork = chosen->action == 'f'};
+  // What was said is said again, changed or not: from before it.
+  if (!place.text.empty()) place.headId = entry.parentId.value_or("");
+  return place;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,119 @@
+#include "cli/repl/typed_lines.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/text/text.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr int kLookMs = 20;
+constexpr char kBackspace = 0x08;
+constexpr char kDelete = 0x7F;
+constexpr char kEraseLine = 0x15;  // Ctrl-U
+
+void eraseLastGrapheme(std::string& text) {
+  std::size_t last = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    last = at;
+    at += std::max<std::size_t>(text::cutToGraphemes(std::string_view(text).substr(at), 1).size(), 1);
+  }
+  text.resize(last);
+}
+
+// The end of a text, as much as fits.
+std::string endOf(const std::string& text, std::size_t columns) {
+  std::string_view rest = text;
+  while (text::displayWidth(rest) > columns) {
+    rest.remove_prefix(std::max<std::size_t>(text::cutToGraphemes(rest, 1).size(), 1));
+  }
+  return std::string(rest);
+}
+
+}  // namespace
+
+TypedLines::TypedLines(std::function<bool()> asked) : asked_(std::move(asked)) {
+  isTerminal_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
+  listen();
+}
+
+TypedLines::~TypedLines() {
+  if (shown_) {
+    printUnheld("\r\033[K");
+    releaseOutput();
+  }
+  if (isTerminal_) (void)::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+}
+
+// Also after Ctrl-Z, when the shell has set the terminal for itself.
+void TypedLines::listen() {
+  termios now{};
+  if (!isTerminal_ || ::tcgetattr(STDIN_FILENO, &now) != 0) return;
+  if ((now.c_lflag & static_cast<tcflag_t>(ICANON | ECHO)) == 0) return;
+  now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  now.c_cc[VMIN] = 1;
+  now.c_cc[VTIME] = 0;
+  (void)::tcsetattr(STDIN_FILENO, TCSANOW, &now);
+}
+
+std::optional<std::string> TypedLines::next() {
+  listen();
+  pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  if (bytes_.empty() && ::poll(&ready, 1, kLookMs) > 0 && (ready.revents & POLLIN) != 0) {
+    char bytes[4'096];
+    const ssize_t got = ::read(STDIN_FILENO, bytes, sizeof bytes);
+    if (got > 0) bytes_.assign(bytes, static_cast<std::size_t>(got));
+  }
+  bool changed = false;
+  while (!bytes_.empty()) {
+    const char byte = bytes_.front();
+    bytes_.erase(0, 1);
+    if (byte != '\n' && byte != '\r') {
+      changed = take(byte) || changed;
+      continue;
+    }
+    if (shown_ || asked_()) printUnheld("\n");
+    if (shown_) releaseOutput();
+    shown_ = false;
+    return std::exchange(line_, {});
+  }
+  if (changed) show();
+  return std::nullopt;
+}
+
+// Whether the line is another one now. Of keys that send several bytes only the first, invisible one is dropped here;
+// nobody moves about in a line that is typed beside an answer.
+bool TypedLines::take(char byte) {
+  if (byte == kBackspace || byte == kDelete) {
+    eraseLastGrapheme(line_);
+  } else if (byte == kEraseLine) {
+    line_.clear();
+  } else if (static_cast<unsigned char>(byte) >= ' ' || byte == '\t') {
+    line_ += byte;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void TypedLines::show() {
+  const std::size_t room = std::max<std::size_t>(terminalWidth(), 12) - 4;
+  const std::string typed = endOf(text::printable(line_), room);
+  if (!shown_ && asked_()) return printUnheld("\r\033[K  " + typed);
+  if (!shown_) {
+    holdOutput();
+    printUnheld("\n");
+    shown_ = true;
+  }
+  printUnheld("\r\033[K" + (line_.empty() ? std::string() : styled(Style::Bold, "› ") + typed));
+  if (!line_.empty()) return;
+  releaseOutput();
+  shown_ = false;
+}
+
+}  // namespace bough::cli

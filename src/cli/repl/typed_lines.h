@@ -1,0 +1,42 @@
+// Lines that are typed while the model answers.
+//
+// The terminal does not echo them. From the first key on the answer is held back, what is typed is shown on a line of
+// its own, and after Enter the answer goes on: the two never mix.
+#pragma once
+
+#include <termios.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace bough::cli {
+
+/// While it lives, stdin is read key by key.
+class TypedLines {
+ public:
+  /// `asked` says whether what is typed answers a question, which is on the screen already.
+  explicit TypedLines(std::function<bool()> asked);
+  ~TypedLines();
+  TypedLines(const TypedLines&) = delete;
+  TypedLines& operator=(const TypedLines&) = delete;
+
+  /// Waits a moment; gives the next complete line, if there is one.
+  std::optional<std::string> next();
+  /// What was typed and not sent; the line editor goes on with it.
+  [[nodiscard]] std::string rest() const { return line_; }
+
+ private:
+  void listen();
+  bool take(char byte);
+  void show();
+
+  std::function<bool()> asked_;
+  termios before_{};
+  bool isTerminal_ = false;
+  std::string bytes_;  ///< Read, not looked at yet.
+  std::string line_;
+  bool shown_ = false;  ///< The line is on the screen, and the answer is held back.
+};
+
+}  // namespace bough::cli

@@ -1,0 +1,129 @@
+#include "cli/terminal/fuzzy.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace bough::cli {
+namespace {
+
+char lowered(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
+
+std::string loweredText(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), lowered);
+  return out;
+}
+
+bool isWordByte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Letters, digits, and all other bytes in some classes.
+std::uint64_t bitOf(char c) {
+  if (c >= 'a' && c <= 'z') return std::uint64_t{1} << static_cast<unsigned>(c - 'a');
+  if (c >= '0' && c <= '9') return std::uint64_t{1} << static_cast<unsigned>(26 + c - '0');
+  return std::uint64_t{1} << (36U + static_cast<unsigned char>(c) % 28U);
+}
+
+std::uint64_t lettersOf(std::string_view text) {
+  std::uint64_t letters = 0;
+  for (const char c : text) {
+    if (c != ' ') letters |= bitOf(c);
+  }
+  return letters;
+}
+
+std::vector<std::string_view> wordsOf(std::string_view typed) {
+  std::vector<std::string_view> words;
+  while (!typed.empty()) {
+    const std::size_t end = std::min(typed.find(' '), typed.size());
+    if (end > 0) words.push_back(typed.substr(0, end));
+    typed.remove_prefix(std::min(end + 1, typed.size()));
+  }
+  return words;
+}
+
+// How well a word matches: as it is written, best at the beginning of a word; else its letters in order, the closer
+// together the better. None when it does not.
+std::optional<std::int32_t> scoreOf(std::string_view text, std::string_view word) {
+  constexpr std::int32_t kWhole = 1'000;
+  constexpr std::int32_t kBeginning = 500;
+  if (const std::size_t at = text.find(word); at != std::string_view::npos) {
+    const bool begins = at == 0 || !isWordByte(text[at - 1]);
+    return kWhole + (begins ? kBeginning : 0) - static_cast<std::int32_t>(std::min<std::size_t>(at, 200));
+  }
+  // Letters far apart say nothing: they must come within one stretch of the text.
+  constexpr std::size_t kReach = 48;
+  for (std::size_t first = text.find(word.front()); first != std::string_view::npos;
+       first = text.find(word.front(), first + 1)) {
+    std::size_t at = first;
+    std::int32_t runs = 1;
+    std::size_t next = 1;
+    for (; next < word.size(); ++next) {
+      const std::size_t found = text.find(word[next], at + 1);
+      if (found == std::string_view::npos) return std::nullopt;  // nor from any later beginning
+      if (found - first >= kReach) break;
+      if (found != at + 1) ++runs;
+      at = found;
+    }
+    if (next == word.size()) return 300 - runs * 20 - static_cast<std::int32_t>(at - first);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void FuzzyFilter::add(std::string_view text) {
+  Row row{.text = loweredText(text), .letters = 0};
+  row.letters = lettersOf(row.text);
+  rows_.push_back(std::move(row));
+}
+
+void FuzzyFilter::clear() {
+  *this = FuzzyFilter();
+}
+
+const std::vector<std::uint32_t>& FuzzyFilter::match(std::string_view typed, std::size_t sorted) {
+  const std::string wanted = loweredText(typed);
+  const auto words = wordsOf(wanted);
+  found_.clear();
+  if (words.empty()) {
+    typed_.clear();
+    rowsSeen_ = 0;
+    for (std::uint32_t i = 0; i < rows_.size(); ++i) found_.push_back(i);
+    return found_;
+  }
+  const std::uint64_t letters = lettersOf(wanted);
+  std::vector<Match> matches;
+  const auto consider = [&](std::uint32_t number) {
+    const Row& row = rows_[number];
+    if ((row.letters & letters) != letters) return;
+    std::int32_t sum = 0;
+    for (const std::string_view word : words) {
+      const auto score = scoreOf(row.text, word);
+      if (!score) return;
+      sum += *score;
+    }
+    matches.push_back({.score = sum, .row = number});
+  };
+  // A longer word cannot match where its beginning does not: every letter but the last was looked for already.
+  const bool narrower = !typed_.empty() && wanted.starts_with(typed_) && rowsSeen_ > 0;
+  if (narrower) {
+    for (const Match& each : matches_) consider(each.row);
+  }
+  for (std::size_t i = narrower ? rowsSeen_ : 0; i < rows_.size(); ++i) consider(static_cast<std::uint32_t>(i));
+  typed_ = wanted;
+  rowsSeen_ = rows_.size();
+  const auto better = [](const Match& left, const Match& right) {
+    return left.score != right.score ? left.score > right.score : left.row < right.row;
+  };
+  const auto end = matches.begin() + static_cast<std::ptrdiff_t>(std::min(sorted, matches.size()));
+  std::ranges::partial_sort(matches, end, better);
+  for (const Match& each : matches) found_.push_back(each.row);
+  matches_ = std::move(matches);
+  return found_;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,342 @@
+#include "cli/terminal/picker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/text/text.h"
+#include "cli/terminal/fuzzy.h"
+#include "cli/terminal/screen.h"
+
+namespace bough::cli {
+namespace {
+
+using Kind = Key::Kind;
+
+constexpr int kIdleMs = 80;
+constexpr std::size_t kBesideWidth = 90;  // from here on the preview is beside the list, else below it
+constexpr std::size_t kBelowHeight = 16;
+
+// Exactly so many columns.
+std::string fitted(std::string_view text, std::size_t width) {
+  const std::size_t full = text::displayWidth(text);
+  if (full <= width) return std::string(text) + std::string(width - full, ' ');
+  std::string out = std::string(text::cutToWidth(text, width > 0 ? width - 1 : 0)) + (width > 0 ? "…" : "");
+  const std::size_t shown = text::displayWidth(out);
+  return out + std::string(width - std::min(width, shown), ' ');
+}
+
+std::string painted(const PickerLine& line, std::size_t width) {
+  const std::string text = fitted(line.text, width);
+  return line.style ? styled(*line.style, text) : text;
+}
+
+class Picker {
+ public:
+  Picker(PickerSource& source, std::size_t first) : source_(source), wanted_(first) {}
+
+  std::optional<Picked> run() {
+    takeRows();
+    selectRow(wanted_);
+    Screen screen;
+    for (;;) {
+      draw();
+      const bool busy = more_ || searching_;
+      const Key key = screen.next(busy ? kIdleMs : -1);
+      if (key.kind == Kind::Closed) return std::nullopt;
+      if (key.kind == Kind::Resize) continue;
+      if (key.kind == Kind::Idle) {
+        useTheTime();
+        continue;
+      }
+      message_.clear();
+      if (asking_) {
+        answer(key);
+      } else if (!handle(key)) {
+        return chosen_;
+      }
+      if (chosen_) return chosen_;
+    }
+  }
+
+ private:
+  // One piece of what can wait until nobody types.
+  void useTheTime() {
+    if (more_) {
+      more_ = source_.loadMore();
+      takeRows();
+      return;
+    }
+    searching_ = false;
+    std::vector<bool> there(source_.size(), false);
+    for (const std::size_t row : shown_) there[row] = true;
+    for (const std::size_t row : source_.findInText(typed_)) {
+      if (row < there.size() && !there[row]) shown_.push_back(row);
+    }
+  }
+
+  void takeRows() {
+    const auto row = selectedRow();
+    if (filter_.size() > source_.size()) filter_.clear();
+    for (std::size_t i = filter_.size(); i < source_.size(); ++i) filter_.add(source_.searchText(i));
+    filterRows();
+    if (row) selectRow(*row);
+  }
+
+  // After something was done: any row may be another one.
+  void takeAllRows() {
+    filter_.clear();
+    takeRows();
+  }
+
+  void filterRows() {
+    const auto& found = filter_.match(typed_);
+    shown_.assign(found.begin(), found.end());
+    searching_ = typed_.size() > 1;
+    selected_ = std::min(selected_, shown_.empty() ? 0 : shown_.size() - 1);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> selectedRow() const {
+    if (selected_ >= shown_.size()) return std::nullopt;
+    return shown_[selected_];
+  }
+
+  void selectRow(std::size_t row) {
+    const auto at = std::ranges::find(shown_, row);
+    if (at != shown_.end()) selected_ = static_cast<std::size_t>(at - shown_.begin());
+  }
+
+  void move(std::ptrdiff_t by) {
+    const auto last = static_cast<std::ptrdiff_t>(shown_.size()) - 1;
+    const auto at = static_cast<std::ptrdiff_t>(selected_) + by;
+    selected_ = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::max<std::ptrdiff_t>(last, 0)));
+  }
+
+  // False when the picker is over.
+  bool handle(const Key& key) {
+    const auto page = static_cast<std::ptrdiff_t>(std::max<std::size_t>(listHeight_, 2) - 1);
+    switch (key.kind) {
+      case Kind::Up: move(-1); return true;
+      case Kind::Down: move(1); return true;
+      case Kind::PageUp: move(-page); return true;
+      case Kind::PageDown: move(page); return true;
+      case Kind::Home: selected_ = 0; return true;
+      case Kind::End: move(static_cast<std::ptrdiff_t>(shown_.size())); return true;
+      case Kind::Enter: choose(0); return true;
+      case Kind::Alt: begin(key.text.front()); return true;
+      case Kind::Control: return control(key.text.front(), page);
+      case Kind::Escape:
+        if (!typing_) return false;
+        typing_ = false;
+        return true;
+      case Kind::Backspace:
+        if (typing_) erase();
+        return true;
+      case Kind::Text: return typing_ ? type(key.text) : command(key.text.front(), page);
+      default: return true;
+    }
+  }
+
+  bool control(char letter, std::ptrdiff_t page) {
+    if (letter == 'c' || letter == 'd') return false;
+    if (letter == 'n' || letter == 'j') move(1);
+    if (letter == 'p' || letter == 'k') move(-1);
+    if (letter == 'f') move(page);
+    if (letter == 'b') move(-page);
+    if (letter == 'u') {
+      typed_.clear();
+      filterRows();
+    }
+    return true;
+  }
+
+  bool command(char letter, std::ptrdiff_t page) {
+    switch (letter) {
+      case 'q': return false;
+      case 'j': move(1); break;
+      case 'k': move(-1); break;
+      case 'g': selected_ = 0; break;
+      case 'G': move(static_cast<std::ptrdiff_t>(shown_.size())); break;
+      case ' ': move(page); break;
+      case '/':
+      case 'i': typing_ = true; break;
+      default: begin(letter);
+    }
+    return true;
+  }
+
+  bool type(const std::string& text) {
+    typed_ += text;
+    selected_ = 0;
+    filterRows();
+    return true;
+  }
+
+  void erase() {
+    if (typed_.empty()) return;
+    std::size_t last = 0;
+    for (std::size_t at = 0; at < typed_.size();) {
+      last = at;
+      at += std::max<std::size_t>(text::cutToGraphemes(std::string_view(typed_).substr(at), 1).size(), 1);
+    }
+    typed_.resize(last);
+    filterRows();
+  }
+
+  void begin(char letter) {
+    const auto actions = source_.actions();
+    const auto action = std::ranges::find(actions, letter, &PickerAction::key);
+    if (action == actions.end() || !selectedRow()) return;
+    if (action->question.empty()) return act(letter, "");
+    asking_ = *action;
+    answer_.clear();
+  }
+
+  void answer(const Key& key) {
+    const bool yes = key.kind == Kind::Text && (key.text == "y" || key.text == "Y");
+    if (!asking_->takesText) {
+      const char letter = asking_->key;
+      asking_.reset();
+      if (yes) act(letter, "");
+      return;
+    }
+    if (key.kind == Kind::Text) answer_ += key.text;
+    if (key.kind == Kind::Backspace && !answer_.empty()) answer_.pop_back();
+    if (key.kind == Kind::Escape || key.kind == Kind::Control) asking_.reset();
+    if (key.kind != Kind::Enter) return;
+    const char letter = asking_->key;
+    asking_.reset();
+    if (!answer_.empty()) act(letter, answer_);
+  }
+
+  void choose(char action) {
+    if (const auto row = selectedRow()) chosen_ = Picked{.row = *row, .action = action};
+  }
+
+  void act(char letter, const std::string& text) {
+    const auto row = selectedRow();
+    if (!row) return;
+    const auto actions = source_.actions();
+    if (std::ranges::find(actions, letter, &PickerAction::key)->ends) return choose(letter);
+    message_ = source_.act(letter, *row, text);
+    takeAllRows();
+  }
+
+  void draw() {
+    const Screen::Size size = Screen::size();
+    const bool beside = size.width >= kBesideWidth;
+    const bool below = !beside && size.height >= kBelowHeight;
+    const std::size_t body = size.height > 2 ? size.height - 2 : 0;
+    listHeight_ = below ? body / 2 : body;
+    const std::size_t listWidth = beside ? size.width * 9 / 20 : size.width;
+    if (selected_ < top_) top_ = selected_;
+    if (selected_ >= top_ + listHeight_) top_ = selected_ + 1 - std::max<std::size_t>(listHeight_, 1);
+    const std::string count = fmt::format("{} of {}{}", shown_.size(), source_.size(), more_ ? "…" : "");
+    const std::string head = fmt::format("{}: {}", source_.title(), text::printable(typed_));
+    std::vector<std::string> lines;
+    lines.push_back(fitted(head, size.width > count.size() + 1 ? size.width - count.size() - 1 : 0) + " " +
+                    styled(Style::Dim, count));
+    std::vector<PickerLine> side;
+    const auto row = selectedRow();
+    const std::size_t sideWidth = beside ? size.width - listWidth - 3 : size.width;
+    const std::size_t sideHeight = beside ? body : below ? body - listHeight_ - 1 : 0;
+    if (row && sideHeight > 0) side = source_.preview(*row, sideWidth, sideHeight);
+    for (std::size_t i = 0; i < listHeight_; ++i) {
+      std::string line = listLine(top_ + i, listWidth);
+      if (beside) line += styled(Style::Dim, " │ ") + (i < side.size() ? painted(side[i], sideWidth) : "");
+      lines.push_back(std::move(line));
+    }
+    if (below) {
+      std::string rule;
+      for (std::size_t i = 0; i < size.width; ++i) rule += "─";
+      lines.push_back(styled(Style::Dim, rule));
+      for (std::size_t i = 0; i < sideHeight; ++i) {
+        lines.push_back(i < side.size() ? painted(side[i], sideWidth) : std::string());
+      }
+    }
+    lines.push_back(lastLine(size.width));
+    const std::size_t column = text::displayWidth(head);
+    if (asking_) {
+      Screen::draw(lines, lines.size() - 1, std::min(text::displayWidth(lastText()), size.width - 1));
+    } else if (typing_) {
+      Screen::draw(lines, 0, std::min(column, size.width - 1));
+    } else {
+      Screen::draw(lines, std::min(1 + selected_ - top_, lines.size() - 1), 0);
+    }
+  }
+
+  [[nodiscard]] std::string listLine(std::size_t at, std::size_t width) const {
+    if (at >= shown_.size()) return std::string(width, ' ');
+    PickerLine line = source_.line(shown_[at]);
+    line.text = (at == selected_ ? "> " : "  ") + line.text;
+    if (at != selected_) return painted(line, width);
+    return "\033[7m" + fitted(line.text, width) + "\033[0m";
+  }
+
+  [[nodiscard]] std::string lastText() const {
+    if (asking_) return asking_->question + " " + (asking_->takesText ? text::printable(answer_) : "");
+    if (!message_.empty()) return message_;
+    std::string keys = typing_ ? "Enter open · Esc commands" : "Enter open · / filter · q end";
+    for (const PickerAction& each : source_.actions()) {
+      keys += fmt::format(" · {}{} {}", typing_ ? "Alt-" : "", each.key, each.name);
+    }
+    return keys;
+  }
+
+  [[nodiscard]] std::string lastLine(std::size_t width) const {
+    const std::string text = fitted(lastText(), width);
+    return asking_ || !message_.empty() ? styled(Style::Bold, text) : styled(Style::Dim, text);
+  }
+
+  PickerSource& source_;
+  FuzzyFilter filter_;
+  std::string typed_;
+  std::vector<std::size_t> shown_;  ///< Rows that match, best first.
+  std::size_t selected_ = 0;        ///< Index into them.
+  std::size_t top_ = 0;
+  std::size_t listHeight_ = 1;
+  std::size_t wanted_ = 0;
+  std::optional<Picked> chosen_;
+  std::optional<PickerAction> asking_;
+  std::string answer_;
+  std::string message_;
+  bool typing_ = true;
+  bool more_ = true;
+  bool searching_ = false;
+};
+
+}  // namespace
+
+std::optional<Picked> pickRow(PickerSource& source, std::size_t first) {
+  return Picker(source, first).run();
+}
+
+bool canPick() {
+  const char* kind = std::getenv("TERM");
+  return stdinIsTerminal() && stdoutIsTerminal() && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  const std::string safe = text::printableLines(text);
+  for (std::string_view rest = safe; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string line = text::printable(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    while (text::displayWidth(line) > width && width > 0) {
+      std::string_view part = text::cutToWidth(line, width);
+      if (part.empty()) part = text::cutToGraphemes(line, 1);
+      const std::size_t blank = part.rfind(' ');
+      if (blank != std::string_view::npos && blank > part.size() / 2) part = part.substr(0, blank);
+      const std::size_t taken = part.size();
+      lines.emplace_back(part);
+      line.erase(0, taken);
+      line.erase(0, line.find_first_not_of(' '));
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace bough::cli

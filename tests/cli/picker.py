@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""The pickers in a real terminal (tmux): picker.py BOUGH. Sessions, their preview, what can be done to them; the tree of a chat."""
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from terminal import PROMPT, Terminal, check  # noqa: E402
+
+TALKS = {"heron": "Tell me of herons", "stork": "Where do storks 鹳 nest?", "crane": "Cranes and their dances"}
+
+
+def key(terminal, *names):
+    for name in names:
+        terminal.tmux("send-keys", name)
+
+
+def with_sessions(folder, bough, **size):
+    """A terminal in a folder with some sessions, and nothing on the screen."""
+    terminal = Terminal(folder, bough, **size)
+    for name, text in TALKS.items():
+        terminal.run(f"bough new --id {name} --key birds:cli:{name} >/dev/null; bough append {name} --role user --text '{text}' >/dev/null; "
+                     f"bough append {name} --role assistant --text 'An answer about {name}s' >/dev/null")
+    terminal.type("clear")
+    terminal.wait(lambda screen: screen.strip() == PROMPT)
+    return terminal
+
+
+def lines_of(screen):
+    return [line for line in screen.splitlines() if line.startswith(("> ", "  ")) and "│" in line or line.startswith("> ")]
+
+
+def selected(screen):
+    return next((line for line in screen.splitlines() if line.startswith("> ")), "")
+
+
+def opened(screen):
+    """Whether a chat waits for a line."""
+    filled = [line for line in screen.splitlines() if line.strip()]
+    return bool(filled) and filled[-1].strip() == "›"
+
+
+def test_a_session_is_found_by_typing_and_opened(folder, bough):
+    terminal = with_sessions(folder, bough, width=120, height=24)
+    terminal.type("bough")
+    screen = terminal.wait(lambda screen: "3 of 3" in screen)
+    check("Cranes" in selected(screen), "the session used last is selected", screen)
+    check("An answer about cranes" in screen, "its conversation is shown beside the list", screen)
+    key(terminal, "Down", "Down", "Up")
+    screen = terminal.wait(lambda screen: "鹳" in selected(screen))
+    check(all(line[54:].startswith(" │") or "│" in line for line in screen.splitlines()[1:10]), "wide characters keep the columns", screen)
+    columns = {len(line.split("│")[0].encode("utf-16-le")) // 2 + line.split("│")[0].count("鹳") for line in screen.splitlines()[1:20]}
+    check(len(columns) == 1, "the line between list and preview is straight", screen)
+    terminal.type("hrn", enter=False)
+    screen = terminal.wait(lambda screen: "1 of 3" in screen)
+    check("herons" in selected(screen), "letters in order find a title", screen)
+    key(terminal, "BSpace", "BSpace", "BSpace")
+    terminal.type("cli:stork", enter=False)
+    terminal.wait(lambda screen: "鹳" in selected(screen) and "1 of 3" in screen)
+    key(terminal, "Enter")
+    screen = terminal.wait(opened)
+    check("Where do storks" in screen and "Restored: 1 turn" in screen, "Enter opens it in the chat", screen)
+    check("Sessions:" not in screen, "the picker leaves the screen", screen)
+    terminal.close()
+
+
+def test_what_was_said_is_found_too(folder, bough):
+    terminal = with_sessions(folder, bough, width=100, height=30)
+    terminal.type("bough chat --resume")
+    terminal.wait(lambda screen: "3 of 3" in screen)
+    terminal.type("answer herons", enter=False)
+    screen = terminal.wait(lambda screen: "1 of 3" in screen and "herons" in selected(screen))
+    key(terminal, "Escape", "q")
+    screen = terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
+    check("Sessions:" not in screen, "q ends the picker", screen)
+    terminal.close()
+
+
+def test_sessions_are_forked_labelled_deleted_and_restored(folder, bough):
+    terminal = with_sessions(folder, bough, width=120, height=24)
+    terminal.type("bough")
+    terminal.wait(lambda screen: "3 of 3" in screen)
+    key(terminal, "Escape", "G")
+    terminal.wait(lambda screen: "herons" in selected(screen))
+    terminal.type("d", enter=False)
+    terminal.wait(lambda screen: "Move this session to the trash? [y/N]" in screen)
+    terminal.type("n", enter=False)
+    screen = terminal.wait(lambda screen: "trash?" not in screen)
+    check("in trash" not in screen, "anything but y leaves it alone", screen)
+    terminal.type("dy", enter=False)
+    terminal.wait(lambda screen: "Moved to the trash" in screen and "in trash" in selected(screen))
+    terminal.type("r", enter=False)
+    terminal.wait(lambda screen: "Restored" in screen and "in trash" not in screen)
+    terminal.type("lnice birds", enter=False)
+    terminal.wait(lambda screen: "Label for the last message: nice birds" in screen)
+    key(terminal, "Enter")
+    terminal.wait(lambda screen: "Labelled nice birds" in screen)
+    terminal.type("f", enter=False)
+    terminal.wait(lambda screen: "Forked" in screen and "of 4" in screen)
+    terminal.type("q", enter=False)
+    terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
+    check("nice birds" in terminal.run("bough labels heron"), "the label is there", terminal.screen())
+    check("fork" in terminal.run("bough ls"), "the fork is there", terminal.screen())
+    terminal.close()
+
+
+def test_resize_and_stopping_keep_the_picture(folder, bough):
+    terminal = with_sessions(folder, bough, width=120, height=24)
+    terminal.type("bough")
+    terminal.wait(lambda screen: "3 of 3" in screen)
+    terminal.tmux("resize-window", "-x", "60", "-y", "20")
+    screen = terminal.wait(lambda screen: "───" in screen and "An answer about cranes" in screen)
+    check(all(len(line) <= 60 for line in screen.splitlines()), "the picture fits a narrow terminal", screen)
+    terminal.tmux("resize-window", "-x", "40", "-y", "10")
+    screen = terminal.wait(lambda screen: "───" not in screen and "Cranes" in selected(screen))
+    terminal.tmux("resize-window", "-x", "120", "-y", "24")
+    terminal.wait(lambda screen: "│" in screen)
+    key(terminal, "C-z")
+    screen = terminal.wait(lambda screen: "Stopped" in screen)
+    check("Sessions:" not in screen, "the shell has its screen while the picker is stopped", screen)
+    terminal.type("fg")
+    terminal.wait(lambda screen: "Sessions:" in screen and "3 of 3" in screen)
+    key(terminal, "Down")
+    terminal.wait(lambda screen: "鹳" in selected(screen))
+    key(terminal, "C-c")
+    terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
+    screen = terminal.run("echo typed")
+    check("typed" in screen, "the terminal echoes again", screen)
+    terminal.close()
+
+
+def test_the_tree_of_a_chat_moves_the_head_and_brings_a_message_back(folder, bough):
+    terminal = Terminal(folder, bough, width=110, height=30)
+    terminal.type("bough chat")
+    terminal.wait(opened)
+    for text in ["first thing", "second thing"]:
+        terminal.type(text)
+        terminal.wait(lambda screen: f"You said: {text}" in screen and opened(screen))
+    terminal.type("/back")
+    terminal.wait(lambda screen: "back 1 turn" in screen and opened(screen))
+    terminal.type("another thing")
+    terminal.wait(lambda screen: "You said: another thing" in screen and opened(screen))
+    terminal.type("/tree")
+    screen = terminal.wait(lambda screen: "Tree:" in screen and "6 of 6" in screen)
+    check(re.search(r"^  ├ › second thing", screen, re.M) and re.search(r"^  › another thing", screen, re.M), "only the older branch is moved to the right", screen)
+    check("← head" in selected(screen), "the head is selected", screen)
+    terminal.type("second", enter=False)
+    terminal.wait(lambda screen: "second thing" in selected(screen) and "of 6" in screen)
+    key(terminal, "Enter")
+    screen = terminal.wait(lambda screen: screen.rstrip().endswith("› second thing"))
+    check("stays as a branch" in screen, "it says what happened", screen)
+    terminal.type(" again")
+    screen = terminal.wait(lambda screen: "You said: second thing again" in screen and opened(screen))
+    terminal.type("/sessions")
+    terminal.wait(lambda screen: "Sessions:" in screen and "1 of 1" in screen)
+    key(terminal, "C-c")
+    terminal.wait(opened)
+    terminal.close()
+    terminal = Terminal(folder, bough)
+    check(terminal.run("bough branches @last").count("thing") >= 3, "each try is a branch", terminal.screen())
+    terminal.close()
+
+
+def main():
+    if not shutil.which("tmux"):
+        print("picker: tmux is missing, so nothing is tested")
+        sys.exit(77)
+    bough = str(pathlib.Path(sys.argv[1]).resolve())
+    wanted = sys.argv[2:]
+    for name, test in list(globals().items()):
+        if not name.startswith("test_") or (wanted and not any(word in name for word in wanted)):
+            continue
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            test(folder, bough)
+            print(re.sub("_", " ", name), "ok")
+
+
+if __name__ == "__main__":
+    main()
