@@ -28,6 +28,11 @@ struct ChatOptions {
   std::string storeFolder{};  ///< For the lock between processes; empty for a store that is no folder.
   bool askNothing = false;
   std::vector<std::string> allowedCommands{};
+  bool askBeforeChanges = false;  ///< Ask before files of the folder are changed, and show what would change.
+  // For sessions that have none of their own yet:
+  std::string defaultModel{};  ///< Empty: agent::defaultModel().
+  std::string defaultThinking{};
+  std::optional<std::string> defaultSystemPrompt{};  ///< None: the agent's own.
   OnConflict onConflict = OnConflict::Refuse;
   bool makeTitles = false;  ///< Ask the model for a title after the first exchange.
   double compactShare = 0.8;
@@ -43,6 +48,14 @@ struct Instructions {
   std::string text{};                  ///< Goes after the system prompt; empty when there are none.
   std::vector<std::string> files{};    ///< The files that were read, in the order of `text`.
   std::vector<std::string> notices{};  ///< For people: files that were not read, and why.
+};
+
+/// What an undo did.
+struct UndoReport {
+  std::string turnId{};                 ///< What the user had said in that turn.
+  std::vector<std::string> restored{};  ///< Files that hold again what they held before.
+  std::vector<std::string> removed{};   ///< Files that the turn had made.
+  std::vector<std::string> notDone{};   ///< "PATH: why".
 };
 
 /// One thread at a time, but for the token it is cancelled by.
@@ -73,6 +86,11 @@ class Chat {
   /// Finishes a turn that was interrupted; does nothing when there is none.
   Result<TurnReport> resume(ResumeWhat what = ResumeWhat::Own);
   [[nodiscard]] Result<bool> isInterrupted() const { return agent::isInterrupted(store_, at_); }
+
+  /// Puts back the files that `write` and `edit` have changed in the last turn, and tells the model so. A file that was
+  /// changed since, or is outside of the folder, is left alone. Called again, it undoes the turn before. NotFound when
+  /// there is nothing to undo.
+  Result<UndoReport> undoFiles();
 
   /// Changes the model from here on. Returns in one line what the other provider cannot see of the conversation.
   Result<std::string> setModel(const std::string& name);

@@ -73,6 +73,10 @@ class Listener {
   virtual void onEvent(const AgentEvent& event) = 0;
   /// Whether a call may run. None: there is nobody to ask.
   virtual std::optional<bool> allow(const ToolCall& call, const std::string& question) = 0;
+  /// The same with all that is known of the call: what a lasting answer would allow, and what would change.
+  virtual std::optional<bool> allowPrepared(const ToolCall& call, const PreparedCall& prepared) {
+    return allow(call, *prepared.question);
+  }
   virtual RecoveryChoice recover(const UnfinishedToolCall& call) = 0;
 };
 

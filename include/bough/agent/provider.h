@@ -77,11 +77,20 @@ class Provider {
                                               const CancelToken& cancel) = 0;
 };
 
+/// A server of one's own: `NAME/MODEL` then names a model there.
+struct OwnProvider {
+  std::string name{};
+  Dialect dialect = Dialect::OpenaiChat;  ///< The API it speaks.
+  std::string baseUrl{};
+  std::string keyVariable{};  ///< The environment variable that holds its key; empty: it needs none.
+};
+
 struct HttpProviderOptions {
   int attempts = 6;                       ///< In all, the first one included.
   std::uint64_t longestWaitMs = 120'000;  ///< A provider that asks for more is not waited for.
   int connectTimeoutMs = 20'000;
-  int idleTimeoutMs = 300'000;  ///< The longest time without a single byte.
+  int idleTimeoutMs = 300'000;           ///< The longest time without a single byte.
+  std::vector<OwnProvider> providers{};  ///< Besides those that bough knows; a name of theirs takes its place.
 };
 
 /// Reads an environment variable; empty when it is not set. A program that keeps its keys elsewhere gives its own.
@@ -93,6 +102,16 @@ const std::vector<std::string>& providerNames();
 
 /// The model to use when none is named: BOUGH_MODEL, else one whose key is set, else the offline model.
 std::string defaultModel(const Variables& variables = environmentVariable);
+
+/// A provider, and the models of it that are known by name.
+struct UsableProvider {
+  std::string name{};
+  std::vector<std::string> models{};  ///< The suggested one first; `*` at the end stands for any rest.
+  std::string needs{};                ///< What must be set before it can be used; empty: nothing.
+};
+/// All providers, those that can be used first.
+std::vector<UsableProvider> usableProviders(const std::vector<OwnProvider>& own = {},
+                                            const Variables& variables = environmentVariable);
 
 /// The built-in table of models as a file holds it: what BOUGH_MODELS may name a changed copy of (docs/models.md).
 std::string_view modelTableText();

@@ -45,6 +45,8 @@ class Secrets {
 
   /// All that the usual environment variables hold, the passwords of proxies among them.
   static Secrets fromEnvironment();
+  /// From here on the variable of this name holds a key, too: that of a provider of one's own.
+  static void addVariable(const std::string& name);
 
   /// Remembers a key; one that is too short is left out.
   void add(std::string key);
@@ -55,7 +57,7 @@ class Secrets {
   [[nodiscard]] std::string redact(std::string_view text) const;
 
   /// The names of the environment variables that hold keys: tools do not get them.
-  static const std::vector<std::string>& variables();
+  static std::vector<std::string> variables();
 
  private:
   std::vector<std::string> keys_;
@@ -69,12 +71,25 @@ struct ToolEnvironment {
   /// Commands that bash runs without a question: each with further arguments, except dangerous ones, and without shell
   /// syntax (docs/agent.md).
   std::vector<std::string> allowedCommands{};
+  /// Whether `write` and `edit` ask before they change a file of the folder, too. What they would change is shown.
+  bool askBeforeChanges = false;
 };
+
+/// The permission to change files of the working folder.
+inline constexpr std::string_view kChangeFiles = "change files";
 
 /// A call whose arguments were read once: what is asked about is what will be done.
 struct PreparedCall {
   /// What the user has to be asked before it runs; none when nothing. The text names what would happen.
   std::optional<std::string> question{};
+  /// With a question: what a lasting answer to it allows. Calls with equal permissions are covered by one answer.
+  std::string permission{};
+  /// The same in words: "this command".
+  std::string allows{};
+  /// What would change in a file, as lineDiff writes it; may be empty.
+  std::string diff{};
+  /// The file that it changes: the loop keeps a copy of it first.
+  std::optional<Place> changes{};
   /// Does it, at most once.
   std::function<ToolOutcome(const CancelToken&)> run;
 };

@@ -72,6 +72,8 @@ class WorkingFolder {
   [[nodiscard]] static Result<Content> read(const Place& place, std::size_t limitBytes);
   /// Replaces a file, or makes it and its folders: whole or not at all, and on disk when the call returns.
   [[nodiscard]] static Result<void> write(const Place& place, std::string_view bytes);
+  /// Removes a regular file; on disk when the call returns. Fails with NotFound, or InvalidArgument.
+  [[nodiscard]] static Result<void> remove(const Place& place);
 
  private:
   WorkingFolder(std::string root, std::shared_ptr<const Descriptor> folder)

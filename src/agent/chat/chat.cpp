@@ -10,6 +10,7 @@
 #include "agent/chat/turn_lock.h"
 #include "agent/loop/ask_once.h"
 #include "agent/loop/compaction.h"
+#include "agent/loop/file_copies.h"
 #include "agent/loop/interruption.h"
 #include "agent/loop/requests.h"
 #include "agent/loop/tool_runner.h"
@@ -59,12 +60,16 @@ bool isLevel(const std::string& level) {
 
 Result<std::unique_ptr<Chat>> Chat::make(SessionStore& store, Listener& listener, const CancelToken& cancel,
                                          ChatOptions options) {
+  for (const OwnProvider& each : options.http.providers) {
+    if (!each.keyVariable.empty()) Secrets::addVariable(each.keyVariable);
+  }
   auto folder = WorkingFolder::open(options.folder.empty() ? "." : options.folder);
   if (!folder) return std::unexpected(folder.error());
   ToolEnvironment environment{.folder = std::move(*folder),
                               .limits = {},
                               .secrets = Secrets::fromEnvironment(),
-                              .allowedCommands = options.allowedCommands};
+                              .allowedCommands = options.allowedCommands,
+                              .askBeforeChanges = options.askBeforeChanges};
   if (!options.thinkingLevel.empty() && !isLevel(options.thinkingLevel)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is no thinking level", options.thinkingLevel),
                 "use off, low, medium or high");
@@ -108,11 +113,12 @@ Result<void> Chat::chooseModel() {
   auto setup = setupAt(store_, at_);
   if (!setup) return std::unexpected(setup.error());
   const std::string& recorded = setup->model;
-  thinkingLevel_ = setup->thinkingLevel;
+  thinkingLevel_ = recorded.empty() ? options_.defaultThinking : setup->thinkingLevel;
   const std::string wanted = std::exchange(options_.model, {});
   const std::string wantedLevel = std::exchange(options_.thinkingLevel, {});
   const bool asked = !wanted.empty();
-  const std::string name = asked ? wanted : recorded.empty() ? defaultModel() : recorded;
+  const std::string fallback = options_.defaultModel.empty() ? defaultModel() : options_.defaultModel;
+  const std::string name = asked ? wanted : recorded.empty() ? fallback : recorded;
   auto provider = makeProvider(name, options_.http);
   if (!provider && !asked && !recorded.empty()) {
     return fail(
@@ -183,7 +189,7 @@ Result<bool> Chat::recordSetup() {
   const bool first = setup.folder.empty();
   const std::string recordedBase(baseOfPrompt(setup.systemPrompt));
   const std::string base = options_.systemPrompt ? *options_.systemPrompt
-                           : first               ? std::string(kSystemPrompt)
+                           : first               ? options_.defaultSystemPrompt.value_or(std::string(kSystemPrompt))
                                                  : recordedBase;
   const std::string prompt = withoutKeys(composePrompt(base, folder(), instructions_.text));
   if (!first && prompt == setup.systemPrompt) return false;
@@ -267,6 +273,19 @@ Result<ToolOutcome> Chat::runCommand(const std::string& command) {
   const std::string said = fmt::format("I ran this command myself:\n$ {}\n{}", withoutKeys(command), outcome.text);
   BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
   return outcome;
+}
+
+Result<UndoReport> Chat::undoFiles() {
+  BOUGH_TRY(const Held held, hold());
+  BOUGH_TRY(UndoReport report, undoFileChanges(store_, at_, environment_.folder));
+  if (report.restored.empty() && report.removed.empty()) return report;
+  std::string said = "I undid your changes of files in that turn:";
+  for (const std::string& path : report.restored) said += fmt::format("\n{} holds again what it held before", path);
+  for (const std::string& path : report.removed) said += fmt::format("\n{} is removed", path);
+  std::string meta;
+  json::Writer(meta).beginObject().member("undo", report.turnId).endObject();
+  BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
+  return report;
 }
 
 Result<TurnReport> Chat::resume(ResumeWhat what) {

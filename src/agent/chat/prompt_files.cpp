@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "agent/parts/base64.h"
 #include "agent/parts/json_parts.h"
 #include "base/try.h"
 
@@ -34,22 +35,6 @@ std::vector<std::string> namedIn(std::string_view text) {
   return names;
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned three = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      three = (three << 8U) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      out += k > bytes.size() - i ? '=' : kDigits[(three >> (18U - 6U * k)) & 63U];
-    }
-  }
-  return out;
-}
-
 std::string_view mediaTypeOf(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
   if (bytes.starts_with("\xFF\xD8\xFF")) return "image/jpeg";
@@ -64,7 +49,7 @@ std::string mediaBlock(std::string_view type, std::string_view bytes, std::strin
   json::Writer writer(out);
   const bool image = type.starts_with("image/");  // no API has a place for the name of an image
   writer.beginObject().member("type", image ? "image" : "document");
-  writer.member("mediaType", type).member("data", base64(bytes));
+  writer.member("mediaType", type).member("data", toBase64(bytes));
   if (!image) writer.member("name", name);
   writer.endObject();
   return out;

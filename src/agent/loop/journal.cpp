@@ -81,11 +81,13 @@ Result<std::string> Journal::begin(std::string_view type, std::string payload, O
   });
 }
 
-Result<std::string> Journal::startTool(const std::string& toolCallId, const std::string& name) {
+Result<std::string> Journal::startTool(const std::string& toolCallId, const std::string& name,
+                                       std::optional<std::string> copy) {
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject().member("toolCallId", toolCallId).member("name", name).endObject();
   std::vector<Entry> batch;
+  if (copy) batch.push_back(makeEntry(entry_type::kCustom, std::move(*copy)));
   batch.push_back(makeEntry(entry_type::kToolStart, std::move(payload)));
   return appendBehind(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
     if (std::ranges::none_of(others, [&](const Entry& entry) { return concernsCall(entry, toolCallId); })) return {};

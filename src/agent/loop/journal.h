@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,9 @@ class Journal {
   /// The first append of a turn: what others have written since `tailId`, other than labels and titles, is a conflict.
   Result<std::string> begin(std::string_view type, std::string payload, OnConflict onConflict, std::string meta = {});
   /// Says that a tool is about to run. Conflict when another process has started or answered that call meanwhile.
-  Result<std::string> startTool(const std::string& toolCallId, const std::string& name);
+  /// With it goes, in one batch, the payload of a copy of the file that the tool is about to change.
+  Result<std::string> startTool(const std::string& toolCallId, const std::string& name,
+                                std::optional<std::string> copy = {});
 
   /// The next entry continues from this one; what was appended after it stays, as a branch.
   void goBackTo(const std::string& entryId);

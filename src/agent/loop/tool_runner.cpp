@@ -7,6 +7,7 @@
 #include <span>
 #include <thread>
 
+#include "agent/loop/file_copies.h"
 #include "agent/parts/json_parts.h"
 #include "agent/parts/prompts.h"
 #include "base/try.h"
@@ -22,20 +23,21 @@ class Results {
  public:
   Results(const Agent& agent, Journal& journal) : agent_(agent), journal_(journal) {}
 
-  Result<void> start(const ToolCall& call) {
-    auto stored = journal_.startTool(call.id, call.name);
-    if (!stored) return std::unexpected(stored.error());
+  Result<void> start(const ToolCall& call, const std::optional<Place>& changes) {
+    std::optional<std::string> copy;
+    if (changes) copy = fileCopyPayload(call.id, *changes);
+    BOUGH_TRY(const std::string stored, journal_.startTool(call.id, call.name, std::move(copy)));
     tell({.kind = EventKind::ToolStart,
           .text = call.arguments,
-          .entryId = *stored,
+          .entryId = stored,
           .toolCallId = call.id,
           .name = call.name});
     return {};
   }
 
-  Result<void> add(const ToolCall& call, const ToolOutcome& outcome) {
-    auto stored =
-        journal_.append(entry_type::kMessage, resultPayload(call.id, call.name, outcome.text, outcome.isError));
+  Result<void> add(const ToolCall& call, const ToolOutcome& outcome, std::string meta = {}) {
+    auto stored = journal_.append(entry_type::kMessage,
+                                  resultPayload(call.id, call.name, outcome.text, outcome.isError), std::move(meta));
     if (!stored) return std::unexpected(stored.error());
     tell({.kind = EventKind::ToolResult,
           .text = outcome.text,
@@ -64,21 +66,23 @@ class Results {
 struct ReadyCall {
   ToolCall call;
   std::function<ToolOutcome(const CancelToken&)> run;
+  std::optional<Place> changes{};
 };
 
 // Why a call must not run; empty when it may.
 std::string_view obstacle(const Agent& agent, const ToolCall& call, const PreparedCall& prepared) {
   if (agent.cancel.requested()) return kStopped;
   if (agent.options.askNothing || !prepared.question) return {};
-  const auto allowed = agent.listener.allow(call, *prepared.question);
+  const auto allowed = agent.listener.allowPrepared(call, prepared);
   if (!allowed) return agent.cancel.requested() ? kStopped : kNobodyToAsk;
   return *allowed ? std::string_view() : kDenied;
 }
 
 Result<void> runOne(const Agent& agent, Results& results, const ReadyCall& ready) {
   if (agent.cancel.requested()) return results.refuse(ready.call, kStopped);
-  BOUGH_TRY(results.start(ready.call));
-  return results.add(ready.call, ready.run(agent.cancel));
+  BOUGH_TRY(results.start(ready.call, ready.changes));
+  const ToolOutcome outcome = ready.run(agent.cancel);
+  return results.add(ready.call, outcome, ready.changes ? changedFileMeta(*ready.changes) : std::string());
 }
 
 Result<void> runAll(const Agent& agent, Results& results, const std::vector<ReadyCall>& calls) {
@@ -105,7 +109,7 @@ Result<void> runSome(const Agent& agent, Results& results, std::span<const ToolC
     PreparedCall prepared = prepareCall(agent.tools, call, agent.environment);
     const std::string_view why = obstacle(agent, call, prepared);
     if (why.empty()) {
-      ready.push_back({.call = call, .run = std::move(prepared.run)});
+      ready.push_back({.call = call, .run = std::move(prepared.run), .changes = std::move(prepared.changes)});
     } else {
       BOUGH_TRY(results.refuse(call, why));
     }

@@ -46,6 +46,7 @@ class ModelTable {
   /// The row with the longest name that matches; guesses on the safe side for models that no row matches. A router's
   /// prefix (`anthropic/claude-…`) does not count.
   [[nodiscard]] ModelFacts find(std::string_view model) const;
+  [[nodiscard]] const std::vector<ModelFacts>& rows() const { return rows_; }
 
  private:
   std::vector<ModelFacts> rows_;

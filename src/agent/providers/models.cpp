@@ -9,6 +9,7 @@
 #include "agent/providers/http_provider.h"
 #include "agent/providers/offline.h"
 #include "base/try.h"
+#include "bough/agent/tools.h"
 
 namespace bough::agent {
 namespace {
@@ -60,6 +61,31 @@ const std::vector<KnownProvider>& knownProviders() {
   return kProviders;
 }
 
+// Those of the user first: a name of theirs takes the place of ours.
+std::vector<KnownProvider> withOwn(const std::vector<OwnProvider>& own) {
+  std::vector<KnownProvider> all;
+  for (const OwnProvider& each : own) {
+    KnownProvider provider{.name = each.name,
+                           .dialect = each.dialect,
+                           .baseUrl = each.baseUrl,
+                           .baseUrlVariable = {},
+                           .keyVariables = {},
+                           .suggestedModel = {}};
+    if (!each.keyVariable.empty()) provider.keyVariables.push_back(each.keyVariable);
+    all.push_back(std::move(provider));
+  }
+  std::ranges::copy(knownProviders(), std::back_inserter(all));
+  return all;
+}
+
+// How the names of a provider's models begin in the table of models; empty: they can be any.
+std::vector<std::string_view> beginningsOf(std::string_view provider) {
+  if (provider == "anthropic") return {"claude-"};
+  if (provider == "openai" || provider == "openai-chat") return {"gpt-", "o1", "o3", "o4"};
+  if (provider == "gemini") return {"gemini-"};
+  return {};
+}
+
 std::string keyOf(const KnownProvider& provider, const Variables& variables, std::string* variable = nullptr) {
   for (const std::string& name : provider.keyVariables) {
     if (std::string key = variables(name); !key.empty()) {
@@ -99,14 +125,18 @@ const std::vector<std::string>& providerNames() {
   return kNames;
 }
 
-Result<Endpoint> findEndpoint(const std::string& name, const Variables& variables) {
+Result<Endpoint> findEndpoint(const std::string& name, const Variables& variables,
+                              const std::vector<OwnProvider>& own) {
   const std::size_t slash = name.find('/');
   const std::string provider = name.substr(0, slash);
-  const auto found = std::ranges::find(knownProviders(), provider, &KnownProvider::name);
-  if (slash == std::string::npos || slash + 1 == name.size() || found == knownProviders().end() || !isCleanText(name)) {
+  const std::vector<KnownProvider> known = withOwn(own);
+  const auto found = std::ranges::find(known, provider, &KnownProvider::name);
+  if (slash == std::string::npos || slash + 1 == name.size() || found == known.end() || !isCleanText(name)) {
+    std::vector<std::string> names = providerNames();
+    for (const OwnProvider& each : own) names.push_back(each.name);
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not the name of a model", name),
                 fmt::format("write PROVIDER/MODEL, for example {}/{}; the providers are {}", knownProviders()[0].name,
-                            knownProviders()[0].suggestedModel, fmt::join(providerNames(), ", ")));
+                            knownProviders()[0].suggestedModel, fmt::join(names, ", ")));
   }
   Endpoint endpoint{.provider = provider, .model = name.substr(slash + 1), .dialect = found->dialect};
   endpoint.key = keyOf(*found, variables, &endpoint.keyVariable);
@@ -121,7 +151,8 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
   }
   BOUGH_TRY(const ModelTable table, ModelTable::read(variables("BOUGH_MODELS")));
   endpoint.facts = table.find(endpoint.model);
-  const std::string url = variables(std::string(found->baseUrlVariable));
+  const std::string url =
+      found->baseUrlVariable.empty() ? std::string() : variables(std::string(found->baseUrlVariable));
   endpoint.baseUrl = url.empty() ? std::string(found->baseUrl) : url;
   if (provider == "ollama") endpoint.baseUrl = ollamaUrl(endpoint.baseUrl);
   return endpoint;
@@ -139,10 +170,32 @@ std::string defaultModel(const Variables& variables) {
   return std::string(kOfflineModel);
 }
 
+std::vector<UsableProvider> usableProviders(const std::vector<OwnProvider>& own, const Variables& variables) {
+  const auto table = ModelTable::read(variables("BOUGH_MODELS"));
+  std::vector<UsableProvider> out = {{.name = "offline", .models = {"echo"}}};
+  for (const KnownProvider& provider : withOwn(own)) {
+    UsableProvider usable{.name = std::string(provider.name)};
+    if (!provider.suggestedModel.empty()) usable.models.emplace_back(provider.suggestedModel);
+    for (const ModelFacts& row : table ? table->rows() : ModelTable::builtIn().rows()) {
+      const auto begins = [&](std::string_view text) { return row.name.starts_with(text); };
+      if (std::ranges::any_of(beginningsOf(provider.name), begins)) usable.models.push_back(row.name);
+    }
+    if (!provider.keyVariables.empty() && keyOf(provider, variables).empty()) {
+      usable.needs = fmt::format("{}", fmt::join(provider.keyVariables, " or "));
+    }
+    out.push_back(std::move(usable));
+  }
+  std::ranges::stable_partition(out, [](const UsableProvider& each) { return each.needs.empty(); });
+  return out;
+}
+
 Result<std::unique_ptr<Provider>> makeProvider(const std::string& name, const HttpProviderOptions& options,
                                                const Variables& variables) {
   if (name == kOfflineModel || name == "offline") return makeOfflineProvider();
-  auto endpoint = findEndpoint(name, variables);
+  for (const OwnProvider& each : options.providers) {
+    if (!each.keyVariable.empty()) Secrets::addVariable(each.keyVariable);
+  }
+  auto endpoint = findEndpoint(name, variables, options.providers);
   if (!endpoint) return std::unexpected(endpoint.error());
   return makeHttpProvider(std::move(*endpoint), Secrets::fromEnvironment(), options);
 }

@@ -10,6 +10,7 @@ namespace bough::agent {
 
 /// Fails with InvalidArgument when the provider is unknown, its key is missing, or the table of models that
 /// BOUGH_MODELS names cannot be used; the hint says what to set.
-Result<Endpoint> findEndpoint(const std::string& name, const Variables& variables = environmentVariable);
+Result<Endpoint> findEndpoint(const std::string& name, const Variables& variables = environmentVariable,
+                              const std::vector<OwnProvider>& own = {});
 
 }  // namespace bough::agent

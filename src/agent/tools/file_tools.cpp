@@ -13,6 +13,7 @@
 #include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
 #include "base/system/file_io.h"
+#include "base/try.h"
 
 namespace bough::agent {
 namespace {
@@ -40,8 +41,6 @@ Result<std::string> stringArgument(const std::string& arguments, const char* nam
 
 using RunAtPlace = ToolOutcome (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
 
-// The path is resolved here and nowhere else. What is inside the working folder needs no question; what leads out of it
-// is asked for by the name of where it really leads.
 // Hooks and settings in there run programs the next time somebody uses git.
 bool isBelowGit(std::string path, std::string_view folder) {
   path.erase(0, std::min(path.size(), folder.size()));
@@ -50,8 +49,10 @@ bool isBelowGit(std::string path, std::string_view folder) {
   return (path + "/").find("/.git/") != std::string::npos;
 }
 
+// The path is resolved here and nowhere else. What is inside the working folder needs no question; what leads out of it
+// is asked for by the name of where it really leads.
 PreparedCall prepareAtPlace(const char* what, const std::string& arguments, const ToolEnvironment& environment,
-                            RunAtPlace run, bool changes, const char* otherwise = nullptr) {
+                            RunAtPlace run, const char* otherwise = nullptr) {
   auto path = stringArgument(arguments, "path");
   if (!path && otherwise != nullptr && !json::findMember(arguments, "path")) path = otherwise;
   if (!path) return failedCall(path.error());
@@ -61,11 +62,60 @@ PreparedCall prepareAtPlace(const char* what, const std::string& arguments, cons
   if (!place->inside) {
     prepared.question =
         fmt::format("{} {}, which is outside of {}", what, visibleText(place->path), environment.folder.path());
-  } else if (changes && isBelowGit(place->path, environment.folder.path())) {
-    prepared.question = fmt::format("{} {}, which git may run or obey", what, visibleText(place->path));
+    prepared.permission = *prepared.question;
+    prepared.allows = "exactly this";
   }
   prepared.run = [run, arguments, place = std::move(*place), limits = environment.limits](const CancelToken&) {
     return run(arguments, place, limits);
+  };
+  return prepared;
+}
+
+// What a call would make of a file.
+struct FileChange {
+  std::optional<std::string> before{};  // none: there is no such file
+  std::string after{};
+};
+using PlanChange = Result<FileChange> (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
+
+ToolOutcome applyChange(const FileChange& change, const Place& place) {
+  if (const auto written = WorkingFolder::write(place, change.after); !written) return failed(written.error());
+  if (!change.before) return {.text = fmt::format("made {} with {} bytes", place.path, change.after.size())};
+  return {.text = fmt::format("wrote {} bytes to {}\n{}", change.after.size(), place.path,
+                              lineDiff(*change.before, change.after))};
+}
+
+// What is asked about is what is done: a whole file that changed after the question is not replaced.
+constexpr std::string_view kChangedMeanwhile =
+    "the file was changed after the user was asked; nothing was done; read it again";
+
+PreparedCall prepareChange(const char* what, const std::string& arguments, const ToolEnvironment& environment,
+                           PlanChange plan, bool wholeFile) {
+  PreparedCall prepared = prepareAtPlace(what, arguments, environment, nullptr);
+  const auto path = stringArgument(arguments, "path");
+  auto place = path ? environment.folder.resolve(*path) : Result<Place>(std::unexpected(path.error()));
+  if (!place) return prepared;  // it fails with the reason
+  if (place->inside && isBelowGit(place->path, environment.folder.path())) {
+    prepared.question = fmt::format("{} {}, which git may run or obey", what, visibleText(place->path));
+    prepared.permission = *prepared.question;
+    prepared.allows = "exactly this";
+  } else if (place->inside && environment.askBeforeChanges) {
+    prepared.question = fmt::format("{} {}", what, visibleText(place->path));
+    prepared.permission = kChangeFiles;
+    prepared.allows = "every change of files in " + environment.folder.path();
+  }
+  const auto change = prepared.question ? plan(arguments, *place, environment.limits) : Result<FileChange>();
+  if (!change) return failedCall(change.error());
+  if (prepared.question) prepared.diff = visibleText(lineDiff(change->before.value_or(""), change->after));
+  const bool mustMatch = wholeFile && prepared.question.has_value();
+  prepared.changes = *place;
+  prepared.run = [plan, arguments, mustMatch, asked = change->before, place = std::move(*place),
+                  limits = environment.limits](const CancelToken&) -> ToolOutcome {
+    const std::lock_guard lock(changing);
+    const auto now = plan(arguments, place, limits);
+    if (!now) return failed(now.error());
+    if (mustMatch && now->before != asked) return failed(std::string(kChangedMeanwhile));
+    return applyChange(*now, place);
   };
   return prepared;
 }
@@ -108,35 +158,30 @@ ToolOutcome runRead(const std::string& arguments, const Place& place, const Tool
   return someLines(*content, first, count, limits.outputBytes);
 }
 
-ToolOutcome runWrite(const std::string& arguments, const Place& place, const ToolLimits& limits) {
-  const auto text = stringArgument(arguments, "content");
-  if (!text) return failed(text.error());
-  const std::lock_guard lock(changing);
-  const auto old = WorkingFolder::read(place, limits.fileBytes);
-  if (const auto written = WorkingFolder::write(place, *text); !written) return failed(written.error());
-  if (!old) return {.text = fmt::format("made {} with {} bytes", place.path, text->size())};
-  return {.text = fmt::format("wrote {} bytes to {}\n{}", text->size(), place.path, lineDiff(old->bytes, *text))};
+Result<FileChange> planWrite(const std::string& arguments, const Place& place, const ToolLimits& limits) {
+  BOUGH_TRY(std::string text, stringArgument(arguments, "content"));
+  auto old = WorkingFolder::read(place, limits.fileBytes);
+  return FileChange{.before = old ? std::optional(std::move(old->bytes)) : std::nullopt, .after = std::move(text)};
 }
 
-ToolOutcome runEdit(const std::string& arguments, const Place& place, const ToolLimits& limits) {
-  const auto oldText = stringArgument(arguments, "oldText");
-  if (!oldText) return failed(oldText.error());
-  const auto newText = stringArgument(arguments, "newText");
-  if (!newText) return failed(newText.error());
-  const std::lock_guard lock(changing);
-  const auto content = WorkingFolder::read(place, limits.fileBytes);
-  if (!content) return failed(content.error());
-  if (content->bytes.size() < content->sizeBytes) return failed("the file is too large to be edited");
-  const std::size_t at = oldText->empty() ? std::string::npos : content->bytes.find(*oldText);
-  if (at == std::string::npos)
-    return failed(fmt::format("{} does not hold that text; nothing was changed", place.path));
-  if (content->bytes.find(*oldText, at + 1) != std::string::npos) {
-    return failed(fmt::format("{} holds that text more than once; give more of what stands around it", place.path));
+Result<FileChange> planEdit(const std::string& arguments, const Place& place, const ToolLimits& limits) {
+  BOUGH_TRY(const std::string oldText, stringArgument(arguments, "oldText"));
+  BOUGH_TRY(const std::string newText, stringArgument(arguments, "newText"));
+  BOUGH_TRY(auto content, WorkingFolder::read(place, limits.fileBytes));
+  if (content.bytes.size() < content.sizeBytes) {
+    return fail(ErrorCode::InvalidArgument, "the file is too large to be edited");
   }
-  std::string changed = content->bytes;
-  changed.replace(at, oldText->size(), *newText);
-  if (const auto written = WorkingFolder::write(place, changed); !written) return failed(written.error());
-  return {.text = fmt::format("changed {}\n{}", place.path, lineDiff(content->bytes, changed))};
+  const std::size_t at = oldText.empty() ? std::string::npos : content.bytes.find(oldText);
+  if (at == std::string::npos) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} does not hold that text; nothing was changed", place.path));
+  }
+  if (content.bytes.find(oldText, at + 1) != std::string::npos) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} holds that text more than once; give more of what stands around it", place.path));
+  }
+  std::string changed = content.bytes;
+  changed.replace(at, oldText.size(), newText);
+  return FileChange{.before = std::move(content.bytes), .after = std::move(changed)};
 }
 
 ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {
@@ -175,7 +220,7 @@ Tool readTool() {
                         R"("limit":{"type":"integer","description":"How many lines"}},"required":["path"]})",
           .safeToRepeat = true,
           .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
-            return prepareAtPlace("read", arguments, environment, runRead, /*changes=*/false);
+            return prepareAtPlace("read", arguments, environment, runRead);
           }};
 }
 
@@ -187,7 +232,7 @@ Tool writeTool() {
               R"("content":{"type":"string","description":"All of its text"}},"required":["path","content"]})",
           .safeToRepeat = true,
           .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
-            return prepareAtPlace("write to", arguments, environment, runWrite, /*changes=*/true);
+            return prepareChange("write to", arguments, environment, planWrite, /*wholeFile=*/true);
           }};
 }
 
@@ -200,7 +245,7 @@ Tool editTool() {
                         R"("required":["path","oldText","newText"]})",
           .safeToRepeat = false,
           .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
-            return prepareAtPlace("change", arguments, environment, runEdit, /*changes=*/true);
+            return prepareChange("change", arguments, environment, planEdit, /*wholeFile=*/false);
           }};
 }
 
@@ -211,7 +256,7 @@ Tool lsTool() {
                         R"(left out: the working folder"}}})",
           .safeToRepeat = true,
           .prepare = [](const std::string& arguments, const ToolEnvironment& environment) {
-            return prepareAtPlace("list", arguments, environment, runLs, /*changes=*/false, ".");
+            return prepareAtPlace("list", arguments, environment, runLs, ".");
           }};
 }
 

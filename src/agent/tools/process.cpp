@@ -57,10 +57,11 @@ class Excerpt {
 
 std::vector<char*> environmentWithoutKeys() {
   std::vector<char*> out;
+  const std::vector<std::string> keys = Secrets::variables();
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view entry(*each);
     const std::string_view name = entry.substr(0, entry.find('='));
-    if (std::ranges::find(Secrets::variables(), name) == Secrets::variables().end()) out.push_back(*each);
+    if (std::ranges::find(keys, name) == keys.end()) out.push_back(*each);
   }
   out.push_back(nullptr);
   return out;

@@ -77,6 +77,8 @@ PreparedCall prepareGrep(const std::string& arguments, const ToolEnvironment& en
   if (!place->inside) {
     prepared.question =
         fmt::format("search {}, which is outside of {}", visibleText(place->path), environment.folder.path());
+    prepared.permission = *prepared.question;
+    prepared.allows = "exactly this";
   }
   prepared.run = [arguments, &environment, place = std::move(*place)](const CancelToken& cancel) {
     return grepAt(arguments, place, environment, cancel);
@@ -109,6 +111,8 @@ PreparedCall prepareBash(const std::string& arguments, const ToolEnvironment& en
   PreparedCall prepared;
   if (!isAllowedCommand(*command, environment.allowedCommands)) {
     prepared.question = commandQuestion(*command, environment.allowedCommands);
+    prepared.permission = "run " + *command;
+    prepared.allows = "this command";
   }
   prepared.run = [command = *command, time, &environment](const CancelToken& cancel) {
     return runBash(command, time, environment, cancel);

@@ -1,7 +1,9 @@
 #include "agent/tools/credentials.h"
 #include "bough/agent/tools.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 namespace bough::agent {
 namespace {
@@ -15,13 +17,26 @@ std::string_view credentialsIn(std::string_view url) {
   return at == std::string_view::npos ? std::string_view() : url.substr(0, at + 1);
 }
 
+std::mutex variablesMutex;
+
+std::vector<std::string>& variableNames() {
+  static std::vector<std::string> names = {"ANTHROPIC_API_KEY",   "OPENAI_API_KEY",     "GEMINI_API_KEY",
+                                           "GOOGLE_API_KEY",      "OPENROUTER_API_KEY", "OLLAMA_API_KEY",
+                                           "ANTHROPIC_AUTH_TOKEN"};
+  return names;
+}
+
 }  // namespace
 
-const std::vector<std::string>& Secrets::variables() {
-  static const std::vector<std::string> kNames = {"ANTHROPIC_API_KEY",   "OPENAI_API_KEY",     "GEMINI_API_KEY",
-                                                  "GOOGLE_API_KEY",      "OPENROUTER_API_KEY", "OLLAMA_API_KEY",
-                                                  "ANTHROPIC_AUTH_TOKEN"};
-  return kNames;
+std::vector<std::string> Secrets::variables() {
+  const std::lock_guard lock(variablesMutex);
+  return variableNames();
+}
+
+void Secrets::addVariable(const std::string& name) {
+  const std::lock_guard lock(variablesMutex);
+  auto& names = variableNames();
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
 Secrets Secrets::fromEnvironment() {

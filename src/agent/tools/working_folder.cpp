@@ -160,4 +160,13 @@ Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {
   return syncFolders(place);
 }
 
+Result<void> WorkingFolder::remove(const Place& place) {
+  BOUGH_TRY(openFile(place));  // only regular files
+  BOUGH_TRY(const auto folder, openParent(place, /*make=*/false));
+  if (::unlinkat(folder->get(), place.names.back().c_str(), 0) != 0) {
+    return std::unexpected(systemError(errno, "remove", place.path));
+  }
+  return syncFolders(place);
+}
+
 }  // namespace bough::agent

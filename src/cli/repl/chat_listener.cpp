@@ -5,6 +5,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/text/text.h"
+#include "cli/definition/settings.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -103,15 +104,24 @@ void TextListener::onEvent(const AgentEvent& event) {
 }
 
 std::optional<bool> TextListener::allow(const agent::ToolCall& call, const std::string& question) {
-  if (always_.contains(question)) return true;
+  return allowPrepared(call, {.question = question, .permission = question, .allows = "exactly this", .run = {}});
+}
+
+std::optional<bool> TextListener::allowPrepared(const agent::ToolCall&, const agent::PreparedCall& prepared) {
+  if (allowed_.contains(prepared.permission)) return true;
   endText();
-  const std::string offer = call.name == "bash" ? ", [a]lways this command" : "";
-  const auto answer =
-      ask_(fmt::format("{}\n  allow it? [y]es, [n]o{}: ", styled(Style::Bold, text::printableLines(question)), offer));
+  std::string question = styled(Style::Bold, text::printableLines(*prepared.question)) + "\n";
+  if (!prepared.diff.empty()) question += styledDiff(text::printableLines(prepared.diff));
+  question += fmt::format("  allow it? [y]es once, [n]o; {}: [s] in this session", prepared.allows);
+  if (!folder_.empty()) question += ", [a]lways here";
+  const auto answer = ask_(question + ": ");
   if (!answer) return std::nullopt;
-  const bool always = call.name == "bash" && *answer == "a";
-  if (always) always_.insert(question);
-  return *answer == "y" || *answer == "yes" || always;
+  const bool always = *answer == "a" && !folder_.empty();
+  if (always || *answer == "s") allowed_.insert(prepared.permission);
+  if (always) {
+    if (const auto saved = allowInFolder(folder_, prepared.permission); !saved) printError(saved.error(), false);
+  }
+  return *answer == "y" || *answer == "yes" || *answer == "s" || always;
 }
 
 agent::RecoveryChoice TextListener::recover(const UnfinishedToolCall& call) {

@@ -18,9 +18,12 @@ using Ask = std::function<std::optional<std::string>(const std::string& question
 /// For people. The answer goes to stdout; on a terminal what happens besides too, else to stderr.
 class TextListener final : public agent::Listener {
  public:
-  explicit TextListener(Ask ask) : ask_(std::move(ask)) {}
+  /// `folder` is where a lasting permission holds; `allowed` are permissions that hold already.
+  explicit TextListener(Ask ask, std::string folder = {}, std::set<std::string> allowed = {})
+      : ask_(std::move(ask)), folder_(std::move(folder)), allowed_(std::move(allowed)) {}
   void onEvent(const agent::AgentEvent& event) override;
   std::optional<bool> allow(const agent::ToolCall& call, const std::string& question) override;
+  std::optional<bool> allowPrepared(const agent::ToolCall& call, const agent::PreparedCall& prepared) override;
   agent::RecoveryChoice recover(const UnfinishedToolCall& call) override;
 
  private:
@@ -32,7 +35,8 @@ class TextListener final : public agent::Listener {
   MarkdownPrinter markdown_;
   bool inText_ = false;
   bool inThinking_ = false;
-  std::set<std::string> always_;  // questions that were answered with "always"
+  std::string folder_;
+  std::set<std::string> allowed_;  ///< Permissions that need no question any more.
 };
 
 /// Every event is one line: {"schema":1,"event":…}.

@@ -151,7 +151,8 @@ Result<ExitCode> runPipedChat(const Context& context, const ChatRequest& request
   JsonListener jsonListener;
   const CancelOnSignal signals;
   Input input(UINT64_MAX, [&] { return signals.token().requested(); });
-  TextListener textListener([&](const std::string& question) { return askOnTerminal(input, question); });
+  TextListener textListener([&](const std::string& question) { return askOnTerminal(input, question); }, request.folder,
+                            request.allowed);
   agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
   BOUGH_TRY(auto opened, openChat(context, request.options, request.choice, listener, signals.token()));
   printOpened(opened, context.json);

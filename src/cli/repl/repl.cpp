@@ -64,10 +64,11 @@ class Questions {
 
 class Repl {
  public:
-  Repl(const Context& context, const agent::ChatOptions& options)
+  Repl(const Context& context, const ChatRequest& request)
       : context_(context),
-        options_(withTitles(options)),
-        listener_([this](const std::string& question) { return questions_.ask(question, signals_.token()); }) {}
+        options_(withTitles(request.options)),
+        listener_([this](const std::string& question) { return questions_.ask(question, signals_.token()); },
+                  request.folder, request.allowed) {}
 
   Result<ExitCode> run(const ChatChoice& choice, const std::string& prompt) {
     BOUGH_TRY(opened_, openChat(context_, options_, choice, listener_, signals_.token()));
@@ -198,9 +199,8 @@ class Repl {
 
 }  // namespace
 
-Result<ExitCode> runRepl(const Context& context, const agent::ChatOptions& options, const ChatChoice& choice,
-                         const std::string& prompt) {
-  return Repl(context, options).run(choice, prompt);
+Result<ExitCode> runRepl(const Context& context, const ChatRequest& request) {
+  return Repl(context, request).run(request.choice, request.prompt);
 }
 
 }  // namespace bough::cli

@@ -3,12 +3,10 @@
 
 #include "bough/agent/chat.h"
 #include "cli/definition/command.h"
-#include "cli/repl/chat_session.h"
+#include "cli/repl/start_chat.h"
 
 namespace bough::cli {
 
-/// `prompt` is said first; it may be empty.
-Result<ExitCode> runRepl(const Context& context, const agent::ChatOptions& options, const ChatChoice& choice,
-                         const std::string& prompt);
+Result<ExitCode> runRepl(const Context& context, const ChatRequest& request);
 
 }  // namespace bough::cli

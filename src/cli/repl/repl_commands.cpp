@@ -1,6 +1,7 @@
 #include "cli/repl/repl_commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -19,6 +20,7 @@
 #include "cli/terminal/picker.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/price_file.h"
 
 namespace bough::cli {
 
@@ -117,6 +119,7 @@ const std::vector<ReplCommands::Row>& ReplCommands::rows() {
       {"/name", "TITLE", "give this session a title", false, &ReplCommands::name},
       {"/search", "WORDS", "search all sessions", false, &ReplCommands::search},
       {"/model", "[NAME]", "show or change the model: PROVIDER/MODEL", true, &ReplCommands::changeModel},
+      {"/undo", "", "put back the files that the last turn has changed with write and edit", true, &ReplCommands::undo},
       {"/thinking", "LEVEL", "off, low, medium or high", true, &ReplCommands::changeThinking},
       {"/compact", "[KEEP]", "replace the older part of the context by a summary that holds KEEP", false,
        &ReplCommands::compact},
@@ -161,7 +164,8 @@ void ReplCommands::showOpened() {
 void ReplCommands::showStatus(const agent::TurnReport& report) {
   const Usage& usage = report.totals.usage;
   const std::string model = chat().model().substr(chat().model().find('/') + 1);
-  const auto cost = PriceTable::builtIn().cost(model, usage);
+  const auto prices = readPrices("");
+  const auto cost = (prices ? *prices : PriceTable::builtIn()).cost(model, usage);
   costUsd_ += cost.value_or(0);
   costKnown_ = costKnown_ && (cost || chat().model().starts_with("offline/"));
   const std::uint64_t window = std::max<std::uint64_t>(chat().windowTokens(), 1);
@@ -290,10 +294,37 @@ Result<void> ReplCommands::label(const std::string& words) {
   return runCommandLine({"label", chat().sessionId(), words});
 }
 
+// Providers that can be used, with the models that are known by name; then what the others need.
+void ReplCommands::printModels() const {
+  for (const agent::UsableProvider& each : agent::usableProviders(chat().options().http.providers)) {
+    if (!each.needs.empty()) {
+      printLine(styled(Style::Dim, fmt::format("  {:<12} needs {}", each.name, each.needs)));
+      continue;
+    }
+    const std::string models =
+        each.models.empty() ? "any model of that server" : fmt::format("{}", fmt::join(each.models, ", "));
+    std::string mark = fmt::format("  {:<12} ", each.name);
+    for (const std::string& line : wrapped(models, std::max<std::size_t>(terminalWidth(), 40) - 16)) {
+      printLine(mark + line);
+      mark = std::string(15, ' ');
+    }
+  }
+  printLine(styled(Style::Dim, "/model PROVIDER/MODEL changes it"));
+}
+
+Result<void> ReplCommands::undo(const std::string&) {
+  BOUGH_TRY(const auto report, chat().undoFiles());
+  for (const std::string& path : report.restored) printLine("restored " + text::printable(path));
+  for (const std::string& path : report.removed) printLine("removed " + text::printable(path));
+  for (const std::string& each : report.notDone) printLine("left as it is: " + text::printable(each));
+  return {};
+}
+
 Result<void> ReplCommands::changeModel(const std::string& words) {
   if (words.empty()) {
     printLine(fmt::format("{}{}", chat().model(),
                           chat().thinkingLevel().empty() ? "" : ", thinking " + chat().thinkingLevel()));
+    printModels();
     return {};
   }
   BOUGH_TRY(auto line, chat().setModel(words));
@@ -394,8 +425,8 @@ Completion ReplCommands::complete(std::string_view line) {
       for (const SessionLabel& each : *labels) keepMatching(out, word, each.name);
     }
   } else if (name == "/model") {
-    for (const std::string& provider : agent::providerNames()) {
-      keepMatching(out, word, provider == "offline" ? "offline/echo" : provider + "/");
+    for (const agent::UsableProvider& each : agent::usableProviders(chat().options().http.providers)) {
+      keepMatching(out, word, each.name == "offline" ? "offline/echo" : each.name + "/");
     }
   } else if (name == "/thinking") {
     for (const char* level : {"off", "low", "medium", "high"}) keepMatching(out, word, level);

@@ -52,11 +52,13 @@ class ReplCommands {
   Result<void> search(const std::string& words);
   Result<void> changeModel(const std::string& words);
   Result<void> changeThinking(const std::string& words);
+  Result<void> undo(const std::string& words);
   Result<void> compact(const std::string& words);
   Result<void> showCost(const std::string& words);
   Result<void> exportTo(const std::string& words);
   Result<void> help(const std::string& words);
 
+  void printModels() const;
   Result<void> open(const std::string& sessionId);
   Result<std::string> findSession(const std::string& name);
   Result<void> runCommandLine(std::vector<std::string> words) const;

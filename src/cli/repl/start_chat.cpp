@@ -1,6 +1,12 @@
 #include "cli/repl/start_chat.h"
 
+#include <fmt/format.h>
+
+#include <fstream>
+
 #include "base/try.h"
+#include "bough/agent/working_folder.h"
+#include "cli/definition/settings.h"
 #include "cli/names/catalog_view.h"
 #include "cli/repl/repl.h"
 #include "cli/repl/session_picker.h"
@@ -28,12 +34,52 @@ std::vector<std::string> userInstructions() {
   return files;
 }
 
+// What the command line says comes first. The model of the settings is for sessions that have used none; so is
+// BOUGH_MODEL, which comes before it.
+Result<void> applySettings(const Settings& settings, ChatRequest& request) {
+  agent::ChatOptions& options = request.options;
+  if (variable("BOUGH_MODEL").empty()) options.defaultModel = settings.model;
+  options.defaultThinking = settings.thinking;
+  if (!options.systemPrompt && !settings.system.empty()) {
+    BOUGH_TRY(options.defaultSystemPrompt, textOrFile(settings.system, "the setting system"));
+  }
+  options.http.providers = settings.providers;
+  BOUGH_TRY(const auto folder, agent::WorkingFolder::open(options.folder.empty() ? "." : options.folder));
+  request.folder = folder.path();
+  for (const std::string& each : settings.commands) options.allowedCommands.push_back(each);
+  const auto here = settings.folders.find(folder.path());
+  if (here == settings.folders.end()) return {};
+  for (const std::string& each : here->second.commands) options.allowedCommands.push_back(each);
+  request.allowed.insert(here->second.exactly.begin(), here->second.exactly.end());
+  return {};
+}
+
 }  // namespace
+
+// `@FILE` is what that file holds.
+Result<std::string> textOrFile(const std::string& given, const std::string& name) {
+  if (!given.starts_with('@')) return given;
+  constexpr std::size_t kMost = std::size_t{1} << 20;
+  const bool atHome = given.starts_with("@~/");
+  const std::string path = atHome ? variable("HOME") + given.substr(2) : given.substr(1);
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMost + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad()) {
+    return fail(ErrorCode::NotFound, fmt::format("cannot read {}", path),
+                fmt::format("{} takes a text, or @ and a file", name));
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMost) return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 1 MiB", path));
+  return text;
+}
 
 Result<ExitCode> startChat(const Context& context, ChatRequest request) {
   const std::string location = context.resolvedLocation();
   if (!context.backend && !isPostgresLocation(location)) request.options.storeFolder = location;
   request.options.userInstructions = userInstructions();
+  BOUGH_TRY(const Settings settings, readSettings());
+  BOUGH_TRY(applySettings(settings, request));
   const bool interactive =
       !request.promptOnly && !request.finishOnly && !context.json && stdinIsTerminal() && stdoutIsTerminal();
   if (request.choice.pick) {
@@ -46,7 +92,8 @@ Result<ExitCode> startChat(const Context& context, ChatRequest request) {
     if (!chosen) return kDone;
     request.choice.session = std::move(*chosen);
   }
-  if (interactive) return runRepl(context, request.options, request.choice, request.prompt);
+  request.options.askBeforeChanges = interactive && !request.allowed.contains(std::string(agent::kChangeFiles));
+  if (interactive) return runRepl(context, request);
   request.choice.exact = true;
   return runPipedChat(context, request);
 }

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+
+#include "base/try.h"
+#include "cli/definition/settings.h"
 
 namespace bough::cli {
 
@@ -16,10 +20,27 @@ Option pricesOption(std::string& path) {
           .value = "FILE"};
 }
 
+namespace {
+
+// The built-in table with what the settings say of single models.
+Result<PriceTable> pricesOfSettings() {
+  BOUGH_TRY(const Settings settings, readSettings());
+  if (settings.prices.empty()) return PriceTable::builtIn();
+  BOUGH_TRY(const PriceTable own, PriceTable::parse(settings.prices));
+  std::string lines = settings.prices;
+  for (const ModelPrice& each : PriceTable::builtIn().prices()) {
+    if (std::ranges::find(own.prices(), each.model, &ModelPrice::model) != own.prices().end()) continue;
+    lines += fmt::format("{} {} {} {} {}\n", each.model, each.input, each.output, each.cacheRead, each.cacheWrite);
+  }
+  return PriceTable::parse(lines);
+}
+
+}  // namespace
+
 Result<PriceTable> readPrices(const std::string& path) {
   const char* named = std::getenv("BOUGH_PRICES");
   const std::string chosen = !path.empty() ? path : named == nullptr ? "" : named;
-  if (chosen.empty()) return PriceTable::builtIn();
+  if (chosen.empty()) return pricesOfSettings();
   std::ifstream file(chosen, std::ios::binary);
   if (!file) {
     return fail(ErrorCode::NotFound, fmt::format("cannot read the price file {}", chosen),

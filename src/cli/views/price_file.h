@@ -10,7 +10,8 @@ namespace bough::cli {
 
 /// `--prices FILE`.
 Option pricesOption(std::string& path);
-/// The table in `path`, else in the file that BOUGH_PRICES names, else the one that comes with bough.
+/// The table in `path`, else in the file that BOUGH_PRICES names, else the one that comes with bough, changed by the
+/// settings of the user.
 Result<PriceTable> readPrices(const std::string& path);
 
 /// 1234567 as "1,234,567".

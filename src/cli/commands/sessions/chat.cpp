@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
-#include <fstream>
 
 #include "base/try.h"
 #include "cli/commands/commands.h"
@@ -33,22 +32,6 @@ Result<double> compactShare(const std::string& text) {
               "give a percentage of the context window of the model; 0 means never");
 }
 
-// `@FILE` is what that file holds.
-Result<std::string> textOrFile(const std::string& given) {
-  if (!given.starts_with('@')) return given;
-  constexpr std::size_t kMost = std::size_t{1} << 20;
-  const std::string path = given.substr(1);
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMost + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad()) {
-    return fail(ErrorCode::NotFound, fmt::format("cannot read {}", path), "--system takes a text, or @ and a file");
-  }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMost) return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 1 MiB", path));
-  return text;
-}
-
 Result<void> chooseSession(Options& options) {
   ChatChoice& choice = options.request.choice;
   const int ways = (choice.session.empty() ? 0 : 1) + (options.resume.empty() ? 0 : 1) + (choice.last ? 1 : 0) +
@@ -71,7 +54,7 @@ Result<ExitCode> run(const Context& context, Options& options) {
   request.options.onConflict = options.onConflict == "branch" ? agent::OnConflict::Branch : agent::OnConflict::Refuse;
   BOUGH_TRY(request.options.compactShare, compactShare(options.compactAt));
   if (!options.system.empty()) {
-    BOUGH_TRY(request.options.systemPrompt, textOrFile(options.system));
+    BOUGH_TRY(request.options.systemPrompt, textOrFile(options.system, "--system"));
   }
   request.promptOnly = !request.prompt.empty();
   if (request.promptOnly && !options.words.empty()) {

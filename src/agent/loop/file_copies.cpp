@@ -1,0 +1,145 @@
+#include "agent/loop/file_copies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <ranges>
+#include <set>
+
+#include "agent/loop/interruption.h"
+#include "agent/loop/journal.h"
+#include "agent/parts/base64.h"
+#include "agent/parts/json_parts.h"
+#include "base/bytes/sha256.h"
+#include "base/try.h"
+
+namespace bough::agent {
+namespace {
+
+constexpr std::string_view kCopyKind = "file_copy";
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // as much as the tools change
+
+struct Copy {
+  bool existed = false;
+  bool notCopied = false;
+  std::string bytes{};
+};
+
+// What a turn did to a file.
+struct ChangedFile {
+  std::optional<Copy> before{};       // the oldest copy
+  std::set<std::string> sumsAfter{};  // what it held after each change
+};
+
+struct ChangedTurn {
+  std::string entryId{};  // of what the user said
+  std::map<std::string, ChangedFile> files{};
+};
+
+std::optional<Copy> copyIn(const Entry& entry) {
+  if (entry.type != entry_type::kCustom || entry.redacted) return std::nullopt;
+  if (json::findString(entry.payload, "kind") != kCopyKind) return std::nullopt;
+  Copy copy{.existed = memberOr(entry.payload, "existed") == "true",
+            .notCopied = memberOr(entry.payload, "notCopied") == "true"};
+  if (auto text = json::findString(entry.payload, "content")) copy.bytes = std::move(*text);
+  if (const auto coded = json::findString(entry.payload, "base64")) {
+    auto bytes = fromBase64(*coded);
+    if (!bytes) return std::nullopt;
+    copy.bytes = std::move(*bytes);
+  }
+  return copy;
+}
+
+// The newest turn with changes that was not undone, from the end of a branch; none when it does not reach back so far.
+std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries) {
+  ChangedTurn turn;
+  std::set<std::string> undone;
+  for (const Entry& entry : std::views::reverse(entries)) {
+    if (auto copy = copyIn(entry)) {
+      // Going back, so that the oldest one stays.
+      turn.files[json::findString(entry.payload, "path").value_or("")].before = std::move(copy);
+    }
+    if (entry.meta.empty()) continue;
+    if (auto which = json::findString(entry.meta, "undo")) undone.insert(std::move(*which));
+    if (const auto changed = json::findMember(entry.meta, "changedFile")) {
+      turn.files[json::findString(*changed, "path").value_or("")].sumsAfter.insert(
+          json::findString(*changed, "sha256").value_or(""));
+    }
+    const auto message = holdsMessage(entry) ? normalizeEntry(entry) : Result<Message>(std::unexpected(Error{}));
+    if (!message || message->role != Role::User || json::findString(entry.meta, "agent") != kAgentName) continue;
+    turn.entryId = entry.id;
+    if (!turn.files.empty() && !undone.contains(entry.id)) return turn;
+    turn = {};
+  }
+  return std::nullopt;
+}
+
+// Empty when it was done; else why not.
+std::string putBack(const WorkingFolder& folder, const std::string& path, const ChangedFile& file, bool& removed) {
+  if (!file.before) return "there is no copy of it";
+  if (file.before->notCopied) return "it could not be copied before";
+  const auto place = folder.resolve(path);
+  if (!place) return place.error().message;
+  if (!place->inside) return "it is outside of the working folder";
+  const auto now = WorkingFolder::read(*place, kMostBytes + 1);
+  if (!now || !file.sumsAfter.contains(Sha256::of(now->bytes))) return "it was changed since";
+  removed = !file.before->existed;
+  const auto done = removed ? WorkingFolder::remove(*place) : WorkingFolder::write(*place, file.before->bytes);
+  return done ? std::string() : done.error().message;
+}
+
+}  // namespace
+
+std::string fileCopyPayload(std::string_view toolCallId, const Place& place) {
+  const auto content = WorkingFolder::read(place, kMostBytes + 1);
+  std::string payload;
+  json::Writer writer(payload);
+  writer.beginObject().member("kind", kCopyKind).member("toolCallId", toolCallId).member("path", place.path);
+  const bool unreadable = !content && content.error().code != ErrorCode::NotFound;
+  writer.member("existed", content.has_value() || unreadable);
+  if (unreadable || (content && content->bytes.size() > kMostBytes)) {
+    writer.member("notCopied", true);
+  } else if (content && json::check(json::quoted(content->bytes))) {
+    writer.member("content", content->bytes);
+  } else if (content) {
+    writer.member("base64", toBase64(content->bytes));
+  }
+  writer.endObject();
+  return payload;
+}
+
+std::string changedFileMeta(const Place& place) {
+  const auto content = WorkingFolder::read(place, kMostBytes + 1);
+  if (!content) return {};
+  std::string meta;
+  json::Writer writer(meta);
+  writer.beginObject().key("changedFile").beginObject().member("path", place.path);
+  writer.member("sha256", Sha256::of(content->bytes)).endObject().endObject();
+  return meta;
+}
+
+Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at, const WorkingFolder& folder) {
+  std::optional<ChangedTurn> turn;
+  if (!at.headId.empty()) {
+    BOUGH_TRY(loadBack(store, at.sessionId, at.headId, [&](const std::vector<Entry>& read) {
+      turn = findTurn(read);
+      return turn.has_value();
+    }));
+  }
+  if (!turn) return fail(ErrorCode::NotFound, "no turn of this branch has changed files that can be put back");
+  UndoReport report{.turnId = turn->entryId};
+  for (const auto& [path, file] : turn->files) {
+    bool removed = false;
+    const std::string problem = putBack(folder, path, file, removed);
+    if (!problem.empty()) {
+      report.notDone.push_back(fmt::format("{}: {}", path, problem));
+    } else {
+      (removed ? report.removed : report.restored).push_back(path);
+    }
+  }
+  return report;
+}
+
+}  // namespace bough::agent

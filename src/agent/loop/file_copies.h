@@ -1,0 +1,24 @@
+// Copies of files before tools change them, and how the changes of a turn are undone.
+//
+// Before `write` or `edit` runs, the session gets a `custom` entry of kind `file_copy` with what the file held; large
+// ones become attachments as every large payload does. The result of the call says, in its `meta`, what the file held
+// afterwards. So a turn can be undone, and a file that somebody else has changed since is left alone.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bough/agent/chat.h"
+
+namespace bough::agent {
+
+/// The payload of a copy of the file as it is now.
+std::string fileCopyPayload(std::string_view toolCallId, const Place& place);
+/// The meta of a result: what the file holds now.
+std::string changedFileMeta(const Place& place);
+
+/// Puts back what the last turn with changes, that was not undone yet, has changed in the folder. NotFound when there
+/// is none.
+Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at, const WorkingFolder& folder);
+
+}  // namespace bough::agent

@@ -1,0 +1,267 @@
+#include "cli/definition/settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/text/text.h"
+#include "base/try.h"
+#include "cli/definition/help.h"
+#include "cli/terminal/output_file.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+
+// Reads one file of settings, and knows in which line each value is.
+class SettingsReader {
+ public:
+  SettingsReader(std::string_view text, std::string path) : text_(text), path_(std::move(path)) {}
+
+  Result<Settings> read() {
+    if (const auto sound = json::check(text_); !sound) {
+      return wrong(text_.substr(std::min(sound.error().offset, text_.size())),
+                   fmt::format("this is not JSON: {}", sound.error().reason));
+    }
+    const std::string_view all = text_.substr(std::min(text_.find_first_not_of(" \t\r\n"), text_.size()));
+    BOUGH_TRY(
+        members(all, "the settings",
+                {{"model", [&](auto value) { return string(value, settings_.model); }},
+                 {"thinking", [&](auto value) { return thinking(value); }},
+                 {"system", [&](auto value) { return string(value, settings_.system); }},
+                 {"providers", [&](auto value) { return eachMember(value, "providers", &SettingsReader::provider); }},
+                 {"permissions", [&](auto value) { return permissions(value); }},
+                 {"prices", [&](auto value) { return eachMember(value, "prices", &SettingsReader::price); }}}));
+    return std::move(settings_);
+  }
+
+ private:
+  using Read = std::function<Result<void>(std::string_view value)>;
+  using Readers = std::vector<std::pair<std::string, Read>>;
+
+  [[nodiscard]] std::unexpected<Error> wrong(std::string_view where, const std::string& what,
+                                             std::string hint = {}) const {
+    const auto offset = static_cast<std::size_t>(where.data() - text_.data());
+    const auto line = 1 + std::ranges::count(text_.substr(0, offset), '\n');
+    if (hint.empty()) hint = fmt::format("correct line {} of {}; docs/settings.md explains every setting", line, path_);
+    return fail(ErrorCode::InvalidArgument, fmt::format("{}, line {}: {}", path_, line, what), std::move(hint));
+  }
+
+  // An object with these members and no others.
+  Result<void> members(std::string_view object, const std::string& name, const Readers& known) {
+    if (json::kindOf(object) != json::Kind::Object) return wrong(object, fmt::format("{} must be an object", name));
+    json::ObjectReader reader(object);
+    while (const auto member = reader.next()) {
+      const auto found = std::ranges::find_if(known, [&](const auto& each) { return member->keyIs(each.first); });
+      if (found == known.end()) {
+        std::vector<std::string> names;
+        for (const auto& each : known) names.push_back(each.first);
+        const std::string key = text::printable(member->key);
+        const std::string meant = nearest(key, names);
+        return wrong(member->key, fmt::format("there is no setting {} in {}", key, name),
+                     meant.empty() ? fmt::format("the settings there are {}", fmt::join(names, ", "))
+                                   : fmt::format("did you mean {}?", meant));
+      }
+      BOUGH_TRY(found->second(member->value));
+    }
+    return {};
+  }
+
+  // An object whose names the user has chosen.
+  Result<void> eachMember(std::string_view object, const std::string& name,
+                          Result<void> (SettingsReader::*take)(const std::string& key, std::string_view value)) {
+    if (json::kindOf(object) != json::Kind::Object) return wrong(object, fmt::format("{} must be an object", name));
+    json::ObjectReader reader(object);
+    while (const auto member = reader.next()) {
+      std::string key;
+      json::appendDecoded(key, member->key);
+      BOUGH_TRY((this->*take)(key, member->value));
+    }
+    return {};
+  }
+
+  Result<void> string(std::string_view value, std::string& out) {
+    auto text = json::decodeString(value);
+    if (!text || text->empty()) return wrong(value, "this must be a text that is not empty, in quotes");
+    out = std::move(*text);
+    return {};
+  }
+
+  Result<void> strings(std::string_view value, std::vector<std::string>& out) {
+    if (json::kindOf(value) != json::Kind::Array) return wrong(value, "this must be a list of texts: [\"…\", …]");
+    json::ArrayReader reader(value);
+    while (const auto each = reader.next()) {
+      BOUGH_TRY(string(*each, out.emplace_back()));
+    }
+    return {};
+  }
+
+  Result<void> number(std::string_view value, double& out) {
+    if (json::kindOf(value) != json::Kind::Number) return wrong(value, "this must be a number");
+    out = std::strtod(std::string(value).c_str(), nullptr);
+    if (out < 0 || out > 1e9) return wrong(value, "this must be a number of dollars for a million tokens");
+    return {};
+  }
+
+  Result<void> thinking(std::string_view value) {
+    BOUGH_TRY(string(value, settings_.thinking));
+    const std::vector<std::string> levels = {"off", "low", "medium", "high"};
+    if (std::ranges::find(levels, settings_.thinking) != levels.end()) return {};
+    return wrong(value, fmt::format("thinking must be one of {}", fmt::join(levels, ", ")));
+  }
+
+  Result<void> provider(const std::string& name, std::string_view value) {
+    const auto isPlain = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    };
+    if (name.empty() || !std::ranges::all_of(name, isPlain)) {
+      return wrong(value, "the name of a provider may hold letters, digits, - and _");
+    }
+    agent::OwnProvider own{.name = name};
+    std::string api;
+    BOUGH_TRY(members(value, "a provider",
+                      {{"api", [&](auto each) { return string(each, api); }},
+                       {"baseUrl", [&](auto each) { return string(each, own.baseUrl); }},
+                       {"keyVariable", [&](auto each) { return string(each, own.keyVariable); }}}));
+    const auto dialect = parseDialect(api);
+    if (!dialect || *dialect == Dialect::Plain || *dialect == Dialect::Bough) {
+      return wrong(
+          value,
+          fmt::format("the provider {} needs \"api\": anthropic, openai-chat, openai-responses or gemini", name));
+    }
+    if (!own.baseUrl.starts_with("http://") && !own.baseUrl.starts_with("https://")) {
+      return wrong(value,
+                   fmt::format("the provider {} needs \"baseUrl\", which begins with http:// or https://", name));
+    }
+    own.dialect = *dialect;
+    settings_.providers.push_back(std::move(own));
+    return {};
+  }
+
+  Result<void> permissions(std::string_view value) {
+    return members(value, "permissions",
+                   {{"commands", [&](auto each) { return strings(each, settings_.commands); }},
+                    {"folders", [&](auto each) { return eachMember(each, "folders", &SettingsReader::folder); }}});
+  }
+
+  Result<void> folder(const std::string& path, std::string_view value) {
+    if (!path.starts_with('/')) return wrong(value, fmt::format("the folder {} must be an absolute path", path));
+    FolderPermissions& here = settings_.folders[path];
+    return members(value, "a folder",
+                   {{"commands", [&](auto each) { return strings(each, here.commands); }},
+                    {"exactly", [&](auto each) { return strings(each, here.exactly); }}});
+  }
+
+  Result<void> price(const std::string& model, std::string_view value) {
+    if (model.empty() || model.find_first_of(" \t\r\n#") != std::string::npos) {
+      return wrong(value, "the name of a model holds no blanks");
+    }
+    double input = 0;
+    double output = 0;
+    double cacheRead = 0;
+    double cacheWrite = 0;
+    BOUGH_TRY(members(value, "a price",
+                      {{"input", [&](auto each) { return number(each, input); }},
+                       {"output", [&](auto each) { return number(each, output); }},
+                       {"cacheRead", [&](auto each) { return number(each, cacheRead); }},
+                       {"cacheWrite", [&](auto each) { return number(each, cacheWrite); }}}));
+    settings_.prices += fmt::format("{} {:.6f} {:.6f} {:.6f} {:.6f}\n", model, input, output, cacheRead, cacheWrite);
+    return {};
+  }
+
+  std::string_view text_;
+  std::string path_;
+  Settings settings_;
+};
+
+// An object with one member replaced or added; the others keep their bytes.
+std::string withMember(std::string_view object, const std::string& name, const std::string& value, int depth) {
+  const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
+  std::string out = "{";
+  bool replaced = false;
+  const auto put = [&](std::string_view key, std::string_view each) {
+    out += fmt::format("{}\n{}  \"{}\": {}", out.size() > 1 ? "," : "", indent, key, each);
+  };
+  json::ObjectReader reader(object);
+  while (const auto member = reader.next()) {
+    const bool same = member->keyIs(name) && !replaced;
+    put(member->key, same ? std::string_view(value) : member->value);
+    replaced = replaced || same;
+  }
+  const std::string quoted = json::quoted(name);
+  if (!replaced) put(std::string_view(quoted).substr(1, quoted.size() - 2), value);
+  return out + "\n" + indent + "}";
+}
+
+Result<std::string> readFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::string();
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return fail(ErrorCode::Io, fmt::format("cannot read {}", path), "check its rights");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostBytes) return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 1 MiB", path));
+  return text;
+}
+
+}  // namespace
+
+std::string settingsPath() {
+  const std::string config = agent::environmentVariable("XDG_CONFIG_HOME");
+  if (config.starts_with('/')) return config + "/bough/config.json";
+  const std::string home = agent::environmentVariable("HOME");
+  return home.empty() ? home : home + "/.config/bough/config.json";
+}
+
+Result<Settings> parseSettings(std::string_view text, const std::string& path) {
+  return SettingsReader(text, path).read();
+}
+
+Result<Settings> readSettings() {
+  const std::string path = settingsPath();
+  if (path.empty()) return Settings{};
+  BOUGH_TRY(const std::string text, readFile(path));
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return Settings{};
+  return parseSettings(text, path);
+}
+
+// Two chats that save at the same moment: the later one wins, and the other question is asked again.
+Result<void> allowInFolder(const std::string& folder, const std::string& permission) {
+  const std::string path = settingsPath();
+  if (path.empty()) return fail(ErrorCode::InvalidArgument, "cannot save settings: HOME is not set");
+  BOUGH_TRY(std::string text, readFile(path));
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) text = "{}";
+  BOUGH_TRY(Settings settings, parseSettings(text, path));
+  std::vector<std::string>& exactly = settings.folders[folder].exactly;
+  if (std::ranges::find(exactly, permission) != exactly.end()) return {};
+  exactly.push_back(permission);
+  std::string list;
+  json::Writer writer(list);
+  writer.beginArray();
+  for (const std::string& each : exactly) writer.string(each);
+  writer.endArray();
+  const std::string permissions(json::findMember(text, "permissions").value_or("{}"));
+  const std::string folders(json::findMember(permissions, "folders").value_or("{}"));
+  const std::string here(json::findMember(folders, folder).value_or("{}"));
+  const std::string changed =
+      withMember(
+          text, "permissions",
+          withMember(permissions, "folders", withMember(folders, folder, withMember(here, "exactly", list, 3), 2), 1),
+          0) +
+      "\n";
+  std::error_code problem;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
+  // Behind a link, the file that it leads to is the one to change.
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, problem);
+  return writeOutputFile(problem ? path : real.string(), changed);
+}
+
+}  // namespace bough::cli
