@@ -78,11 +78,12 @@ struct FileChange {
 };
 using PlanChange = Result<FileChange> (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
 
-ToolOutcome applyChange(const FileChange& change, const Place& place) {
+ToolOutcome applyChange(const FileChange& change, const Place& place, bool wholeFile) {
   if (const auto written = WorkingFolder::write(place, change.after); !written) return failed(written.error());
   if (!change.before) return {.text = fmt::format("made {} with {} bytes", place.path, change.after.size())};
-  return {.text = fmt::format("wrote {} bytes to {}\n{}", change.after.size(), place.path,
-                              lineDiff(*change.before, change.after))};
+  const std::string diff = lineDiff(*change.before, change.after);
+  if (!wholeFile) return {.text = fmt::format("changed {}\n{}", place.path, diff)};
+  return {.text = fmt::format("wrote {} bytes to {}\n{}", change.after.size(), place.path, diff)};
 }
 
 // What is asked about is what is done: a whole file that changed after the question is not replaced.
@@ -109,13 +110,13 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   if (prepared.question) prepared.diff = visibleText(lineDiff(change->before.value_or(""), change->after));
   const bool mustMatch = wholeFile && prepared.question.has_value();
   prepared.changes = *place;
-  prepared.run = [plan, arguments, mustMatch, asked = change->before, place = std::move(*place),
+  prepared.run = [plan, arguments, wholeFile, mustMatch, asked = change->before, place = std::move(*place),
                   limits = environment.limits](const CancelToken&) -> ToolOutcome {
     const std::lock_guard lock(changing);
     const auto now = plan(arguments, place, limits);
     if (!now) return failed(now.error());
     if (mustMatch && now->before != asked) return failed(std::string(kChangedMeanwhile));
-    return applyChange(*now, place);
+    return applyChange(*now, place, wholeFile);
   };
   return prepared;
 }

@@ -13,6 +13,7 @@
 #include "cli/definition/help.h"
 #include "cli/names/damage.h"
 #include "cli/names/session_name.h"
+#include "cli/names/when.h"
 #include "cli/repl/session_picker.h"
 #include "cli/repl/tree_picker.h"
 #include "cli/terminal/output.h"
@@ -20,6 +21,7 @@
 #include "cli/terminal/picker.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/next_turn.h"
 #include "cli/views/price_file.h"
 
 namespace bough::cli {
@@ -52,12 +54,6 @@ Result<std::size_t> numberIn(const std::string& words, std::size_t otherwise) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a number from 1 upwards", words));
   }
   return number;
-}
-
-std::string thousands(std::uint64_t tokens) {
-  if (tokens < 1'000) return fmt::format("{}", tokens);
-  return tokens < 1'000'000 ? fmt::format("{:.1f}k", static_cast<double>(tokens) / 1e3)
-                            : fmt::format("{:.1f}M", static_cast<double>(tokens) / 1e6);
 }
 
 // Files whose paths begin as typed; folders end in a slash.
@@ -159,6 +155,14 @@ void ReplCommands::showOpened() {
     printLine(styled(Style::Dim, "instructions: " + text::printable(file)));
   }
   printText(lastExchange(opened_));
+  showNextTurn();
+}
+
+void ReplCommands::showNextTurn() const {
+  const auto prices = readPrices("");
+  const auto next = nextTurnOf(chat().store(), chat().sessionId(), chat().place().headId,
+                               prices ? *prices : PriceTable::builtIn(), nowMs());
+  if (next) printLine(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
 }
 
 void ReplCommands::showStatus(const agent::TurnReport& report) {
@@ -234,6 +238,7 @@ Result<void> ReplCommands::open(const std::string& id) {
   printLine(fmt::format("{}  session {}", chat().model(), id));
   printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));
   printText(lastExchange(opened_));
+  showNextTurn();
   return {};
 }
 

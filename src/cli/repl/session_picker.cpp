@@ -14,6 +14,8 @@
 #include "cli/terminal/picker.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/next_turn.h"
+#include "cli/views/price_file.h"
 
 namespace bough::cli {
 namespace {
@@ -80,8 +82,13 @@ class SessionRows final : public PickerSource {
                                          text::printable(about.key)),
                      .style = Style::Dim});
     if (!about.cwd.empty()) lines.push_back({.text = text::printable(about.cwd), .style = Style::Dim});
-    const std::size_t head = lines.size();
     const auto& conversation = conversationOf(each, width);
+    if (const auto price = prices_.find(about.sessionId); price != prices_.end()) {
+      for (std::string& line : wrapped(price->second, width)) {
+        lines.push_back({.text = std::move(line), .style = Style::Dim});
+      }
+    }
+    const std::size_t head = lines.size();
     // The end of a conversation says where it stands.
     const std::size_t room = height > head ? height - head : 0;
     const std::size_t from = conversation.size() - std::min(room, conversation.size());
@@ -171,6 +178,9 @@ class SessionRows final : public PickerSource {
       return lines;
     }
     for (const Entry& entry : *entries) addEntry(lines, entry, width);
+    if (const auto next = nextTurnOf(store_, each.summary.sessionId, each.summary.headId, table_, now_)) {
+      prices_[each.summary.sessionId] = "next turn: " + nextTurnText(*next);
+    }
     if (lines.empty()) lines = {{.text = "Nothing has been said yet.", .style = Style::Dim}};
     return lines;
   }
@@ -222,6 +232,8 @@ class SessionRows final : public PickerSource {
   SessionStore& store_;
   Catalog& catalog_;
   std::uint64_t now_ = nowMs();
+  PriceTable table_ = readPrices("").value_or(PriceTable::builtIn());
+  std::map<std::string, std::string> prices_;  ///< What the next turn of a session will cost, in words.
   std::vector<SessionRow> rows_;
   std::map<std::string, std::size_t> numbers_;  ///< By session.
   std::map<std::pair<std::string, std::size_t>, std::vector<PickerLine>> previews_;

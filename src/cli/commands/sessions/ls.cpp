@@ -12,6 +12,7 @@
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
+#include "cli/views/next_turn.h"
 #include "cli/views/price_file.h"
 
 namespace bough::cli {
@@ -103,7 +104,8 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
   printJsonLine(out);
 }
 
-void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bool longForm) {
+void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bool longForm, const PriceTable& prices) {
+  constexpr std::size_t kPricedRows = 1'000;
   using enum Table::Align;
   std::vector<Table::Column> columns = {{.title = ""},
                                         {.title = "session", .cuttable = true, .paint = idPainter(store)},
@@ -116,6 +118,8 @@ void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bo
     columns.insert(columns.begin() + 4, {{.title = "branches", .align = Right, .spare = 6},
                                          {.title = "tokens", .align = Right},
                                          {.title = "cost", .align = Right},
+                                         {.title = "context", .align = Right, .spare = 7},
+                                         {.title = "next turn", .align = Right, .spare = 2},
                                          {.title = "models", .spare = 5}});
   }
   Table table(std::move(columns));
@@ -133,13 +137,18 @@ void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bo
     if (longForm) {
       const Usage& used = row.tokens;
       const Cost cost = costOf(row);
+      // The end of each session is read for it, which takes too long for very many.
+      const auto next = i < kPricedRows && !row.models.empty()
+                            ? nextTurnOf(store, row.sessionId, row.headId, prices, now)
+                            : std::nullopt;
       std::string models;
       for (const ModelUsage& each : row.models) models += (models.empty() ? "" : ", ") + each.model;
-      cells.insert(cells.begin() + 4,
-                   {fmt::format("{}", row.branches),
-                    // Without a model nobody said what was used: that is not nothing.
-                    row.models.empty() ? "-" : grouped(totalTokens(used)),
-                    row.models.empty() ? "-" : formatCost(cost.usd, cost.known), row.models.empty() ? "-" : models});
+      cells.insert(cells.begin() + 4, {fmt::format("{}", row.branches),
+                                       // Without a model nobody said what was used: that is not nothing.
+                                       row.models.empty() ? "-" : grouped(totalTokens(used)),
+                                       row.models.empty() ? "-" : formatCost(cost.usd, cost.known),
+                                       next ? thousands(next->contextTokens) : "-", next ? nextTurnPrice(*next) : "-",
+                                       row.models.empty() ? "-" : models});
     }
     table.add(std::move(cells));
   }
@@ -193,7 +202,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                          : "no sessions yet; `bough new` makes one");
     return kDone;
   }
-  printTable(*view.store, rows, options.longForm);
+  printTable(*view.store, rows, options.longForm, prices);
   if (more)
     printMessage(fmt::format("showing the most recent {}; --all shows every session, --limit N another number", limit));
   return kDone;
@@ -216,8 +225,9 @@ Command lsCommand() {
   definitions.push_back(
       {.name = "--limit", .help = "Show at most N sessions; default: 50", .target = &options->limit, .value = "N"});
   definitions.push_back({.name = "--all", .help = "Show all sessions", .target = &options->all});
-  definitions.push_back(
-      {.name = "--long", .help = "Also show branches, tokens, cost and models", .target = &options->longForm});
+  definitions.push_back({.name = "--long",
+                         .help = "Also show branches, tokens, cost, what the next turn will cost, and models",
+                         .target = &options->longForm});
   definitions.push_back(
       {.name = "--agents",
        .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",

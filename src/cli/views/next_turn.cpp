@@ -1,0 +1,103 @@
+#include "cli/views/next_turn.h"
+
+#include <fmt/format.h>
+
+#include <ranges>
+
+#include "base/json/json_scan.h"
+#include "base/text/timestamp.h"
+#include "bough/context.h"
+#include "cli/names/when.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kLooked = 200;  // entries back from the head
+constexpr std::uint64_t kMinuteMs = 60'000;
+
+// How long a provider keeps what it has read, without being asked for it again (docs/prices.md).
+std::uint64_t cacheLifetimeMs(Dialect dialect) {
+  switch (dialect) {
+    case Dialect::Anthropic: return 5 * kMinuteMs;
+    case Dialect::OpenaiChat:
+    case Dialect::OpenaiResponses: return 10 * kMinuteMs;
+    case Dialect::Gemini: return 5 * kMinuteMs;
+    case Dialect::Plain:
+    case Dialect::Bough: break;
+  }
+  return 0;
+}
+
+// The model of an answer: as the agent that stored it says, else as its provider does.
+std::string modelOf(const Entry& entry, const Message& message) {
+  std::string model = entry.meta.empty() ? "" : json::findString(entry.meta, "model").value_or("");
+  if (model.empty()) return message.model.decode();
+  return model.substr(model.find('/') + 1);
+}
+
+}  // namespace
+
+std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessionId, const std::string& headId,
+                                   const PriceTable& prices, std::uint64_t nowMs) {
+  if (headId.empty()) return std::nullopt;
+  const auto entries = store.loadSessionEntries(sessionId, {.last = kLooked, .branch = headId});
+  if (!entries) return std::nullopt;
+  NextTurn next;
+  bool changed = false;  // the context is another one than that of the last answer
+  for (const Entry& entry : std::views::reverse(*entries)) {
+    changed = changed || entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kModelChange ||
+              entry.type == entry_type::kSystemPromptOverride;
+    if (!holdsMessage(entry)) continue;
+    const auto message = normalizeEntry(entry);
+    if (!message) continue;
+    if (message->role != Role::Assistant || !message->usage) {
+      next.contextTokens += estimateTokens(entry.payload);
+      continue;
+    }
+    const Usage& used = *message->usage;
+    next.contextTokens += used.inputTokens + used.cacheReadTokens + used.cacheWriteTokens + used.outputTokens;
+    if (changed) {
+      const auto context = buildContext(store, sessionId, {.dialect = message->dialect, .at = headId});
+      if (context) next.contextTokens = context->tokens;
+    }
+    next.model = modelOf(entry, *message);
+    const std::uint64_t answered = parseTimestamp(entry.timestamp).value_or(0);
+    next.ageMs = nowMs > answered ? nowMs - answered : 0;
+    next.warm = !changed && next.ageMs < cacheLifetimeMs(message->dialect);
+    if (const ModelPrice* price = prices.find(next.model)) {
+      const double millions = static_cast<double>(next.contextTokens) / 1e6;
+      // What is not in the cache is written into it, where that has a price of its own.
+      next.coldUsd = millions * (price->cacheWrite > 0 ? price->cacheWrite : price->input);
+      next.warmUsd = millions * (price->cacheRead > 0 ? price->cacheRead : price->input);
+    }
+    return next;
+  }
+  return std::nullopt;
+}
+
+std::string thousands(std::uint64_t count) {
+  if (count < 1'000) return fmt::format("{}", count);
+  return count < 1'000'000 ? fmt::format("{:.1f}k", static_cast<double>(count) / 1e3)
+                           : fmt::format("{:.1f}M", static_cast<double>(count) / 1e6);
+}
+
+std::string nextTurnText(const NextTurn& next) {
+  std::string out = fmt::format("{} tokens of context", thousands(next.contextTokens));
+  if (!next.coldUsd) return out;
+  const std::string age = formatDuration(next.ageMs);
+  if (next.warm) {
+    return out +
+           fmt::format("; the cache is likely warm ({} since the last answer): about ${:.3f} to read it, cold ${:.3f}",
+                       age, *next.warmUsd, *next.coldUsd);
+  }
+  return out +
+         fmt::format("; the cache is likely cold ({} since the last answer): about ${:.3f} to read it, warm ${:.3f}",
+                     age, *next.coldUsd, *next.warmUsd);
+}
+
+std::string nextTurnPrice(const NextTurn& next) {
+  if (!next.coldUsd) return "-";
+  return next.warm ? fmt::format("${:.3f} warm", *next.warmUsd) : fmt::format("${:.3f}", *next.coldUsd);
+}
+
+}  // namespace bough::cli
