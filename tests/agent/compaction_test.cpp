@@ -1,6 +1,7 @@
 // What survives a compaction, and that every request is counted.
 #include <bough/catalog.h>
 
+#include "agent/loop/stale_thinking.h"
 #include "agent/loop_fixture.h"
 #include "agent/parts/prompts.h"
 
@@ -80,6 +81,30 @@ TEST_F(LoopTest, ALongHistoryIsSummarizedInParts) {
   }
   // Nothing fell out: every message that is not kept was in one of the parts.
   for (int i = 0; i < 24; ++i) EXPECT_NE(all.find(fmt::format("message {} ", i)), std::string::npos) << i;
+}
+
+// Two answers that think: one before the summary was made, one after it.
+TEST_F(LoopTest, ThinkingWhosePrefixChangedIsLeftOutOfTheRequest) {
+  const auto answer = [&](const std::string& name) {
+    append("message", userPayload("ask " + name));
+    return append("message", fmt::format(R"({{"dialect":"anthropic","message":{{"role":"assistant","content":[)"
+                                         R"({{"type":"thinking","thinking":"hm","signature":"sig-{0}"}},)"
+                                         R"({{"type":"text","text":"answer {0}"}}]}}}})",
+                                         name));
+  };
+  answer("first");
+  const std::string kept = append("message", userPayload("go on"));
+  answer("second");
+  append("compaction_summary", fmt::format(R"({{"summary":"so far","firstKeptEntryId":"{}"}})", kept));
+  answer("third");
+  const auto context = buildContext(*store_, sessionId_, {.dialect = Dialect::Anthropic});
+  ASSERT_TRUE(context.has_value());
+  const std::string request = requestWithoutStaleThinking(*context);
+  EXPECT_NE(context->requestJson().find("sig-second"), std::string::npos) << "it is kept by the context";
+  EXPECT_EQ(request.find("sig-second"), std::string::npos) << "and not sent: a summary stands before it";
+  EXPECT_NE(request.find("answer second"), std::string::npos);
+  EXPECT_NE(request.find("sig-third"), std::string::npos) << "nothing before it has changed";
+  EXPECT_TRUE(json::check(request).has_value());
 }
 
 TEST_F(LoopTest, RequestsForTitlesAndSummariesAreCounted) {

@@ -71,6 +71,8 @@ class Provider {
   [[nodiscard]] virtual Dialect dialect() const = 0;
   /// Guesses on the safe side unless the provider knows better.
   [[nodiscard]] virtual ModelLimits limits() const { return {}; }
+  /// Whether the model refuses thinking whose prefix has changed: the loop leaves such blocks out.
+  [[nodiscard]] virtual bool bindsThinking() const { return false; }
   /// Fails when nothing came: a refused key, an unknown model, no network after all retries; with InvalidArgument when
   /// it is the prompt that was refused. A stream that broke off later is an aborted Answer.
   [[nodiscard]] virtual Result<Answer> stream(const ModelRequest& request, const StreamEvents& events,

@@ -8,6 +8,7 @@
 #include "agent/loop/compaction.h"
 #include "agent/loop/interruption.h"
 #include "agent/loop/requests.h"
+#include "agent/loop/stale_thinking.h"
 #include "agent/loop/tool_runner.h"
 #include "agent/parts/prompts.h"
 #include "agent/providers/provider_error.h"
@@ -191,7 +192,7 @@ class Turn {
 
   Result<Answer> ask(const Context& context, std::uint64_t maxOutputTokens) {
     return agent_.provider.stream(
-        {.context = context.requestJson(),
+        {.context = agent_.provider.bindsThinking() ? requestWithoutStaleThinking(context) : context.requestJson(),
          .thinkingLevel = agent_.options.thinkingLevel,
          .maxOutputTokens = maxOutputTokens},
         {.onDelta = [this](const Delta& delta) { passOn(delta); },

@@ -46,6 +46,11 @@ class HttpProvider final : public Provider {
   [[nodiscard]] ModelLimits limits() const override {
     return {.window = endpoint_.facts.windowTokens, .maxOutput = endpoint_.facts.outputTokens};
   }
+  [[nodiscard]] bool bindsThinking() const override {
+    const ThinkingKind kind = endpoint_.facts.thinking;
+    return endpoint_.dialect == Dialect::Anthropic &&
+           (kind == ThinkingKind::Adaptive || kind == ThinkingKind::AdaptiveOn || kind == ThinkingKind::AdaptiveAlways);
+  }
 
   Result<Answer> stream(const ModelRequest& request, const StreamEvents& events, const CancelToken& cancel) override {
     const Api api = apiOf(endpoint_.dialect);
