@@ -19,8 +19,9 @@ TEST_F(LoopTest, EverythingIsStoredBeforeItHasConsequences) {
   const auto report = runTurn(agent(), here(), "write a.txt: hello\nthen bash cat a.txt");
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_EQ(seen, (std::vector<std::string>{"tool_start", "tool_start"}));
-  EXPECT_EQ(typesOf(), (std::vector<std::string>{"session_header", "message", "message", "tool_start", "message",
-                                                 "message", "tool_start", "message", "message", "custom"}));
+  EXPECT_EQ(typesOf(), (std::vector<std::string>{"session_header", "message", "message", "custom", "tool_start",
+                                                 "message", "message", "tool_start", "message", "message", "custom"}));
+  EXPECT_EQ(json::findString(entries()[3].payload, "kind"), "file_copy");  // before the file is written
   EXPECT_EQ(report->totals.toolCount, 2U);
   const std::string took = entries().back().payload;
   EXPECT_EQ(json::findString(took, "kind"), "turn");

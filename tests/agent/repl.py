@@ -271,7 +271,7 @@ def test_words_and_lines_of_a_draft(folder, bough):
     chat.wait(lambda screen: chat.last(screen) == "below")
     chat.key("Up")
     chat.type("Y", enter=False)
-    chat.wait(lambda screen: "oneY" in screen or "one Y" in screen or "one tY" in screen)
+    chat.wait(lambda screen: "one  Ythree" in screen or "one Ythree" in screen or "one tYhree" in screen)
     check("an old line" not in chat.last(chat.screen()), "Up moves inside a draft", chat.screen())
     chat.key("Up")
     chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} an old line")

@@ -17,6 +17,12 @@ def key(terminal, *names):
         terminal.tmux("send-keys", name)
 
 
+def leave_filter(terminal):
+    """Escape and a letter at once would be Alt and that letter."""
+    key(terminal, "Escape")
+    terminal.wait(lambda screen: "q end" in screen)
+
+
 def with_sessions(folder, bough, **size):
     """A terminal in a folder with some sessions, and nothing on the screen."""
     terminal = Terminal(folder, bough, **size)
@@ -26,10 +32,6 @@ def with_sessions(folder, bough, **size):
     terminal.type("clear")
     terminal.wait(lambda screen: screen.strip() == PROMPT)
     return terminal
-
-
-def lines_of(screen):
-    return [line for line in screen.splitlines() if line.startswith(("> ", "  ")) and "│" in line or line.startswith("> ")]
 
 
 def selected(screen):
@@ -50,12 +52,11 @@ def test_a_session_is_found_by_typing_and_opened(folder, bough):
     check("An answer about cranes" in screen, "its conversation is shown beside the list", screen)
     key(terminal, "Down", "Down", "Up")
     screen = terminal.wait(lambda screen: "鹳" in selected(screen))
-    check(all(line[54:].startswith(" │") or "│" in line for line in screen.splitlines()[1:10]), "wide characters keep the columns", screen)
     columns = {len(line.split("│")[0].encode("utf-16-le")) // 2 + line.split("│")[0].count("鹳") for line in screen.splitlines()[1:20]}
     check(len(columns) == 1, "the line between list and preview is straight", screen)
     terminal.type("hrn", enter=False)
-    screen = terminal.wait(lambda screen: "1 of 3" in screen)
-    check("herons" in selected(screen), "letters in order find a title", screen)
+    screen = terminal.wait(lambda screen: "Sessions: hrn" in screen)
+    check("herons" in selected(screen), "letters in order find a title, the closest ones first", screen)
     key(terminal, "BSpace", "BSpace", "BSpace")
     terminal.type("cli:stork", enter=False)
     terminal.wait(lambda screen: "鹳" in selected(screen) and "1 of 3" in screen)
@@ -72,7 +73,8 @@ def test_what_was_said_is_found_too(folder, bough):
     terminal.wait(lambda screen: "3 of 3" in screen)
     terminal.type("answer herons", enter=False)
     screen = terminal.wait(lambda screen: "1 of 3" in screen and "herons" in selected(screen))
-    key(terminal, "Escape", "q")
+    leave_filter(terminal)
+    key(terminal, "q")
     screen = terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
     check("Sessions:" not in screen, "q ends the picker", screen)
     terminal.close()
@@ -82,7 +84,8 @@ def test_sessions_are_forked_labelled_deleted_and_restored(folder, bough):
     terminal = with_sessions(folder, bough, width=120, height=24)
     terminal.type("bough")
     terminal.wait(lambda screen: "3 of 3" in screen)
-    key(terminal, "Escape", "G")
+    leave_filter(terminal)
+    key(terminal, "G")
     terminal.wait(lambda screen: "herons" in selected(screen))
     terminal.type("d", enter=False)
     terminal.wait(lambda screen: "Move this session to the trash? [y/N]" in screen)
@@ -102,7 +105,7 @@ def test_sessions_are_forked_labelled_deleted_and_restored(folder, bough):
     terminal.type("q", enter=False)
     terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
     check("nice birds" in terminal.run("bough labels heron"), "the label is there", terminal.screen())
-    check("fork" in terminal.run("bough ls"), "the fork is there", terminal.screen())
+    check("@4" in terminal.run("bough ls"), "the fork is there", terminal.screen())
     terminal.close()
 
 
@@ -145,7 +148,7 @@ def test_the_tree_of_a_chat_moves_the_head_and_brings_a_message_back(folder, bou
     terminal.type("/tree")
     screen = terminal.wait(lambda screen: "Tree:" in screen and "6 of 6" in screen)
     check(re.search(r"^  ├ › second thing", screen, re.M) and re.search(r"^  › another thing", screen, re.M), "only the older branch is moved to the right", screen)
-    check("← head" in selected(screen), "the head is selected", screen)
+    check("(head)" in selected(screen), "the head is selected", screen)
     terminal.type("second", enter=False)
     terminal.wait(lambda screen: "second thing" in selected(screen) and "of 6" in screen)
     key(terminal, "Enter")

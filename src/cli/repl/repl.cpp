@@ -40,6 +40,7 @@ class Questions {
     answer_.reset();
     while (!answer_ && !cancel.requested()) changed_.wait_for(lock, std::chrono::milliseconds(kLookMs));
     open_ = false;
+    if (!answer_) printText("\n");  // nobody has ended the line of the question
     return std::exchange(answer_, {});
   }
   /// From the terminal: true when the line was the answer to a question.

@@ -94,6 +94,31 @@ void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
   for (const SessionSummary& each : *sessions) add(each.key, each);
 }
 
+// Providers that can be used, with the models that are known by name; then what the others need.
+void printModels(const std::vector<agent::OwnProvider>& own) {
+  for (const agent::UsableProvider& each : agent::usableProviders(own)) {
+    if (!each.needs.empty()) {
+      printLine(styled(Style::Dim, fmt::format("  {:<12} needs {}", each.name, each.needs)));
+      continue;
+    }
+    const std::string models =
+        each.models.empty() ? "any model of that server" : fmt::format("{}", fmt::join(each.models, ", "));
+    std::string mark = fmt::format("  {:<12} ", each.name);
+    for (const std::string& line : wrapped(models, std::max<std::size_t>(terminalWidth(), 40) - 16)) {
+      printLine(mark + line);
+      mark = std::string(15, ' ');
+    }
+  }
+  printLine(styled(Style::Dim, "/model PROVIDER/MODEL changes it"));
+}
+
+void printNextTurn(agent::Chat& chat) {
+  const auto prices = readPrices("");
+  const auto next = nextTurnOf(chat.store(), chat.sessionId(), chat.place().headId,
+                               prices ? *prices : PriceTable::builtIn(), nowMs());
+  if (next) printLine(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
+}
+
 }  // namespace
 
 const std::vector<ReplCommands::Row>& ReplCommands::rows() {
@@ -155,14 +180,7 @@ void ReplCommands::showOpened() {
     printLine(styled(Style::Dim, "instructions: " + text::printable(file)));
   }
   printText(lastExchange(opened_));
-  showNextTurn();
-}
-
-void ReplCommands::showNextTurn() const {
-  const auto prices = readPrices("");
-  const auto next = nextTurnOf(chat().store(), chat().sessionId(), chat().place().headId,
-                               prices ? *prices : PriceTable::builtIn(), nowMs());
-  if (next) printLine(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
+  printNextTurn(chat());
 }
 
 void ReplCommands::showStatus(const agent::TurnReport& report) {
@@ -238,7 +256,7 @@ Result<void> ReplCommands::open(const std::string& id) {
   printLine(fmt::format("{}  session {}", chat().model(), id));
   printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));
   printText(lastExchange(opened_));
-  showNextTurn();
+  printNextTurn(chat());
   return {};
 }
 
@@ -299,24 +317,6 @@ Result<void> ReplCommands::label(const std::string& words) {
   return runCommandLine({"label", chat().sessionId(), words});
 }
 
-// Providers that can be used, with the models that are known by name; then what the others need.
-void ReplCommands::printModels() const {
-  for (const agent::UsableProvider& each : agent::usableProviders(chat().options().http.providers)) {
-    if (!each.needs.empty()) {
-      printLine(styled(Style::Dim, fmt::format("  {:<12} needs {}", each.name, each.needs)));
-      continue;
-    }
-    const std::string models =
-        each.models.empty() ? "any model of that server" : fmt::format("{}", fmt::join(each.models, ", "));
-    std::string mark = fmt::format("  {:<12} ", each.name);
-    for (const std::string& line : wrapped(models, std::max<std::size_t>(terminalWidth(), 40) - 16)) {
-      printLine(mark + line);
-      mark = std::string(15, ' ');
-    }
-  }
-  printLine(styled(Style::Dim, "/model PROVIDER/MODEL changes it"));
-}
-
 Result<void> ReplCommands::undo(const std::string&) {
   BOUGH_TRY(const auto report, chat().undoFiles());
   for (const std::string& path : report.restored) printLine("restored " + text::printable(path));
@@ -329,7 +329,7 @@ Result<void> ReplCommands::changeModel(const std::string& words) {
   if (words.empty()) {
     printLine(fmt::format("{}{}", chat().model(),
                           chat().thinkingLevel().empty() ? "" : ", thinking " + chat().thinkingLevel()));
-    printModels();
+    printModels(chat().options().http.providers);
     return {};
   }
   BOUGH_TRY(auto line, chat().setModel(words));

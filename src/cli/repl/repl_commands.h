@@ -58,8 +58,6 @@ class ReplCommands {
   Result<void> exportTo(const std::string& words);
   Result<void> help(const std::string& words);
 
-  void showNextTurn() const;
-  void printModels() const;
   Result<void> open(const std::string& sessionId);
   Result<std::string> findSession(const std::string& name);
   Result<void> runCommandLine(std::vector<std::string> words) const;

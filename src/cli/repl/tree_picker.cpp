@@ -68,7 +68,7 @@ class PlaceRows final : public PickerSource {
       if (all[i].summary.entryId == headId && !isSpoken(all[i].summary) && !rows_.empty()) head_ = rows_.size() - 1;
       if (!isSpoken(all[i].summary)) continue;
       if (all[i].summary.entryId == headId) head_ = rows_.size();
-      for (const std::string_view label : tree.labelsOf(all[i].node)) all[i].marks += fmt::format("  [{}]", label);
+      for (const std::string_view label : tree.labelsOf(all[i].node)) all[i].marks += fmt::format("[{}] ", label);
       rows_.push_back(std::move(all[i]));
     }
     if (rows_.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
@@ -90,8 +90,8 @@ class PlaceRows final : public PickerSource {
     for (std::size_t i = 1; i < std::min(each.indent, kMostIndent); ++i) lines += "│ ";
     if (each.indent > 0) lines += each.beginsBranch ? "├ " : "│ ";
     const bool user = each.summary.speaker == "user";
-    return {.text = fmt::format("{}{} {}{}{}", lines, user ? "›" : "·", each.summary.text, text::printable(each.marks),
-                                number == head_ ? "  ← head" : ""),
+    return {.text = fmt::format("{}{} {}{}{}", lines, user ? "›" : "·", number == head_ ? "(head) " : "",
+                                text::printable(each.marks), each.summary.text),
             .style = user ? std::optional<Style>(Style::Green) : std::nullopt};
   }
 
@@ -119,7 +119,7 @@ class PlaceRows final : public PickerSource {
   std::string act(char /*key*/, std::size_t number, const std::string& text) override {
     const auto done = store_.labelEntry(sessionId_, rows_[number].summary.entryId, text);
     if (!done) return text::printable(done.error().message);
-    rows_[number].marks += fmt::format("  [{}]", text);
+    rows_[number].marks += fmt::format("[{}] ", text);
     return fmt::format("Labelled {}", text::printable(text));
   }
 

@@ -80,6 +80,7 @@ std::optional<std::string> TypedLines::next() {
     if (shown_ || asked_()) printUnheld("\n");
     if (shown_) releaseOutput();
     shown_ = false;
+    answerColumns_ = 0;
     return std::exchange(line_, {});
   }
   if (changed) show();
@@ -104,7 +105,13 @@ bool TypedLines::take(char byte) {
 void TypedLines::show() {
   const std::size_t room = std::max<std::size_t>(terminalWidth(), 12) - 4;
   const std::string typed = endOf(text::printable(line_), room);
-  if (!shown_ && asked_()) return printUnheld("\r\033[K  " + typed);
+  if (!shown_ && asked_()) {
+    // After the question, on its line.
+    std::string back;
+    for (; answerColumns_ > 0; --answerColumns_) back += "\b \b";
+    answerColumns_ = text::displayWidth(typed);
+    return printUnheld(back + typed);
+  }
   if (!shown_) {
     holdOutput();
     printUnheld("\n");

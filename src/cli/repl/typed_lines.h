@@ -36,7 +36,8 @@ class TypedLines {
   bool isTerminal_ = false;
   std::string bytes_;  ///< Read, not looked at yet.
   std::string line_;
-  bool shown_ = false;  ///< The line is on the screen, and the answer is held back.
+  std::size_t answerColumns_ = 0;  ///< What is shown of an answer to a question.
+  bool shown_ = false;             ///< The line is on the screen, and the answer is held back.
 };
 
 }  // namespace bough::cli

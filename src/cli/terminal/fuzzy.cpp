@@ -54,17 +54,18 @@ std::optional<std::int32_t> scoreOf(std::string_view text, std::string_view word
     const bool begins = at == 0 || !isWordByte(text[at - 1]);
     return kWhole + (begins ? kBeginning : 0) - static_cast<std::int32_t>(std::min<std::size_t>(at, 200));
   }
-  // Letters far apart say nothing: they must come within one stretch of the text.
-  constexpr std::size_t kReach = 48;
+  // Letters far apart say nothing: they must come within one stretch of one line.
+  constexpr std::size_t kReach = 32;
   for (std::size_t first = text.find(word.front()); first != std::string_view::npos;
        first = text.find(word.front(), first + 1)) {
+    const std::size_t end = std::min(text.find('\n', first), first + kReach);
     std::size_t at = first;
     std::int32_t runs = 1;
     std::size_t next = 1;
     for (; next < word.size(); ++next) {
       const std::size_t found = text.find(word[next], at + 1);
       if (found == std::string_view::npos) return std::nullopt;  // nor from any later beginning
-      if (found - first >= kReach) break;
+      if (found >= end) break;
       if (found != at + 1) ++runs;
       at = found;
     }

@@ -32,13 +32,75 @@ std::string painted(const PickerLine& line, std::size_t width) {
   return line.style ? styled(*line.style, text) : text;
 }
 
+// The rows that match what is typed, and the one that is selected.
+class RowList {
+ public:
+  RowList(PickerSource& source, std::size_t first) : source_(source) {
+    takeNew();
+    select(first);
+  }
+
+  /// Rows that came behind the others.
+  void takeNew() {
+    const auto row = selected();
+    for (std::size_t i = filter_.size(); i < source_.size(); ++i) filter_.add(source_.searchText(i));
+    filter(typed_);
+    if (row) select(*row);
+  }
+  /// After something was done: any row may be another one.
+  void takeAll() {
+    filter_.clear();
+    takeNew();
+  }
+  void filter(const std::string& typed) {
+    typed_ = typed;
+    const auto& found = filter_.match(typed_);
+    shown_.assign(found.begin(), found.end());
+    move(0);
+  }
+  /// Rows that were found in another way come behind those that match.
+  void append(const std::vector<std::size_t>& rows) {
+    std::vector<bool> there(source_.size(), false);
+    for (const std::size_t row : shown_) there[row] = true;
+    for (const std::size_t row : rows) {
+      if (row < there.size() && !there[row]) shown_.push_back(row);
+    }
+  }
+
+  void move(std::ptrdiff_t by) {
+    const auto last = static_cast<std::ptrdiff_t>(shown_.size()) - 1;
+    const auto at = static_cast<std::ptrdiff_t>(place_) + by;
+    place_ = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::max<std::ptrdiff_t>(last, 0)));
+  }
+  void moveToFirst() { place_ = 0; }
+  void moveToLast() { move(static_cast<std::ptrdiff_t>(shown_.size())); }
+
+  [[nodiscard]] const std::vector<std::size_t>& shown() const { return shown_; }
+  /// Where the selected row is among those shown.
+  [[nodiscard]] std::size_t place() const { return place_; }
+  [[nodiscard]] std::optional<std::size_t> selected() const {
+    if (place_ >= shown_.size()) return std::nullopt;
+    return shown_[place_];
+  }
+
+ private:
+  void select(std::size_t row) {
+    const auto at = std::ranges::find(shown_, row);
+    if (at != shown_.end()) place_ = static_cast<std::size_t>(at - shown_.begin());
+  }
+
+  PickerSource& source_;
+  FuzzyFilter filter_;
+  std::string typed_;
+  std::vector<std::size_t> shown_;
+  std::size_t place_ = 0;
+};
+
 class Picker {
  public:
-  Picker(PickerSource& source, std::size_t first) : source_(source), wanted_(first) {}
+  Picker(PickerSource& source, std::size_t first) : source_(source), rows_(source, first) {}
 
   std::optional<Picked> run() {
-    takeRows();
-    selectRow(wanted_);
     Screen screen;
     for (;;) {
       draw();
@@ -65,64 +127,28 @@ class Picker {
   void useTheTime() {
     if (more_) {
       more_ = source_.loadMore();
-      takeRows();
+      rows_.takeNew();
       return;
     }
     searching_ = false;
-    std::vector<bool> there(source_.size(), false);
-    for (const std::size_t row : shown_) there[row] = true;
-    for (const std::size_t row : source_.findInText(typed_)) {
-      if (row < there.size() && !there[row]) shown_.push_back(row);
-    }
-  }
-
-  void takeRows() {
-    const auto row = selectedRow();
-    if (filter_.size() > source_.size()) filter_.clear();
-    for (std::size_t i = filter_.size(); i < source_.size(); ++i) filter_.add(source_.searchText(i));
-    filterRows();
-    if (row) selectRow(*row);
-  }
-
-  // After something was done: any row may be another one.
-  void takeAllRows() {
-    filter_.clear();
-    takeRows();
+    rows_.append(source_.findInText(typed_));
   }
 
   void filterRows() {
-    const auto& found = filter_.match(typed_);
-    shown_.assign(found.begin(), found.end());
+    rows_.filter(typed_);
     searching_ = typed_.size() > 1;
-    selected_ = std::min(selected_, shown_.empty() ? 0 : shown_.size() - 1);
-  }
-
-  [[nodiscard]] std::optional<std::size_t> selectedRow() const {
-    if (selected_ >= shown_.size()) return std::nullopt;
-    return shown_[selected_];
-  }
-
-  void selectRow(std::size_t row) {
-    const auto at = std::ranges::find(shown_, row);
-    if (at != shown_.end()) selected_ = static_cast<std::size_t>(at - shown_.begin());
-  }
-
-  void move(std::ptrdiff_t by) {
-    const auto last = static_cast<std::ptrdiff_t>(shown_.size()) - 1;
-    const auto at = static_cast<std::ptrdiff_t>(selected_) + by;
-    selected_ = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::max<std::ptrdiff_t>(last, 0)));
   }
 
   // False when the picker is over.
   bool handle(const Key& key) {
     const auto page = static_cast<std::ptrdiff_t>(std::max<std::size_t>(listHeight_, 2) - 1);
     switch (key.kind) {
-      case Kind::Up: move(-1); return true;
-      case Kind::Down: move(1); return true;
-      case Kind::PageUp: move(-page); return true;
-      case Kind::PageDown: move(page); return true;
-      case Kind::Home: selected_ = 0; return true;
-      case Kind::End: move(static_cast<std::ptrdiff_t>(shown_.size())); return true;
+      case Kind::Up: rows_.move(-1); return true;
+      case Kind::Down: rows_.move(1); return true;
+      case Kind::PageUp: rows_.move(-page); return true;
+      case Kind::PageDown: rows_.move(page); return true;
+      case Kind::Home: rows_.moveToFirst(); return true;
+      case Kind::End: rows_.moveToLast(); return true;
       case Kind::Enter: choose(0); return true;
       case Kind::Alt: begin(key.text.front()); return true;
       case Kind::Control: return control(key.text.front(), page);
@@ -140,10 +166,10 @@ class Picker {
 
   bool control(char letter, std::ptrdiff_t page) {
     if (letter == 'c' || letter == 'd') return false;
-    if (letter == 'n' || letter == 'j') move(1);
-    if (letter == 'p' || letter == 'k') move(-1);
-    if (letter == 'f') move(page);
-    if (letter == 'b') move(-page);
+    if (letter == 'n' || letter == 'j') rows_.move(1);
+    if (letter == 'p' || letter == 'k') rows_.move(-1);
+    if (letter == 'f') rows_.move(page);
+    if (letter == 'b') rows_.move(-page);
     if (letter == 'u') {
       typed_.clear();
       filterRows();
@@ -154,11 +180,11 @@ class Picker {
   bool command(char letter, std::ptrdiff_t page) {
     switch (letter) {
       case 'q': return false;
-      case 'j': move(1); break;
-      case 'k': move(-1); break;
-      case 'g': selected_ = 0; break;
-      case 'G': move(static_cast<std::ptrdiff_t>(shown_.size())); break;
-      case ' ': move(page); break;
+      case 'j': rows_.move(1); break;
+      case 'k': rows_.move(-1); break;
+      case 'g': rows_.moveToFirst(); break;
+      case 'G': rows_.moveToLast(); break;
+      case ' ': rows_.move(page); break;
       case '/':
       case 'i': typing_ = true; break;
       default: begin(letter);
@@ -168,7 +194,7 @@ class Picker {
 
   bool type(const std::string& text) {
     typed_ += text;
-    selected_ = 0;
+    rows_.moveToFirst();
     filterRows();
     return true;
   }
@@ -187,7 +213,7 @@ class Picker {
   void begin(char letter) {
     const auto actions = source_.actions();
     const auto action = std::ranges::find(actions, letter, &PickerAction::key);
-    if (action == actions.end() || !selectedRow()) return;
+    if (action == actions.end() || !rows_.selected()) return;
     if (action->question.empty()) return act(letter, "");
     asking_ = *action;
     answer_.clear();
@@ -211,16 +237,16 @@ class Picker {
   }
 
   void choose(char action) {
-    if (const auto row = selectedRow()) chosen_ = Picked{.row = *row, .action = action};
+    if (const auto row = rows_.selected()) chosen_ = Picked{.row = *row, .action = action};
   }
 
   void act(char letter, const std::string& text) {
-    const auto row = selectedRow();
+    const auto row = rows_.selected();
     if (!row) return;
     const auto actions = source_.actions();
     if (std::ranges::find(actions, letter, &PickerAction::key)->ends) return choose(letter);
     message_ = source_.act(letter, *row, text);
-    takeAllRows();
+    rows_.takeAll();
   }
 
   void draw() {
@@ -230,15 +256,15 @@ class Picker {
     const std::size_t body = size.height > 2 ? size.height - 2 : 0;
     listHeight_ = below ? body / 2 : body;
     const std::size_t listWidth = beside ? size.width * 9 / 20 : size.width;
-    if (selected_ < top_) top_ = selected_;
-    if (selected_ >= top_ + listHeight_) top_ = selected_ + 1 - std::max<std::size_t>(listHeight_, 1);
-    const std::string count = fmt::format("{} of {}{}", shown_.size(), source_.size(), more_ ? "…" : "");
+    if (rows_.place() < top_) top_ = rows_.place();
+    if (rows_.place() >= top_ + listHeight_) top_ = rows_.place() + 1 - std::max<std::size_t>(listHeight_, 1);
+    const std::string count = fmt::format("{} of {}{}", rows_.shown().size(), source_.size(), more_ ? "…" : "");
     const std::string head = fmt::format("{}: {}", source_.title(), text::printable(typed_));
     std::vector<std::string> lines;
     lines.push_back(fitted(head, size.width > count.size() + 1 ? size.width - count.size() - 1 : 0) + " " +
                     styled(Style::Dim, count));
     std::vector<PickerLine> side;
-    const auto row = selectedRow();
+    const auto row = rows_.selected();
     const std::size_t sideWidth = beside ? size.width - listWidth - 3 : size.width;
     const std::size_t sideHeight = beside ? body : below ? body - listHeight_ - 1 : 0;
     if (row && sideHeight > 0) side = source_.preview(*row, sideWidth, sideHeight);
@@ -262,15 +288,15 @@ class Picker {
     } else if (typing_) {
       Screen::draw(lines, 0, std::min(column, size.width - 1));
     } else {
-      Screen::draw(lines, std::min(1 + selected_ - top_, lines.size() - 1), 0);
+      Screen::draw(lines, std::min(1 + rows_.place() - top_, lines.size() - 1), 0);
     }
   }
 
   [[nodiscard]] std::string listLine(std::size_t at, std::size_t width) const {
-    if (at >= shown_.size()) return std::string(width, ' ');
-    PickerLine line = source_.line(shown_[at]);
-    line.text = (at == selected_ ? "> " : "  ") + line.text;
-    if (at != selected_) return painted(line, width);
+    if (at >= rows_.shown().size()) return std::string(width, ' ');
+    PickerLine line = source_.line(rows_.shown()[at]);
+    line.text = (at == rows_.place() ? "> " : "  ") + line.text;
+    if (at != rows_.place()) return painted(line, width);
     return "\033[7m" + fitted(line.text, width) + "\033[0m";
   }
 
@@ -290,13 +316,10 @@ class Picker {
   }
 
   PickerSource& source_;
-  FuzzyFilter filter_;
+  RowList rows_;
   std::string typed_;
-  std::vector<std::size_t> shown_;  ///< Rows that match, best first.
-  std::size_t selected_ = 0;        ///< Index into them.
   std::size_t top_ = 0;
   std::size_t listHeight_ = 1;
-  std::size_t wanted_ = 0;
   std::optional<Picked> chosen_;
   std::optional<PickerAction> asking_;
   std::string answer_;
