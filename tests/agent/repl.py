@@ -100,6 +100,23 @@ def test_pasted_lines_are_one_message(folder, bough):
     chat.close()
 
 
+def test_a_pasted_path_of_an_image_sends_the_image(folder, bough):
+    chat = Chat(folder, bough)
+    path = f"{folder}/place/a picture.png"
+    pathlib.Path(path).write_bytes(b"\x89PNG\r\n\x1a\nrest")
+    chat.type("look at ", enter=False)
+    chat.tmux("set-buffer", f"'{path}'")
+    chat.tmux("paste-buffer", "-p")
+    chat.wait(lambda screen: '@"' in screen)
+    chat.key("Enter")
+    chat.ready()
+    chat.key("C-d")
+    chat.wait(lambda screen: "To come back" in screen)
+    chat.type("clear; bough context @last --as anthropic 2>/dev/null | grep -c image/png")
+    chat.wait(lambda screen: screen.startswith("1"))
+    chat.close()
+
+
 def test_answers_are_readable(folder, bough):
     chat = Chat(folder, bough)
 

@@ -162,7 +162,7 @@ def test_the_tree_of_a_chat_moves_the_head_and_brings_a_message_back(folder, bou
     terminal.wait(opened)
     terminal.close()
     terminal = Terminal(folder, bough)
-    check(terminal.run("bough branches @last").count("thing") >= 3, "each try is a branch", terminal.screen())
+    check(terminal.run("bough branches @last").count("offline model") == 3, "each try is a branch", terminal.screen())
     terminal.close()
 
 
