@@ -105,12 +105,15 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
     prepared.permission = kChangeFiles;
     prepared.allows = "every change of files in " + environment.folder.path();
   }
+  // What cannot be planned fails with its reason when it runs.
   const auto change = prepared.question ? plan(arguments, *place, environment.limits) : Result<FileChange>();
-  if (!change) return failedCall(change.error());
-  if (prepared.question) prepared.diff = visibleText(lineDiff(change->before.value_or(""), change->after));
-  const bool mustMatch = wholeFile && prepared.question.has_value();
+  if (prepared.question && change) {
+    prepared.diff = visibleText(lineDiff(change->before.value_or(""), change->after));
+  }
+  const bool mustMatch = wholeFile && prepared.question && change;
+  const std::optional<std::string> asked = change ? change->before : std::nullopt;
   prepared.changes = *place;
-  prepared.run = [plan, arguments, wholeFile, mustMatch, asked = change->before, place = std::move(*place),
+  prepared.run = [plan, arguments, wholeFile, mustMatch, asked, place = std::move(*place),
                   limits = environment.limits](const CancelToken&) -> ToolOutcome {
     const std::lock_guard lock(changing);
     const auto now = plan(arguments, place, limits);

@@ -9,6 +9,7 @@
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
+#include "cli/views/prefix_steps.h"
 
 namespace bough::cli {
 namespace {
@@ -18,6 +19,7 @@ struct Options {
   std::string as;
   std::string at;
   std::uint64_t budget = 0;
+  bool explain = false;
 };
 
 void printJson(const bough::Context& built) {
@@ -45,6 +47,31 @@ void printFindings(const bough::Context& built) {
   }
 }
 
+Result<ExitCode> explain(const Context& context, SessionStore& store, const std::string& session,
+                         const ContextOptions& wanted) {
+  constexpr std::size_t kMost = 10;
+  BOUGH_TRY(const auto steps, prefixSteps(store, session, wanted, kMost));
+  bool extends = true;
+  for (const PrefixStep& step : steps) {
+    extends = extends && step.extends;
+    if (context.json) {
+      std::string out;
+      json::Writer writer(out);
+      writer.beginObject().member("schema", std::uint64_t{1}).member("entryId", step.at);
+      writer.member("messages", std::uint64_t{step.messages}).member("sameMessages", std::uint64_t{step.same});
+      writer.member("extends", step.extends);
+      step.extends ? writer.key("reason").null() : writer.member("reason", step.reason);
+      writer.endObject();
+      printJsonLine(out);
+      continue;
+    }
+    printLine(fmt::format("{}  {} messages, the first {} as before{}", shortId(step.at), step.messages, step.same,
+                          step.extends ? "" : "; " + text::printable(step.reason)));
+  }
+  if (!context.json && steps.empty()) printMessage("there is only one request: nothing to compare");
+  return extends ? kDone : kProblem;
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto dialect, parseDialect(options.as));
   BOUGH_TRY(auto named, openForReading(context, options.session));
@@ -56,6 +83,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(auto entry, resolveEntry(store, session, options.at));
     wanted.at = entry;
   }
+  if (options.explain) return explain(context, store, session, wanted);
   BOUGH_TRY(auto built, buildContext(store, session, wanted));
   if (context.json) {
     printJson(built);
@@ -79,7 +107,9 @@ Command contextCommand() {
       .details =
           "Prints the messages, system prompt and tools of the request, and reports what was changed and why. "
           "Every tool call is followed by its result, and the latest summary replaces the messages that it sums "
-          "up. --budget keeps only the newest turns that fit.",
+          "up. --budget keeps only the newest turns that fit. --explain compares the last requests of the branch: each "
+          "should begin with the one before it, byte for byte, so that the cache of the provider is of use; it says "
+          "where and why one does not, and ends with 1 then.",
       .examples =
           "  bough context SESSION --as anthropic\n"
           "  bough context SESSION --as gemini --budget 100000\n"
@@ -94,7 +124,10 @@ Command contextCommand() {
                   {.name = "--at",
                    .help = "Use the branch that ends in this entry; default: @head",
                    .target = &options->at,
-                   .value = "ENTRY"}},
+                   .value = "ENTRY"},
+                  {.name = "--explain",
+                   .help = "Say where and why consecutive requests differ",
+                   .target = &options->explain}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -1,0 +1,75 @@
+#include "cli/views/prefix_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/try.h"
+
+namespace bough::cli {
+namespace {
+
+// Before each answer of the branch, and at its end.
+Result<std::vector<std::string>> requestPoints(SessionStore& store, const std::string& sessionId,
+                                               const std::string& end, std::size_t most) {
+  BOUGH_TRY(
+      const auto entries,
+      store.loadSessionEntries(sessionId, {.branch = end, .types = {std::string(entry_type::kMessage), "assistant"}}));
+  std::vector<std::string> points;
+  for (const Entry& entry : entries) {
+    const auto message = normalizeEntry(entry);
+    if (message && message->role == Role::Assistant && entry.parentId) points.push_back(*entry.parentId);
+  }
+  points.push_back(end);
+  if (points.size() > most) points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(most));
+  return points;
+}
+
+std::string entryOf(const ContextMessage& part) {
+  return part.entryIds.empty() ? "an added message" : fmt::format("entry {}", part.entryIds.front());
+}
+
+std::string reasonOf(const Context& before, const Context& now, std::size_t same) {
+  if (before.system != now.system) return "the system prompt differs: the folder, the instructions or --system changed";
+  if (before.tools != now.tools) return "the tools differ";
+  if (before.summaryEntryId != now.summaryEntryId) {
+    return fmt::format("a summary (entry {}) stands for the older messages", now.summaryEntryId);
+  }
+  if (now.turnsLeftOut != before.turnsLeftOut) return "the budget leaves out other turns";
+  if (same >= now.parts.size()) return fmt::format("{} is not in it any more", entryOf(before.parts[same]));
+  return fmt::format("message {} ({}) is written in another way", same + 1, entryOf(now.parts[same]));
+}
+
+PrefixStep compared(const Context& before, const Context& now) {
+  PrefixStep step{.at = now.headId, .messages = now.parts.size()};
+  const std::size_t most = std::min(before.parts.size(), now.parts.size());
+  while (step.same < most && before.parts[step.same].json == now.parts[step.same].json) ++step.same;
+  step.extends = step.same == before.parts.size() && before.system == now.system && before.tools == now.tools;
+  if (!step.extends) step.reason = reasonOf(before, now, step.same);
+  return step;
+}
+
+}  // namespace
+
+Result<std::vector<PrefixStep>> prefixSteps(SessionStore& store, const std::string& sessionId,
+                                            const ContextOptions& options, std::size_t most) {
+  std::string end = options.at;
+  if (end.empty()) {
+    BOUGH_TRY(const auto state, store.sessionState(sessionId));
+    end = state.headId;
+  }
+  std::vector<PrefixStep> steps;
+  if (end.empty()) return steps;
+  BOUGH_TRY(const auto points, requestPoints(store, sessionId, end, most + 1));
+  std::optional<Context> before;
+  for (const std::string& point : points) {
+    ContextOptions there = options;
+    there.at = point;
+    BOUGH_TRY(Context now, buildContext(store, sessionId, there));
+    if (before) steps.push_back(compared(*before, now));
+    before = std::move(now);
+  }
+  return steps;
+}
+
+}  // namespace bough::cli
