@@ -51,6 +51,16 @@ bool isBelowGit(std::string path, std::string_view folder) {
 
 // The path is resolved here and nowhere else. What is inside the working folder needs no question; what leads out of it
 // is asked for by the name of where it really leads.
+PreparedCall askedIfOutside(const char* what, const Place& place, const ToolEnvironment& environment) {
+  PreparedCall prepared;
+  if (place.inside) return prepared;
+  prepared.question =
+      fmt::format("{} {}, which is outside of {}", what, visibleText(place.path), environment.folder.path());
+  prepared.permission = *prepared.question;
+  prepared.allows = "exactly this";
+  return prepared;
+}
+
 PreparedCall prepareAtPlace(const char* what, const std::string& arguments, const ToolEnvironment& environment,
                             RunAtPlace run, const char* otherwise = nullptr) {
   auto path = stringArgument(arguments, "path");
@@ -58,13 +68,7 @@ PreparedCall prepareAtPlace(const char* what, const std::string& arguments, cons
   if (!path) return failedCall(path.error());
   auto place = environment.folder.resolve(*path);
   if (!place) return failedCall(place.error());
-  PreparedCall prepared;
-  if (!place->inside) {
-    prepared.question =
-        fmt::format("{} {}, which is outside of {}", what, visibleText(place->path), environment.folder.path());
-    prepared.permission = *prepared.question;
-    prepared.allows = "exactly this";
-  }
+  PreparedCall prepared = askedIfOutside(what, *place, environment);
   prepared.run = [run, arguments, place = std::move(*place), limits = environment.limits](const CancelToken&) {
     return run(arguments, place, limits);
   };
@@ -92,10 +96,11 @@ constexpr std::string_view kChangedMeanwhile =
 
 PreparedCall prepareChange(const char* what, const std::string& arguments, const ToolEnvironment& environment,
                            PlanChange plan, bool wholeFile) {
-  PreparedCall prepared = prepareAtPlace(what, arguments, environment, nullptr);
   const auto path = stringArgument(arguments, "path");
-  auto place = path ? environment.folder.resolve(*path) : Result<Place>(std::unexpected(path.error()));
-  if (!place) return prepared;  // it fails with the reason
+  if (!path) return failedCall(path.error());
+  auto place = environment.folder.resolve(*path);
+  if (!place) return failedCall(place.error());
+  PreparedCall prepared = askedIfOutside(what, *place, environment);
   if (place->inside && isBelowGit(place->path, environment.folder.path())) {
     prepared.question = fmt::format("{} {}, which git may run or obey", what, visibleText(place->path));
     prepared.permission = *prepared.question;
