@@ -152,6 +152,17 @@ void checkForeign(SessionStore& store, const std::string& location, Findings& fi
   }
 }
 
+// Opening the store finishes an erasure that was interrupted. One that is still there is under way, or cannot be
+// finished.
+void checkErasure(const std::string& location, Findings& findings) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::path(location) / "erasure.json", error)) return;
+  findings.push_back(
+      {.health = Health::Bad,
+       .what = "an erasure is not finished: erasure.json names the entries whose payloads may still be there",
+       .advice = "wait if another process is erasing; else `bough erase` of any of them says what is wrong"});
+}
+
 // Sessions of which two files are there: one is read, the other may hold something else.
 void checkCopies(const std::string& location, Findings& findings) {
   constexpr std::string_view kLogs[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
@@ -231,6 +242,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
     checkSpace(location, findings);
     checkForeign(store, location, findings);
     checkCopies(location, findings);
+    checkErasure(location, findings);
   }
   checkSettings(store, findings);
   checkSessions(store, options.deep, findings);
