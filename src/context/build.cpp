@@ -6,6 +6,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "context/branch.h"
 #include "context/budget.h"
@@ -102,7 +103,21 @@ class Builder {
     note(Change::LeftOut, entry.id, "messages", "its summary stands for the messages before the first one it keeps");
   }
 
+  // An entry that a damaged line hid: the report says where it is, and it holds its place.
+  void addUnreadable(const Entry& entry) {
+    const std::string text = unreadableText(entry);
+    message::addRedacted(entry.id, history_, true);
+    out_.report.compatible = false;
+    reporter_.warn(fmt::format("entry {}: {}", entry.id, text));
+    note(Change::Invalid, entry.id, "entry", text);
+    unreadable_ = unreadable_.empty() ? fmt::format("entry {}: {}", entry.id, text) : unreadable_;
+  }
+
   void addEntry(const Entry& entry) {
+    if (isUnreadable(entry)) {
+      addUnreadable(entry);
+      return;
+    }
     const bool isMessage = message::isMessageType(entry.type);
     const bool isSummary = entry.type == entry_type::kBranchSummary;
     if (!isMessage && !isSummary) return;
@@ -121,6 +136,7 @@ class Builder {
 
   [[nodiscard]] Result<void> checkStrict() const {
     if (!options_.strict) return {};
+    if (!unreadable_.empty()) return fail(ErrorCode::Damaged, unreadable_, "bough verify names the damage");
     for (const Original& original : history_.originals) {
       std::string_view problem = original.problem;
       for (const Block& block : original.message.blocks) problem = problem.empty() ? block.problem : problem;
@@ -253,6 +269,7 @@ class Builder {
   std::size_t firstMessage_ = 0;
   std::size_t firstTurn_ = 0;
   std::uint64_t listed_ = 0;
+  std::string unreadable_;  // The first entry that cannot be read.
 };
 
 }  // namespace

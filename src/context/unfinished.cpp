@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "context/branch.h"
 #include "message/dialect/entry_message.h"
@@ -18,6 +19,7 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
   message::History history;
   std::map<std::string, std::string, std::less<>> started;  // Call id → the last tool_start of it.
   for (const Entry& entry : branch.entries) {
+    if (isUnreadable(entry)) message::addRedacted(entry.id, history, true);
     if (entry.redacted) {
       if (message::isMessageType(entry.type)) message::addRedacted(entry.id, history);
       continue;

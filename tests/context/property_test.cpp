@@ -109,6 +109,50 @@ TEST_F(ContextProperty, EveryContextIsValidForItsApiAndArrangingItAgainChangesNo
   }
 }
 
+// Users pay for a whole context again when the bytes before the new turn differ.
+TEST_F(ContextProperty, EveryRequestBeginsWithTheBytesOfTheOneBeforeIt) {
+  std::uint64_t compared = 0;
+  for (std::uint64_t seed = 0; seed < rounds(80); ++seed) {
+    HistoryMaker maker(seed + 70000);
+    const std::string id = "prefix" + std::to_string(seed);
+    must(store->createSession({.sessionId = id}));
+    std::vector<Entry> batch;
+    std::vector<std::string> requests;  // The entries that requests end with: an answer follows.
+    Dialect dialect = kDialects[maker.below(4)];
+    const bool mixed = maker.chance(50);
+    bool asked = false;
+    for (std::uint64_t turn = 0; turn < 2 + maker.below(4); ++turn) {
+      if (mixed) dialect = kDialects[maker.below(4)];
+      for (const std::string& json : maker.turn(dialect)) {
+        const Role role = must(normalize(json, dialect)).role;
+        const bool answer = role == Role::Assistant;
+        if (answer && asked) requests.push_back(batch.back().id);
+        asked = role == Role::User || role == Role::Tool;
+        const std::string payload = R"({"dialect":")" + std::string(toString(dialect)) + R"(","message":)" + json + "}";
+        batch.push_back(entryOf(entry_type::kMessage, payload, "e" + std::to_string(batch.size())));
+      }
+    }
+    must(store->appendSessionEntries(id, std::move(batch)));
+    for (const Dialect target : kDialects) {
+      std::string before;
+      for (const std::string& at : requests) {
+        const Context context = must(buildContext(*store, id, {.dialect = target, .at = at}));
+        const std::string now = context.messages.substr(0, context.messages.size() - 1);
+        // Where a whole message is left out, as an empty one is, those beside it are joined.
+        const bool leavesOut = std::ranges::any_of(
+            context.report.findings, [](const Finding& finding) { return finding.change == Change::LeftOut; });
+        if (leavesOut) break;
+        ASSERT_TRUE(now.starts_with(before)) << "seed " << seed << ' ' << toString(target) << '\n'
+                                             << before << '\n'
+                                             << now;
+        before = now;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 200U);
+}
+
 TEST_F(ContextProperty, TheBudgetIsNeverExceededAndEveryCutIsValid) {
   std::uint64_t cuts = 0;
   for (std::uint64_t seed = 0; seed < rounds(250); ++seed) {

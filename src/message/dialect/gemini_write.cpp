@@ -58,7 +58,7 @@ void writeGemini(const OutMessage& message, Sink& sink) {
   writer.key("parts").beginArray();
   for (const OutBlock& outBlock : message.outBlocks) {
     if (!writeStored(writer, outBlock)) writeBlock(writer, outBlock);
-    sink.leaf(outBlock.original);
+    sink.leaf(outBlock);
   }
   writer.endArray().endObject();
   sink.end();

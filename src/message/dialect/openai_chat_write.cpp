@@ -68,7 +68,7 @@ void writeResults(const OutMessage& message, Sink& sink) {
   for (const OutBlock& outBlock : message.outBlocks) {
     NodeWriter& writer = sink.begin();
     if (writeStored(writer, outBlock)) {
-      sink.leaf(outBlock.original);
+      sink.leaf(outBlock);
       sink.end();
       continue;
     }
@@ -76,7 +76,7 @@ void writeResults(const OutMessage& message, Sink& sink) {
     writer.beginObject().member("role", literal("tool")).member("tool_call_id", outBlock.id).key("content");
     writeJoined(writer, outBlock, outBlock.isError && !marked ? "Error: " : "");
     writer.endObject();
-    sink.leaf(outBlock.original);
+    sink.leaf(outBlock);
     sink.end();
   }
 }
@@ -84,13 +84,13 @@ void writeResults(const OutMessage& message, Sink& sink) {
 void writeContent(NodeWriter& writer, const std::vector<const OutBlock*>& parts, Sink& sink) {
   if (parts.size() == 1 && parts.front()->kind == BlockKind::Text && !parts.front()->stored) {
     writer.text(parts.front()->text);
-    sink.leaf(parts.front()->original);
+    sink.leaf(*parts.front());
     return;
   }
   writer.beginArray();
   for (const OutBlock* outBlock : parts) {
     writePart(writer, *outBlock);
-    sink.leaf(outBlock->original);
+    sink.leaf(*outBlock);
   }
   writer.endArray();
 }
@@ -128,13 +128,13 @@ void writeOpenaiChat(const OutMessage& message, Sink& sink) {
     writer.key("tool_calls").beginArray();
     for (const OutBlock* outBlock : calls) {
       writeCall(writer, *outBlock);
-      sink.leaf(outBlock->original);
+      sink.leaf(*outBlock);
     }
     writer.endArray();
   }
   if (reasoning != nullptr) {
     writer.key("reasoning_content").text(reasoning->text);
-    sink.leaf(reasoning->original);
+    sink.leaf(*reasoning);
   }
   writer.endObject();
   sink.end();

@@ -35,7 +35,7 @@ bool writeStoredItem(const OutBlock& outBlock, Sink& sink) {
   const bool item = outBlock.kind != BlockKind::Text && outBlock.kind != BlockKind::Refusal;
   if (!outBlock.stored || !item) return false;
   writeStored(sink.begin(), outBlock);
-  sink.leaf(outBlock.original);
+  sink.leaf(outBlock);
   sink.end();
   return true;
 }
@@ -57,7 +57,7 @@ void writeCall(const OutBlock& outBlock, Sink& sink) {
     writer.member("arguments", outBlock.input);
   }
   writer.endObject();
-  sink.leaf(outBlock.original);
+  sink.leaf(outBlock);
   sink.end();
 }
 
@@ -80,7 +80,7 @@ void writeResult(const OutBlock& outBlock, Sink& sink) {
     writer.endArray();
   }
   writer.endObject();
-  sink.leaf(outBlock.original);
+  sink.leaf(outBlock);
   sink.end();
 }
 
@@ -94,11 +94,11 @@ void writeAnswer(const OutBlock& outBlock, Sink& sink) {
     writer.beginObject().member("type", literal("message")).member("id", literal(id));
     writer.member("role", literal("assistant")).member("status", literal("completed")).key("content").beginArray();
     writer.beginObject().member("type", literal("refusal")).member("refusal", outBlock.text).endObject();
-    sink.leaf(outBlock.original);
+    sink.leaf(outBlock);
     writer.endArray();
   } else {
     writer.beginObject().member("role", literal("assistant")).member("content", outBlock.text);
-    sink.leaf(outBlock.original);
+    sink.leaf(outBlock);
   }
   writer.endObject();
   sink.end();
@@ -127,12 +127,12 @@ void writeOpenaiResponses(const OutMessage& message, Sink& sink) {
   if (message.outBlocks.size() == 1 && message.outBlocks.front().kind == BlockKind::Text &&
       !message.outBlocks.front().stored) {
     writer.text(message.outBlocks.front().text);
-    sink.leaf(message.outBlocks.front().original);
+    sink.leaf(message.outBlocks.front());
   } else {
     writer.beginArray();
     for (const OutBlock& outBlock : message.outBlocks) {
       if (writeStored(writer, outBlock)) {
-        sink.leaf(outBlock.original);
+        sink.leaf(outBlock);
         continue;
       }
       if (outBlock.kind == BlockKind::Image || outBlock.kind == BlockKind::Document) {
@@ -140,7 +140,7 @@ void writeOpenaiResponses(const OutMessage& message, Sink& sink) {
       } else {
         writeText(writer, outBlock.text);
       }
-      sink.leaf(outBlock.original);
+      sink.leaf(outBlock);
     }
     writer.endArray();
   }

@@ -64,7 +64,7 @@ void writeDefinition(Dialect target, NodeWriter& writer, const ToolDefinition& t
 }
 
 void reportTool(const Original& original, Dialect target, Reporter& reporter) {
-  constexpr std::string_view kComesBack = "the target has no place for it; it comes back with the origin";
+  constexpr std::string_view kComesBack = "the target has no place for it; it comes back";
   for (const std::string_view name : original.tool->extras) {
     reporter.lossy(Change::Carried, original, nullptr, "tool." + std::string(name), kComesBack);
   }

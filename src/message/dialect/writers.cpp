@@ -59,7 +59,7 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
     writer.beginObject().key("parts").beginArray();
     for (const OutBlock& outBlock : outBlocks) {
       if (!writeStored(writer, outBlock)) writer.beginObject().member("text", outBlock.text).endObject();
-      sink.leaf(outBlock.original);
+      sink.leaf(outBlock);
     }
     writer.endArray().endObject();
   } else if (outBlocks.size() == 1 || dialect == Dialect::OpenaiResponses) {
@@ -76,7 +76,7 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
       if (!writeStored(writer, outBlock)) {
         writer.beginObject().member("type", literal("text")).member("text", outBlock.text).endObject();
       }
-      sink.leaf(outBlock.original);
+      sink.leaf(outBlock);
     }
     writer.endArray();
   }

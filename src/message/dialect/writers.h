@@ -27,6 +27,9 @@ class Sink {
   NodeWriter& begin();
   /// The value completed last is a block that came from `original`.
   void leaf(std::int32_t original) { records_.leaves.push_back({.hash = writer_.lastHash(), .original = original}); }
+  void leaf(const OutBlock& from) {
+    records_.leaves.push_back({.hash = writer_.lastHash(), .original = from.original, .block = from.block});
+  }
   void end();
   /// An original that is copied. An empty separator: the usual one.
   void splice(std::int32_t original, std::string_view raw, std::string_view separator, std::uint64_t hash);

@@ -54,10 +54,13 @@ struct Original {
   const json::Tree* tree = nullptr;  ///< Where it is indexed, at `node`.
   json::Tree::Index node = 0;
   std::string_view raw;
-  std::string_view entryId{};  ///< Of a session's message: the entry that holds it.
-  bool redacted = false;       ///< Its content is hidden: it only holds its place.
-  std::string_view problem;    ///< Why it cannot be converted; empty when it can.
-  std::string_view separator;  ///< The bytes between the element before it and this one.
+  std::string_view entryId{};   ///< Of a session's message: the entry that holds it.
+  bool partial = false;         ///< Some of its blocks were edited; these are the others. It is arranged anew.
+  bool replacesSystem = false;  ///< A message that was the system prompt before it was edited.
+  bool unreadable = false;      ///< Redacted in the sense below, but because its bytes are damaged.
+  bool redacted = false;        ///< Its content is hidden: it only holds its place.
+  std::string_view problem;     ///< Why it cannot be converted; empty when it can.
+  std::string_view separator;   ///< The bytes between the element before it and this one.
   std::int64_t place = kNoPlace;
   std::int64_t documentIndex = kNoPlace;  ///< Of a session's message: the value it was read from, or restored from.
   std::uint64_t rawHash = 0;
@@ -102,7 +105,9 @@ struct RequestText {
 /// One block of a written value.
 struct LeafRecord {
   std::uint64_t hash = 0;
-  std::int32_t original = -1;  ///< -1: synthetic.
+  std::int32_t original = -1;    ///< -1: synthetic.
+  const Block* block = nullptr;  ///< While it is written: the block of the original, or one inside it.
+  std::int32_t place = -1;       ///< In a way back: which block of the original; -1 for all of it.
 };
 
 /// One written value: a message, an item, a tool, a system prompt.

@@ -44,7 +44,7 @@ void reportCarriedSignatures(const History& history, Dialect target, Reporter& r
            .reason =
                original.dialect == Dialect::Anthropic
                    ? "valid again on the way back, unless the system prompt, the tools or an earlier message change"
-                   : "comes back with the origin",
+                   : "it comes back",
            .entryId = std::string(original.entryId)});
     }
   }

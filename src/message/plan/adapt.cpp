@@ -296,11 +296,14 @@ OutBlock Adapter::result(const Call& call) {
 OutBlock Adapter::missingResult(const Call& call) {
   OutBlock outBlock{.kind = BlockKind::ToolResult, .isError = true};
   setCall(call, outBlock);
-  outBlock.texts.push_back(own(call.redacted ? "The result was redacted." : "No result: the call was interrupted."));
+  outBlock.texts.push_back(own(call.unreadable ? "The result cannot be read: its entry is damaged."
+                               : call.redacted ? "The result was redacted."
+                                               : "No result: the call was interrupted."));
   if (call.redacted) outBlock.isError = false;
   reporter_.note(Change::Synthetic, originalAt(call.original), call.block, "tool_result",
-                 call.redacted ? "the result was redacted; one that says so takes its place"
-                               : "a call without a result got one that says so");
+                 call.unreadable ? "the result cannot be read; one that says so takes its place"
+                 : call.redacted ? "the result was redacted; one that says so takes its place"
+                                 : "a call without a result got one that says so");
   return outBlock;
 }
 

@@ -36,12 +36,16 @@ class Pairer {
   void markRedacted() {
     const std::vector<Original>& originals = history_.originals;
     if (std::ranges::none_of(originals, &Original::redacted)) return;
-    std::vector<char> followed(originals.size() + 1, 0);  // Whether a redacted message follows, among results only.
+    std::vector<char> followed(originals.size() + 1, 0);  // Among results only: 1 a redacted message, 2 a damaged one.
     for (std::size_t i = originals.size(); i-- > 0;) {
       const auto isResult = [](const Block& block) { return block.kind == BlockKind::ToolResult; };
       const auto& blocks = originals[i].message.blocks;
       const bool results = !blocks.empty() && std::ranges::all_of(blocks, isResult);
-      followed[i] = originals[i].redacted || (results && followed[i + 1] != 0) ? 1 : 0;
+      if (originals[i].redacted) {
+        followed[i] = originals[i].unreadable ? 2 : 1;
+      } else if (results) {
+        followed[i] = followed[i + 1];
+      }
     }
     // The items of one answer, and answers that were saved block by block, are several originals.
     std::size_t end = originals.size();
@@ -54,6 +58,7 @@ class Pairer {
     for (Call& call : pairing_.calls) {
       const std::size_t after = answeredAt_[static_cast<std::size_t>(call.original)];
       call.redacted = call.result == nullptr && followed[after] != 0;
+      call.unreadable = call.redacted && followed[after] == 2;
     }
   }
 
@@ -115,7 +120,7 @@ class Pairer {
       for (std::size_t i = recentFrom_; i < pairing_.calls.size(); ++i) {
         const Call& call = pairing_.calls[i];
         if (call.result != nullptr) continue;
-        if (anyName || history_.names.original(call.block->name).escaped == name.escaped) {
+        if ((anyName && name.empty()) || history_.names.original(call.block->name).escaped == name.escaped) {
           return static_cast<std::int32_t>(i);
         }
       }

@@ -5,6 +5,8 @@
 
 #include "base/json/json_write.h"
 #include "message/plan/adapt.h"
+#include "message/plan/copied.h"
+#include "message/plan/gemini_rules.h"
 #include "message/plan/pairing.h"
 #include "message/plan/request_rules.h"
 
@@ -12,6 +14,8 @@ namespace bough::message {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
+// The same words whatever follows, so that a longer request begins as the shorter one did.
+constexpr std::string_view kBegins = "(the conversation begins here)";
 
 bool isBlank(const TextView& text) {
   const std::size_t first = text.escaped.find_first_not_of(kBlanks);
@@ -32,6 +36,7 @@ class Planner {
         adapter_(history, target, options, reporter, plan_.texts, mode == PlanMode::Request),
         pairing_(pairCalls(history)) {
     if (request_) markRepeatedCalls(pairing_);
+    if (!request_) copied_ = CopiedOriginals(history, pairing_, target);
   }
 
   Plan run() {
@@ -42,9 +47,11 @@ class Planner {
       const Original& original = history_.originals[i];
       if (original.section == Section::Tools) continue;
       step(static_cast<std::int32_t>(i), original);
+      returned_ |= original.dialect == target_;
     }
     closeCalls(nullptr);
     if (request_) applyRequestRules(plan_, history_, target_, reporter_);
+    if (!request_ && !fragment_ && target_ == Dialect::Anthropic) dropLooseThinking(plan_, history_, reporter_);
     if (!fragment_) finish();
     if (request_) settleRequest(plan_, history_, target_, reporter_);
     return std::move(plan_);
@@ -61,7 +68,7 @@ class Planner {
       hidden(original);
       return;
     }
-    if (staysVerbatim(original, target_) && !request_) {
+    if (copied_.contains(index)) {
       spliced(index, original);
       return;
     }
@@ -150,8 +157,11 @@ class Planner {
     for (const Block& block : original.message.blocks) adapter_.content(index, block, outBlocks);
     if (mergesTurns()) dropBlanks(original, outBlocks);
     // A changed system prompt would break every signature Anthropic gave out; it also takes such messages in place.
-    const bool hoists = mergesTurns() && !(target_ == Dialect::Anthropic && returns_);
-    const bool toSlot = original.wholeSlot && target_ != Dialect::OpenaiChat;
+    // A request looks only at what came before, so that later messages do not change where this one is.
+    const bool returns = request_ ? returned_ : returns_;
+    const bool inPlace = target_ == Dialect::Anthropic && returns && !plan_.messages.empty();
+    const bool hoists = mergesTurns() && !inPlace;
+    const bool toSlot = (original.wholeSlot || original.replacesSystem) && target_ != Dialect::OpenaiChat;
     if (outBlocks.empty()) return;
     if (hoists || toSlot) {
       if (!original.wholeSlot) {
@@ -252,15 +262,13 @@ class Planner {
   void closeCalls(const Original* next) {
     if (fragment_) open_.clear();
     if (open_.empty()) return;
-    const OutMessage& caller = plan_.messages.back();
-    const bool mayStayOpen = staysOpen(caller, next);
     std::vector<OutBlock> results;
     std::vector<OutBlock> carried;
     for (const std::size_t index : open_) {
       const Call& call = pairing_.calls[index];
       if (call.result == nullptr) {
-        if (!mayStayOpen || call.redacted) results.push_back(adapter_.missingResult(call));
-      } else if (request_ || history_.originals[static_cast<std::size_t>(call.resultOriginal)].dialect != target_) {
+        if (call.redacted || !staysOpen(call, next)) results.push_back(adapter_.missingResult(call));
+      } else if (!copied_.contains(call.resultOriginal)) {
         results.push_back(adapter_.result(call));
         if (request_) reportMoved(call, next);
         carryMedia(results.back(), carried);
@@ -282,20 +290,20 @@ class Planner {
     reporter_.note(Change::Altered, from, call.result, "tool_result", "moved behind its call");
   }
 
-  [[nodiscard]] bool staysOpen(const OutMessage& caller, const Original* next) const {
+  // Whether a call without a result stood like this in its own document, and still does.
+  [[nodiscard]] bool staysOpen(const Call& call, const Original* next) const {
     if (next == nullptr && options_.keepPendingCalls) return true;
-    if (!caller.verbatim) return false;
-    // It stood like this in its own document, and still does.
-    const Original& original = history_.originals[static_cast<std::size_t>(caller.original)];
-    return next == nullptr || (next->dialect == target_ && next->place == original.place + 1);
+    return copied_.undisturbed(call.original, next);
   }
 
   // Images a result cannot hold follow in a user message.
   void carryMedia(OutBlock& result, std::vector<OutBlock>& carried) {
     const bool cannot = target_ == Dialect::OpenaiChat || (target_ == Dialect::Anthropic && result.isError);
     if (!cannot || result.media.empty()) return;
-    OutBlock lead{
-        .kind = BlockKind::Text, .original = result.original, .text = adapter_.own("Attached to the tool result:")};
+    OutBlock lead{.kind = BlockKind::Text,
+                  .original = result.original,
+                  .block = result.block,
+                  .text = adapter_.own("Attached to the tool result:")};
     carried.push_back(std::move(lead));
     for (const Block* block : result.media) {
       carried.push_back({.kind = block->kind, .original = result.original, .block = block, .text = block->text});
@@ -303,101 +311,23 @@ class Planner {
     result.media.clear();
   }
 
-  void addSynthetic(std::size_t at, std::string_view text, std::string_view reason) {
-    OutMessage out{.role = Role::User};
-    out.outBlocks.push_back({.kind = BlockKind::Text, .text = adapter_.own(text)});
-    plan_.messages.insert(plan_.messages.begin() + static_cast<std::ptrdiff_t>(at), std::move(out));
-    reporter_.note(Change::Synthetic, "", "message", reason);
-  }
-
-  static bool hasCalls(const OutMessage& out, const History& history) {
-    if (!out.verbatim) {
-      return std::ranges::any_of(out.outBlocks,
-                                 [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::ToolCall; });
-    }
-    const Message& message = history.originals[static_cast<std::size_t>(out.original)].message;
-    return std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });
-  }
-
   void finish() {
     if (target_ == Dialect::Bough) return;
     const bool hadMessages = std::ranges::any_of(
         history_.originals, [](const Original& original) { return original.section == Section::Messages; });
-    if (plan_.messages.empty() && hadMessages) addSynthetic(0, "(empty)", "the target wants at least one message");
+    if (plan_.messages.empty() && hadMessages)
+      addSynthetic(plan_, 0, kBegins, "the target wants at least one message", reporter_);
     if (mergesTurns() && !plan_.messages.empty()) startWithUser();
-    if (target_ == Dialect::Gemini) finishGemini();
+    if (target_ == Dialect::Gemini) arrangeForGemini(plan_, history_, pairing_, request_, reporter_);
     if (target_ == Dialect::Anthropic) trimEnd();
   }
 
   void startWithUser() {
     const OutMessage& first = plan_.messages.front();
-    if (first.role == Role::Assistant && !first.verbatim) {
-      addSynthetic(0, "(the conversation begins here)", "the target wants a user message first");
-    }
-  }
-
-  // The results in a message that stays as it is; none when it has none.
-  [[nodiscard]] std::vector<OutBlock> storedResults(const OutMessage& out) const {
-    std::vector<OutBlock> outBlocks;
-    const Original& original = history_.originals[static_cast<std::size_t>(out.original)];
-    if (original.message.role != Role::User && original.message.role != Role::Tool) return outBlocks;
-    for (const Block& block : original.message.blocks) {
-      outBlocks.push_back({.kind = block.kind, .stored = true, .original = out.original, .block = &block});
-    }
-    const bool any =
-        std::ranges::any_of(outBlocks, [](const OutBlock& each) { return each.kind == BlockKind::ToolResult; });
-    if (!any || !original.problem.empty()) outBlocks.clear();
-    return outBlocks;
-  }
-
-  // All results of a turn's calls stand in one turn: those of other providers join what Gemini has of them, in the
-  // order of the calls, before everything else.
-  void joinGeminiResults() {
-    const auto mayJoin = [](const OutMessage& before, const OutMessage& out) {
-      return out.verbatim && !before.verbatim && before.role == Role::Tool;
-    };
-    if (std::ranges::adjacent_find(plan_.messages, mayJoin) == plan_.messages.end()) return;
-    std::unordered_map<const Block*, std::size_t> callOf;
-    for (std::size_t i = 0; i < pairing_.calls.size(); ++i) callOf.emplace(pairing_.calls[i].result, i);
-    const auto order = [&](const OutBlock& outBlock) {
-      const auto call = callOf.find(outBlock.block);
-      return outBlock.block == nullptr || call == callOf.end() ? SIZE_MAX : call->second;
-    };
-    std::vector<OutMessage> kept;
-    for (OutMessage& out : plan_.messages) {
-      const bool follows = !kept.empty() && mayJoin(kept.back(), out);
-      std::vector<OutBlock> stored = follows ? storedResults(out) : std::vector<OutBlock>();
-      if (stored.empty()) {
-        kept.push_back(std::move(out));
-        continue;
-      }
-      reporter_.note(Change::Altered, history_.originals[static_cast<std::size_t>(out.original)], nullptr, "message",
-                     "joined by the other results of its calls, which the target takes in one turn only");
-      std::vector<OutBlock>& outBlocks = kept.back().outBlocks;
-      std::vector<OutBlock> others;
-      for (OutBlock& outBlock : stored)
-        (outBlock.kind == BlockKind::ToolResult ? outBlocks : others).push_back(std::move(outBlock));
-      std::ranges::sort(outBlocks, {}, order);
-      std::ranges::move(others, std::back_inserter(outBlocks));
-    }
-    plan_.messages = std::move(kept);
-  }
-
-  void finishGemini() {
-    if (!request_) joinGeminiResults();
-    for (std::size_t i = 1; i < plan_.messages.size(); ++i) {
-      const OutMessage& before = plan_.messages[i - 1];
-      const OutMessage& out = plan_.messages[i];
-      const bool bothAssistant = before.role == Role::Assistant && out.role == Role::Assistant;
-      if (bothAssistant && !(before.verbatim && out.verbatim) && hasCalls(out, history_)) {
-        addSynthetic(i, "(continue)", "the target wants a user turn before a function call");
-      }
-    }
-    for (OutMessage& out : plan_.messages) {
-      if (out.role != Role::Assistant || out.verbatim) continue;
-      const auto first = std::ranges::find_if(
-          out.outBlocks, [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::ToolCall; });
-      if (first != out.outBlocks.end() && !first->stored) first->sentinel = true;
+    // One that was not the first of its own document lost what came before it.
+    const bool lost = first.verbatim && history_.originals[static_cast<std::size_t>(first.original)].place > 0;
+    if (first.role == Role::Assistant && (!first.verbatim || lost)) {
+      addSynthetic(plan_, 0, kBegins, "the target wants a user message first", reporter_);
     }
   }
 
@@ -438,8 +368,10 @@ class Planner {
   Plan plan_;
   Adapter adapter_;
   Pairing pairing_;
-  bool returns_ = false;  // Something was first written in the target's dialect.
+  bool returns_ = false;   // Something was first written in the target's dialect.
+  bool returned_ = false;  // The same, up to the message at hand.
   bool turnEnded_ = false;
+  CopiedOriginals copied_;  // None for a request, which copies nothing before it is arranged.
   std::size_t nextCall_ = 0;
   std::size_t nextResult_ = 0;
   std::vector<std::size_t> open_;

@@ -31,6 +31,13 @@ class Rules {
     }
   }
 
+  void dropThinkingOfEdited() {
+    for (OutMessage& out : plan_.messages) {
+      if (!out.verbatim) dropLooseThinking(out);
+    }
+    std::erase_if(plan_.messages, [](const OutMessage& out) { return !out.verbatim && out.outBlocks.empty(); });
+  }
+
  private:
   [[nodiscard]] const Original& originalOf(const OutBlock& outBlock) const {
     return history_.originals[static_cast<std::size_t>(outBlock.original)];
@@ -41,7 +48,7 @@ class Rules {
   }
 
   void leaveOut(const OutBlock& outBlock, std::string_view reason) {
-    reporter_.note(Change::LeftOut, originalOf(outBlock), outBlock.block, toString(outBlock.kind), reason);
+    reporter_.lossy(Change::LeftOut, originalOf(outBlock), outBlock.block, toString(outBlock.kind), reason);
   }
 
   // Two items of one id cannot both be sent. One that says the same is left out; another one gets another id.
@@ -232,6 +239,10 @@ void settle(OutMessage& out, const History& history, Dialect target, Reporter& r
 }
 
 }  // namespace
+
+void dropLooseThinking(Plan& plan, const History& history, Reporter& reporter) {
+  Rules(plan, history, Dialect::Anthropic, reporter).dropThinkingOfEdited();
+}
 
 void applyRequestRules(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
   Rules(plan, history, target, reporter).run();

@@ -9,6 +9,9 @@ namespace bough::message {
 /// what then stands side by side.
 void applyRequestRules(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
+/// In messages that were edited: reasoning without a signature, or without what it led to, which Anthropic refuses.
+void dropLooseThinking(Plan& plan, const History& history, Reporter& reporter);
+
 /// Copies whole what stayed as it was written, and says what was put together.
 void settleRequest(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 

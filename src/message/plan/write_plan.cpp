@@ -30,6 +30,7 @@ std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& 
     if (message.verbatim) {
       copy(message.original, before, asOneString, sink);
     } else {
+      checkStored(message);
       writeMessage(target_, message, sink);
     }
     before = message.verbatim ? &originalAt(message.original) : nullptr;
@@ -41,6 +42,16 @@ std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& 
     }
   }
   return written;
+}
+
+// Of a message that was put together anew, the blocks that are still as they were.
+void PlanWriter::checkStored(const OutMessage& message) {
+  std::int32_t last = -1;
+  for (const OutBlock& block : message.outBlocks) {
+    if (reporter_ == nullptr || !block.stored || block.original == last) continue;
+    last = block.original;
+    message::checkSignatures(originalAt(last), chain_.prefix, *reporter_);
+  }
 }
 
 // Nothing has to come back from a request, so halves of characters, which no server takes, are replaced in it.

@@ -44,6 +44,7 @@ class PlanWriter {
     return hashing_ == Hashing::Yes ? hasher_.hashOf(original) : 0;
   }
   [[nodiscard]] std::string_view acceptable(std::string_view raw, std::string& clean) const;
+  void checkStored(const OutMessage& message);
   void copy(std::int32_t index, const Original* before, bool asOneString, Sink& sink);
 
   const History& history_;

@@ -170,10 +170,11 @@ void addEntryMessage(std::string_view entryId, std::string_view type, std::strin
   addEntry(entryId, type, payload, MessageForm::ForRequest, history);
 }
 
-void addRedacted(std::string_view entryId, History& history) {
+void addRedacted(std::string_view entryId, History& history, bool unreadable) {
   Original& original = history.originals.emplace_back();
   original.entryId = entryId;
   original.redacted = true;
+  original.unreadable = unreadable;
 }
 
 void addStoredMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history) {

@@ -2,24 +2,15 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <tuple>
 
 #include "base/check.h"
 #include "message/dialect/read_original.h"
 #include "message/json/content_hash.h"
-#include "message/roundtrip/align.h"
+#include "message/roundtrip/match.h"
 
 namespace bough::message {
 namespace {
-
-// Blocks that are values of their own in the document. A citation stands inside its text, but for the normalized form.
-std::vector<const Block*> leavesOf(const Original& original) {
-  std::vector<const Block*> leaves;
-  for (const Block& block : original.message.blocks) {
-    if (block.kind != BlockKind::Citation || original.dialect == Dialect::Bough) leaves.push_back(&block);
-  }
-  return leaves;
-}
 
 class Restorer {
  public:
@@ -29,26 +20,20 @@ class Restorer {
         document_(std::move(document)),
         history_(history),
         reporter_(reporter),
-        values_(document_.size()),
         unchanged_(records_.leaves.size(), 0),
         known_(wayBack.originals.size() + 1) {}
 
   void run() {
     for (Original& original : wayBack_.originals) readOriginal(original, history_);
-    for (std::size_t i = 0; i < records_.nodes.size(); ++i) {
-      for (std::uint32_t k = 0; k < records_.nodes[i].leafCount; ++k) ownerOf_.push_back(i);
-    }
-    for (const Section section : kSections) matchSection(section);
+    Matches matches = matchDocument(wayBack_, document_, reporter_);
+    values_ = std::move(matches.values);
+    for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) known_[i].touched = matches.touched[i] != 0;
     judge();
     collect();
   }
 
  private:
-  // What became of one value of the document.
-  struct DocumentValue {
-    std::size_t record = kUnmatched;  // The record it equals.
-    std::vector<std::size_t> leaves;  // Of each of its blocks: the block record it equals.
-  };
+  static constexpr std::int64_t kAfter = std::numeric_limits<std::int64_t>::max();  // After all blocks.
 
   // What became of one original of the way back.
   struct Known {
@@ -57,6 +42,9 @@ class Restorer {
     bool keep = false;            // It comes back.
     bool touched = false;         // Some form of it is still there.
     bool inPlace = false;         // It became something in its own section.
+    bool partial = false;         // Not all of it comes back, but the blocks in `kept` do.
+    std::vector<char> kept;       // Of each of its blocks.
+    std::int64_t lastBlock = -1;  // The last block that was seen in the document.
     Section section = Section::Messages;
     std::size_t before = kUnmatched;       // The nearest of its section before it that became something …
     std::size_t after = kUnmatched;        // … and after it.
@@ -66,136 +54,11 @@ class Restorer {
   };
 
   struct Item {
-    std::int64_t key;  // The original it follows, or is.
+    std::int64_t key;    // The original it follows, or is.
+    std::int64_t block;  // Its place among the blocks of that original.
     std::size_t order;
     Original original;
   };
-
-  [[nodiscard]] std::vector<std::size_t> documentIn(Section section) const {
-    std::vector<std::size_t> indices;
-    for (std::size_t i = 0; i < document_.size(); ++i) {
-      if (document_[i].section == section) indices.push_back(i);
-    }
-    return indices;
-  }
-
-  void matchSection(Section section) {
-    const std::vector<std::size_t> now = documentIn(section);
-    std::vector<std::size_t> before;
-    std::vector<std::uint64_t> beforeHashes;
-    std::vector<std::uint64_t> nowHashes;
-    for (std::size_t i = 0; i < records_.nodes.size(); ++i) {
-      if (records_.nodes[i].section != section) continue;
-      before.push_back(i);
-      beforeHashes.push_back(records_.nodes[i].hash);
-    }
-    for (const std::size_t index : now) nowHashes.push_back(hasher_.hashOf(document_[index]));
-    const std::vector<std::size_t> matches = align(beforeHashes, nowHashes);
-    std::vector<char> matched(before.size(), 0);
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      if (matches[i] == kUnmatched) continue;
-      matched[matches[i]] = 1;
-      matchNode(now[i], before[matches[i]]);
-    }
-    matchLeaves(before, matched, now);
-    reportSection(before, matched, now, matches);
-  }
-
-  void matchNode(std::size_t index, std::size_t record) {
-    const NodeRecord& node = records_.nodes[record];
-    values_[index].record = record;
-    if (node.verbatim) return;
-    const std::size_t count = node.section == Section::Tools ? 1 : leavesOf(document_[index]).size();
-    if (count != node.leafCount) {
-      values_[index].record = kUnmatched;
-      return;
-    }
-    for (std::uint32_t i = 0; i < node.leafCount; ++i) values_[index].leaves.push_back(node.firstLeaf + i);
-  }
-
-  // Inside values that changed, single blocks may still be the same.
-  void matchLeaves(const std::vector<std::size_t>& before, const std::vector<char>& matched,
-                   const std::vector<std::size_t>& now) {
-    std::vector<std::size_t> beforeLeaves;
-    std::vector<std::uint64_t> beforeHashes;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      const NodeRecord& node = records_.nodes[before[i]];
-      for (std::uint32_t k = 0; matched[i] == 0 && k < node.leafCount; ++k) {
-        beforeLeaves.push_back(node.firstLeaf + k);
-        beforeHashes.push_back(records_.leaves[node.firstLeaf + k].hash);
-      }
-    }
-    struct Place {
-      std::size_t index;
-      std::size_t leaf;
-    };
-    std::vector<Place> places;
-    std::vector<std::uint64_t> nowHashes;
-    for (const std::size_t index : now) {
-      if (values_[index].record != kUnmatched || document_[index].section == Section::Tools) continue;
-      const auto leaves = leavesOf(document_[index]);
-      values_[index].leaves.assign(leaves.size(), kUnmatched);
-      for (std::size_t k = 0; k < leaves.size(); ++k) {
-        places.push_back({index, k});
-        nowHashes.push_back(hasher_.hash(leaves[k]->raw));
-      }
-    }
-    const std::vector<std::size_t> matches = align(beforeHashes, nowHashes);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (matches[i] != kUnmatched) values_[places[i].index].leaves[places[i].leaf] = beforeLeaves[matches[i]];
-    }
-    for (const std::size_t index : now) dropIfOnlyDressChanged(index);
-  }
-
-  // All blocks are the same but the message is not: the edit is around them (a role), so none of it is as it was.
-  void dropIfOnlyDressChanged(std::size_t index) {
-    std::vector<std::size_t>& leaves = values_[index].leaves;
-    if (values_[index].record != kUnmatched || leaves.empty() || std::ranges::count(leaves, kUnmatched) > 0) return;
-    const NodeRecord& node = records_.nodes[ownerOf_[leaves.front()]];
-    const bool whole = node.leafCount == leaves.size() && node.firstLeaf == leaves.front();
-    if (whole) std::ranges::fill(leaves, kUnmatched);
-  }
-
-  // What was changed, added and taken away, seen from the values that stayed.
-  void reportSection(const std::vector<std::size_t>& before, const std::vector<char>& matched,
-                     const std::vector<std::size_t>& now, const std::vector<std::size_t>& matches) {
-    std::set<std::size_t> gapsNow;
-    std::set<std::size_t> gapsBefore;
-    std::size_t gap = 0;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      if (matched[i] != 0) gap = i + 1;
-      if (matched[i] == 0) gapsBefore.insert(gap);
-    }
-    gap = 0;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      if (matches[i] != kUnmatched) {
-        gap = matches[i] + 1;
-        continue;
-      }
-      gapsNow.insert(gap);
-      const bool edited = gapsBefore.contains(gap);
-      reporter_.note(edited ? Change::Edited : Change::Added, document_[now[i]], nullptr, "message",
-                     edited ? "it is not what was written; converted anew" : "new since the last conversion");
-    }
-    gap = 0;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      if (matched[i] != 0) {
-        gap = i + 1;
-        continue;
-      }
-      const NodeRecord& node = records_.nodes[before[i]];
-      for (std::uint32_t k = 0; k < node.leafCount; ++k) {
-        const std::int32_t original = records_.leaves[node.firstLeaf + k].original;
-        if (original < 0) continue;
-        if (gapsNow.contains(gap)) {
-          known_[static_cast<std::size_t>(original)].touched = true;
-        } else if (k == 0) {
-          reporter_.note(Change::Removed, wayBack_.originals[static_cast<std::size_t>(original)], nullptr, "message",
-                         "its converted form is gone");
-        }
-      }
-    }
-  }
 
   // Decides which originals come back.
   void judge() {
@@ -229,6 +92,7 @@ class Restorer {
         known_[i].keep = true;
       }
     }
+    keepBlocks();
     findNeighbours();
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       known_[i].section = wayBack_.originals[i].section;
@@ -236,6 +100,78 @@ class Restorer {
       if (known_[i].blocks > 0 || !known_[i].keep) continue;
       const std::size_t host = known_[i].host;
       if (host != kUnmatched && !known_[host].keep && !known_[host].touched) known_[i].keep = false;
+    }
+  }
+
+  // Of an original that was edited, the blocks that still say the same come back, and those that became nothing.
+  void keepBlocks() {
+    for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
+      const Original& original = wayBack_.originals[i];
+      const bool edited = !known_[i].keep && known_[i].touched && original.problem.empty();
+      if (edited && original.section != Section::Tools) known_[i].kept.assign(original.message.blocks.size(), 1);
+    }
+    for (std::size_t i = 0; i < records_.leaves.size(); ++i) {
+      const LeafRecord& leaf = records_.leaves[i];
+      if (leaf.original < 0 || unchanged_[i] != 0) continue;
+      std::vector<char>& kept = known_[static_cast<std::size_t>(leaf.original)].kept;
+      const auto place = static_cast<std::size_t>(leaf.place);
+      if (leaf.place < 0 || place >= kept.size()) {
+        kept.assign(kept.size(), 0);
+      } else {
+        kept[place] = 0;
+      }
+    }
+    for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
+      if (!known_[i].kept.empty()) judgeBlocks(i);
+    }
+  }
+
+  void judgeBlocks(std::size_t index) {
+    const Original& original = wayBack_.originals[index];
+    Known& known = known_[index];
+    // An item of Responses that is a call or reasoning is one block; a whole response cannot be taken apart.
+    const bool divisible = original.dialect != Dialect::OpenaiResponses || original.message.roleName.present;
+    const std::vector<Block>& blocks = original.message.blocks;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      // A citation is inside the text before it.
+      const bool inside = blocks[b].kind == BlockKind::Citation && original.dialect != Dialect::Bough;
+      if (inside) known.kept[b] = b > 0 && known.kept[b - 1] != 0;
+      if (!divisible) known.kept[b] = 0;
+      known.partial |= known.kept[b] != 0 && !inside;
+    }
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const bool carried = blocks[b].kind == BlockKind::Citation || blocks[b].kind == BlockKind::Thinking ||
+                           blocks[b].kind == BlockKind::RedactedThinking || blocks[b].kind == BlockKind::Unknown;
+      if (known.kept[b] != 0 || !carried) continue;
+      reporter_.lossy(Change::LeftOut, original, &blocks[b], toString(blocks[b].kind),
+                      "it belonged to what was edited, and does not come back");
+    }
+  }
+
+  // The runs of blocks that come back, each as a message of its own; the plan joins them with what was edited.
+  void takeKept(std::size_t index) {
+    const Original& original = wayBack_.originals[index];
+    std::vector<const Block*> run;
+    std::int64_t first = 0;
+    for (std::size_t b = 0; b <= original.message.blocks.size(); ++b) {
+      const bool end = b == original.message.blocks.size();
+      const bool citation =
+          !end && original.message.blocks[b].kind == BlockKind::Citation && original.dialect != Dialect::Bough;
+      if (citation) continue;
+      if (!end && known_[index].kept[b] != 0) {
+        if (run.empty()) first = static_cast<std::int64_t>(b);
+        run.push_back(&original.message.blocks[b]);
+        continue;
+      }
+      if (run.empty()) continue;
+      Original part = partOf(original, run);
+      part.fromWayBack = true;
+      part.partial = true;
+      part.prefix = original.prefix;
+      part.signedBlocks = original.signedBlocks;
+      part.separator = original.separator;
+      items_.push_back({static_cast<std::int64_t>(index), 2 * first, ++order_, std::move(part)});
+      run.clear();
     }
   }
 
@@ -269,7 +205,10 @@ class Restorer {
   [[nodiscard]] bool consumed(std::size_t leaf) const {
     if (leaf == kUnmatched) return false;
     const std::int32_t original = records_.leaves[leaf].original;
-    return original < 0 || known_[static_cast<std::size_t>(original)].keep;
+    if (original < 0) return true;
+    const Known& known = known_[static_cast<std::size_t>(original)];
+    const std::int32_t place = records_.leaves[leaf].place;
+    return known.keep || (known.partial && place >= 0 && known.kept[static_cast<std::size_t>(place)] != 0);
   }
 
   // From which value of the document each original came; what became nothing goes with what it belongs to.
@@ -291,21 +230,24 @@ class Restorer {
   void collect() {
     locate();
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
+      if (known_[i].partial) takeKept(i);
       if (!known_[i].keep) continue;
       if (wayBack_.originals[i].section == Section::Messages) ++reporter_.report().restored;
-      items_.push_back({static_cast<std::int64_t>(i), 0, std::move(wayBack_.originals[i])});
+      items_.push_back({static_cast<std::int64_t>(i), -1, 0, std::move(wayBack_.originals[i])});
     }
     anchors();
     for (const Section section : kSections) {
       std::int64_t anchor = startOf(section);
       floor_ = -1;
-      for (const std::size_t i : documentIn(section)) take(i, anchor);
+      for (const std::size_t i : valuesIn(document_, section)) take(i, anchor);
     }
-    std::ranges::sort(items_,
-                      [](const Item& a, const Item& b) { return a.key != b.key ? a.key < b.key : a.order < b.order; });
+    std::ranges::sort(items_, [](const Item& a, const Item& b) {
+      return std::tie(a.key, a.block, a.order) < std::tie(b.key, b.block, b.order);
+    });
     for (const Section section : kSections) {
       for (Item& item : items_) {
-        if (item.original.section == section) history_.originals.push_back(std::move(item.original));
+        const Section where = item.original.replacesSystem ? Section::System : item.original.section;
+        if (where == section) history_.originals.push_back(std::move(item.original));
       }
     }
   }
@@ -340,9 +282,10 @@ class Restorer {
       const bool known = values_[index].record != kUnmatched && records_.nodes[values_[index].record].verbatim;
       // It knows what it stood behind; what became nothing behind that stands behind both.
       if (known) anchor = std::max<std::int64_t>(floor_, records_.nodes[values_[index].record].original);
-      if (values_[index].record == kUnmatched) anchor = placeOfEdited(original.section, anchor);
+      if (values_[index].record == kUnmatched) anchor = placeOfEdited(original, anchor);
       floor_ = anchor;
-      items_.push_back({anchor, ++order_, std::move(original)});
+      const std::int64_t block = values_[index].record == kUnmatched ? nextEdited(anchor) : kAfter;
+      items_.push_back({anchor, block, ++order_, std::move(original)});
       return;
     }
     std::vector<const Block*> left;
@@ -353,25 +296,62 @@ class Restorer {
       }
       takeSubset(original, left, anchor);
       const std::int32_t from = records_.leaves[leaves[k]].original;
-      if (from >= 0) anchor = std::max(anchor, known_[static_cast<std::size_t>(from)].lastWith);
+      if (from >= 0) {
+        Known& known = known_[static_cast<std::size_t>(from)];
+        anchor = std::max(anchor, known.partial ? static_cast<std::int64_t>(from) : known.lastWith);
+        known.lastBlock = std::max<std::int64_t>(known.lastBlock, records_.leaves[leaves[k]].place);
+      }
       floor_ = std::max<std::int64_t>(floor_, from);
     }
     takeSubset(original, left, anchor);
   }
 
   // What was edited takes the place of the original it replaces: behind the reasoning that led to it.
-  [[nodiscard]] std::int64_t placeOfEdited(Section section, std::int64_t anchor) const {
+  [[nodiscard]] std::int64_t placeOfEdited(const Original& edited, std::int64_t anchor) const {
+    const Section section = edited.replacesSystem ? Section::System : edited.section;
+    if (edited.replacesSystem) {
+      const auto system = std::ranges::find_if(
+          known_, [](const Known& known) { return known.section == Section::System && known.touched && !known.keep; });
+      return system == known_.end() ? anchor : system - known_.begin();
+    }
+    if (anchor >= 0 && editedBlock(known_[static_cast<std::size_t>(anchor)]) >= 0) return anchor;
     // What became nothing, or was moved to another section, does not stand between them.
     std::size_t next = known_[static_cast<std::size_t>(anchor + 1)].nextInPlace;
     while (next != kUnmatched && known_[next].section != section) next = known_[next + 1].nextInPlace;
-    const bool edited = next != kUnmatched && !known_[next].keep && known_[next].touched;
-    return edited ? static_cast<std::int64_t>(next) : anchor;
+    const bool replaced = next != kUnmatched && !known_[next].keep && known_[next].touched;
+    return replaced ? static_cast<std::int64_t>(next) : anchor;
+  }
+
+  // The next block of an original that was edited, after those that were seen already; -1 when there is none.
+  [[nodiscard]] static std::int64_t editedBlock(const Known& known) {
+    if (!known.partial) return -1;
+    for (auto b = static_cast<std::size_t>(known.lastBlock + 1); b < known.kept.size(); ++b) {
+      if (known.kept[b] == 0) return static_cast<std::int64_t>(b);
+    }
+    return -1;
+  }
+
+  // Where something new goes among the blocks of the original at the anchor.
+  [[nodiscard]] std::int64_t nextEdited(std::int64_t anchor) {
+    if (anchor < 0) return kAfter;
+    Known& known = known_[static_cast<std::size_t>(anchor)];
+    const std::int64_t block = editedBlock(known);
+    if (block >= 0) known.lastBlock = block;
+    return block >= 0 ? 2 * block + 1 : kAfter;
   }
 
   void takeSubset(const Original& original, std::vector<const Block*>& blocks, std::int64_t& anchor) {
     if (blocks.empty()) return;
-    anchor = placeOfEdited(original.section, anchor);
+    anchor = placeOfEdited(original, anchor);
     floor_ = anchor;
+    Original part = partOf(original, blocks);
+    part.replacesSystem = original.replacesSystem;
+    items_.push_back({anchor, nextEdited(anchor), ++order_, std::move(part)});
+    blocks.clear();
+  }
+
+  // A message with only these of an original's blocks.
+  Original partOf(const Original& original, const std::vector<const Block*>& blocks) {
     const std::string& text = history_.texts.emplace_back(subsetOf(original, blocks));
     json::Tree& tree = history_.trees.emplace_back();
     const auto error = tree.parse(text);
@@ -387,8 +367,7 @@ class Restorer {
     part.documentIndex = original.documentIndex;
     part.entryId = original.entryId;
     readOriginal(part, history_);
-    items_.push_back({anchor, ++order_, std::move(part)});
-    blocks.clear();
+    return part;
   }
 
   WayBackData& wayBack_;
@@ -396,8 +375,6 @@ class Restorer {
   std::vector<Original> document_;
   History& history_;
   Reporter& reporter_;
-  ContentHasher hasher_;
-  std::vector<std::size_t> ownerOf_;  // Of each written block: the value it is in.
   std::vector<DocumentValue> values_;
   std::vector<char> unchanged_;  // Of each written block: it still says the same.
   std::vector<Known> known_;     // One more than there are originals: the end.

@@ -22,9 +22,16 @@ std::string chatSubset(const Message& message, const std::vector<const Block*>& 
   std::vector<const Block*> calls;
   std::string content = "null";
   std::string parts;
+  std::string beside;
   for (const Block* block : blocks) {
-    if (block->kind == BlockKind::ToolCall) {
+    const bool text = block->raw.starts_with('"');
+    if (block->kind == BlockKind::ToolCall && block->idMissing) {
+      beside += ",\"function_call\":" + std::string(block->raw);
+    } else if (block->kind == BlockKind::ToolCall) {
       calls.push_back(block);
+    } else if (text && (block->kind == BlockKind::Thinking || block->kind == BlockKind::Refusal)) {
+      beside += block->kind == BlockKind::Thinking ? ",\"reasoning_content\":" : ",\"refusal\":";
+      beside += block->raw;
     } else if (block->raw.starts_with('"')) {
       content = std::string(block->raw);
     } else {
@@ -34,7 +41,7 @@ std::string chatSubset(const Message& message, const std::vector<const Block*>& 
   if (!parts.empty()) content = "[" + parts + "]";
   std::string out = "{\"role\":\"" + std::string(message.roleName.escaped) + "\",\"content\":" + content;
   if (!calls.empty()) out += ",\"tool_calls\":" + list(calls);
-  return out + "}";
+  return out + beside + "}";
 }
 
 }  // namespace

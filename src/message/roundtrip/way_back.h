@@ -13,7 +13,8 @@
 
 namespace bough::message {
 
-inline constexpr std::uint64_t kWayBackVersion = 1;
+/// Version 1 did not say which block of an original a written block came from.
+inline constexpr std::uint64_t kWayBackVersion = 2;
 
 /// The problem of an original whose bytes are not those that were stored; it is not used.
 inline constexpr std::string_view kDamagedOriginal = "its bytes in the origin were changed";

@@ -16,7 +16,9 @@ class WayBackReader {
   WayBackReader(const Tree& tree, History& history) : tree_(tree), history_(history) {}
 
   std::optional<std::string_view> run(WayBackData& data) {
-    if (number(tree_.find(0, "boughOrigin")) != kWayBackVersion) return "it is of another version";
+    const std::uint64_t version = number(tree_.find(0, "boughOrigin"));
+    if (version == 0 || version > kWayBackVersion) return "it is of another version";
+    blocksKnown_ = version >= 2;
     const auto document = dialect(tree_.find(0, "dialect"));
     if (!document) return "its dialect is unknown";
     data.document = *document;
@@ -121,6 +123,8 @@ class WayBackReader {
     out.section = *where;
     out.fromWayBack = true;
     out.wholeSlot = flag(node, "wholeSlot");
+    out.partial = flag(node, "partial");
+    out.replacesSystem = flag(node, "replacesSystem");
     const Tree::Index entry = tree_.find(node, "entry");
     if (tree_.isString(entry)) out.entryId = tree_.body(entry);
     const Tree::Index place = tree_.find(node, "place");
@@ -186,11 +190,14 @@ class WayBackReader {
       if (!before) return false;
       record.original = *before;
     }
-    if (!record.verbatim && parts.size() % 2 != 0) return false;
-    for (std::size_t i = 2; !record.verbatim && i < parts.size(); i += 2) {
+    const std::size_t step = blocksKnown_ ? 3 : 2;
+    if (!record.verbatim && (parts.size() - 2) % step != 0) return false;
+    for (std::size_t i = 2; !record.verbatim && i < parts.size(); i += step) {
       const auto from = originalIndex(parts[i + 1], data);
       if (!tree_.isString(parts[i]) || !from) return false;
-      data.records.leaves.push_back({.hash = fromHex(tree_.body(parts[i])), .original = *from});
+      LeafRecord leaf{.hash = fromHex(tree_.body(parts[i])), .original = *from};
+      if (blocksKnown_ && tree_.raw(parts[i + 2]) != "-1") leaf.place = static_cast<std::int32_t>(number(parts[i + 2]));
+      data.records.leaves.push_back(leaf);
       ++record.leafCount;
     }
     data.records.nodes.push_back(record);
@@ -220,6 +227,7 @@ class WayBackReader {
 
   const Tree& tree_;
   History& history_;
+  bool blocksKnown_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // WayBack: {"boughOrigin":1,"dialect":…,"request texts":[…],"originals":[…],"nodes":[…],"ids":[…],"names":[…]}.
 // Natives stand in it as the JSON they are, so writing one is a copy; see docs/messages.md for the members.
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -90,6 +91,8 @@ void writeOriginal(std::string& out, const Original& original) {
     appendNumber(out, original.place);
   }
   if (original.wholeSlot) out += ",\"wholeSlot\":true";
+  if (original.partial) out += ",\"partial\":true";
+  if (original.replacesSystem) out += ",\"replacesSystem\":true";
   if (!original.entryId.empty()) out.append(",\"entry\":\"").append(original.entryId).append("\"");
   if (!original.separator.empty() && original.separator != ",") {
     out += ",\"separator\":";
@@ -118,7 +121,17 @@ void writeOriginal(std::string& out, const Original& original) {
   out += '}';
 }
 
-void writeNode(std::string& out, const NodeRecord& node, const Records& records,
+// Which block of its original a written block came from; -1 for all of it.
+std::int64_t placeOf(const Block* block, const Original& original) {
+  const std::vector<Block>& blocks = original.message.blocks;
+  for (std::size_t i = 0; block != nullptr && i < blocks.size(); ++i) {
+    const bool inside = std::ranges::any_of(blocks[i].content, [&](const Block& each) { return &each == block; });
+    if (&blocks[i] == block || inside) return static_cast<std::int64_t>(i);
+  }
+  return -1;
+}
+
+void writeNode(std::string& out, const NodeRecord& node, const Records& records, const History& history,
                const std::vector<std::int32_t>& stored, const std::vector<std::int32_t>& before) {
   out += "[\"";
   out += nameOf(node.section).front();
@@ -135,6 +148,9 @@ void writeNode(std::string& out, const NodeRecord& node, const Records& records,
     out += ',';
     // -1 marks what is synthetic.
     appendNumber(out, leaf.original < 0 ? -1 : stored[static_cast<std::size_t>(leaf.original)]);
+    out += ',';
+    appendNumber(
+        out, leaf.original < 0 ? -1 : placeOf(leaf.block, history.originals[static_cast<std::size_t>(leaf.original)]));
   }
   out += ']';
 }
@@ -162,7 +178,8 @@ std::string writeWayBack(Dialect target, const History& history, const Records& 
   for (std::size_t i = 0; i < history.originals.size(); ++i) {
     // What stands in the document verbatim needs no copy, only its place among the others.
     before[i] = count - 1;
-    if (staysVerbatim(history.originals[i], target) && inBlocks[i] == 0) continue;
+    const bool inPlace = staysVerbatim(history.originals[i], target) && inBlocks[i] == 0;
+    if (inPlace || history.originals[i].redacted) continue;
     stored[i] = count++;
     bytes += history.originals[i].raw.size() + 128;
   }
@@ -190,7 +207,7 @@ std::string writeWayBack(Dialect target, const History& history, const Records& 
   first = true;
   for (const NodeRecord& node : records.nodes) {
     if (!std::exchange(first, false)) out += ',';
-    writeNode(out, node, records, stored, before);
+    writeNode(out, node, records, history, stored, before);
   }
   writer.endArray().key("ids");
   writeAliases(writer, history.ids);

@@ -1,0 +1,114 @@
+#include "message/plan/copied.h"
+
+#include <algorithm>
+
+namespace bough::message {
+namespace {
+
+// How many messages came so far. Those that hold only results do not count: they join others.
+struct Seen {
+  std::int64_t messages = 0;  // All of them.
+  std::size_t written = 0;    // Those that are not copied.
+  std::size_t answers = 0;    // Of the assistant, not copied …
+  std::size_t others = 0;     // … and all the rest, copied answers too.
+};
+
+bool holdsOnlyResults(const Original& original) {
+  return original.section == Section::Messages && std::ranges::all_of(original.message.blocks, [](const Block& block) {
+           return block.kind == BlockKind::ToolResult;
+         });
+}
+
+class Finder {
+ public:
+  Finder(const History& history, const Pairing& pairing, Dialect target)
+      : history_(history), pairing_(pairing), target_(target) {}
+
+  std::vector<bool> run() {
+    for (const Original& original : history_.originals) {
+      seen_.push_back(now_);
+      add(original);
+    }
+    return std::move(copied_);
+  }
+
+ private:
+  void add(const Original& original) {
+    const bool message = original.section == Section::Messages;
+    if (message) ++now_.messages;
+    const bool next = original.place == lastPlace_ + 1;
+    const bool follows = original.place <= 0 || (next && intact_);
+    bool moved = false;
+    for (const Block& block : original.message.blocks) {
+      const bool result = message && block.kind == BlockKind::ToolResult;
+      if (result) moved |= isMoved(original, pairing_.resultCalls[nextResult_++], follows);
+    }
+    copied_.push_back(staysVerbatim(original, target_) && !original.partial && !moved);
+    if (!message) return;
+    if (copied_.back()) lastPlace_ = original.place;
+    intact_ = copied_.back() && (!holdsOnlyResults(original) || (intact_ && next));
+    if (!copied_.back()) ++now_.written;
+    const bool joins = original.message.role == Role::Assistant && !copied_.back();
+    if (!holdsOnlyResults(original)) ++(joins ? now_.answers : now_.others);
+  }
+
+  // Whether a result has no call of its own any more because what came before it in its document is gone, answers a
+  // call that gets another id, or is not right after its call any more.
+  [[nodiscard]] bool isMoved(const Original& original, std::int32_t answered, bool follows) const {
+    if (answered < 0) return !follows;
+    const Call& call = pairing_.calls[static_cast<std::size_t>(answered)];
+    const auto caller = static_cast<std::size_t>(call.original);
+    if (caller + 1 >= seen_.size()) return false;  // In the message itself.
+    if (call.occurrence > 0 && !copied_[caller]) return true;
+    if (target_ == Dialect::OpenaiResponses) return false;  // Other items may be in between.
+    const Seen& before = seen_[caller + 1];
+    const bool asItWas = copied_[caller] && now_.written == before.written &&
+                         original.place - history_.originals[caller].place == now_.messages - before.messages;
+    // An answer that is written again joins the call's message when that is written again, too.
+    return !asItWas && (now_.others > before.others || (copied_[caller] && now_.answers > before.answers));
+  }
+
+  const History& history_;
+  const Pairing& pairing_;
+  Dialect target_;
+  std::vector<bool> copied_;
+  std::vector<Seen> seen_;  // Before each original.
+  Seen now_;
+  std::int64_t lastPlace_ = -1;  // Of the last message that is copied.
+  bool intact_ = true;           // It and the results before it follow a message that is copied.
+  std::size_t nextResult_ = 0;
+};
+
+}  // namespace
+
+CopiedOriginals::CopiedOriginals(const History& history, const Pairing& pairing, Dialect target)
+    : originals_(&history.originals), copied_(Finder(history, pairing, target).run()) {
+  countBreaks();
+}
+
+void CopiedOriginals::countBreaks() {
+  std::int64_t place = -1;
+  std::size_t breaks = 0;
+  for (std::size_t i = 0; i < copied_.size(); ++i) {
+    const Original& original = (*originals_)[i];
+    if (original.section == Section::Messages) {
+      if (!copied_[i] || original.place != place + 1) ++breaks;
+      place = original.place;
+    }
+    breaks_.push_back(breaks);
+  }
+  afterResults_.resize(copied_.size());
+  for (std::size_t i = copied_.size(); i-- > 0;) {
+    const bool on = i + 1 < copied_.size() && holdsOnlyResults((*originals_)[i]);
+    afterResults_[i] = on ? afterResults_[i + 1] : i;
+  }
+}
+
+bool CopiedOriginals::undisturbed(std::int32_t from, const Original* next) const {
+  if (!contains(from)) return false;
+  const std::size_t last =
+      next == nullptr ? copied_.size() - 1 : afterResults_[static_cast<std::size_t>(next - originals_->data())];
+  return breaks_[last] == breaks_[static_cast<std::size_t>(from)];
+}
+
+}  // namespace bough::message

@@ -1,0 +1,122 @@
+#include "message/plan/gemini_rules.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/json/json_write.h"
+
+namespace bough::message {
+namespace {
+
+class GeminiRules {
+ public:
+  GeminiRules(Plan& plan, const History& history, const Pairing& pairing, Reporter& reporter)
+      : plan_(plan), history_(history), pairing_(pairing), reporter_(reporter) {}
+
+  void run(bool request) {
+    if (!request) joinGeminiResults();
+    for (std::size_t i = 1; i < plan_.messages.size(); ++i) {
+      const OutMessage& before = plan_.messages[i - 1];
+      const OutMessage& out = plan_.messages[i];
+      const bool bothAssistant = before.role == Role::Assistant && out.role == Role::Assistant;
+      if (bothAssistant && !wereNeighbours(before, out) && hasCalls(out, history_)) {
+        addSynthetic(plan_, i, "(continue)", "the target wants a user turn before a function call", reporter_);
+      }
+    }
+    for (OutMessage& out : plan_.messages) {
+      if (out.role != Role::Assistant || out.verbatim) continue;
+      const auto first = std::ranges::find_if(
+          out.outBlocks, [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::ToolCall; });
+      if (first != out.outBlocks.end() && !first->stored) first->sentinel = true;
+    }
+  }
+
+ private:
+  static bool hasCalls(const OutMessage& out, const History& history) {
+    if (!out.verbatim) {
+      return std::ranges::any_of(out.outBlocks,
+                                 [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::ToolCall; });
+    }
+    const Message& message = history.originals[static_cast<std::size_t>(out.original)].message;
+    return std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });
+  }
+
+  // The results in a message that stays as it is; none when it has none.
+  [[nodiscard]] std::vector<OutBlock> storedResults(const OutMessage& out) const {
+    std::vector<OutBlock> outBlocks;
+    const Original& original = history_.originals[static_cast<std::size_t>(out.original)];
+    if (original.message.role != Role::User && original.message.role != Role::Tool) return outBlocks;
+    for (const Block& block : original.message.blocks) {
+      outBlocks.push_back({.kind = block.kind, .stored = true, .original = out.original, .block = &block});
+    }
+    const bool any =
+        std::ranges::any_of(outBlocks, [](const OutBlock& each) { return each.kind == BlockKind::ToolResult; });
+    if (!any || !original.problem.empty()) outBlocks.clear();
+    return outBlocks;
+  }
+
+  // All results of a turn's calls stand in one turn: those of other providers join what Gemini has of them, in the
+  // order of the calls, before everything else.
+  void joinGeminiResults() {
+    const auto mayJoin = [](const OutMessage& before, const OutMessage& out) {
+      return out.verbatim && !before.verbatim && before.role == Role::Tool;
+    };
+    if (std::ranges::adjacent_find(plan_.messages, mayJoin) == plan_.messages.end()) return;
+    std::unordered_map<const Block*, std::size_t> callOf;
+    for (std::size_t i = 0; i < pairing_.calls.size(); ++i) callOf.emplace(pairing_.calls[i].result, i);
+    const auto order = [&](const OutBlock& outBlock) {
+      const auto call = callOf.find(outBlock.block);
+      return outBlock.block == nullptr || call == callOf.end() ? SIZE_MAX : call->second;
+    };
+    std::vector<OutMessage> kept;
+    for (OutMessage& out : plan_.messages) {
+      const bool follows = !kept.empty() && mayJoin(kept.back(), out);
+      std::vector<OutBlock> stored = follows ? storedResults(out) : std::vector<OutBlock>();
+      if (stored.empty()) {
+        kept.push_back(std::move(out));
+        continue;
+      }
+      reporter_.note(Change::Altered, history_.originals[static_cast<std::size_t>(out.original)], nullptr, "message",
+                     "joined by the other results of its calls, which the target takes in one turn only");
+      std::vector<OutBlock>& outBlocks = kept.back().outBlocks;
+      std::vector<OutBlock> others;
+      for (OutBlock& outBlock : stored)
+        (outBlock.kind == BlockKind::ToolResult ? outBlocks : others).push_back(std::move(outBlock));
+      std::ranges::sort(outBlocks, {}, order);
+      std::ranges::move(others, std::back_inserter(outBlocks));
+    }
+    plan_.messages = std::move(kept);
+  }
+
+  // Whether the messages stood like this in their own document.
+  [[nodiscard]] bool wereNeighbours(const OutMessage& before, const OutMessage& out) const {
+    if (!before.verbatim || !out.verbatim) return false;
+    const auto placeOf = [&](const OutMessage& each) {
+      return history_.originals[static_cast<std::size_t>(each.original)].place;
+    };
+    return placeOf(before) + 1 == placeOf(out);
+  }
+
+  Plan& plan_;
+  const History& history_;
+  const Pairing& pairing_;
+  Reporter& reporter_;
+};
+
+}  // namespace
+
+void addSynthetic(Plan& plan, std::size_t at, std::string_view text, std::string_view reason, Reporter& reporter) {
+  const std::string& kept = plan.texts.emplace_back(json::quoted(text));
+  OutMessage out{.role = Role::User};
+  out.outBlocks.push_back(
+      {.kind = BlockKind::Text,
+       .text = {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .oddEscapes = false}});
+  plan.messages.insert(plan.messages.begin() + static_cast<std::ptrdiff_t>(at), std::move(out));
+  reporter.note(Change::Synthetic, "", "message", reason);
+}
+
+void arrangeForGemini(Plan& plan, const History& history, const Pairing& pairing, bool request, Reporter& reporter) {
+  GeminiRules(plan, history, pairing, reporter).run(request);
+}
+
+}  // namespace bough::message

@@ -1,0 +1,18 @@
+// What Gemini wants beyond alternating turns: all results of a turn's calls together, a user turn before calls, and a
+// signature at the first call of a turn.
+#pragma once
+
+#include "message/model/history.h"
+#include "message/model/planned.h"
+#include "message/model/report.h"
+#include "message/plan/pairing.h"
+
+namespace bough::message {
+
+/// Puts a user message that nobody wrote into a plan, because the target wants one there.
+void addSynthetic(Plan& plan, std::size_t at, std::string_view text, std::string_view reason, Reporter& reporter);
+
+/// Of a request, no message stays as it is, so results need not be joined.
+void arrangeForGemini(Plan& plan, const History& history, const Pairing& pairing, bool request, Reporter& reporter);
+
+}  // namespace bough::message

@@ -1,0 +1,61 @@
+// A line of the log that cannot be read: the context says so, and what it answered is not taken for interrupted.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "context/session.h"
+
+namespace bough::test {
+namespace {
+
+class Unreadable : public ContextTest {
+ protected:
+  Unreadable() : folder_(testing::TempDir() + "bough-unreadable-context") {
+    std::filesystem::remove_all(folder_);
+    open();
+    must(store->createSession({.sessionId = "s"}));
+  }
+  ~Unreadable() override {
+    store.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  Unreadable(const Unreadable&) = delete;
+  Unreadable& operator=(const Unreadable&) = delete;
+
+  void open() { store = must(SessionStore::open(folder_)); }
+
+  // Changes one letter of a word in the log.
+  void damage(const std::string& word) {
+    store.reset();
+    const std::string path = folder_ + "/sessions/s.jsonl";
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    std::string bytes = text.str();
+    ASSERT_TRUE(bytes.contains(word));
+    bytes[bytes.find(word)] ^= 1;
+    std::ofstream(path) << bytes;
+    open();
+  }
+
+  std::string folder_;
+};
+
+TEST_F(Unreadable, AnEntryIsNamedAndHoldsItsPlace) {
+  user("read it");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"read","input":{}}]})");
+  say(Dialect::Anthropic,
+      R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"lost words"}]})", "gone");
+  assistant("done");
+  damage("lost words");
+  const Context context = build(Dialect::Anthropic);
+  EXPECT_TRUE(reports(context, Change::Invalid, "gone", "entry")) << context.report.toJson();
+  EXPECT_TRUE(context.report.warnings.front().contains("[unreadable entry, ")) << context.report.toJson();
+  EXPECT_TRUE(context.messages.contains("read it"));
+  EXPECT_FALSE(context.messages.contains("interrupted")) << context.messages;
+  EXPECT_LT(context.messages.find("cannot be read"), context.messages.find("done")) << context.messages;
+  EXPECT_TRUE(must(unfinishedToolCalls(*store, "s")).empty());
+  EXPECT_EQ(buildContext(*store, "s", {.strict = true}).error().code, ErrorCode::Damaged);
+}
+
+}  // namespace
+}  // namespace bough::test

@@ -1,0 +1,105 @@
+// An edit in a converted document changes what it was made in, and nothing beside it.
+#include <bough/convert.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "support/rule_checker.h"
+
+namespace bough::test {
+namespace {
+
+constexpr auto kA = Dialect::Anthropic;
+constexpr auto kC = Dialect::OpenaiChat;
+constexpr auto kR = Dialect::OpenaiResponses;
+constexpr auto kG = Dialect::Gemini;
+
+// Converts there, replaces a text, and converts back.
+Conversion edited(const std::string& document, Dialect from, Dialect to, std::string_view old, std::string_view now) {
+  const auto there = convertHistory(document, from, to);
+  std::string changed = there->document;
+  const std::size_t at = changed.find(old);
+  EXPECT_NE(at, std::string::npos) << old << " in " << changed;
+  if (at != std::string::npos) changed.replace(at, old.size(), now);
+  auto back = convertHistory(changed, to, from, {}, &there->wayBack);
+  EXPECT_TRUE(back);
+  for (const std::string& rule : brokenRules(from, back->document)) ADD_FAILURE() << rule << back->document;
+  return std::move(*back);
+}
+
+TEST(Edits, ASystemPromptEditedAsAMessageComesBackAsTheSystemPrompt) {
+  const std::string anthropic = R"({"system":"be brief","max_tokens":5,"messages":[{"role":"user","content":"x"}]})";
+  EXPECT_EQ(edited(anthropic, kA, kC, "be brief", "be long").document,
+            R"({"system":"be long","max_tokens":5,"messages":[{"role":"user","content":"x"}]})");
+  const std::string gemini =
+      R"({"systemInstruction":{"parts":[{"text":"be brief"}]},"contents":[{"role":"user","parts":[{"text":"x"}]}]})";
+  EXPECT_EQ(
+      edited(gemini, kG, kC, "be brief", "be long").document,
+      R"({"systemInstruction":{"parts":[{"text":"be long"}]},"contents":[{"role":"user","parts":[{"text":"x"}]}]})");
+  const std::string parts =
+      R"({"system":[{"type":"text","text":"one","cache_control":{"type":"ephemeral"}},{"type":"text","text":"two"}],"messages":[{"role":"user","content":"x"}]})";
+  const auto back = edited(parts, kA, kC, "two", "three");
+  EXPECT_TRUE(back.document.contains(
+      R"("system":[{"type":"text","text":"one","cache_control":{"type":"ephemeral"}},{"type":"text","text":"three"}])"))
+      << back.document;
+}
+
+const std::string kTwoResults =
+    R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"broke","is_error":true},{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"fine"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}]}])";
+
+TEST(Edits, OneEditedResultDoesNotCostItsSiblingAnything) {
+  for (const Dialect to : {kC, kR, kG}) {
+    const auto first = edited(kTwoResults, kA, to, "fine", "good");
+    EXPECT_TRUE(first.document.contains(R"("tool_use_id":"a","content":"broke","is_error":true)")) << first.document;
+    EXPECT_TRUE(first.document.contains("good"));
+    const auto second = edited(kTwoResults, kA, to, "broke", "cracked");
+    EXPECT_TRUE(second.document.contains(
+        R"({"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}})"))
+        << second.document;
+    EXPECT_TRUE(second.document.contains("cracked"));
+  }
+}
+
+const std::string kRich =
+    R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"S"},{"type":"text","text":"first"},{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"second","citations":[{"type":"char_location","cited_text":"c","document_index":0,"document_title":null,"start_char_index":0,"end_char_index":1}]}]},{"role":"user","content":"and?"}])";
+
+TEST(Edits, OtherBlocksOfAnEditedMessageComeBackInTheirOrder) {
+  for (const Dialect to : {kC, kG}) {
+    const auto back = edited(kRich, kA, to, "first", "FIRST");
+    const std::string& text = back.document;
+    const std::size_t thinking = text.find(R"({"type":"thinking","thinking":"hm","signature":"S"})");
+    EXPECT_LT(thinking, text.find("FIRST")) << text;
+    EXPECT_LT(text.find("FIRST"), text.find(R"("type":"server_tool_use")")) << text;
+    EXPECT_LT(text.find(R"("type":"server_tool_use")"), text.find("char_location")) << text;
+    EXPECT_NE(text.find("char_location"), std::string::npos);
+  }
+}
+
+TEST(Edits, ACitationWhoseTextWasEditedIsNamed) {
+  const auto back = edited(kRich, kA, kC, "second", "SECOND");
+  const auto& fields = back.report.lossyFields;
+  EXPECT_NE(std::ranges::find(fields, "citation"), fields.end());
+  EXPECT_TRUE(back.document.contains(R"("thinking":"hm")")) << back.document;
+}
+
+TEST(Edits, AResultWhoseCallWasRemovedIsNotLeftAlone) {
+  const auto there = convertHistory(kTwoResults, kA, kC);
+  std::string cut = there->document;
+  const std::size_t begin = cut.find(R"({"role":"assistant")");
+  cut.erase(begin, cut.find(R"({"role":"tool")") - begin);
+  const auto back = convertHistory(cut, kC, kA, {}, &there->wayBack);
+  EXPECT_TRUE(brokenRules(kA, back->document).empty()) << back->document;
+}
+
+TEST(Edits, AFirstMessageThatWasRemovedLeavesOneThatTheApiTakes) {
+  const auto there = convertHistory(kRich, kA, kC);
+  std::string cut = there->document;
+  const std::size_t begin = cut.find(R"({"role":"user","content":"go"},)");
+  cut.erase(begin, 31);
+  const auto back = convertHistory(cut, kC, kA, {}, &there->wayBack);
+  EXPECT_TRUE(brokenRules(kA, back->document).empty()) << back->document;
+}
+
+}  // namespace
+}  // namespace bough::test
