@@ -23,8 +23,8 @@ struct Watch {
 };
 Watch watch;
 
-std::mutex holding;
-bool held = false;  // what is printed waits here:
+std::recursive_mutex holding;  // a pager that cannot start is found out while something is printed, and prints again
+bool held = false;             // what is printed waits here:
 std::string waiting;
 
 std::string* captured = nullptr;  // by an OutputCapture
