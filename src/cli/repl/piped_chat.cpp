@@ -57,10 +57,16 @@ Result<std::string> pipedContext(Input& input) {
   const bool piped =
       ::fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode) || S_ISSOCK(info.st_mode));
   if (!piped) return std::string();
-  constexpr int kPatienceMs = 3'000;
+  // Many programs leave a pipe open that nobody will write to.
+  constexpr int kFirstMs = 3'000;
+  constexpr int kLastMs = 27'000;
   pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  if (::poll(&ready, 1, kPatienceMs) == 0) {
-    printMessage("waiting for the end of stdin, which is sent with the prompt; `< /dev/null` sends nothing");
+  if (::poll(&ready, 1, kFirstMs) == 0) {
+    printMessage("waiting for stdin, which is sent with the prompt; `< /dev/null` sends nothing");
+    if (::poll(&ready, 1, kLastMs) == 0) {
+      printMessage("nothing came on stdin for 30 s; the prompt is sent without it");
+      return std::string();
+    }
   }
   BOUGH_TRY(std::string text, input.rest());
   if (!json::check(json::quoted(text))) {
