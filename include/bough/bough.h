@@ -11,6 +11,7 @@
 #include "bough/session.h"          // IWYU pragma: export
 #include "bough/storage_backend.h"  // IWYU pragma: export
 #include "bough/store.h"            // IWYU pragma: export
+#include "bough/torn.h"             // IWYU pragma: export
 #include "bough/transcript.h"       // IWYU pragma: export
 #include "bough/tree.h"             // IWYU pragma: export
 #include "bough/version.h"          // IWYU pragma: export

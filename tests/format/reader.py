@@ -43,7 +43,8 @@ def read(data):
             keys = [k and k.decode() for k in begin.groups()] if sure and begin else (sure or lost) and whole(line)
             last, repaired, lost = seal[4], None if sure or lost else right, False
         else: seal, sure, keys, repaired, lost = None, False, whole(line), None, True
-        found += [(offset, size, "unsealed")] * (bool(keys) * ((not sure) + (not begin)))
+        found += [(offset, size, "broken_batch" if seal else "unsealed")] * (bool(keys) * (not sure))
+        found += [(offset, size, "unsealed")] * (bool(keys) * (not begin))
         if not keys or not seal or i != len(held) + 1 or held and n != held[0][4]: suspects, held = suspects + held, []
         (held if keys and i == len(held) + 1 else suspects).append((offset, size, keys, len(full), n))
         if not held or i < n: continue

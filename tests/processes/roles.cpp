@@ -49,6 +49,78 @@ void write(const ProcessRole& role) {
   }
 }
 
+// Does everything at once to a few sessions until it is killed: appends, forks, archives, trash, labels, redactions.
+// What is acknowledged is reported as `did <what> <session> <id>`.
+class Storm {
+ public:
+  explicit Storm(const ProcessRole& role) : role_(role), store_(openStore(role)), random_(role.seed) {}
+
+  void run() {
+    for (number_ = 0;; ++number_) {
+      const std::string session = "s" + std::to_string(random_() % kStormSessions);
+      const auto what = random_() % 20;
+      if (what < 12) append(session);
+      if (what == 12 || what == 13) fork(session);
+      if (what == 14 || what == 15) archive(session);
+      if (what == 16) throwAway(session);
+      if (what == 17) label(session);
+      if (what >= 18) redact(session);
+    }
+  }
+
+ private:
+  // Others trash, archive and fork the same sessions meanwhile.
+  static bool isExpected(const Error& error) {
+    return error.retryable || error.code == ErrorCode::NotFound || error.code == ErrorCode::Busy ||
+           error.code == ErrorCode::HasForks || error.code == ErrorCode::Conflict ||
+           error.code == ErrorCode::AlreadyExists;
+  }
+  template <typename T>
+  bool went(const Result<T>& result, const std::string& what, const std::string& session, const std::string& id) {
+    if (!result && !isExpected(result.error())) report("bad " + what + " " + session + ": " + result.error().message);
+    if (result) report("did " + what + " " + session + " " + id);
+    return result.has_value();
+  }
+  [[nodiscard]] std::string name(const char* kind) const { return role_.name + "." + kind + std::to_string(number_); }
+
+  void append(const std::string& session) {
+    const std::size_t count = 1 + random_() % 4;
+    std::vector<Entry> entries;
+    for (std::size_t i = 1; i <= count; ++i) {
+      entries.push_back(message(std::string(random_() % 2000, 'w'), name("m") + "-" + std::to_string(i)));
+    }
+    went(store_->appendSessionEntries(session, entries), "append", session, name("m") + "-" + std::to_string(count));
+  }
+  void fork(const std::string& session) {
+    const auto state = store_->sessionState(session);
+    if (!state || state->headId.empty()) return;
+    const auto made =
+        store_->branchFromEntry(session, state->headId, {.sessionId = role_.name + "-f" + std::to_string(number_)});
+    went(made, "fork", made ? made->sessionId : session, state->headId);
+  }
+  void archive(const std::string& session) { went(store_->archiveSession(session), "archive", session, "-"); }
+  void throwAway(const std::string& session) {
+    const auto thrown = store_->trashSession(session);
+    if (!went(thrown, "trash", session, "-")) return;
+    went(store_->maintenance().restore(thrown->trashId), "restore", session, "-");
+  }
+  void label(const std::string& session) {
+    const auto state = store_->sessionState(session);
+    if (!state || state->headId.empty()) return;
+    went(store_->labelEntry(session, state->headId, name("label")), "label", session, name("label"));
+  }
+  void redact(const std::string& session) {
+    const auto state = store_->sessionState(session);
+    if (!state || state->headId.empty()) return;
+    went(store_->redactEntry(session, state->headId, "storm", "test"), "redact", session, state->headId);
+  }
+
+  ProcessRole role_;
+  std::unique_ptr<SessionStore> store_;
+  std::mt19937 random_;
+  int number_ = 0;
+};
+
 // Takes the ids of a log in order: each batch comes once, whole, and by itself.
 class BatchOrder {
  public:
@@ -157,6 +229,7 @@ int runRole(const std::vector<std::string>& arguments) {
   if (name == "race") race(role);
   if (name == "archive") archive(role);
   if (name == "append") appendOne(role);
+  if (name == "storm") Storm(role).run();
   return 0;
 }
 

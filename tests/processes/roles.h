@@ -6,6 +6,9 @@
 
 namespace bough {
 
+/// The sessions that a storm works on: s0, s1 and so on.
+inline constexpr unsigned kStormSessions = 6;
+
 /// `role store session name seed`. Returns the exit code.
 int runRole(const std::vector<std::string>& arguments);
 

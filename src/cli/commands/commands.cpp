@@ -17,8 +17,8 @@ std::vector<CommandGroup> commandGroups() {
       {.title = "Other agents", .commands = {importCommand(), exportCommand(), resumeCommand(), keepCommand()}},
       {.title = "Upkeep",
        .commands = {redactCommand(), eraseCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(),
-                    doctorCommand(), verifyCommand(), repairCommand(), migrateCommand(), reindexCommand(),
-                    copyCommand(), syncCommand(), storeCommand()}},
+                    doctorCommand(), verifyCommand(), repairCommand(), tornCommand(), migrateCommand(),
+                    reindexCommand(), copyCommand(), syncCommand(), storeCommand()}},
       {.title = "bough", .commands = {mcpCommand(), completionCommand(), helpCommand(), versionCommand()}},
   };
 }

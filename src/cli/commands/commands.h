@@ -44,6 +44,7 @@ Command pruneCommand();
 Command reindexCommand();
 Command verifyCommand();
 Command repairCommand();
+Command tornCommand();
 Command migrateCommand();
 Command storeCommand();
 Command copyCommand();

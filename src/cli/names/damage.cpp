@@ -7,6 +7,7 @@
 
 #include "base/model/unreadable.h"
 #include "base/try.h"
+#include "bough/torn.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {
@@ -95,6 +96,9 @@ class LaterDamage {
 }  // namespace
 
 Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId) {
+  if (tornBytes(store, sessionId) > 0) {
+    printMessage(fmt::format("part of session {0} was set aside as torn; `bough torn {0}` lists it", sessionId));
+  }
   if (context.strict) readWhole(store, sessionId);
   if (const auto damage = damageOf(store, sessionId)) {
     BOUGH_TRY(tell(context, *damage));

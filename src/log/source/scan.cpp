@@ -127,7 +127,7 @@ class LogScan {
     if (!keys) keys = readWhole(text, storage, reason);
     if (!keys) return suspect(line, reason);
     if (verdict == Verdict::Unverifiable)
-      note(ProblemKind::Unsealed, line, "the seal before it is gone, so its own proves nothing");
+      note(ProblemKind::BrokenBatch, line, "the seal before it is gone, so its own proves nothing");
     noteOrder(line, *keys);
     place(line, text, *keys, seal);
   }

@@ -155,8 +155,13 @@ class FrameWalk {
   }
 
   [[nodiscard]] std::vector<Frame> takeFrames() { return std::move(frames_); }
-  // The first bytes that are no frame; when all are, the table that is wrong.
-  [[nodiscard]] std::uint64_t damagedAt() const { return at_ < fileBytes_ ? at_ : tableAt_.value_or(at_); }
+  // The first bytes that are no frame; when all are, the table that is wrong. A file that never had a table is whole.
+  // One that was cut off together with frames shows by the last frame that is left: only the last one of bough's is
+  // smaller.
+  [[nodiscard]] std::optional<std::uint64_t> damagedAt() const {
+    if (at_ < fileBytes_ || tableAt_) return at_ < fileBytes_ ? at_ : *tableAt_;
+    return !frames_.empty() && frames_.back().sizes.plain == kFramePlainBytes ? std::optional(at_) : std::nullopt;
+  }
 
  private:
   [[nodiscard]] std::string_view rest() const {
@@ -168,7 +173,7 @@ class FrameWalk {
     for (std::size_t want = kFirstWindow;; want *= 2) {
       const std::size_t size = ZSTD_findFrameCompressedSize(rest().data(), rest().size());
       if (ZSTD_isError(size) == 0) return size;
-      if (windowAt_ + window_.size() == fileBytes_ || rest().size() >= kMaxPackedBytes) return 0;
+      if (windowAt_ + window_.size() == fileBytes_ || rest().size() >= kMaxWholeBytes) return 0;
       if (want <= rest().size()) continue;
       window_.assign(static_cast<std::size_t>(std::min<std::uint64_t>(want, fileBytes_ - at_)), '\0');
       windowAt_ = at_;
@@ -178,14 +183,32 @@ class FrameWalk {
     }
   }
 
+  // How large a frame is unpacked; 0 when it cannot be unpacked or is too large.
+  static std::uint64_t unpackedBytes(std::string_view packed) {
+    const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(), &ZSTD_freeDStream);
+    if (stream == nullptr) return 0;
+    std::string piece(ZSTD_DStreamOutSize(), '\0');
+    ZSTD_inBuffer in{.src = packed.data(), .size = packed.size(), .pos = 0};
+    for (std::uint64_t total = 0; total <= kMaxWholeBytes;) {
+      ZSTD_outBuffer out{.dst = piece.data(), .size = piece.size(), .pos = 0};
+      const std::size_t left = ZSTD_decompressStream(stream.get(), &out, &in);
+      if (ZSTD_isError(left) != 0 || (left > 0 && in.pos == in.size && out.pos == 0)) return 0;
+      total += out.pos;
+      if (left == 0) return total;
+    }
+    return 0;
+  }
+
   // False when it is none that can be read.
   bool add(std::size_t packed) {
-    const unsigned long long plain = ZSTD_getFrameContentSize(rest().data(), rest().size());
+    unsigned long long plain = ZSTD_getFrameContentSize(rest().data(), rest().size());
     if (plain == 0) {  // skippable, as the table is
       tableAt_ = at_;
       return true;
     }
-    if (plain > kMaxFrameBytes || packed > kMaxPackedBytes) return false;  // or unknown
+    // Of a frame that was packed from a pipe the size is not known before it is unpacked.
+    if (plain == ZSTD_CONTENTSIZE_UNKNOWN) plain = unpackedBytes(rest().substr(0, packed));
+    if (plain == 0 || plain > kMaxWholeBytes || packed > kMaxWholeBytes || (plain >> 16) > packed) return false;
     frames_.push_back(
         {.packedOffset = at_,
          .plainOffset = plainAt_,
@@ -195,6 +218,7 @@ class FrameWalk {
   }
 
   static constexpr std::size_t kFirstWindow = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxWholeBytes = std::size_t{256} << 20;  // zstd itself makes one frame of a file
 
   File& file_;
   std::uint64_t fileBytes_;

@@ -4,6 +4,7 @@
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/store.h"
+#include "bough/torn.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/foreign.h"
@@ -104,6 +105,18 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
   printJsonLine(out);
 }
 
+// Somebody has to decide about what was set aside, so the list names such sessions each time.
+void nameSetAside(SessionStore& store, std::vector<SessionSummary>& rows) {
+  for (SessionSummary& row : rows) {
+    const std::uint64_t bytes = tornBytes(store, row.sessionId);
+    if (bytes == 0) continue;
+    row.condition = SessionCondition::Damaged;
+    row.problem += fmt::format("{}{} bytes were set aside; `bough torn {}` lists them", row.problem.empty() ? "" : "; ",
+                               bytes, row.sessionId);
+    printMessage(fmt::format("part of session {0} was set aside as torn; `bough torn {0}` lists it", row.sessionId));
+  }
+}
+
 void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bool longForm, const PriceTable& prices) {
   constexpr std::size_t kPricedRows = 1'000;
   using enum Table::Align;
@@ -191,6 +204,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const bool more = rows.size() > limit;
   if (more) rows.pop_back();
   remember(context, *view.store, rows);
+  nameSetAside(*view.store, rows);
   if (context.json) {
     BOUGH_TRY(auto total, view.catalog->count(filter));
     printJson(shownLocation(shown.resolvedLocation()), total, rows);

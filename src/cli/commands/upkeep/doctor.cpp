@@ -3,9 +3,11 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
@@ -13,6 +15,7 @@
 #include "base/try.h"
 #include "bough/catalog.h"
 #include "bough/store.h"
+#include "bough/torn.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -57,6 +60,11 @@ std::optional<Finding> checkSession(SessionStore& store, const std::string& id, 
     problems = report->problemCount;
   }
   if (problems > 0) return bad(fmt::format("{} parts cannot be read", problems), fmt::format("`bough verify {}`", id));
+  if (const std::uint64_t setAside = tornBytes(store, id); setAside > 0) {
+    return Finding{.health = Health::Bad,
+                   .what = fmt::format("{}: {} were set aside from the end of the log", id, formatBytes(setAside)),
+                   .advice = fmt::format("`bough torn {}` lists the entries in it", id)};
+  }
   if (state->trailingBytes > 0) {
     return Finding{.health = Health::Note,
                    .what = fmt::format("{}: {} bytes after the last complete batch, left by a crash or being written",
@@ -110,8 +118,20 @@ void checkSettings(SessionStore& store, Findings& findings) {
                                                  : settings.error().hint});
 }
 
+// Removes the file of a session that was never created, unless somebody is at it: such a file changes or goes within a
+// second.
+bool removeAbandoned(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(file, error);
+  const auto age = std::filesystem::file_time_type::clock::now() - written;
+  if (error) return false;
+  if (age < std::chrono::seconds(1)) std::this_thread::sleep_for(std::chrono::seconds(1));
+  return std::filesystem::last_write_time(file, error) == written && !error && std::filesystem::remove(file, error);
+}
+
 // Of a file that an interrupted write left among the sessions; none for any other name.
-std::optional<Finding> unfinished(SessionStore& store, const std::string& name) {
+std::optional<Finding> unfinished(SessionStore& store, const std::filesystem::path& folder, const std::string& name,
+                                  bool fix) {
   if (!name.ends_with(".tmp")) return std::nullopt;
   for (const std::string_view kind : {".jsonl.", ".idx."}) {
     const std::size_t at = name.rfind(kind);
@@ -119,18 +139,21 @@ std::optional<Finding> unfinished(SessionStore& store, const std::string& name) 
     if (!isSessionId(id)) continue;
     const auto state = store.sessionState(id);
     const bool live = state || state.error().code != ErrorCode::NotFound;
+    if (!live && fix && removeAbandoned(folder / name)) {
+      return Finding{.what = fmt::format("sessions/{} was removed: session {} was never created", name, id),
+                     .advice = {}};
+    }
     return Finding{
         .health = Health::Note,
         .what = fmt::format("sessions/{} is unfinished: left by a crash or being written", name),
-        .advice =
-            live ? fmt::format("`bough repair {}` removes it", id)
-                 : fmt::format("session {} does not exist: remove the file if nobody is creating that session", id)};
+        .advice = live ? fmt::format("`bough repair {}` removes it", id)
+                       : fmt::format("session {} was never created: `bough doctor --fix` removes the file", id)};
   }
   return std::nullopt;
 }
 
 // Files that lie among the sessions and are none of bough's.
-void checkForeign(SessionStore& store, const std::string& location, Findings& findings) {
+void checkForeign(SessionStore& store, const std::string& location, bool fix, Findings& findings) {
   constexpr std::string_view kOurs[] = {".jsonl", ".idx", ".torn", ".v0", ".jsonl.zst", ".jsonl.gz"};
   std::error_code error;
   std::set<std::string> foreign;
@@ -142,7 +165,7 @@ void checkForeign(SessionStore& store, const std::string& location, Findings& fi
     if (!ours || !file.is_regular_file(error)) foreign.insert(name);
   }
   for (const std::string& name : foreign) {
-    if (auto left = unfinished(store, name)) {
+    if (auto left = unfinished(store, std::filesystem::path(location) / "sessions", name, fix)) {
       findings.push_back(std::move(*left));
       continue;
     }
@@ -232,6 +255,7 @@ void checkAttachments(SessionStore& store, Findings& findings) {
 struct Options {
   bool deep = false;
   bool removeUnused = false;
+  bool fix = false;
 };
 
 Result<Findings> examine(const Context& context, SessionStore& store, const Options& options) {
@@ -240,7 +264,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   findings.push_back({.what = fmt::format("the store {} can be reached", shownLocation(location)), .advice = {}});
   if (context.backend || !isPostgresLocation(location)) {
     checkSpace(location, findings);
-    checkForeign(store, location, findings);
+    checkForeign(store, location, options.fix, findings);
     checkCopies(location, findings);
     checkErasure(location, findings);
   }
@@ -304,7 +328,9 @@ Command doctorCommand() {
       .name = "doctor",
       .summary = "Check the store: disk space, settings, sessions, catalog, foreign files",
       .details =
-          "Says what to do about each problem. Changes nothing except the catalog, which is brought up to date. "
+          "Says what to do about each problem. Without --fix and --remove-unused, changes nothing except the catalog, "
+          "which is brought "
+          "up to date. "
           "The exit code is 1 if something is damaged.",
       .examples =
           "  bough doctor\n"
@@ -315,7 +341,8 @@ Command doctorCommand() {
             .target = &options->deep},
            {.name = "--remove-unused",
             .help = "With --deep: remove attachments that no entry uses",
-            .target = &options->removeUnused}},
+            .target = &options->removeUnused},
+           {.name = "--fix", .help = "Remove files of sessions that were never created", .target = &options->fix}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

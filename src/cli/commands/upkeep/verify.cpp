@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <memory>
 #include <set>
 
 #include "base/json/json_write.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "bough/catalog.h"
+#include "bough/torn.h"
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
@@ -119,11 +124,56 @@ Result<std::vector<NamedSession>> named(const Context& context, const std::vecto
   return sessions;
 }
 
+// What the catalog has counted was there. Nothing is written: a catalog that is not there is not made.
+class Counted {
+ public:
+  void compare(SessionStore& store, VerifyReport& report) {
+    if (store.folder().empty() || !std::filesystem::exists(std::filesystem::path(store.folder()) / "catalog.db"))
+      return;
+    if (&store != store_) {
+      auto opened = Catalog::open(store);
+      catalog_ = opened ? std::move(*opened) : nullptr;
+      store_ = &store;
+    }
+    const auto row = catalog_ ? catalog_->session(report.sessionId) : fail(ErrorCode::NotFound, "");
+    const auto state = store.sessionState(report.sessionId);
+    if (!row || !state || row->entries <= state->entryCount) return;
+    ++report.problemCount;
+    report.problems.push_back({.kind = ProblemKind::Damage,
+                               .offset = report.bytes,
+                               .bytes = 0,
+                               .message = fmt::format("the catalog has counted {} entries, and the log holds {}",
+                                                      row->entries, state->entryCount)});
+  }
+
+ private:
+  SessionStore* store_ = nullptr;
+  std::unique_ptr<Catalog> catalog_;
+};
+
+// Somebody has to decide about what was set aside: it may have been acknowledged.
+void addSetAside(SessionStore& store, VerifyReport& report) {
+  if (tornBytes(store, report.sessionId) == 0) return;
+  const auto torn = readTorn(store, report.sessionId);
+  std::size_t intact = 0;
+  if (torn) {
+    for (const TornRecord& record : torn->records) intact += record.entries.size();
+  }
+  ++report.problemCount;
+  report.problems.push_back(
+      {.kind = ProblemKind::Torn,
+       .offset = torn && !torn->records.empty() ? torn->records.front().offset : 0,
+       .bytes = tornBytes(store, report.sessionId),
+       .message = fmt::format("was set aside, with {} intact; `bough torn {}` lists it",
+                              intact == 1 ? "1 entry" : fmt::format("{} entries", intact), report.sessionId)});
+}
+
 Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
   const bool all = names.empty();
   BOUGH_TRY(std::size_t bad, verifyFiles(context, names));
   if (!all && names.empty()) return bad > 0 ? kProblem : kDone;
   BOUGH_TRY(const auto sessions, named(context, names));
+  Counted counted;
   for (const NamedSession& session : sessions) {
     auto report = session.store->verifySession(session.sessionId);
     if (!report) {
@@ -131,6 +181,8 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
       ++bad;
       continue;
     }
+    counted.compare(*session.store, *report);
+    addSetAside(*session.store, *report);
     print(*report, context.json);
     if (report->problemCount > 0) ++bad;
     if (outputClosed()) return kDone;

@@ -1,0 +1,53 @@
+// What an append set aside from the end of a session's log, because it was not a complete batch: reading it, putting it
+// back, deleting it. Only a store in a folder sets anything aside.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bough/entry.h"
+#include "bough/error.h"
+#include "bough/store.h"
+
+namespace BOUGH_PUBLIC bough {
+
+/// Bytes that were set aside at one time.
+struct TornRecord {
+  std::uint64_t offset = 0;  ///< Where they were in the log.
+  std::uint64_t bytes = 0;
+  std::string timestamp = {};         ///< When they were set aside.
+  std::vector<Entry> entries = {};    ///< The entries in them that are intact.
+  std::uint64_t unreadableBytes = 0;  ///< What is not an entry.
+};
+
+/// What was set aside from a session and nobody has decided about.
+struct TornReport {
+  std::string sessionId = {};
+  std::string file = {};
+  std::uint64_t fileBytes = 0;  ///< 0 when nothing was set aside.
+  std::vector<TornRecord> records = {};
+};
+
+/// What became of it.
+struct TornPutBack {
+  std::size_t appendedCount = 0;
+  std::size_t storedCount = 0;  ///< Entries that the session had already.
+  std::size_t movedCount = 0;   ///< Entries whose parent is lost: they continue the entry before it.
+  std::uint64_t keptBytes = 0;  ///< Not entries, so they stay set aside.
+};
+
+/// How much of a session is set aside. Reads nothing.
+[[nodiscard]] std::uint64_t tornBytes(const SessionStore& store, const std::string& sessionId);
+
+/// Reads what is set aside. Unsupported when it is larger than 512 MiB.
+[[nodiscard]] Result<TornReport> readTorn(SessionStore& store, const std::string& sessionId);
+
+/// Appends the intact entries among it that the session does not have, as one batch. The head stays where it is if the
+/// session was continued meanwhile. The record goes when nothing is left in it.
+[[nodiscard]] Result<TornPutBack> putBackTorn(SessionStore& store, const std::string& sessionId);
+
+/// Deletes the record. Conflict when it does not have the size that TornReport::fileBytes said.
+[[nodiscard]] Result<void> dropTorn(SessionStore& store, const std::string& sessionId, std::uint64_t fileBytes);
+
+}  // namespace BOUGH_PUBLIC bough

@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include "base/json/json_write.h"
+#include "base/text/text.h"
+#include "base/try.h"
+#include "bough/torn.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+  bool putBack = false;
+  bool drop = false;
+};
+
+bool isStored(SessionStore& store, const std::string& sessionId, const std::string& entryId) {
+  return store.loadEntry(sessionId, entryId).has_value();
+}
+
+void printJson(SessionStore& store, const TornReport& report) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId);
+  writer.member("file", report.file).key("records").beginArray();
+  for (const TornRecord& record : report.records) {
+    writer.beginObject().member("offset", record.offset).member("bytes", record.bytes);
+    writer.member("timestamp", record.timestamp).member("unreadableBytes", record.unreadableBytes);
+    writer.key("entries").beginArray();
+    for (const Entry& entry : record.entries) {
+      writer.beginObject().member("id", entry.id).member("type", entry.type);
+      writer.member("stored", isStored(store, report.sessionId, entry.id)).endObject();
+    }
+    writer.endArray().endObject();
+  }
+  writer.endArray().endObject();
+  printJsonLine(out);
+}
+
+void printText(SessionStore& store, const TornReport& report) {
+  for (const TornRecord& record : report.records) {
+    printLine(fmt::format("{} bytes at offset {}, set aside {}: {} intact, {} bytes unreadable", record.bytes,
+                          record.offset, record.timestamp.empty() ? "at an unknown time" : record.timestamp,
+                          record.entries.size() == 1 ? "1 entry" : fmt::format("{} entries", record.entries.size()),
+                          record.unreadableBytes));
+    for (const Entry& entry : record.entries) {
+      printLine(fmt::format("  {}  {}{}", text::printable(entry.id), text::printable(entry.type),
+                            isStored(store, report.sessionId, entry.id) ? "  (in the session)" : ""));
+      if (outputClosed()) return;
+    }
+  }
+  printMessage(fmt::format(
+      "  → bough torn {0} --put-back appends the intact entries; bough torn {0} --drop deletes all", report.sessionId));
+}
+
+Result<ExitCode> list(const Context& context, const Options& options) {
+  BOUGH_TRY(const auto session, openSession(context, options.session));
+  BOUGH_TRY(const auto report, readTorn(*session.store, session.sessionId));
+  if (context.json) {
+    printJson(*session.store, report);
+  } else if (report.records.empty()) {
+    printMessage(fmt::format("nothing of session {} was set aside", session.sessionId));
+  } else {
+    printText(*session.store, report);
+  }
+  return kDone;
+}
+
+void printDone(const Context& context, const std::string& sessionId, const TornPutBack& done, std::uint64_t dropped) {
+  if (context.json) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId);
+    writer.member("appendedCount", std::uint64_t{done.appendedCount});
+    writer.member("storedCount", std::uint64_t{done.storedCount});
+    writer.member("movedCount", std::uint64_t{done.movedCount}).member("keptBytes", done.keptBytes);
+    writer.member("droppedBytes", dropped).endObject();
+    return printJsonLine(out);
+  }
+  if (dropped > 0) return printMessage(fmt::format("deleted {} bytes that were set aside", dropped));
+  printMessage(fmt::format("{} entries appended, {} already in the session", done.appendedCount, done.storedCount));
+  if (done.movedCount > 0) {
+    printMessage(
+        fmt::format("{} of them continue the entry before their parent, which cannot be read", done.movedCount));
+  }
+  if (done.keptBytes > 0) {
+    printMessage(fmt::format("{} bytes are not entries and stay set aside; `bough torn {} --drop` deletes them",
+                             done.keptBytes, sessionId));
+  }
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  if (options.putBack && options.drop) {
+    return fail(ErrorCode::InvalidArgument, "--put-back and --drop exclude each other", "give one of them");
+  }
+  if (!options.putBack && !options.drop) return list(context, options);
+  BOUGH_TRY(const auto store, context.openStore());
+  BOUGH_TRY(const auto session, resolveSessionToChange(*store, options.session, !context.json));
+  BOUGH_TRY(const auto report, readTorn(*store, session));
+  if (report.fileBytes == 0) {
+    return fail(ErrorCode::NotFound, fmt::format("nothing of session {} was set aside", session),
+                "`bough verify` checks all sessions");
+  }
+  TornPutBack done;
+  if (options.putBack) {
+    BOUGH_TRY(done, putBackTorn(*store, session));
+  } else {
+    BOUGH_TRY(dropTorn(*store, session, report.fileBytes));
+  }
+  printDone(context, session, done, options.drop ? report.fileBytes : 0);
+  return kDone;
+}
+
+}  // namespace
+
+Command tornCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "torn",
+      .summary = "List what was set aside from the end of a session; put it back or delete it",
+      .details =
+          "An append moves bytes after the last complete batch to <session>.torn: a crash left them, or the last "
+          "batch was damaged. This lists the entries in them that are intact. --put-back appends those entries "
+          "again; the head stays where it is if the session was continued meanwhile. `bough verify`, `doctor`, "
+          "`show` and `ls` name the session until everything was put back or deleted.",
+      .examples =
+          "  bough torn SESSION\n"
+          "  bough torn SESSION --put-back",
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--put-back", .help = "Append the intact entries", .target = &options->putBack},
+                  {.name = "--drop", .help = "Delete what was set aside", .target = &options->drop}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

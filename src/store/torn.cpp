@@ -1,0 +1,151 @@
+#include "bough/torn.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "base/model/head.h"
+#include "base/model/ids.h"
+#include "base/system/environment.h"
+#include "base/system/file_io.h"
+#include "base/try.h"
+#include "log/file/new_file.h"
+#include "log/torn_records.h"
+#include "store/rules/attachment_reference.h"
+
+namespace bough {
+namespace {
+
+constexpr int kLockTimeoutMs = 10'000;
+
+Result<std::shared_ptr<Directory>> openFolder(const std::string& path) {
+  BOUGH_TRY(auto opened, orError(systemEnvironment().files.openRoot(path, /*create=*/false), "open", path));
+  return std::shared_ptr<Directory>(std::move(opened));
+}
+
+Result<LogFolders> foldersOf(const SessionStore& store, const std::string& sessionId) {
+  if (store.folder().empty()) {
+    return fail(ErrorCode::Unsupported, "this kind of store sets nothing aside", "use a store in a folder");
+  }
+  if (!isSessionId(sessionId)) {
+    return fail(ErrorCode::InvalidArgument, "that is not a session id", "`bough ls` lists the sessions");
+  }
+  LogFolders folders;
+  BOUGH_TRY(folders.sessions, openFolder(store.folder() + "/sessions"));
+  if (auto archive = openFolder(store.folder() + "/archive")) folders.archive = std::move(*archive);
+  return folders;
+}
+
+bool has(SessionStore& store, const std::string& sessionId, const std::string& entryId) {
+  return store.loadEntry(sessionId, entryId).has_value();
+}
+
+// Puts the payload in the place of a reference to it, as every load does. False when it is not there.
+bool bringPayload(SessionStore& store, Entry& entry) {
+  const auto reference = readAttachmentReference(entry.payload);
+  if (!reference) return true;
+  auto bytes = store.readAttachment(*reference);
+  if (bytes) entry.payload = std::move(*bytes);
+  return bytes.has_value();
+}
+
+// The batch of the intact entries that the session does not have.
+class PutBack {
+ public:
+  PutBack(SessionStore& store, SessionState state) : store_(store), state_(std::move(state)) {}
+
+  void take(TornRecord& record) {
+    done_.keptBytes += record.unreadableBytes;
+    std::string before = state_.headId;
+    for (Entry& entry : record.entries) {
+      if (entry.type == entry_type::kSessionHeader || taken_.contains(entry.id)) continue;
+      const std::string id = entry.id;
+      if (has(store_, state_.sessionId, id)) {
+        ++done_.storedCount;
+      } else if (!bringPayload(store_, entry)) {
+        done_.keptBytes += entry.payload.size();
+        continue;
+      } else {
+        add(std::move(entry), before);
+      }
+      before = id;
+    }
+  }
+
+  // With `continued` the head is set to where it was.
+  Result<TornPutBack> append(bool continued) {
+    done_.appendedCount = batch_.size();
+    if (batch_.empty()) return done_;
+    if (isTold_ && continued && !state_.headId.empty()) {
+      Entry head;
+      head.type = entry_type::kHead;
+      head.parentId = state_.headId;
+      head.payload = headPayload(state_.headId);
+      batch_.push_back(std::move(head));
+    }
+    BOUGH_TRY(store_.appendSessionEntries(state_.sessionId, std::move(batch_), {.durability = Durability::Sync}));
+    return done_;
+  }
+
+ private:
+  void add(Entry entry, const std::string& before) {
+    const std::string parent = entry.parentId.value_or("");
+    const bool known = parent.empty() || taken_.contains(parent) || has(store_, state_.sessionId, parent);
+    entry.parentId = known ? parent : before;
+    done_.movedCount += known ? 0 : 1;
+    isTold_ = isTold_ || isConversation(entryKind(entry.type));
+    taken_.insert(entry.id);
+    batch_.push_back(std::move(entry));
+  }
+
+  SessionStore& store_;
+  SessionState state_;
+  std::vector<Entry> batch_;
+  std::set<std::string> taken_;
+  bool isTold_ = false;
+  TornPutBack done_;
+};
+
+}  // namespace
+
+std::uint64_t tornBytes(const SessionStore& store, const std::string& sessionId) {
+  if (store.folder().empty() || !isSessionId(sessionId)) return 0;
+  std::error_code error;
+  const auto size = std::filesystem::file_size(store.folder() + "/sessions/" + tornName(sessionId), error);
+  return error ? 0 : size;
+}
+
+Result<TornReport> readTorn(SessionStore& store, const std::string& sessionId) {
+  BOUGH_TRY(const auto folders, foldersOf(store, sessionId));
+  return readTornFile(folders, sessionId, jsonEntrySerializer());
+}
+
+Result<TornPutBack> putBackTorn(SessionStore& store, const std::string& sessionId) {
+  BOUGH_TRY(auto torn, readTorn(store, sessionId));
+  BOUGH_TRY(auto state, store.sessionState(sessionId));
+  const bool continued = torn.records.empty() || state.bytes != torn.records.front().offset;
+  PutBack back(store, std::move(state));
+  for (TornRecord& record : torn.records) back.take(record);
+  BOUGH_TRY(const TornPutBack done, back.append(continued));
+  if (done.keptBytes == 0) {
+    BOUGH_TRY(dropTorn(store, sessionId, torn.fileBytes));
+  }
+  return done;
+}
+
+// Under the log's lock, so that nobody sets more aside meanwhile.
+Result<void> dropTorn(SessionStore& store, const std::string& sessionId, std::uint64_t fileBytes) {
+  BOUGH_TRY(const auto folders, foldersOf(store, sessionId));
+  BOUGH_TRY(const auto locked, openLocked(folders, sessionId, LockKind::Exclusive, kLockTimeoutMs));
+  const std::string name = tornName(sessionId);
+  BOUGH_TRY(const FileInfo info,
+            orError(folders.sessions->info(name), "look at", store.folder() + "/sessions/" + name));
+  if (info.sizeBytes != fileBytes) {
+    return fail(ErrorCode::Conflict, fmt::format("more of session {} was set aside meanwhile", sessionId),
+                "`bough torn` lists all of it");
+  }
+  return removeDurably(*folders.sessions, name);
+}
+
+}  // namespace bough
