@@ -137,23 +137,28 @@ class SessionTree {
 
 // A session's tree as lines for people, or as a graph for Graphviz.
 //
-//   └── [user] Hello, how are you?
-//       └── [assistant] I am doing well, thank you!
-//           ├── [user] Can you help me with a task?
-//           │   └── [assistant] Of course! What do you need?
-//           └── [user] Tell me a joke instead
-//               └── [assistant] Why did the chicken cross the road?   ← head
+//   [user] Hello, how are you?
+//   [assistant] I am doing well, thank you!
+//   ├─ [user] Can you help me with a task?
+//   │  [assistant] Of course! What do you need?
+//   └─ [user] Tell me a joke instead
+//      [assistant] Why did the chicken cross the road?   ← head
 //
-// One line an entry; long stretches without anything of note fold into one line. Texts are asked for in parts, only for
-// the entries that are shown. Nothing recurses, and a line stays as short as the width asks for, however deep it lies.
+// Lines move to the right only where branches part. One line an entry; long stretches fold into one line, except for
+// what the user said. Entries are read in parts, so the first lines come at once. Nothing recurses, and a line stays as
+// short as the width asks for, however deep its entry is.
 
 /// What a line is made of, for colours.
 enum class TreePart : std::uint8_t { Lines, Speaker, Text, Mark, Fold };
 
 struct DrawOptions {
   std::size_t width = 0;  ///< Columns a line may have; 0: as many as an entry's text needs.
-  bool all = false;       ///< Fold nothing.
+  bool all = false;       ///< Fold nothing, and show bookkeeping entries too.
   bool ids = false;       ///< Add the id of each entry.
+  /// What to show of an id; when empty, ids are shown whole.
+  std::function<std::string(const std::string& id)> shortId = {};
+  /// What to show of an entry's timestamp; when empty, lines have no times.
+  std::function<std::string(const std::string& timestamp)> time = {};
   /// Colours a part of a line; nothing is coloured when it is empty. A speaker comes with its brackets.
   std::function<std::string(TreePart part, std::string_view text)> paint = {};
 };

@@ -5,82 +5,98 @@
 #include <algorithm>
 
 #include "base/text/text.h"
+#include "base/try.h"
 #include "tree/rows.h"
 
 namespace bough {
 namespace {
 
-constexpr std::size_t kRowsAtATime = 256;
-constexpr std::size_t kDeepestColumns = 200;  // of the lines in front, where no width is asked for
-
-// Walks the tree and gives rows to `use` together with what their entries say.
-template <typename Use>
-Result<void> forEachRow(const SessionTree& tree, const DescribeEntries& describe, bool all, std::size_t leadColumns,
-                        Use use) {
-  tree::RowWalk walk(tree, all);
-  for (bool more = true; more;) {
-    std::vector<std::pair<tree::Row, std::string>> rows;
-    std::vector<TreeNode> nodes;
-    tree::Row row;
-    while (rows.size() < kRowsAtATime && (more = walk.next(row))) {
-      rows.emplace_back(row, walk.lead(leadColumns));
-      if (row.folded == 0) nodes.push_back(row.node);
-    }
-    if (rows.empty()) break;
-    auto summaries = describe(nodes);
-    if (!summaries) return std::unexpected(summaries.error());
-    summaries->resize(nodes.size());
-    auto summary = summaries->begin();
-    for (const auto& [each, lead] : rows) {
-      const EntrySummary none;
-      if (!use(each, lead, each.folded == 0 ? *summary++ : none)) return {};
-    }
-  }
-  return {};
-}
+constexpr std::size_t kDeepestColumns = 200;  // of the lines before a row, where no width is asked for
 
 std::string foldText(std::size_t entries) {
-  return fmt::format("… {} entries …", entries);
+  return fmt::format("… {} messages", entries);
+}
+
+std::string marksBesidesHead(const SessionTree& tree, TreeNode node) {
+  std::string marks;
+  const auto add = [&](std::string_view what) { marks.append(marks.empty() ? "" : ", ").append(what); };
+  for (const std::string_view name : tree.labelsOf(node)) {
+    add(fmt::format("{} {}", tree.isLeaf(node) ? "branch" : "label", text::printable(name)));
+  }
+  if (tree.isOrphan(node)) {
+    const auto found = std::ranges::lower_bound(tree.problems(), node, {}, &TreeProblem::node);
+    add(found->kind == TreeProblemKind::Cycle ? "cycle: its parent comes from itself"
+                                              : "orphan: its parent is missing");
+  }
+  return marks;
 }
 
 class LineMaker {
  public:
   LineMaker(const SessionTree& tree, const DrawOptions& options) : tree_(tree), options_(options) {}
 
-  [[nodiscard]] std::string make(const tree::Row& row, const std::string& lead, const EntrySummary& summary) const {
-    if (row.folded > 0) return paint(TreePart::Lines, lead) + paint(TreePart::Fold, foldText(row.folded));
-    constexpr std::size_t kSpeakerColumns = 24;
-    const std::string speaker = fmt::format("[{}]", text::excerptToWidth(summary.speaker, kSpeakerColumns));
-    std::string marks = treeMarks(tree_, row.node);
-    if (summary.failed) marks = marks.empty() ? "failed" : "failed, " + marks;
-    if (!marks.empty()) marks = "← " + marks;
-    if (options_.ids) marks += (marks.empty() ? "" : "   ") + summary.entryId;
-    std::string said = summary.text;
-    if (options_.width > 0) fit(said, marks, text::displayWidth(lead) + text::displayWidth(speaker) + 1);
-    if (!marks.empty()) marks.insert(0, kGap);
-    std::string line = paint(TreePart::Lines, lead) + paint(TreePart::Speaker, speaker);
-    if (!said.empty()) line += " " + paint(TreePart::Text, said);
-    if (!marks.empty()) line += paint(TreePart::Mark, marks);
+  [[nodiscard]] std::string make(const tree::Row& row, const EntrySummary& summary) const {
+    if (row.folded > 0) return paint(TreePart::Lines, row.lead) + paint(TreePart::Fold, foldText(row.folded));
+    const std::size_t width = options_.width == 0 ? SIZE_MAX : options_.width;
+    const std::size_t speakerColumns = width < 32 ? 4 : width < 60 ? 10 : 24;
+    const std::string speaker = fmt::format("[{}]", text::excerptToWidth(summary.speaker, speakerColumns));
+    Parts parts{.time = options_.time ? options_.time(summary.timestamp) : "", .said = summary.text};
+    if (row.node == tree_.head()) parts.mark = "← head";
+    parts.mark += moreMarks(row.node, summary, parts.mark.empty());
+    if (options_.ids) parts.id = options_.shortId ? options_.shortId(summary.entryId) : summary.entryId;
+    if (options_.width > 0) {
+      fit(parts, text::displayWidth(row.lead) + text::displayWidth(speaker), row.node == tree_.head());
+    }
+    std::string line = paint(TreePart::Lines, row.lead) + paint(TreePart::Speaker, speaker);
+    if (!parts.time.empty()) line += " " + paint(TreePart::Fold, parts.time) + " ";
+    if (!parts.said.empty()) line += " " + paint(TreePart::Text, parts.said);
+    if (!parts.mark.empty()) line += std::string(gap(), ' ') + paint(TreePart::Mark, parts.mark);
+    if (!parts.id.empty()) line += std::string(gap(), ' ') + paint(TreePart::Fold, parts.id);
     return line;
   }
 
  private:
-  static constexpr std::string_view kGap = "   ";
+  struct Parts {
+    std::string time = {};
+    std::string said = {};
+    std::string mark = {};
+    std::string id = {};
+  };
 
-  // Cuts the text, then the marks, so that both go into what is left of the width; a little of the text stays.
-  void fit(std::string& said, std::string& marks, std::size_t taken) const {
-    constexpr std::size_t kLeast = 8;
-    const std::size_t room = options_.width > taken ? options_.width - taken : 0;
-    if (!marks.empty()) {
-      const std::size_t most = room > kLeast + kGap.size() ? room - kLeast - kGap.size() : 0;
-      marks = text::excerptToWidth(marks, most);
+  [[nodiscard]] std::size_t gap() const { return options_.width > 0 && options_.width < 60 ? 1 : 3; }
+
+  [[nodiscard]] std::string moreMarks(TreeNode node, const EntrySummary& summary, bool first) const {
+    std::string marks = marksBesidesHead(tree_, node);
+    if (summary.failed) marks += marks.empty() ? "failed" : ", failed";
+    return marks.empty() ? marks : (first ? "← " : ", ") + marks;
+  }
+
+  // Cuts the marks, then the text, and leaves the time out when that leaves too little of the text. That an entry is
+  // the head is never cut off.
+  void fit(Parts& parts, std::size_t taken, bool isHead) const {
+    constexpr std::size_t kLeastText = 12;
+    const std::size_t headColumns = isHead ? text::displayWidth("← head") : 0;
+    if (!parts.id.empty()) taken += text::displayWidth(parts.id) + gap();
+    std::size_t room = options_.width > taken ? options_.width - taken : 0;
+    if (!parts.mark.empty()) {
+      const std::size_t wanted = kLeastText + 1 + gap();
+      const std::size_t most = std::max(room > wanted ? room - wanted : 0, room / 2 > gap() ? room / 2 - gap() : 0);
+      if (text::displayWidth(parts.mark) > most) {
+        parts.mark = most > headColumns + 2 ? text::excerptToWidth(parts.mark, most) : isHead ? "← head" : "";
+      }
+      if (!parts.mark.empty()) room -= std::min(room, text::displayWidth(parts.mark) + gap());
     }
-    const std::size_t used = marks.empty() ? 0 : text::displayWidth(marks) + kGap.size();
-    said = text::excerptToWidth(said, room - used);
+    const std::size_t timeColumns = text::displayWidth(parts.time) + 2;
+    if (!parts.time.empty() && room >= timeColumns + 1 + std::min(kLeastText, text::displayWidth(parts.said))) {
+      room -= timeColumns;
+    } else {
+      parts.time.clear();
+    }
+    parts.said = room > 1 ? text::excerptToWidth(parts.said, room - 1) : "";
   }
 
   [[nodiscard]] std::string paint(TreePart part, std::string_view text) const {
-    return options_.paint ? options_.paint(part, text) : std::string(text);
+    return options_.paint && !text.empty() ? options_.paint(part, text) : std::string(text);
   }
 
   const SessionTree& tree_;
@@ -103,53 +119,43 @@ std::string dotName(TreeNode node, bool folded) {
 }  // namespace
 
 std::string treeMarks(const SessionTree& tree, TreeNode node) {
-  std::string marks;
-  const auto add = [&](std::string_view what) { marks.append(marks.empty() ? "" : ", ").append(what); };
-  if (node == tree.head()) add("head");
-  for (const std::string_view name : tree.labelsOf(node)) {
-    add(fmt::format("{} {}", tree.isLeaf(node) ? "branch" : "label", text::printable(name)));
-  }
-  if (tree.isOrphan(node)) {
-    const auto found = std::ranges::lower_bound(tree.problems(), node, {}, &TreeProblem::node);
-    add(found->kind == TreeProblemKind::Cycle ? "cycle: its parent comes from itself"
-                                              : "orphan: its parent is missing");
-  }
-  return marks;
+  const std::string marks = marksBesidesHead(tree, node);
+  if (node != tree.head()) return marks;
+  return marks.empty() ? "head" : "head, " + marks;
 }
 
 Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
                       const std::function<bool(std::string_view)>& line) {
   const LineMaker maker(tree, options);
-  const std::size_t leadColumns = options.width > 0 ? options.width / 2 : kDeepestColumns;
-  return forEachRow(tree, describe, options.all, leadColumns,
-                    [&](const tree::Row& row, const std::string& lead, const EntrySummary& summary) {
-                      return line(maker.make(row, lead, summary));
-                    });
+  const std::size_t leadColumns = options.width > 0 ? options.width / 4 : kDeepestColumns;
+  return tree::FoldedRows(
+             tree, describe, options.all, leadColumns,
+             [&](const tree::Row& row, const EntrySummary& summary) { return line(maker.make(row, summary)); })
+      .run();
 }
 
 Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
                            const std::function<bool(std::string_view)>& line) {
   if (!line("digraph session {") || !line("  node [shape=box, fontname=\"sans-serif\"];")) return {};
   bool open = true;
-  auto drawn = forEachRow(
-      tree, describe, options.all, 0, [&](const tree::Row& row, const std::string&, const EntrySummary& summary) {
-        const std::string name = dotName(row.node, row.folded > 0);
-        if (row.folded > 0) {
-          open = line(fmt::format("  {} [label={}, style=dashed];", name, dotText(foldText(row.folded))));
-        } else {
-          std::string label = fmt::format("[{}] {}", summary.speaker, summary.text);
-          if (const std::string marks = treeMarks(tree, row.node); !marks.empty()) label += " ← " + marks;
-          if (options.ids) label += " " + summary.entryId;
-          const char* style = row.node == tree.head() ? ", style=bold" : summary.failed ? ", color=red" : "";
-          open = line(fmt::format("  {} [label={}{}];", name, dotText(label), style));
-        }
-        if (open && row.above != kNoNode) {
-          open = line(fmt::format("  {} -> {};", dotName(row.above, row.aboveFolded), name));
-        }
-        return open;
-      });
-  if (drawn && open) line("}");
-  return drawn;
+  const auto drawRow = [&](const tree::Row& row, const EntrySummary& summary) {
+    const std::string name = dotName(row.node, row.folded > 0);
+    if (row.folded > 0) {
+      open = line(fmt::format("  {} [label={}, style=dashed];", name, dotText(foldText(row.folded))));
+    } else {
+      std::string label = fmt::format("[{}] {}", summary.speaker, summary.text);
+      if (const std::string marks = treeMarks(tree, row.node); !marks.empty()) label += " ← " + marks;
+      if (options.ids) label += " " + summary.entryId;
+      const char* style = row.node == tree.head() ? ", style=bold" : summary.failed ? ", color=red" : "";
+      open = line(fmt::format("  {} [label={}{}];", name, dotText(label), style));
+    }
+    if (open && row.above != kNoNode)
+      open = line(fmt::format("  {} -> {};", dotName(row.above, row.aboveFolded), name));
+    return open;
+  };
+  BOUGH_TRY(tree::FoldedRows(tree, describe, options.all, 0, drawRow).run());
+  if (open) line("}");
+  return {};
 }
 
 }  // namespace bough

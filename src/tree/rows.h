@@ -1,6 +1,9 @@
-// The tree as rows, in the order in which they are drawn: an entry each, or a stretch of entries that is folded.
+// The tree as rows, in the order in which they are drawn: one for each entry that is shown. Lines move to the right
+// only where branches part, so a conversation without branches is a straight list, however long it is.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,40 +12,78 @@
 namespace bough::tree {
 
 struct Row {
-  TreeNode node = kNoNode;   ///< The entry; of a fold the last one in it.
+  TreeNode node = kNoNode;   ///< The entry; of a fold the last entry in it.
   std::size_t folded = 0;    ///< How many entries are folded; 0 for an entry.
-  std::size_t depth = 0;     ///< Rows above it on the way to its root.
-  TreeNode above = kNoNode;  ///< The row it hangs under, by its node; kNoNode for roots.
-  bool aboveFolded = false;
+  TreeNode above = kNoNode;  ///< The row that it hangs under, by its node; kNoNode for roots.
+  bool aboveFolded = false;  ///< That row is a fold.
+  bool isPlain = false;      ///< It may be folded: not a branch point, leaf, summary or head, and without a mark.
+  std::string lead = {};     ///< The lines before it.
 };
 
 /// Walks a tree row by row, children before siblings.
 class RowWalk {
  public:
-  RowWalk(const SessionTree& tree, bool foldNothing);
+  /// Without `all`, bookkeeping entries (changes of model, tool starts, …) are left out where nothing depends on them.
+  /// The lines before a row take at most `leadColumns`.
+  RowWalk(const SessionTree& tree, bool all, std::size_t leadColumns)
+      : tree_(tree), all_(all), leadColumns_(leadColumns) {}
 
   /// False at the end.
   bool next(Row& row);
 
-  /// The lines in front of the last row: for each level whether more siblings follow there. The last one is its own.
-  [[nodiscard]] std::string lead(std::size_t maxColumns) const;
-
  private:
-  struct Level {
+  // An entry with siblings on the way from the root to the current entry.
+  struct Parting {
     TreeNode node = kNoNode;
-    bool folded = false;
+    bool drawn = false;  // a row has shown its corner
   };
 
-  [[nodiscard]] bool isPlain(TreeNode node) const;
-  void enter(TreeNode node, Row& row);
-  void fold(TreeNode first, Row& row);
+  TreeNode following();
+  [[nodiscard]] bool hasSiblings(TreeNode node) const;
+  [[nodiscard]] bool isMarked(TreeNode node) const;
+  [[nodiscard]] bool isHidden(TreeNode node) const;
+  std::string lead();
 
   const SessionTree& tree_;
-  const bool foldNothing_;
-  std::vector<Level> levels_;
+  const bool all_;
+  const std::size_t leadColumns_;
+  TreeNode at_ = kNoNode;
+  TreeNode shown_ = kNoNode;  // the last entry that was a row
   bool started_ = false;
-  std::size_t runLength_ = 0;  // plain entries in a row, of which the last row is one
-  std::size_t runPlace_ = 0;   // its place among them, from 1
+  std::vector<Parting> partings_;
+};
+
+/// Gives the rows of a tree together with what their entries say, and folds long stretches of plain entries; what the
+/// user said is never folded. Reads a limited number of entries at a time, and ends when `use` returns false.
+class FoldedRows {
+ public:
+  using Use = std::function<bool(const Row&, const EntrySummary&)>;
+  FoldedRows(const SessionTree& tree, const DescribeEntries& describe, bool all, std::size_t leadColumns, Use use)
+      : walk_(tree, all, leadColumns), describe_(describe), foldNothing_(all), use_(std::move(use)) {}
+
+  Result<void> run();
+
+ private:
+  struct Said {
+    Row row;
+    EntrySummary summary;
+  };
+
+  void take(Said said);
+  void endStretch();
+  void foldOne(Said said);
+  void endFold();
+  void give(Said& said);
+
+  RowWalk walk_;
+  const DescribeEntries& describe_;
+  const bool foldNothing_;
+  Use use_;
+  bool open_ = true;
+  std::vector<Said> stretch_;  // plain rows in a row that were not given yet
+  bool folding_ = false;       // the stretch is a long one
+  std::optional<Said> folded_;
+  std::optional<TreeNode> afterFold_;  // the fold that the next row hangs under
 };
 
 }  // namespace bough::tree

@@ -109,13 +109,16 @@ def test_hostile_text_does_not_reach_the_terminal(folder, bough):
 
 def test_trees_fold_keep_to_the_width_and_are_coloured(folder, bough):
     terminal = Terminal(folder, bough, width=50)
-    screen = terminal.run("bough tree long")
-    lines = [line for line in screen.splitlines() if "──" in line]
-    check("… 33 entries …" in screen and len(lines) == 8, "a long stretch folds", screen)
+    terminal.run("bough new --id work >/dev/null; for i in $(seq 40); do echo "
+                 "'{\"type\":\"message\",\"payload\":{\"dialect\":\"bough\",\"message\":{\"role\":\"'$([ $i = 20 ] && echo user || echo assistant)'\",\"content\":\"Line '$i'\"}}}';"
+                 " done | bough append work >/dev/null")
+    screen = terminal.run("bough tree work")
+    folds = re.findall("… (\\d+) messages", screen)
+    check(folds == ["17", "17"] and "[user] now  Line 20\n" in screen, "a long stretch folds around what the user asked", screen)
     terminal.run("bough new --id wide >/dev/null; bough append wide --role user --text "
                  "'你好世界, 你好世界, 你好世界, 你好世界, 你好世界, 你好世界, 你好世界'")
     screen = terminal.run("bough tree wide")
-    check(re.search(r"^└── \[user\] 你好世界.*…   ← head$", screen, re.M), "a long text is cut so that the line fits", screen)
+    check(re.search(r"^\[user\] now  你好世界.*… ← head$", screen, re.M), "a long text is cut so that the line fits", screen)
     screen = terminal.screen(colours=True)
     check(re.search(r"\033\[32m(\033\[49m)?\[user\]", screen), "the speaker is green", screen)
     terminal.run("NO_COLOR=1 bough tree wide")
@@ -123,6 +126,35 @@ def test_trees_fold_keep_to_the_width_and_are_coloured(folder, bough):
     screen = terminal.run("bough tree wide | cat -v | grep -c '\\^\\['")
     check("\n0\n" in screen, "no colour into a pipe", screen)
     terminal.close()
+
+
+def test_trees_branches_and_labels_say_what_was_said_at_every_width(folder, bough):
+    terminal = Terminal(folder, bough)
+    entry = lambda name, said: f'{{"id":"{name}","type":"message","payload":{{"dialect":"bough","message":{{"role":"assistant","content":"{said}"}}}}}}'
+    run = lambda *words, text="": subprocess.run([bough, "--store", f"{folder}/store", *words], check=True, capture_output=True, input=text.encode())
+    run("new", "--id", "deep")
+    # Two branches at every step, twelve steps deep: lines move to the right twelve times.
+    for step in range(12):
+        run("append", "deep", text=entry(f"trunk-{step}", f"Said 第{step}步 of the trunk, which goes on for long enough to be cut"))
+        run("append", "deep", text=entry(f"side-{step}", f"Aside {step}"))
+        run("switch", "deep", f"trunk-{step}")
+    run("append", "deep", text=entry("last", "Said at last"))
+    run("label", "deep", "a label with a name that is longer than most of them", "last")
+    terminal.close()
+    for width in (24, 40, 80, 120):
+        terminal = Terminal(folder, bough, width=width, height=40)
+        screen = terminal.run("bough tree deep --ids")
+        lines = [line for line in screen.splitlines() if "[" in line]
+        check(len(lines) == 25, f"one line an entry in {width} columns", screen)
+        check(sum("← head" in line for line in lines) == 1, f"the head shows in {width} columns", screen)
+        if width >= 40:
+            check(all("Sa" in line or "As" in line for line in lines), f"what was said shows in {width} columns", screen)
+            screen = terminal.run("bough branches deep")
+            rows = [line for line in screen.splitlines() if re.match("[* ] ", line)]
+            check(len(rows) == 14 and all("] " in row for row in rows[1:]), f"branches say what was said in {width} columns", screen)
+            screen = terminal.run("bough labels deep")
+            check(re.search(r"^a label .*\[assistant\]|^a label.*\[assista", screen, re.M), f"labels say what was said in {width} columns", screen)
+        terminal.close()
 
 
 def test_tables_fit_narrow_terminals(folder, bough):

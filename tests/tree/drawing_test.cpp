@@ -61,12 +61,12 @@ TEST(TreeDrawing, DrawsTheSpecificationsExample) {
     return summaries;
   };
   EXPECT_EQ(drawn(SessionTree(outlineOf({kNone, 1, 2, 3, 2, 5})), {}, say), R"(
-└── [user] Hello, how are you?
-    └── [assistant] I am doing well, thank you!
-        ├── [user] Can you help me with a task?
-        │   └── [assistant] Of course! What do you need?
-        └── [user] Tell me a joke instead
-            └── [assistant] Why did the chicken cross the road?   ← head
+[user] Hello, how are you?
+[assistant] I am doing well, thank you!
+├─ [user] Can you help me with a task?
+│  [assistant] Of course! What do you need?
+└─ [user] Tell me a joke instead
+   [assistant] Why did the chicken cross the road?   ← head
 )");
 }
 
@@ -74,40 +74,83 @@ TEST(TreeDrawing, DrawsSeveralRootsAndMarks) {
   auto outline = outlineOf({kNone, 1, SessionOutline::kElsewhere, 3, kNone, 6});
   outline.head = 1;
   EXPECT_EQ(drawn(SessionTree(std::move(outline), {{"start", 1}, {"try-2", 2}, {"also", 2}}), {.ids = true}), R"(
-├── [user] entry 1   ← head, label start   id1
-│   └── [assistant] entry 2   ← branch also, branch try-2   id2
-├── [user] entry 3   ← orphan: its parent is missing   id3
-│   └── [assistant] entry 4   id4
-├── [user] entry 5   id5
-└── [assistant] entry 6   ← cycle: its parent comes from itself   id6
+├─ [user] entry 1   ← head, label start   id1
+│  [assistant] entry 2   ← branch also, branch try-2   id2
+├─ [user] entry 3   ← orphan: its parent is missing   id3
+│  [assistant] entry 4   id4
+├─ [user] entry 5   id5
+└─ [assistant] entry 6   ← cycle: its parent comes from itself   id6
 )");
 }
 
-TEST(TreeDrawing, FoldsLongStretches) {
+// Every tenth entry is the user's.
+Result<std::vector<EntrySummary>> describeWork(const std::vector<TreeNode>& nodes) {
+  auto summaries = describe(nodes);
+  for (std::size_t i = 0; i < nodes.size(); ++i) (*summaries)[i].speaker = nodes[i] % 10 == 1 ? "user" : "tool";
+  return summaries;
+}
+
+TEST(TreeDrawing, FoldsLongStretchesButNotWhatTheUserAsked) {
   std::vector<TreeNode> parents = {kNone};
   for (TreeNode i = 1; i < 30; ++i) parents.push_back(i);
   parents.push_back(20);  // 31: a branch in the middle
-  EXPECT_EQ(drawn(SessionTree(outlineOf(parents))), R"(
-└── [user] entry 1
-    └── [assistant] entry 2
-        └── [user] entry 3
-            └── … 13 entries …
-                └── [user] entry 17
-                    └── [assistant] entry 18
-                        └── [user] entry 19
-                            └── [assistant] entry 20
-                                ├── [user] entry 21
-                                │   └── [assistant] entry 22
-                                │       └── [user] entry 23
-                                │           └── [assistant] entry 24
-                                │               └── [user] entry 25
-                                │                   └── [assistant] entry 26
-                                │                       └── [user] entry 27
-                                │                           └── [assistant] entry 28
-                                │                               └── [user] entry 29
-                                │                                   └── [assistant] entry 30
-                                └── [user] entry 31   ← head
+  EXPECT_EQ(drawn(SessionTree(outlineOf(parents)), {}, describeWork), R"(
+[user] entry 1
+[tool] entry 2
+… 8 messages
+[user] entry 11
+… 6 messages
+[tool] entry 18
+[tool] entry 19
+[tool] entry 20
+├─ [user] entry 21
+│  [tool] entry 22
+│  [tool] entry 23
+│  [tool] entry 24
+│  [tool] entry 25
+│  [tool] entry 26
+│  [tool] entry 27
+│  [tool] entry 28
+│  [tool] entry 29
+│  [tool] entry 30
+└─ [user] entry 31   ← head
 )");
+}
+
+TEST(TreeDrawing, ABranchThatBeginsWithBookkeepingKeepsItsCorner) {
+  auto outline = outlineOf({kNone, 1, 2, 1, 4, 5});
+  outline.kinds[4] = EntryKind::ModelChange;
+  outline.kinds[5] = EntryKind::ThinkingLevelChange;
+  EXPECT_EQ(drawn(SessionTree(outline)), R"(
+[user] entry 1
+├─ [assistant] entry 2
+│  [user] entry 3
+└─ [assistant] entry 6   ← head
+)");
+  EXPECT_EQ(drawn(SessionTree(outline), {.all = true}), R"(
+[user] entry 1
+├─ [assistant] entry 2
+│  [user] entry 3
+└─ [assistant] entry 4
+   [user] entry 5
+   [assistant] entry 6   ← head
+)");
+}
+
+TEST(TreeDrawing, TheHeadIsShownWhereThereIsLittleRoom) {
+  // Each entry has a brother, so that every level moves to the right.
+  std::vector<TreeNode> parents = {kNone};
+  for (TreeNode i = 1; i < 60; i += 2) {
+    parents.push_back(i);
+    parents.push_back(i);
+  }
+  const std::string text = drawn(SessionTree(outlineOf(parents)), {.width = 40});
+  EXPECT_TRUE(text.contains("← head")) << text;
+  for (std::size_t at = 1; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    EXPECT_LE(text::displayWidth(text.substr(at, end - at)), 40u) << text;
+    at = end + 1;
+  }
 }
 
 TEST(TreeDrawing, FoldsNothingThatMatters) {
@@ -118,7 +161,7 @@ TEST(TreeDrawing, FoldsNothingThatMatters) {
   for (const std::string shown : {"entry 20\n", "entry 30   ← label here\n", "entry 40   ← head\n", "entry 60\n"}) {
     EXPECT_TRUE(text.contains(shown)) << shown << text;
   }
-  EXPECT_TRUE(text.contains("… 13 entries …"));
+  EXPECT_TRUE(drawn(SessionTree(chain(60)), {}, describeWork).contains("… 8 messages"));
   EXPECT_FALSE(drawn(SessionTree(chain(60)), {.all = true}).contains("…"));
 }
 
@@ -139,15 +182,25 @@ TEST(TreeDrawing, KeepsToTheWidthHoweverDeep) {
   EXPECT_EQ(lines, 100'000u);
 }
 
-TEST(TreeDrawing, AMillionEntriesFoldIntoAFewLines) {
-  std::size_t asked = 0;
-  const auto count = [&](const std::vector<TreeNode>& nodes) {
-    asked += nodes.size();
-    return describe(nodes);
+TEST(TreeDrawing, ALongSessionFoldIntoAFewLinesAndAreReadInParts) {
+  std::size_t most = 0;
+  const auto quiet = [&](const std::vector<TreeNode>& nodes) {
+    most = std::max(most, nodes.size());
+    auto summaries = describe(nodes);
+    for (std::size_t i = 0; i < nodes.size(); ++i) (*summaries)[i].speaker = nodes[i] == 100'000 ? "user" : "tool";
+    return summaries;
   };
-  const std::string text = drawn(SessionTree(chain(1'000'000)), {}, count);
-  EXPECT_TRUE(text.contains("… 999993 entries …")) << text;
-  EXPECT_EQ(asked, 7u) << "no more texts are read than are shown";
+  EXPECT_EQ(drawn(SessionTree(chain(200'000)), {}, quiet), R"(
+[tool] entry 1
+[tool] entry 2
+… 99997 messages
+[user] entry 100000
+… 99997 messages
+[tool] entry 199998
+[tool] entry 199999
+[tool] entry 200000   ← head
+)");
+  EXPECT_LE(most, 256u);
 }
 
 TEST(TreeDrawing, StopsWhenNobodyReads) {
@@ -162,7 +215,7 @@ TEST(TreeDrawing, ColoursPartsAndNothingElse) {
   const DrawOptions options{.paint = [](TreePart part, std::string_view text) {
     return std::string(1, "lstmf"[static_cast<int>(part)]) + "<" + std::string(text) + ">";
   }};
-  EXPECT_EQ(drawn(SessionTree(chain(1)), options), "\nl<└── >s<[user]> t<entry 1>m<   ← head>\n");
+  EXPECT_EQ(drawn(SessionTree(chain(1)), options), "\ns<[user]> t<entry 1>   m<← head>\n");
 }
 
 TEST(TreeDrawing, MakesAGraph) {

@@ -12,6 +12,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/entry_view.h"
 
 namespace bough::cli {
 namespace {
@@ -23,12 +24,14 @@ struct Options {
 void printJson(const std::string& sessionId, const std::vector<BranchListing>& branches) {
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId).key("branches").beginArray();
+  writer.beginObject().member("schema", std::uint64_t{2}).member("sessionId", sessionId).key("branches").beginArray();
   for (const BranchListing& branch : branches) {
     writer.beginObject().member("leafId", branch.leafId).member("firstOwnId", branch.firstOwnId);
     writer.member("length", std::uint64_t{branch.length}).member("ownLength", std::uint64_t{branch.ownLength});
-    writer.member("timestamp", branch.timestamp).member("speaker", branch.speaker);
-    writer.member("lastMessage", branch.lastMessage).key("names").beginArray();
+    writer.member("timestamp", branch.timestamp);
+    memberOrNull(writer, "role", branch.speaker);
+    memberOrNull(writer, "lastMessage", branch.lastMessage);
+    writer.key("names").beginArray();
     for (const std::string& name : branch.names) writer.string(name);
     writer.endArray().member("isHead", branch.isHead).member("isOrphan", branch.isOrphan).endObject();
   }
@@ -38,18 +41,18 @@ void printJson(const std::string& sessionId, const std::vector<BranchListing>& b
 
 void printTable(const std::vector<BranchListing>& branches) {
   Table table({{.title = ""},
-               {.title = "last entry"},
-               {.title = "entries", .align = Table::Align::Right},
-               {.title = "age"},
-               {.title = "name"},
+               {.title = "entry"},
+               {.title = "entries", .align = Table::Align::Right, .spare = 2},
+               {.title = "age", .spare = 1},
+               {.title = "name", .cuttable = true},
                {.title = "last message"}});
   for (const BranchListing& branch : branches) {
     const auto time = parseTimestamp(branch.timestamp);
-    std::string said =
-        branch.speaker.empty() ? branch.lastMessage : fmt::format("[{}] {}", branch.speaker, branch.lastMessage);
+    std::string said = spokenLine(branch.speaker, branch.lastMessage);
     if (branch.isOrphan) said.insert(0, "(orphan: the beginning of this branch is missing) ");
     table.add({branch.isHead ? "*" : "", shortId(branch.leafId), std::to_string(branch.length),
-               time ? formatAge(*time, nowMs()) : "-", fmt::format("{}", fmt::join(branch.names, ", ")), said});
+               time ? formatAge(*time, nowMs()) : "-", shownLabel(fmt::format("{}", fmt::join(branch.names, ", "))),
+               said});
   }
   table.print();
 }
@@ -73,10 +76,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (tree.head() == kNoNode) {
     printMessage("the head is before the first entry: the next message begins a new branch");
   } else if (!tree.isLeaf(tree.head())) {
-    auto head = store.sessionState(session);
-    if (!head) return std::unexpected(head.error());
-    printMessage(
-        fmt::format("the head is {}, inside a branch: the next message begins a new branch there", head->headId));
+    BOUGH_TRY(const auto head, store.sessionState(session));
+    printMessage(fmt::format("the head is {}, inside a branch: the next message begins a new branch there",
+                             shortId(head.headId)));
   }
   return kDone;
 }

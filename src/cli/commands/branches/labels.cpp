@@ -9,6 +9,7 @@
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
+#include "cli/views/entry_view.h"
 
 namespace bough::cli {
 namespace {
@@ -33,24 +34,26 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto named, openForReading(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
-  auto labels = store.labels(session);
-  if (!labels) return std::unexpected(labels.error());
+  BOUGH_TRY(const auto labels, store.labels(session));
   if (context.json) {
-    printJson(session, *labels);
+    printJson(session, labels);
     return kDone;
   }
-  if (labels->empty()) {
+  if (labels.empty()) {
     printMessage(fmt::format("{} has no labels", session));
     printMessage(fmt::format("  → bough label {} NAME gives the head one", session));
     return kDone;
   }
-  Table table({{.title = "label"}, {.title = "entry"}, {.title = "given"}, {.title = "says"}});
-  for (const SessionLabel& label : *labels) {
+  Table table({{.title = "label", .cuttable = true},
+               {.title = "entry", .spare = 1},
+               {.title = "given", .spare = 2},
+               {.title = "says"}});
+  for (const SessionLabel& label : labels) {
     auto entry = store.loadEntry(session, label.entryId);
     const EntrySummary summary = entry ? summarizeEntry(*entry, 50) : EntrySummary{.speaker = "missing"};
     const auto given = parseTimestamp(label.timestamp);
-    table.add({label.name, shortId(label.entryId), given ? formatAge(*given, nowMs()) : "-",
-               fmt::format("[{}] {}", summary.speaker, summary.text)});
+    table.add({shownLabel(label.name), shortId(label.entryId), given ? formatAge(*given, nowMs()) : "-",
+               spokenLine(summary.speaker, summary.text)});
   }
   table.print();
   return kDone;

@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/tree.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
+#include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/entry_view.h"
 
 namespace bough::cli {
 namespace {
@@ -35,22 +38,25 @@ std::string paint(TreePart part, std::string_view text) {
   return styled(text == "[tool]" ? Style::Yellow : Style::Magenta, text);
 }
 
+std::string entryAge(const std::string& timestamp) {
+  const auto time = parseTimestamp(timestamp);
+  if (!time) return "";
+  std::string age = formatAge(*time, nowMs());
+  if (age.ends_with(" ago")) age.resize(age.size() - 4);
+  return age;
+}
+
 void writeNode(json::Writer& writer, const SessionTree& tree, TreeNode node, const EntrySummary& summary,
                const std::string& parentId) {
-  writer.beginObject().member("entryId", summary.entryId).key("parentId");
-  parentId.empty() ? writer.null() : writer.string(parentId);
+  writer.beginObject().member("entryId", summary.entryId);
+  memberOrNull(writer, "parentId", parentId);
   writer.member("sequence", std::uint64_t{node}).member("depth", std::uint64_t{tree.depth(node)});
-  writer.member("timestamp", summary.timestamp).member("speaker", summary.speaker).member("text", summary.text);
-  if (summary.failed) writer.member("failed", true);
-  if (const auto names = tree.labelsOf(node); !names.empty()) {
-    writer.key("labels").beginArray();
-    for (const std::string_view name : names) writer.string(name);
-    writer.endArray();
-  }
-  if (tree.isOrphan(node)) {
-    const auto problem = std::ranges::lower_bound(tree.problems(), node, {}, &TreeProblem::node);
-    writer.member("problem", toString(problem->kind));
-  }
+  writer.member("timestamp", summary.timestamp).member("role", summary.speaker).member("text", summary.text);
+  writer.member("failed", summary.failed).key("labels").beginArray();
+  for (const std::string_view name : tree.labelsOf(node)) writer.string(name);
+  writer.endArray();
+  const auto problem = std::ranges::lower_bound(tree.problems(), node, {}, &TreeProblem::node);
+  memberOrNull(writer, "problem", tree.isOrphan(node) ? toString(problem->kind) : "");
   writer.endObject();
 }
 
@@ -59,7 +65,7 @@ Result<ExitCode> printJson(SessionStore& store, const std::string& sessionId, co
   const auto describe = describeEntries(store, sessionId);
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId).key("headId");
+  writer.beginObject().member("schema", std::uint64_t{2}).member("sessionId", sessionId).key("headId");
   if (tree.head() == kNoNode) {
     writer.null();
   } else {
@@ -69,7 +75,7 @@ Result<ExitCode> printJson(SessionStore& store, const std::string& sessionId, co
   writer.member("branchCount", std::uint64_t{tree.leaves().size()});
   writer.member("problemCount", std::uint64_t{tree.problems().size()}).key("entries").beginArray();
   for (TreeNode from = 0; from < tree.entryCount() && !outputClosed(); from += kPart) {
-    // Each entry and, behind them all, its parent, for the parent's id.
+    // Each entry and, after them all, its parent, for the parent's id.
     std::vector<TreeNode> nodes;
     for (TreeNode node = from; node < std::min<std::size_t>(from + kPart, tree.entryCount()); ++node) {
       if (tree.isNode(node)) nodes.push_back(node);
@@ -97,10 +103,11 @@ Result<ExitCode> draw(SessionStore& store, const std::string& sessionId, const S
     printLine(line);
     return !outputClosed();
   };
-  const DrawOptions look{.width = stdoutIsTerminal() && !options.dot ? terminalWidth() : 0,
-                         .all = options.all,
-                         .ids = options.ids,
-                         .paint = paint};
+  DrawOptions look{.all = options.all, .ids = options.ids, .time = entryAge, .paint = paint};
+  if (stdoutIsTerminal() && !options.dot) {
+    look.width = terminalWidth();
+    look.shortId = [](const std::string& id) { return shortId(id); };
+  }
   const auto describe = describeEntries(store, sessionId, look.width > 0 ? look.width : 72);
   const Pager pager(!options.dot);
   BOUGH_TRY(options.dot ? drawTreeAsDot(tree, describe, look, print) : drawTree(tree, describe, look, print));
@@ -133,15 +140,18 @@ Command treeCommand() {
       .name = "tree",
       .summary = "Draw a session as a tree: every branch, the head and the labels",
       .details =
-          "Prints one line an entry. Long stretches without a branch, a label or the head are folded into one "
-          "line; --all shows them. A label on the last entry of a branch is the name of that branch. In a "
-          "damaged file, an entry whose parent is missing begins a branch of its own and is marked.",
+          "Prints one line an entry: who, when and what. Lines move to the right only where branches part. Long "
+          "stretches are folded, except for what the user said; --all shows every entry. A label on the last entry "
+          "of a branch is the name of that branch. In a damaged file, an entry whose parent is missing begins a "
+          "branch of its own and is marked.",
       .examples =
           "  bough tree @last\n"
           "  bough tree SESSION --all --ids\n"
           "  bough tree SESSION --dot | dot -Tsvg > tree.svg",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
-                  {.name = "--all", .help = "Show every entry; fold nothing", .target = &options->all},
+                  {.name = "--all",
+                   .help = "Show every entry, also bookkeeping; fold nothing",
+                   .target = &options->all},
                   {.name = "--ids", .help = "Add the id of each entry", .target = &options->ids},
                   {.name = "--dot", .help = "Print a graph for Graphviz", .target = &options->dot}},
       .values = options,
