@@ -58,7 +58,18 @@ struct ModelUsage {
   std::optional<double> costUsd = {};  ///< None when the price is unknown.
 };
 
-enum class UsageBy : std::uint8_t { Day, Week, Month, Session, Key, Model, Branch };
+enum class UsageBy : std::uint8_t {
+  Day,
+  Week,
+  Month,
+  Session,
+  Key,
+  Model,
+  Branch,
+  Hour,
+  Block,   ///< Five hours, from the hour of the first answer after the block before.
+  Folder,  ///< The folder that sessions were made for.
+};
 
 struct UsageOptions {
   UsageBy by = UsageBy::Day;
@@ -75,8 +86,8 @@ struct UsageOptions {
 };
 
 struct UsageRow {
-  std::string name =
-      {};  ///< "2026-11-14", "2026-W46", "2026-11", a session, a key, a model, the id of a branch's last entry.
+  std::string name = {};  ///< "2026-11-14", "2026-W46", "2026-11", "2026-11-14 09:00", a session, a key, a model, a
+                          ///< folder, the id of a branch's last entry.
   std::string title = {};                ///< Of the session, by session.
   std::vector<std::string> models = {};  ///< Sorted.
   std::uint64_t messages = 0;
@@ -86,6 +97,8 @@ struct UsageRow {
   Usage tokens = {};
   double costUsd = 0;
   bool costKnown = true;  ///< False when the price of a model is unknown: its part is missing in costUsd.
+  std::vector<ModelUsage> byModel = {};  ///< The same model by model, in the order of `models`.
+  std::uint64_t startMs = 0;             ///< Of a block.
 };
 
 struct UsageReport {

@@ -48,7 +48,7 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
   const bool asksEntry = where.find("entry.") != std::string::npos;
   const bool asksSession = where.find("session.") != std::string::npos;
   const std::string ranked =
-      fmt::format("SELECT search.rowid, search.rank FROM search{}{}{} ORDER BY search.rank LIMIT {}",
+      fmt::format("SELECT search.rowid, search.rank FROM search{}{}{} ORDER BY search.rank, search.rowid DESC LIMIT {}",
                   asksEntry ? " JOIN entry ON entry.id = search.rowid" : "",
                   asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where,
                   std::min<std::size_t>(options.limit, 10'000));

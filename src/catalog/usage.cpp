@@ -12,6 +12,7 @@
 
 #include "base/try.h"
 #include "catalog/catalog_state.h"
+#include "catalog/usage_groups.h"
 
 namespace bough {
 
@@ -39,6 +40,10 @@ std::string periodName(std::uint64_t quarter, UsageBy by, bool localTime) {
   if (by == UsageBy::Day) {
     return fmt::format("{:04}-{:02}-{:02}", int(date.year()), unsigned(date.month()), unsigned(date.day()));
   }
+  if (by == UsageBy::Hour) {
+    return fmt::format("{:04}-{:02}-{:02} {:02}:00", int(date.year()), unsigned(date.month()), unsigned(date.day()),
+                       floor<hours>(sys_seconds(seconds(at)) - day).count());
+  }
   if (by == UsageBy::Month) return fmt::format("{:04}-{:02}", int(date.year()), unsigned(date.month()));
   // ISO 8601: a week belongs to the year that its Thursday lies in.
   const sys_days thursday = day - days(weekday(day).iso_encoding() - 1) + days(3);
@@ -58,19 +63,16 @@ void add(Usage& sum, const Usage& part) {
 // What a row is grouped by, as an expression.
 std::string_view groupOf(UsageBy by) {
   switch (by) {
-    case UsageBy::Day:
-    case UsageBy::Week:
-    case UsageBy::Month: return "answer.quarter";
     case UsageBy::Session: return "session.sessionId";
     case UsageBy::Key: return "session.key";
     case UsageBy::Model: return "answer.model";
     case UsageBy::Branch: return "answer.branch";
+    default: return "answer.quarter";
   }
-  return "answer.quarter";
 }
 
 bool isPeriod(UsageBy by) {
-  return by == UsageBy::Day || by == UsageBy::Week || by == UsageBy::Month;
+  return by == UsageBy::Day || by == UsageBy::Week || by == UsageBy::Month || by == UsageBy::Hour;
 }
 
 // What was used of one model.
@@ -95,13 +97,14 @@ class Summing {
   UsageReport report(UsageBy by) {
     UsageReport report;
     std::set<std::string> unknown;
-    std::set<std::string> allModels;
+    std::map<std::string, ModelUsage> allModels;
     for (const auto& [name, models] : groups_) {
       UsageRow& row = report.rows.emplace_back();
       row.name = name;
       for (const auto& [model, sum] : models) {
         const auto cost = prices_.cost(model, sum.tokens);
         if (!cost) unknown.insert(model.empty() ? "(no model)" : model);
+        row.byModel.push_back({.model = model, .messages = sum.messages, .tokens = sum.tokens, .costUsd = cost});
         for (UsageRow* each : {&row, &report.total}) {
           each->messages += sum.messages;
           each->withoutId += sum.withoutId;
@@ -110,7 +113,11 @@ class Summing {
           each->costKnown = each->costKnown && cost.has_value();
         }
         row.models.push_back(model);
-        allModels.insert(model);
+        ModelUsage& all = allModels[model];
+        all.model = model;
+        all.messages += sum.messages;
+        bough::add(all.tokens, sum.tokens);
+        if (cost) all.costUsd = all.costUsd.value_or(0) + *cost;
       }
     }
     if (!isPeriod(by)) {
@@ -119,7 +126,10 @@ class Summing {
       });
     }
     report.total.name = "total";
-    report.total.models.assign(allModels.begin(), allModels.end());
+    for (auto& [model, used] : allModels) {
+      report.total.models.push_back(model);
+      report.total.byModel.push_back(std::move(used));
+    }
     report.unknownModels.assign(unknown.begin(), unknown.end());
     return report;
   }
@@ -196,6 +206,8 @@ void nameRows(catalog::Database& database, const UsageOptions& options, std::vec
 }  // namespace
 
 Result<UsageReport> Catalog::usage(const UsageOptions& options) {
+  if (options.by == UsageBy::Block) return catalog::usageByBlock(*this, options);
+  if (options.by == UsageBy::Folder) return catalog::usageByFolder(*this, options);
   if (state_->source != nullptr) return state_->source->usage(options);
   if (options.by == UsageBy::Branch && options.session.empty()) {
     return fail(ErrorCode::InvalidArgument, "branches are those of one session", "name the session as well");

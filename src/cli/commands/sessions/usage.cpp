@@ -1,6 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
 
 #include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
@@ -8,8 +14,9 @@
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
 #include "cli/views/price_file.h"
+#include "cli/views/usage_view.h"
 
 namespace bough::cli {
 namespace {
@@ -23,68 +30,15 @@ struct Options {
   std::string prices;
   bool utc = false;
   bool priceTable = false;
+  bool breakdown = false;
+  std::string order;
+  std::string watch;
 };
 
 constexpr std::pair<const char*, UsageBy> kWays[] = {
-    {"day", UsageBy::Day}, {"week", UsageBy::Week},   {"month", UsageBy::Month},  {"session", UsageBy::Session},
-    {"key", UsageBy::Key}, {"model", UsageBy::Model}, {"branch", UsageBy::Branch}};
-
-void writeRow(json::Writer& writer, const UsageRow& row) {
-  writer.beginObject().member("name", row.name);
-  if (!row.title.empty()) writer.member("title", row.title);
-  writer.member("messages", row.messages).member("withoutId", row.withoutId).member("input", row.tokens.inputTokens);
-  writer.member("output", row.tokens.outputTokens).member("cacheRead", row.tokens.cacheReadTokens);
-  writer.member("cacheWrite", row.tokens.cacheWriteTokens).member("reasoning", row.tokens.reasoningTokens);
-  // Without an answer that has figures nobody knows what it cost.
-  writer.key("costUsd").raw(row.messages == 0 ? "null" : fmt::format("{:.6f}", row.costUsd));
-  writer.member("costKnown", row.costKnown);
-  writer.key("models").beginArray();
-  for (const std::string& model : row.models) writer.string(model);
-  writer.endArray().endObject();
-}
-
-void printJson(const std::string& by, const UsageReport& report) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("by", by).key("rows").beginArray();
-  for (const UsageRow& row : report.rows) writeRow(writer, row);
-  writer.endArray().key("total");
-  writeRow(writer, report.total);
-  writer.key("unknownModels").beginArray();
-  for (const std::string& model : report.unknownModels) writer.string(model);
-  writer.endArray().endObject();
-  printJsonLine(out);
-}
-
-void printTable(const std::string& by, const UsageReport& report) {
-  Table table({{by, Table::Align::Left},
-               {"answers", Table::Align::Right, 3},
-               {"input", Table::Align::Right},
-               {"output", Table::Align::Right},
-               {"cache read", Table::Align::Right, 1},
-               {"cache write", Table::Align::Right, 2},
-               {"cost", Table::Align::Right},
-               {by == "session" ? "title"
-                : by == "model" ? ""
-                                : "models",
-                Table::Align::Left}});
-  const auto add = [&](const UsageRow& row) {
-    std::string last = row.title;
-    if (by != "session" && by != "model") {
-      for (const std::string& model : row.models) last += (last.empty() ? "" : ", ") + model;
-    }
-    table.add({row.name.empty()                    ? "(none)"
-               : by == "session" || by == "branch" ? shortId(row.name)
-                                                   : row.name,
-               grouped(row.messages), grouped(row.tokens.inputTokens), grouped(row.tokens.outputTokens),
-               grouped(row.tokens.cacheReadTokens), grouped(row.tokens.cacheWriteTokens),
-               row.messages == 0 ? "-" : formatCost(row.costUsd, row.costKnown), last});
-  };
-  for (const UsageRow& row : report.rows) add(row);
-  table.addRule();
-  add(report.total);
-  table.print();
-}
+    {"day", UsageBy::Day},         {"week", UsageBy::Week},   {"month", UsageBy::Month},
+    {"session", UsageBy::Session}, {"key", UsageBy::Key},     {"model", UsageBy::Model},
+    {"branch", UsageBy::Branch},   {"block", UsageBy::Block}, {"folder", UsageBy::Folder}};
 
 // In the form that --prices reads.
 ExitCode printPrices(const PriceTable& table, bool json) {
@@ -106,11 +60,26 @@ ExitCode printPrices(const PriceTable& table, bool json) {
   return kDone;
 }
 
-Result<ExitCode> run(const Context& context, const Options& options) {
+void orderRows(std::vector<UsageRow>& rows, const std::string& order) {
+  if (order == "asc") std::ranges::stable_sort(rows, {}, &UsageRow::name);
+  if (order == "desc") std::ranges::stable_sort(rows, std::ranges::greater(), &UsageRow::name);
+  if (order == "cost") std::ranges::stable_sort(rows, std::ranges::greater(), &UsageRow::costUsd);
+  if (order == "tokens") {
+    std::ranges::stable_sort(rows, std::ranges::greater(), [](const UsageRow& row) { return totalTokens(row.tokens); });
+  }
+}
+
+void print(const UsageReport& report, const Context& context, const Options& options) {
+  if (context.json) return printUsageJson(report, options.by);
+  if (report.rows.empty()) return printMessage("no usage was recorded");
+  printUsageTable(report, {.by = options.by, .breakdown = options.breakdown});
+  if (report.unknownModels.empty()) return;
+  printMessage(
+      fmt::format("the price of {} is unknown (+); --prices FILE sets it", fmt::join(report.unknownModels, ", ")));
+}
+
+Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices) {
   BOUGH_TRY(auto filter, options.filter.filter());
-  auto prices = readPrices(options.prices);
-  if (!prices) return std::unexpected(prices.error());
-  if (options.priceTable) return printPrices(*prices, context.json);
   Context shown = context;
   if (!options.agents.empty()) {
     BOUGH_TRY(shown, agentsContext(context, options.agents));
@@ -125,37 +94,42 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                       .model = options.model,
                       .writtenBy = filter.writtenBy,
                       .localTime = !options.utc,
-                      .prices = &*prices};
+                      .prices = &prices};
   for (const auto& [name, by] : kWays) {
     if (options.by == name) wanted.by = by;
   }
   if (!options.session.empty()) {
-    BOUGH_TRY(auto session, resolveSession(*view.store, options.session));
-    wanted.session = std::move(session);
+    BOUGH_TRY(wanted.session, resolveSession(*view.store, options.session));
   }
   BOUGH_TRY(tellOfDamage(context, *view.catalog,
                          {.agent = wanted.agent, .key = wanted.key, .cwd = wanted.cwd, .session = wanted.session}));
   BOUGH_TRY(auto report, view.catalog->usage(wanted));
-  if (context.json) {
-    printJson(options.by, report);
-    return kDone;
+  orderRows(report.rows, options.order);
+  return report;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(const auto prices, readPrices(options.prices));
+  if (options.priceTable) return printPrices(prices, context.json);
+  std::uint64_t pauseMs = 0;
+  if (!options.watch.empty()) {
+    const auto [end, problem] =
+        std::from_chars(options.watch.data(), options.watch.data() + options.watch.size(), pauseMs);
+    if (problem != std::errc() || end != options.watch.data() + options.watch.size() || pauseMs == 0 ||
+        pauseMs > 86'400) {
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("\"{}\" is not a number of seconds", text::excerpt(options.watch, 40)),
+                  "write --watch=5, or --watch alone for every 2 seconds");
+    }
+    pauseMs *= 1000;
   }
-  if (report.rows.empty()) {
-    printMessage("no usage was recorded");
-    return kDone;
+  for (;;) {
+    BOUGH_TRY(const auto report, readUsage(context, options, prices));
+    if (pauseMs > 0 && stdoutIsTerminal() && !context.json) printText("\x1b[H\x1b[2J");
+    print(report, context, options);
+    if (pauseMs == 0 || outputClosed()) return kDone;
+    std::this_thread::sleep_for(std::chrono::milliseconds(pauseMs));
   }
-  printTable(options.by, report);
-  if (!report.unknownModels.empty()) {
-    std::string names;
-    for (const std::string& model : report.unknownModels) names += (names.empty() ? "" : ", ") + model;
-    printMessage(fmt::format("the price of {} is unknown (+); --prices FILE sets it", names));
-  }
-  if (report.total.withoutId > 0) {
-    printMessage(
-        fmt::format("{} of {} answers have no id of their request; a copy of one in another file may count again",
-                    grouped(report.total.withoutId), grouped(report.total.messages)));
-  }
-  return kDone;
 }
 
 }  // namespace
@@ -167,8 +141,19 @@ Command usageCommand() {
       {.name = "--by",
        .help = "What each row sums up; default: day",
        .target = &options->by,
-       .choices = {"day", "week", "month", "session", "key", "model", "branch"},
+       .choices = {"day", "week", "month", "block", "session", "key", "folder", "model", "branch"},
        .value = "WHAT"},
+      {.name = "--order",
+       .help = "The order of the rows; default: asc by time, else cost",
+       .target = &options->order,
+       .choices = {"asc", "desc", "cost", "tokens"},
+       .value = "ORDER"},
+      {.name = "--breakdown", .help = "Show each model in a line of its own", .target = &options->breakdown},
+      {.name = "--watch",
+       .help = "Show it again every N seconds, until Ctrl-C; without N: every 2",
+       .target = &options->watch,
+       .value = "N",
+       .alone = "2"},
       {.name = "--model", .help = "Only this model", .target = &options->model, .value = "NAME"},
       pricesOption(options->prices),
       {.name = "--price-table", .help = "Print the prices in use and nothing else", .target = &options->priceTable},
@@ -184,13 +169,17 @@ Command usageCommand() {
       .summary = "Sum up tokens and their cost",
       .details =
           "Every answer counts once: a fork adds nothing for the history it shares. By branch, the shared part "
-          "of two branches belongs to the older one. Costs come from the list prices of the providers in 2026 "
+          "of two branches belongs to the older one. A block is five hours, as providers count them for their limits: "
+          "it begins with the hour of the first answer after the block before. On a terminal, bars show what each "
+          "row cost. Costs come from the list prices of the providers in 2026 "
           "(docs/prices.md), or from the file that --prices or $BOUGH_PRICES names. That file has lines of "
           "`model input output cacheRead cacheWrite`, in dollars per million tokens; a * at the end of a name "
           "matches every name that begins with it, and # begins a comment. A + after a cost means that the "
           "price of a model is unknown.",
       .examples =
           "  bough usage\n"
+          "  bough usage --by block --breakdown\n"
+          "  bough usage --since 7d --order desc --watch\n"
           "  bough usage --price-table > my-prices.txt\n"
           "  bough usage --by month --prices my-prices.txt\n"
           "  bough usage SESSION --by branch",

@@ -1,0 +1,163 @@
+#include "cli/views/usage_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "cli/names/session_name.h"
+#include "cli/names/when.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/entry_view.h"
+#include "cli/views/price_file.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kBarColumns = 8;
+constexpr std::uint64_t kBlockMs = std::uint64_t{5} * 3'600'000;
+
+bool isOverTime(std::string_view by) {
+  return by == "day" || by == "week" || by == "month" || by == "block";
+}
+
+// What bars show: costs, or tokens where nothing has a price.
+double weightOf(const UsageRow& row, bool byCost) {
+  return byCost ? row.costUsd : static_cast<double>(totalTokens(row.tokens));
+}
+
+double greatest(const UsageReport& report, bool byCost) {
+  double most = 0;
+  for (const UsageRow& row : report.rows) most = std::max(most, weightOf(row, byCost));
+  return most;
+}
+
+// Eighths of a column.
+std::string barOf(double part) {
+  static constexpr std::string_view kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths = static_cast<std::size_t>(part * static_cast<double>(kBarColumns * 8) + 0.5);
+  std::string out;
+  for (std::size_t i = 0; i < eighths / 8; ++i) out += "█";
+  out += kEighths[eighths % 8];
+  return out.empty() && part > 0 ? "▏" : out;
+}
+
+std::string sparkline(const UsageReport& report, bool byCost, std::size_t columns) {
+  static constexpr std::string_view kLevels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const double most = greatest(report, byCost);
+  std::string out;
+  const std::size_t from = report.rows.size() > columns ? report.rows.size() - columns : 0;
+  for (std::size_t i = from; i < report.rows.size(); ++i) {
+    const double part = most > 0 ? weightOf(report.rows[i], byCost) / most : 0;
+    out += kLevels[static_cast<std::size_t>(part * 7 + 0.5)];
+  }
+  return out;
+}
+
+std::string nameOf(const UsageRow& row, const std::string& by) {
+  if (row.name.empty()) return "(none)";
+  return by == "session" || by == "branch" ? shortId(row.name) : row.name;
+}
+
+// The title of a session, the time that a block still has, else the models.
+std::string remark(const UsageRow& row, const std::string& by) {
+  if (by == "session") return row.title;
+  if (by == "model") return "";
+  std::string said;
+  const std::uint64_t now = nowMs();
+  if (row.startMs != 0 && now >= row.startMs && now < row.startMs + kBlockMs) {
+    said = fmt::format("active, {} left; ", formatDuration(row.startMs + kBlockMs - now));
+  }
+  return said + fmt::format("{}", fmt::join(row.models, ", "));
+}
+
+std::vector<std::string> cells(const std::string& name, std::uint64_t answers, const Usage& used, double cost,
+                               bool known) {
+  return {name,
+          grouped(answers),
+          grouped(used.inputTokens),
+          grouped(used.outputTokens),
+          grouped(used.cacheWriteTokens),
+          grouped(used.cacheReadTokens),
+          grouped(totalTokens(used)),
+          answers == 0 ? "-" : formatCost(cost, known)};
+}
+
+void writeRow(json::Writer& writer, const UsageRow& row) {
+  writer.beginObject().member("name", row.name);
+  memberOrNull(writer, "title", row.title);
+  writer.member("messages", row.messages).member("withoutId", row.withoutId);
+  writeTokens(writer, row.tokens);
+  // Without an answer that has figures nobody knows what it cost.
+  writer.key("costUsd").raw(row.messages == 0 ? "null" : fmt::format("{:.6f}", row.costUsd));
+  writer.member("costKnown", row.costKnown);
+  writer.key("models").beginArray();
+  for (const ModelUsage& used : row.byModel) {
+    writer.beginObject().member("model", used.model).member("messages", used.messages);
+    writeTokens(writer, used.tokens);
+    writer.key("costUsd").raw(used.costUsd ? fmt::format("{:.6f}", *used.costUsd) : "null").endObject();
+  }
+  writer.endArray().endObject();
+}
+
+}  // namespace
+
+std::uint64_t totalTokens(const Usage& used) {
+  return used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens;
+}
+
+void writeTokens(json::Writer& writer, const Usage& used) {
+  writer.member("inputTokens", used.inputTokens).member("outputTokens", used.outputTokens);
+  writer.member("cacheReadTokens", used.cacheReadTokens).member("cacheWriteTokens", used.cacheWriteTokens);
+  writer.member("reasoningTokens", used.reasoningTokens).member("totalTokens", totalTokens(used));
+}
+
+void printUsageTable(const UsageReport& report, const UsageLook& look) {
+  using enum Table::Align;
+  const bool bars = stdoutIsTerminal();
+  const bool byCost = report.total.costUsd > 0;
+  const double most = greatest(report, byCost);
+  std::vector<Table::Column> columns = {
+      {look.by, Left, 0, true},  {"answers", Right, 7},    {"input", Right, 3},     {"output", Right, 2},
+      {"cache write", Right, 6}, {"cache read", Right, 4}, {"total tokens", Right}, {"cost", Right}};
+  if (bars) columns.push_back({"", Left, 5});
+  columns.push_back({look.by == "session" ? "title" : look.by == "model" ? "" : "models", Left, bars ? 8 : 0});
+  Table table(std::move(columns));
+  const auto add = [&](const UsageRow& row, const std::string& bar) {
+    auto made = cells(nameOf(row, look.by), row.messages, row.tokens, row.costUsd, row.costKnown);
+    if (bars) made.push_back(bar);
+    made.push_back(look.breakdown ? (look.by == "session" ? row.title : "") : remark(row, look.by));
+    table.add(std::move(made));
+    for (const ModelUsage& used : look.breakdown ? row.byModel : std::vector<ModelUsage>()) {
+      auto part = cells("  └ " + (used.model.empty() ? "(no model)" : used.model), used.messages, used.tokens,
+                        used.costUsd.value_or(0), used.costUsd.has_value());
+      part.resize(part.size() + (bars ? 2 : 1));
+      table.add(std::move(part));
+    }
+  };
+  for (const UsageRow& row : report.rows) add(row, most > 0 ? barOf(weightOf(row, byCost) / most) : "");
+  table.addRule();
+  add(report.total, "");
+  table.print();
+  if (bars && isOverTime(look.by) && report.rows.size() > 1) {
+    const std::string line = sparkline(report, byCost, std::max<std::size_t>(terminalWidth(), 20) - 16);
+    printLine(styled(Style::Dim, byCost ? "cost over time " : "tokens by time ") + line);
+  }
+}
+
+void printUsageJson(const UsageReport& report, const std::string& by) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{2}).member("by", by).key("rows").beginArray();
+  for (const UsageRow& row : report.rows) writeRow(writer, row);
+  writer.endArray().key("total");
+  writeRow(writer, report.total);
+  writer.key("unknownModels").beginArray();
+  for (const std::string& model : report.unknownModels) writer.string(model);
+  writer.endArray().endObject();
+  printJsonLine(out);
+}
+
+}  // namespace bough::cli

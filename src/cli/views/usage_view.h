@@ -1,0 +1,24 @@
+// Usage for people and for programs: a table with bars, a line over time, JSON.
+#pragma once
+
+#include <string>
+
+#include "base/json/json_write.h"
+#include "bough/catalog.h"
+
+namespace bough::cli {
+
+struct UsageLook {
+  std::string by;
+  bool breakdown = false;  ///< A line for each model under each row.
+};
+
+void printUsageTable(const UsageReport& report, const UsageLook& look);
+void printUsageJson(const UsageReport& report, const std::string& by);
+
+/// All tokens: input, output, read from a cache and written to one.
+std::uint64_t totalTokens(const Usage& used);
+/// Members inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens and totalTokens.
+void writeTokens(json::Writer& writer, const Usage& used);
+
+}  // namespace bough::cli
