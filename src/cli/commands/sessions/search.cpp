@@ -1,17 +1,22 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "base/json/json_write.h"
+#include <algorithm>
+#include <cmath>
+#include <map>
+
 #include "base/text/text.h"
-#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/damage.h"
+#include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
-#include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/search_view.h"
+#include "cli/views/text_scan.h"
 
 namespace bough::cli {
 namespace {
@@ -24,57 +29,13 @@ struct Options {
   std::vector<std::string> roles;
   std::vector<std::string> dashWords;
   std::uint64_t limit = 20;
+  std::uint64_t around = 0;
+  std::string branch;
+  bool fixed = false;
+  bool regex = false;
+  bool ignoreCase = false;
+  bool sessionsWith = false;
 };
-
-// The excerpt's pieces, told apart by whether they were found.
-template <typename Use>
-void forEachPiece(std::string_view excerpt, Use use) {
-  bool found = false;
-  while (!excerpt.empty()) {
-    const std::size_t end = std::min(excerpt.find(found ? kMarkEnd : kMarkBegin), excerpt.size());
-    if (end > 0) use(excerpt.substr(0, end), found);
-    excerpt.remove_prefix(std::min(end + 1, excerpt.size()));
-    found = !found;
-  }
-}
-
-std::string forTerminal(std::string_view excerpt) {
-  std::string line;
-  forEachPiece(excerpt, [&](std::string_view piece, bool found) {
-    const std::string safe = text::printable(piece);
-    // Without colours what was found still shows.
-    const std::string marked = styled(Style::Yellow, safe);
-    line += !found ? safe : marked != safe ? marked : "[" + safe + "]";
-  });
-  return line;
-}
-
-void printJson(const std::vector<SearchHit>& hits, bool more) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("more", more).key("hits").beginArray();
-  for (const SearchHit& hit : hits) {
-    writer.beginObject().member("sessionId", hit.sessionId).member("title", hit.title).member("entryId", hit.entryId);
-    writer.member("role", hit.role).member("time", formatTimestamp(hit.timeMs));
-    writer.key("score").raw(fmt::format("{:.4f}", hit.score)).key("excerpt").beginArray();
-    forEachPiece(hit.excerpt, [&](std::string_view piece, bool found) {
-      writer.beginObject().member("text", piece).member("found", found).endObject();
-    });
-    writer.endArray().endObject();
-  }
-  writer.endArray().endObject();
-  printJsonLine(out);
-}
-
-void printHits(const std::vector<SearchHit>& hits) {
-  const std::uint64_t now = nowMs();
-  for (const SearchHit& hit : hits) {
-    printLine(fmt::format("{}  {}", styled(Style::Bold, shortId(hit.sessionId)), shortId(hit.entryId)));
-    const std::string title = hit.title.empty() ? "" : "  " + styled(Style::Dim, text::printable(hit.title));
-    printLine(fmt::format("  [{}]  {}{}", hit.role, formatAge(hit.timeMs, now), title));
-    printLine("  " + forTerminal(hit.excerpt));
-  }
-}
 
 // What the shell took out of quotation marks is a phrase; so is what follows a dash.
 std::string queryOf(const Options& options) {
@@ -90,36 +51,141 @@ std::string queryOf(const Options& options) {
   return query;
 }
 
+// Best first; of equals the newest.
+void orderHits(std::vector<SearchHit>& hits) {
+  std::ranges::stable_sort(hits, [](const SearchHit& left, const SearchHit& right) {
+    constexpr double kSame = 1e-6;
+    if (std::abs(left.score - right.score) > kSame) return left.score > right.score;
+    return left.timeMs > right.timeMs;
+  });
+}
+
+Result<std::vector<SearchHit>> searchIndex(Catalog& catalog, const std::string& query, const SessionFilter& filter,
+                                           const Options& options, std::size_t limit) {
+  BOUGH_TRY(auto hits, catalog.search(query, {.filter = filter, .roles = options.roles, .limit = limit}));
+  for (SearchHit& hit : hits) hit.excerpt = joinPhrases(hit.excerpt, query);
+  orderHits(hits);
+  if (!options.roles.empty()) return hits;
+  BOUGH_TRY(auto titles, searchTitles(catalog, query, filter, limit));
+  hits.insert(hits.begin(), std::make_move_iterator(titles.begin()), std::make_move_iterator(titles.end()));
+  return hits;
+}
+
+// The text of sessions themselves, the newest session first.
+Result<std::vector<SearchHit>> searchText(const CatalogView& view, const SessionFilter& filter, const Options& options,
+                                          std::size_t limit) {
+  const std::string pattern = fmt::format("{}", fmt::join(options.words, " "));
+  BOUGH_TRY(const auto matcher, options.regex ? TextMatcher::regex(pattern, options.ignoreCase)
+                                              : Result<TextMatcher>(TextMatcher::fixed(pattern, options.ignoreCase)));
+  SessionFilter chosen = filter;
+  chosen.sinceMs = chosen.untilMs = {};  // these ask for entries
+  BOUGH_TRY(const auto rows, view.catalog->list({.filter = chosen, .limit = SIZE_MAX, .models = false}));
+  std::vector<std::string> sessions;
+  std::map<std::string, std::string> titles;
+  for (const SessionSummary& row : rows) {
+    sessions.push_back(row.sessionId);
+    titles[row.sessionId] = row.title;
+  }
+  std::vector<SearchHit> hits;
+  scanSessions(
+      *view.store, sessions, matcher,
+      {.roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .mostOfSession = limit},
+      [&](SearchHit& hit) {
+        hit.title = titles[hit.sessionId];
+        hits.push_back(std::move(hit));
+        return hits.size() < limit && !outputClosed();
+      },
+      [](const std::string& sessionId, const Error& error) {
+        printMessage(fmt::format("note: {} was not searched to its end: {}", shortId(sessionId),
+                                 text::printable(error.message)));
+      });
+  return hits;
+}
+
+// Leaves the entries of one branch.
+Result<void> keepBranch(SessionStore& store, const std::string& session, const std::string& branch,
+                        std::vector<SearchHit>& hits) {
+  BOUGH_TRY(const auto leaf, resolveEntry(store, session, branch));
+  BOUGH_TRY(const auto tree, store.loadTree(session));
+  BOUGH_TRY(const auto end, store.sequenceOf(session, leaf));
+  const std::vector<TreeNode> path = tree.path(end);
+  std::erase_if(hits, [&](const SearchHit& hit) {
+    const auto node = hit.entryId.empty() ? Result<TreeNode>(kNoNode) : store.sequenceOf(session, hit.entryId);
+    return !node || !std::ranges::binary_search(path, *node);
+  });
+  return {};
+}
+
+void sayNothingFound(Catalog& catalog, const std::string& query, const SessionFilter& filter, const Options& options) {
+  const std::string wider = options.fixed || options.regex ? "" : withBeginnings(query);
+  const auto hits = wider.empty() ? Result<std::vector<SearchHit>>(std::vector<SearchHit>())
+                                  : catalog.search(wider, {.filter = filter, .roles = options.roles, .limit = 1});
+  if (hits && !hits->empty()) {
+    printMessage(fmt::format("nothing found; did you mean \"{}\"?", text::printable(wider)));
+  } else {
+    printMessage("nothing found");
+  }
+}
+
+Result<void> checkOptions(const Options& options) {
+  if (options.fixed && options.regex) {
+    return fail(ErrorCode::InvalidArgument, "--fixed and --regex cannot be given together", "leave one of them out");
+  }
+  if (options.ignoreCase && !options.fixed && !options.regex) {
+    return fail(ErrorCode::InvalidArgument, "--ignore-case is for --fixed and --regex",
+                "leave it out: words are found in every case");
+  }
+  if (!options.dashWords.empty() && (options.fixed || options.regex)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", options.dashWords.front()),
+                "write the pattern after --, as in `bough search --fixed -- -Wall`");
+  }
+  if (!options.branch.empty() && options.session.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--branch needs a session", "name it with --in SESSION");
+  }
+  return {};
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(checkOptions(options));
   BOUGH_TRY(auto filter, options.filter.filter());
+  const bool scans = options.fixed || options.regex;
   const std::string query = queryOf(options);
   Context shown = context;
   if (!options.agents.empty()) {
     BOUGH_TRY(shown, agentsContext(context, options.agents));
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
-  BOUGH_TRY(auto view, openCatalogView(shown, /*search=*/true));
+  BOUGH_TRY(auto view, openCatalogView(shown, /*search=*/!scans));
   if (!options.session.empty()) {
-    BOUGH_TRY(auto session, resolveSession(*view.store, options.session));
-    filter.session = std::move(session);
+    BOUGH_TRY(filter.session, resolveSession(*view.store, options.session));
   }
   BOUGH_TRY(tellOfDamage(context, *view.catalog,
                          {.agent = filter.agent, .key = filter.key, .cwd = filter.cwd, .session = filter.session}));
-  BOUGH_TRY(auto hits, view.catalog->search(query, {.filter = filter,
-                                                    .roles = options.roles,
-                                                    .limit = static_cast<std::size_t>(options.limit) + 1}));
-  const bool more = hits.size() > options.limit;
-  if (more) hits.pop_back();
-  if (context.json) {
-    printJson(hits, more);
-  } else if (hits.empty()) {
-    printMessage("nothing found");
+  // Of a branch, and of sessions, more must be found than is shown.
+  constexpr std::size_t kMany = 10'000;
+  const std::size_t limit =
+      options.branch.empty() && !options.sessionsWith ? static_cast<std::size_t>(options.limit) + 1 : kMany;
+  BOUGH_TRY(auto hits, scans ? searchText(view, filter, options, limit)
+                             : searchIndex(*view.catalog, query, filter, options, limit));
+  if (!options.branch.empty()) {
+    BOUGH_TRY(keepBranch(*view.store, filter.session, options.branch, hits));
+  }
+  const bool more = !options.sessionsWith && hits.size() > options.limit;
+  if (more) hits.resize(options.limit);
+  if (hits.empty() && !context.json) {
+    sayNothingFound(*view.catalog, query, filter, options);
+  } else if (options.sessionsWith) {
+    const Pager pager(!context.json);
+    printSessionsWith(hits, context.json);
+  } else if (context.json) {
+    printHitsJson(hits, more);
   } else {
     {
       const Pager pager;
-      printHits(hits);
+      printHits(*view.store, hits, options.around);
     }
-    if (more) printMessage(fmt::format("showing the best {}; --limit N shows more", hits.size()));
+    if (more)
+      printMessage(fmt::format("showing the {} {}; --limit N shows more", scans ? "newest" : "best", hits.size()));
   }
   return hits.empty() ? kProblem : kDone;
 }
@@ -132,7 +198,30 @@ Command searchCommand() {
       {.name = "WORDS", .help = "What to look for", .target = &options->words, .required = true}};
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
   definitions.push_back(
-      {.name = "--session", .help = "Only in this session", .target = &options->session, .value = "SESSION"});
+      {.name = "--in", .help = "Only in this session", .target = &options->session, .value = "SESSION"});
+  definitions.push_back(
+      {.name = "--session", .help = "The same as --in", .target = &options->session, .value = "SESSION"});
+  definitions.push_back({.name = "--branch",
+                         .help = "With --in, only in the branch that ends in this entry",
+                         .target = &options->branch,
+                         .value = "ENTRY"});
+  definitions.push_back(
+      {.name = "--fixed",
+       .help = "Look for the text as it is typed, in the sessions themselves, not for words in the index",
+       .target = &options->fixed});
+  definitions.push_back(
+      {.name = "--regex", .help = "The same for an extended regular expression", .target = &options->regex});
+  definitions.push_back({.name = "--ignore-case",
+                         .help = "With --fixed or --regex, upper and lower case (A to Z) are the same",
+                         .target = &options->ignoreCase});
+  definitions.push_back({.name = "-C,--context",
+                         .help = "Show N entries before and after each that was found",
+                         .target = &options->around,
+                         .value = "N",
+                         .most = 100});
+  definitions.push_back({.name = "--sessions-with",
+                         .help = "List the sessions with something found, and how many entries it is in",
+                         .target = &options->sessionsWith});
   definitions.push_back({.name = "--role",
                          .help = "Only messages of this role; may be repeated",
                          .target = &options->roles,
@@ -150,13 +239,15 @@ Command searchCommand() {
       .name = "search",
       .summary = "Find entries by the words in them, best match first",
       .details =
-          "Searches messages, thinking, tool calls and their results. All words must occur in the entry. \"two "
+          "Searches titles, messages, thinking, tool calls and their results. All words must occur in the entry. \"two "
           "words\" is a phrase, begin* matches every word that begins with begin, -word excludes entries that "
           "contain word, and one OR other matches either. Letter case and accents do not matter. Chinese and "
-          "Japanese are found by one character or more.",
+          "Japanese are found by one character or more. --fixed and --regex read the sessions themselves, several at "
+          "a time, the newest first. The exit code is 1 when nothing is found.",
       .examples =
           "  bough search parse error\n"
           "  bough search '\"connection refused\" -test*' --role tool --since 7d\n"
+          "  bough search --regex 'E[0-9]{4}' --in SESSION -C 1\n"
           "  bough search 東京 --json",
       .options = std::move(definitions),
       .values = options,

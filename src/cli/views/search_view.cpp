@@ -1,0 +1,215 @@
+#include "cli/views/search_view.h"
+#include "cli/views/entry_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json/json_write.h"
+#include "base/text/text.h"
+#include "base/text/timestamp.h"
+#include "bough/tree.h"
+#include "cli/names/session_name.h"
+#include "cli/names/when.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+// The excerpt's pieces, told apart by whether they were found.
+template <typename Use>
+void forEachPiece(std::string_view excerpt, Use use) {
+  bool found = false;
+  while (!excerpt.empty()) {
+    const std::size_t end = std::min(excerpt.find(found ? kMarkEnd : kMarkBegin), excerpt.size());
+    if (end > 0) use(excerpt.substr(0, end), found);
+    excerpt.remove_prefix(std::min(end + 1, excerpt.size()));
+    found = !found;
+  }
+}
+
+std::string inLowerCase(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+  }
+  return out;
+}
+
+std::vector<std::string> plainWords(std::string_view query) {
+  if (query.find_first_of("\"*") != std::string_view::npos) return {};
+  std::vector<std::string> words;
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find(' '), query.size());
+    if (end > 0) words.emplace_back(query.substr(0, end));
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  const bool plain =
+      std::ranges::none_of(words, [](const std::string& word) { return word == "OR" || word.starts_with('-'); });
+  return plain ? words : std::vector<std::string>();
+}
+
+std::string marked(std::string_view excerpt) {
+  std::string line;
+  forEachPiece(excerpt, [&](std::string_view piece, bool found) {
+    const std::string safe = text::printable(piece);
+    // Without colors what was found still shows.
+    const std::string colored = styled(Style::Yellow, safe);
+    line += !found ? safe : colored != safe ? colored : "[" + safe + "]";
+  });
+  return line;
+}
+
+void printAround(SessionStore& store, const SearchHit& hit, const std::vector<TreeNode>& nodes) {
+  if (nodes.empty()) return;
+  const auto summaries = describeEntries(store, hit.sessionId, 100)(nodes);
+  if (!summaries) return printMessage("  " + text::printable(summaries.error().message));
+  for (const EntrySummary& summary : *summaries) {
+    const std::string line = fmt::format("[{}] {}", summary.speaker, summary.text);
+    const std::size_t columns = stdoutIsTerminal() && terminalWidth() > 8 ? terminalWidth() - 4 : 100;
+    printLine("    " + styled(Style::Dim, text::excerptToWidth(line, columns)));
+  }
+}
+
+struct Around {
+  std::vector<TreeNode> before;
+  std::vector<TreeNode> after;
+};
+
+Around aroundOf(SessionStore& store, const SearchHit& hit, std::size_t count) {
+  Around around;
+  if (count == 0 || hit.entryId.empty()) return around;
+  const auto tree = store.loadTree(hit.sessionId);
+  const auto node = store.sequenceOf(hit.sessionId, hit.entryId);
+  if (!tree || !node || !tree->isNode(*node)) return around;
+  for (TreeNode at = tree->parent(*node); at != kNoNode && around.before.size() < count; at = tree->parent(at)) {
+    around.before.push_back(at);
+  }
+  std::ranges::reverse(around.before);
+  for (TreeNode at = tree->firstChild(*node); at != kNoNode && around.after.size() < count; at = tree->firstChild(at)) {
+    around.after.push_back(at);
+  }
+  return around;
+}
+
+}  // namespace
+
+std::string joinPhrases(std::string_view excerpt, std::string_view query) {
+  const std::string wanted = inLowerCase(query);
+  std::vector<std::pair<std::string, bool>> pieces;
+  forEachPiece(excerpt, [&](std::string_view piece, bool found) {
+    // found, blanks, found: one when the query has them in a row.
+    if (found && pieces.size() >= 2 && pieces.back().first.find_first_not_of(" \n\t") == std::string::npos &&
+        pieces[pieces.size() - 2].second) {
+      const std::string joined = pieces[pieces.size() - 2].first + " " + std::string(piece);
+      if (wanted.find(inLowerCase(joined)) != std::string::npos) {
+        pieces[pieces.size() - 2].first = joined;
+        pieces.pop_back();
+        return;
+      }
+    }
+    if (found && !pieces.empty() && pieces.back().second &&
+        wanted.find(inLowerCase(pieces.back().first + std::string(piece))) != std::string::npos) {
+      pieces.back().first += piece;
+      return;
+    }
+    pieces.emplace_back(piece, found);
+  });
+  std::string out;
+  for (const auto& [piece, found] : pieces) out += found ? kMarkBegin + piece + kMarkEnd : piece;
+  return out;
+}
+
+void printHits(SessionStore& store, const std::vector<SearchHit>& hits, std::size_t around) {
+  const std::uint64_t now = nowMs();
+  for (const SearchHit& hit : hits) {
+    if (outputClosed()) return;
+    const std::string title = hit.title.empty() ? "" : "  " + styled(Style::Dim, text::printable(hit.title));
+    const std::string entry = hit.entryId.empty() ? "" : "  " + shortId(hit.entryId);
+    printLine(fmt::format("{}{}", styled(Style::Bold, shortId(hit.sessionId)), entry));
+    printLine(fmt::format("  [{}]  {}{}", hit.role, formatAge(hit.timeMs, now), hit.role == "title" ? "" : title));
+    const Around near = aroundOf(store, hit, around);
+    printAround(store, hit, near.before);
+    printLine("  " + marked(hit.excerpt));
+    printAround(store, hit, near.after);
+  }
+}
+
+void printHitsJson(const std::vector<SearchHit>& hits, bool more) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{2}).member("more", more).key("hits").beginArray();
+  for (const SearchHit& hit : hits) {
+    writer.beginObject().member("sessionId", hit.sessionId);
+    memberOrNull(writer, "title", hit.title);
+
+    memberOrNull(writer, "entryId", hit.entryId);
+    writer.member("role", hit.role).member("timestamp", formatTimestamp(hit.timeMs));
+    writer.key("score").raw(fmt::format("{:.4f}", hit.score)).key("excerpt").beginArray();
+    forEachPiece(hit.excerpt, [&](std::string_view piece, bool found) {
+      writer.beginObject().member("text", piece).member("found", found).endObject();
+    });
+    writer.endArray().endObject();
+  }
+  writer.endArray().endObject();
+  printJsonLine(out);
+}
+
+void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
+  std::vector<std::pair<const SearchHit*, std::uint64_t>> sessions;
+  for (const SearchHit& hit : hits) {
+    const auto known =
+        std::ranges::find(sessions, hit.sessionId, [](const auto& each) { return each.first->sessionId; });
+    known == sessions.end() ? sessions.emplace_back(&hit, 1) : * known = {known->first, known->second + 1};
+  }
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).key("sessions").beginArray();
+  for (const auto& [hit, count] : sessions) {
+    writer.beginObject().member("sessionId", hit->sessionId);
+    memberOrNull(writer, "title", hit->title);
+    writer.member("hitCount", count).endObject();
+    if (!json) {
+      printLine(fmt::format("{}  {:>4}  {}", styled(Style::Bold, shortId(hit->sessionId)), count,
+                            text::printable(hit->title)));
+    }
+  }
+  writer.endArray().endObject();
+  if (json) printJsonLine(out);
+}
+
+Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view query, const SessionFilter& filter,
+                                            std::size_t limit) {
+  const std::vector<std::string> words = plainWords(query);
+  std::vector<SearchHit> hits;
+  if (words.empty()) return hits;
+  SessionFilter wanted = filter;
+  wanted.title = words.front();
+  constexpr std::size_t kMost = 10'000;
+  auto rows = catalog.list({.filter = wanted, .limit = kMost, .models = false});
+  if (!rows) return std::unexpected(rows.error());
+  for (SessionSummary& row : *rows) {
+    // The beginning of the first message is the title of many sessions: it is found as a message.
+    if (row.titleSource == TitleSource::Message || hits.size() >= limit) continue;
+    const std::string title = inLowerCase(row.title);
+    if (!std::ranges::all_of(
+            words, [&](const std::string& word) { return title.find(inLowerCase(word)) != std::string::npos; })) {
+      continue;
+    }
+    SearchHit hit{.sessionId = row.sessionId, .title = row.title, .role = "title", .timeMs = row.activeMs};
+    const std::size_t at = title.find(inLowerCase(words.front()));
+    hit.excerpt = row.title.substr(0, at) + kMarkBegin + row.title.substr(at, words.front().size()) + kMarkEnd +
+                  row.title.substr(at + words.front().size());
+    hits.push_back(std::move(hit));
+  }
+  return hits;
+}
+
+std::string withBeginnings(std::string_view query) {
+  std::string out;
+  for (const std::string& word : plainWords(query)) out += (out.empty() ? "" : " ") + word + "*";
+  return out;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,28 @@
+// What a search found, for people and for programs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/catalog.h"
+#include "bough/store.h"
+
+namespace bough::cli {
+
+/// Joins what was found in a row where the query asked for it in a row: a phrase is marked as one.
+std::string joinPhrases(std::string_view excerpt, std::string_view query);
+
+/// The entries around those that were found, so many before and after on their branch.
+void printHits(SessionStore& store, const std::vector<SearchHit>& hits, std::size_t around);
+void printHitsJson(const std::vector<SearchHit>& hits, bool more);
+/// Each session once, in the order of its best entry, with how many were found in it.
+void printSessionsWith(const std::vector<SearchHit>& hits, bool json);
+
+/// Hits in titles, for queries of plain words; a hit has no entry.
+Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view query, const SessionFilter& filter,
+                                            std::size_t limit);
+/// The query with * after each word, for when nothing was found; empty when that is no other query.
+std::string withBeginnings(std::string_view query);
+
+}  // namespace bough::cli
