@@ -166,9 +166,10 @@ EntrySummary summarizeEntry(const Entry& entry, std::size_t graphemes);
 /// One part of what an entry says.
 struct EntryPart {
   BlockKind kind = BlockKind::Text;
-  std::string text = {};  ///< What is said; of a tool call its arguments, of a result what it returned.
-  std::string name = {};  ///< Of a tool call or result: the tool, or the call's id where there is no name.
-  bool isError = false;   ///< A tool result: the tool failed.
+  std::string text = {};    ///< What is said; of a tool call its arguments, of a result what it returned.
+  std::string name = {};    ///< Of a tool call or result: the tool, or the call's id where there is no name.
+  bool isError = false;     ///< A tool result: the tool failed.
+  std::string callId = {};  ///< Of a tool call or result: the call's id; empty when the provider wrote none.
 };
 
 /// All that an entry says, decoded.

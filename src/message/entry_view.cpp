@@ -32,10 +32,12 @@ EntryPart viewBlock(const Block& block) {
     case BlockKind::RedactedThinking: part.text = "[thinking that only its provider can read]"; break;
     case BlockKind::ToolCall:
       part.name = block.name.decode();
+      part.callId = block.id.decode();
       part.text = block.freeform ? block.text.decode() : valueText(block.input);
       break;
     case BlockKind::ToolResult:
-      part.name = block.name.present ? block.name.decode() : block.id.decode();
+      part.callId = block.id.decode();
+      part.name = block.name.present ? block.name.decode() : part.callId;
       for (const Block& inner : block.content) {
         if (!part.text.empty()) part.text += '\n';
         part.text += inner.kind == BlockKind::Text ? inner.text.decode() : viewBlock(inner).text;

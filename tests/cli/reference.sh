@@ -10,6 +10,9 @@ page=$("$1" help --format man)
 for command in $("$1" completion bash -- ''); do
   grep -qF ".SS bough ${command//-/\\-}" <<<"$page" || { echo "the manual page lacks $command"; exit 1; }
 done
+for section in ENVIRONMENT FILES EXAMPLES "EXIT STATUS"; do
+  grep -qxF ".SH $section" <<<"$page" || { echo "the manual page lacks $section"; exit 1; }
+done
 if command -v groff >/dev/null; then
   warnings=$(groff -Kutf8 -man -Tutf8 -ww -z <<<"$page" 2>&1)
   [ -z "$warnings" ] || { echo "$warnings"; exit 1; }

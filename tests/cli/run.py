@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+TIME = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d\.\d{3}Z| \d\d:\d\d\b)")
 SHORT = re.compile(r"(?<![-\w])[0-9a-f]{8}(?![-\w])")  # what lists show of an id: its end
 SEAL = re.compile(r'("seal":"\d+/\d+ )[0-9a-f]{8}"')
 

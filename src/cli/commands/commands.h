@@ -20,6 +20,7 @@ Command catCommand();
 Command treeCommand();
 Command branchesCommand();
 Command switchCommand();
+Command headsCommand();
 Command forkCommand();
 Command labelCommand();
 Command labelsCommand();

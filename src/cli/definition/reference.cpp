@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+#include <span>
+
 #include "bough/version.h"
 #include "cli/definition/help.h"
 
@@ -23,6 +26,46 @@ constexpr std::string_view kExits =
     "stable shape with a `schema` number, and an error is `{\"error\":{\"code\",\"message\",\"hint\",\"retryable\"}}` "
     "on "
     "stderr.";
+
+struct ManualRow {
+  std::string_view name;
+  std::string_view text;
+};
+
+constexpr auto kEnvironment = std::to_array<ManualRow>({
+    {"BOUGH_STORE", "The store, when --store does not name one."},
+    {"XDG_DATA_HOME", "The store is in its folder bough, when neither --store nor BOUGH_STORE names one."},
+    {"BOUGH_PRICES", "A file with prices of models, for costs; bough help usage says more."},
+    {"ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY",
+     "Keys of the providers that bough chat can use."},
+    {"PAGER", "The program that shows long texts page by page on a terminal; empty or cat: none. Default: less -FRX."},
+    {"NO_COLOR", "When it is set and not empty, no colors are used."},
+    {"CLICOLOR_FORCE", "When it is set and not 0, colors are used, also where there is no terminal."},
+    {"COLUMNS", "The width of the terminal, when that is not to be asked."},
+    {"TZ", "The time zone of the times that are shown."},
+});
+
+constexpr auto kFiles = std::to_array<ManualRow>({
+    {"~/.local/share/bough", "The default store."},
+    {"STORE/sessions/ID.jsonl", "The log of a session: a JSON object a line. Everything else is made from the logs."},
+    {"STORE/sessions/ID.idx", "Where each entry is in the log. It can be deleted; bough makes it again."},
+    {"STORE/sessions/ID.torn", "What a crash left after the last complete entry, set aside."},
+    {"STORE/attachments", "Large payloads, by their content."},
+    {"STORE/archive", "Compressed sessions."},
+    {"STORE/trash", "Removed sessions, until bough trash removes them for good."},
+    {"STORE/catalog.db", "Titles, usage and the search index. It can be deleted; bough makes it again."},
+});
+
+constexpr auto kExamples = std::to_array<ManualRow>({
+    {"bough", "Show the sessions used last, and what to type next."},
+    {"bough chat", "Talk with a model. Without a key the built-in model answers."},
+    {"bough import claude-code", "Bring the sessions of another agent into the store."},
+    {"bough search '\"exact words\" -without'", "Find what was said."},
+    {"bough tree @last", "Show the branches of the session used last."},
+    {"bough switch SESSION @head~2", "Take the last two entries back; they stay as another branch."},
+    {"bough show SESSION --format html > session.html", "Write a session as a page."},
+    {"bough usage --by week", "Show what was used, and what it cost."},
+});
 
 std::string withChoices(const Option& option) {
   return option.choices.empty() ? option.help : fmt::format("{} ({})", option.help, fmt::join(option.choices, ", "));
@@ -70,6 +113,12 @@ std::string manualOptions(const std::vector<Option>& options) {
   return out;
 }
 
+std::string manualRows(std::span<const ManualRow> rows) {
+  std::string out;
+  for (const ManualRow& row : rows) out += fmt::format(".TP\n.B {}\n{}\n", troff(row.name), troff(row.text));
+  return out;
+}
+
 }  // namespace
 
 std::string markdownReference(const std::vector<CommandGroup>& groups) {
@@ -109,6 +158,8 @@ std::string manualPage(const std::vector<CommandGroup>& groups) {
       if (!command.examples.empty()) out += fmt::format(".PP\n.nf\n{}\n.fi\n", troff(command.examples));
     }
   }
+  out += ".SH ENVIRONMENT\n" + manualRows(kEnvironment) + ".SH FILES\n" + manualRows(kFiles);
+  out += ".SH EXAMPLES\n" + manualRows(kExamples);
   out += fmt::format(".SH EXIT STATUS\n{}\n", troff(kExits));
   return out;
 }

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/system/environment.h"
+#include "base/text/text.h"
 #include "base/text/timestamp.h"
 
 namespace bough::cli {
@@ -80,6 +81,15 @@ std::string formatAge(std::uint64_t whenMs, std::uint64_t now) {
   std::tm local{};
   if (::localtime_r(&seconds, &local) == nullptr) return "";
   return fmt::format("{:04}-{:02}-{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
+}
+
+std::string formatLocalTime(std::string_view timestamp) {
+  const auto time = parseTimestamp(timestamp);
+  const auto seconds = static_cast<std::time_t>(time.value_or(0) / 1000);
+  std::tm local{};
+  if (!time || ::localtime_r(&seconds, &local) == nullptr) return text::printable(timestamp);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday,
+                     local.tm_hour, local.tm_min);
 }
 
 std::string formatDuration(std::uint64_t ms) {

@@ -18,6 +18,9 @@ Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t nowMs);
 /// "now", "5m ago", "3h ago", "2d ago", and beyond a week the date, local time.
 std::string formatAge(std::uint64_t whenMs, std::uint64_t nowMs);
 
+/// A stored timestamp as local time, "2026-11-14 23:47"; as it is stored when it cannot be read.
+std::string formatLocalTime(std::string_view timestamp);
+
 /// "45s", "12m", "3.5h", "2.1d".
 std::string formatDuration(std::uint64_t ms);
 

@@ -276,7 +276,8 @@ Result<void> ReplCommands::showHistory(const std::string& words) {
             chat().store().loadSessionEntries(
                 chat().sessionId(),
                 {.last = count, .branch = chat().place().headId, .type = std::string(entry_type::kMessage)}));
-  for (const Entry& entry : entries) printText(renderEntry(entry, viewEntry(entry), {.width = terminalWidth()}));
+  for (const Entry& entry : entries)
+    printText(renderEntry(entry, viewEntry(entry), {.width = terminalWidth(), .format = usualFormat()}));
   return {};
 }
 
@@ -360,7 +361,7 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
   BOUGH_TRY(checkOutputFile(words, /*replace=*/false));
   std::string text;
   for (const Entry& entry : entries) {
-    text += renderEntry(entry, viewEntry(entry), {.full = true, .markdown = true});
+    text += renderEntry(entry, viewEntry(entry), {.full = true, .format = EntryFormat::Markdown});
   }
   BOUGH_TRY(writeOutputFile(words, text));
   printLine(fmt::format("{} messages in {}", entries.size(), text::printable(words)));

@@ -27,6 +27,7 @@ void Table::add(std::vector<std::string> cells) {
 Table::Layout Table::layout() const {
   constexpr std::size_t kWanted = 16;
   constexpr std::size_t kLeast = 12;
+  constexpr std::size_t kLeastCut = 8;
   Layout made;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = widthOf(columns_[c].title);
@@ -42,16 +43,25 @@ Table::Layout Table::layout() const {
     return sum;
   };
   std::size_t& last = made.widths.back();
-  while (before() + std::min(last, kWanted) > room) {
+  // What the last column asks for; nothing, and no gap before it, when it was left out.
+  const auto ending = [&](std::size_t most) {
+    return made.shown.back() + 1 == columns_.size() ? std::min(last, most) : 0;
+  };
+  const auto used = [&](std::size_t most) {
+    const bool hasLast = made.shown.back() + 1 == columns_.size();
+    return before() + ending(most) - (hasLast ? 0 : std::min(before(), kGap));
+  };
+  while (used(kWanted) > room) {
     const auto spared = std::ranges::max_element(made.shown, {}, [&](std::size_t c) { return columns_[c].spare; });
     if (columns_[*spared].spare == 0) break;
     made.shown.erase(spared);
   }
   for (const std::size_t c : made.shown) {
-    const std::size_t needed = before() + std::min(last, kLeast);
+    const std::size_t needed = used(kWanted);
     if (!columns_[c].cuttable || needed <= room) continue;
     const std::size_t surplus = needed - room;
-    made.widths[c] = made.widths[c] > surplus + kLeast ? made.widths[c] - surplus : std::min(made.widths[c], kLeast);
+    made.widths[c] =
+        made.widths[c] > surplus + kLeastCut ? made.widths[c] - surplus : std::min(made.widths[c], kLeastCut);
   }
   last = std::min(last, std::max(kLeast, room > before() ? room - before() : 0));
   return made;

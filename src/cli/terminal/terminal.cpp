@@ -43,6 +43,8 @@ std::string_view codeOf(Style style) {
     case Style::Blue: return "34";
     case Style::Magenta: return "35";
     case Style::Cyan: return "36";
+    case Style::Italic: return "3";
+    case Style::Underline: return "4";
   }
   return "0";
 }

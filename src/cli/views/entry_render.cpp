@@ -1,18 +1,21 @@
-// How an entry looks: on a terminal, and as Markdown.
+// How an entry looks on a terminal and as plain text.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "base/json/json_scan.h"
 #include "base/text/text.h"
+#include "base/text/timestamp.h"
+#include "cli/names/session_name.h"
+#include "cli/names/when.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/markdown_blocks.h"
 
 namespace bough::cli {
 namespace {
-
-constexpr std::size_t kResultLines = 6;  // of a tool result, unless all is wanted
 
 Style styleOf(std::string_view speaker) {
   if (speaker == "user") return Style::Green;
@@ -21,7 +24,7 @@ Style styleOf(std::string_view speaker) {
   return Style::Magenta;
 }
 
-// `text` with each line behind two blanks, and in a style of its own: pagers forget styles at a line's end.
+// `text` with two blanks before each line, and each line in a style of its own: pagers forget styles at a line's end.
 std::string indented(std::string_view text, std::optional<Style> style = {}) {
   std::string out;
   while (!text.empty()) {
@@ -31,17 +34,6 @@ std::string indented(std::string_view text, std::optional<Style> style = {}) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
-}
-
-// The first lines of a result, and how many more there are.
-std::string firstLines(std::string_view text, std::size_t lines) {
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < lines && end < text.size(); ++i) {
-    end = std::min(text.find('\n', end), text.size() - 1) + 1;
-  }
-  if (end >= text.size()) return std::string(text);
-  const auto more = std::ranges::count(text.substr(end), '\n') + (text.ends_with('\n') ? 0 : 1);
-  return fmt::format("{}… {} more line{} (--full shows all)", text.substr(0, end), more, more == 1 ? "" : "s");
 }
 
 std::string cutLines(std::string_view text, std::size_t columns) {
@@ -58,15 +50,49 @@ std::string cutLines(std::string_view text, std::size_t columns) {
   return out;
 }
 
+// "first line (+11 lines)"
+std::string resultLine(const EntryPart& result, std::size_t columns) {
+  const std::string_view text = result.text;
+  const std::size_t begin = std::min(text.find_first_not_of(" \n\r\t"), text.size());
+  const std::string_view rest = text.substr(begin);
+  const auto more =
+      std::ranges::count(rest.substr(std::min(rest.find('\n'), rest.size())), '\n') - (rest.ends_with('\n') ? 1 : 0);
+  const std::string count = more > 0 ? fmt::format(" (+{} line{})", more, more == 1 ? "" : "s") : "";
+  // Where there is little room, what it says matters more than how long it is.
+  const bool counts = columns >= count.size() + 8;
+  const std::size_t room = counts ? columns - count.size() : columns;
+  const std::string first = rest.empty() ? "(nothing)" : text::excerptToWidth(rest.substr(0, rest.find('\n')), room);
+  return first + (counts ? count : "");
+}
+
+// A call and what came of it, on one line.
+std::string foldedCall(const EntryPart& call, const PrintStyle& style, std::size_t columns) {
+  const auto result = style.results->find(call.callId);
+  const std::string name = text::excerptToWidth(call.name, columns / 3);
+  const std::size_t taken = text::displayWidth(name) + 3;
+  const std::size_t room = columns > taken + 16 ? columns - taken : 16;
+  const std::string all = briefArguments(call.text);
+  // The arguments may have what the result does not need, and the other way round.
+  const std::string arguments = text::excerptToWidth(all, room * 3 / 5);
+  const std::size_t left = room - std::min(room, text::displayWidth(arguments) + 3);
+  const std::string lead = styled(Style::Yellow, "→ " + name) + (arguments.empty() ? "" : " " + arguments);
+  if (result == style.results->end()) return fmt::format("{} {}", lead, styled(Style::Dim, "(no result here)"));
+  const std::string said = resultLine(*result->second, left);
+  if (result->second->isError) return fmt::format("{} {}", lead, styled(Style::Red, "✗ " + said));
+  return fmt::format("{} {}", lead, styled(Style::Dim, "⇒ " + said));
+}
+
 std::string renderPart(const EntryPart& part, const PrintStyle& style) {
   const std::size_t columns = std::max<std::size_t>(style.width, 24) - 6;
+  const bool rendered = style.format == EntryFormat::Terminal;
   switch (part.kind) {
     case BlockKind::Thinking:
     case BlockKind::RedactedThinking: {
-      const std::string said = style.full ? text::printableLines(part.text) : text::excerpt(part.text, columns);
+      const std::string said = style.full ? text::printableLines(part.text) : text::excerptToWidth(part.text, columns);
       return indented("💭 " + said, Style::Dim);
     }
     case BlockKind::ToolCall: {
+      if (style.results != nullptr && !part.callId.empty()) return indented(foldedCall(part, style, columns));
       const std::string arguments =
           style.full ? text::printableLines(part.text) : text::excerptToWidth(part.text, columns);
       return indented(styled(Style::Yellow, "→ " + text::printable(part.name)) + " " + arguments);
@@ -79,55 +105,41 @@ std::string renderPart(const EntryPart& part, const PrintStyle& style) {
     }
     case BlockKind::Unknown:
       return indented(style.full ? text::printableLines(part.text) : text::excerptToWidth(part.text, columns));
-    default: return indented(text::printableLines(part.text));
-  }
-}
-
-// A fence that is longer than any run of backticks in the text.
-std::string fenced(std::string_view text, std::string_view language) {
-  std::size_t longest = 2;
-  std::size_t run = 0;
-  for (const char character : text) {
-    run = character == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(longest + 1, '`');
-  return fmt::format("{}{}\n{}{}{}\n", fence, language, text, text.ends_with('\n') ? "" : "\n", fence);
-}
-
-std::string quoted(std::string_view text) {
-  std::string out = "> ";
-  for (const char character : text) {
-    out += character;
-    if (character == '\n') out += "> ";
-  }
-  return out + "\n";
-}
-
-std::string markdownPart(const EntryPart& part, const PrintStyle& style) {
-  const std::string said = text::printableLines(part.text);
-  switch (part.kind) {
-    case BlockKind::Thinking:
-    case BlockKind::RedactedThinking: return quoted(said);
-    case BlockKind::ToolCall:
-      return fmt::format("Tool call `{}`\n\n{}", text::printable(part.name), fenced(said, "json"));
-    case BlockKind::ToolResult:
-      return fmt::format("Tool result `{}`{}\n\n{}", text::printable(part.name), part.isError ? " (failed)" : "",
-                         fenced(style.full ? said : firstLines(said, kResultLines), ""));
-    case BlockKind::Unknown: return fenced(said, "json");
-    default: return said + "\n";
+    default: {
+      const std::string said = text::printableLines(part.text);
+      return rendered ? markdownForTerminal(said, style.width, 2) : indented(said);
+    }
   }
 }
 
 }  // namespace
 
-std::string renderEntry(const Entry& entry, const EntryView& view, const PrintStyle& style) {
-  if (style.markdown) {
-    std::string out = fmt::format("## {}\n\n", text::printable(view.speaker));
-    for (const EntryPart& part : view.parts) out += markdownPart(part, style) + "\n";
-    return out;
+EntryFormat usualFormat() {
+  return stdoutIsTerminal() ? EntryFormat::Terminal : EntryFormat::Text;
+}
+
+std::string firstLines(std::string_view text, std::size_t lines) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < lines && end < text.size(); ++i) {
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
   }
-  const std::string about = fmt::format("{}  {}", text::printable(entry.timestamp), entry.id);
+  if (end >= text.size()) return std::string(text);
+  const auto more = std::ranges::count(text.substr(end), '\n') + (text.ends_with('\n') ? 0 : 1);
+  return fmt::format("{}… {} more line{} (--full shows all)", text.substr(0, end), more, more == 1 ? "" : "s");
+}
+
+std::string briefArguments(std::string_view arguments) {
+  for (const std::string_view name : {"command", "file_path", "path", "pattern", "query", "url", "prompt"}) {
+    if (const auto said = json::findString(arguments, name); said && !said->empty()) return text::printable(*said);
+  }
+  return text::printable(arguments);
+}
+
+std::string renderEntry(const Entry& entry, const EntryView& view, const PrintStyle& style) {
+  if (style.format == EntryFormat::Markdown) return entryAsMarkdown(view, style.full);
+  if (style.format == EntryFormat::Html) return entryAsHtml(entry, view, style.full);
+  const std::string id = style.format == EntryFormat::Terminal ? shortId(entry.id) : entry.id;
+  const std::string about = fmt::format("{}  {}", formatLocalTime(entry.timestamp), id);
   std::string out =
       fmt::format("{}  {}\n", styled(styleOf(view.speaker), text::printable(view.speaker)), styled(Style::Dim, about));
   for (const EntryPart& part : view.parts) out += renderPart(part, style);

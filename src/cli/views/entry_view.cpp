@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text/text.h"
+#include "cli/terminal/terminal.h"
 
 namespace bough::cli {
 
@@ -20,20 +21,34 @@ std::string summaryLine(const EntryView& view, std::size_t graphemes) {
   return text::excerpt(part->text, graphemes);
 }
 
+std::string spokenLine(std::string_view speaker, std::string_view text) {
+  constexpr std::size_t kNarrow = 60;
+  if (speaker.empty() || (stdoutIsTerminal() && terminalWidth() < kNarrow)) return std::string(text);
+  return fmt::format("[{}] {}", speaker, text);
+}
+
+std::string shownLabel(std::string_view label) {
+  if (!stdoutIsTerminal()) return std::string(label);
+  return text::excerptToWidth(label, std::max<std::size_t>(terminalWidth() / 4, 8));
+}
+
+void memberOrNull(json::Writer& writer, std::string_view name, std::string_view text) {
+  writer.key(name);
+  text.empty() ? writer.null() : writer.string(text);
+}
+
 std::string entryJson(const Entry& entry, const EntryView& view) {
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("entryId", entry.id).key("parentId");
-  entry.parentId && !entry.parentId->empty() ? writer.string(*entry.parentId) : writer.null();
-  writer.member("type", entry.type).member("timestamp", entry.timestamp).member("speaker", view.speaker);
-  if (entry.redacted) writer.member("redacted", true);
+  writer.beginObject().member("schema", std::uint64_t{2}).member("entryId", entry.id);
+  memberOrNull(writer, "parentId", entry.parentId.value_or(""));
+  writer.member("type", entry.type).member("timestamp", entry.timestamp).member("role", view.speaker);
+  writer.member("redacted", entry.redacted);
   writer.key("parts").beginArray();
   for (const EntryPart& part : view.parts) {
     writer.beginObject().member("kind", toString(part.kind));
-    if (!part.name.empty()) writer.member("name", part.name);
-    writer.member("text", part.text);
-    if (part.isError) writer.member("isError", true);
-    writer.endObject();
+    memberOrNull(writer, "name", part.name);
+    writer.member("text", part.text).member("isError", part.isError).endObject();
   }
   writer.endArray().endObject();
   return out;

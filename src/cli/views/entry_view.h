@@ -1,6 +1,7 @@
 // An entry as people read it: who speaks, and what, part by part. Shown by show, follow, replay and diff.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,15 +15,44 @@ namespace bough::cli {
 /// What the entry says in one line of at most `graphemes`: its first text, else its first tool call or result.
 std::string summaryLine(const EntryView& view, std::size_t graphemes);
 
-/// How much of an entry is printed.
+/// Who said it and what; on a narrow terminal only what, which is what tells lines apart.
+std::string spokenLine(std::string_view speaker, std::string_view text);
+
+/// A label for a table: on a terminal at most a quarter of its width, so that what was said has room.
+std::string shownLabel(std::string_view label);
+
+enum class EntryFormat : std::uint8_t {
+  Text,      ///< What was written, as it was written.
+  Terminal,  ///< Markdown is rendered, and lines are broken between words.
+  Markdown,
+  Html,
+};
+
+/// Results of tools by the ids of their calls: shown with the call.
+using ToolResults = std::map<std::string, const EntryPart*, std::less<>>;
+
+/// How an entry is printed, and how much of it.
 struct PrintStyle {
   bool full = false;       ///< Tool arguments and results whole.
   std::size_t width = 80;  ///< For what is folded into one line.
-  bool markdown = false;
+  EntryFormat format = EntryFormat::Text;
+  const ToolResults* results = nullptr;  ///< Of the calls in this entry; null: results are shown where they are.
 };
 
-/// For a terminal, or as Markdown.
+/// Terminal when stdout is one, else Text.
+EntryFormat usualFormat();
+
 std::string renderEntry(const Entry& entry, const EntryView& view, const PrintStyle& style);
+/// The same as Markdown, and as a part of a page.
+std::string entryAsMarkdown(const EntryView& view, bool full);
+std::string entryAsHtml(const Entry& entry, const EntryView& view, bool full);
+/// The first lines of a result, and how many more there are.
+std::string firstLines(std::string_view text, std::size_t lines);
+inline constexpr std::size_t kResultLines = 6;
+/// What a tool was called with, for one line: the argument that says most, else all of them.
+std::string briefArguments(std::string_view arguments);
+/// What is absent is null in every answer for programs.
+void memberOrNull(json::Writer& writer, std::string_view name, std::string_view text);
 /// As one JSON object, with `schema`.
 std::string entryJson(const Entry& entry, const EntryView& view);
 

@@ -14,9 +14,17 @@
 namespace bough::cli {
 namespace {
 
+// A candidate may hold blanks, quotes or dollars, as labels do: each shell quotes what it inserts. A word that was begun
+// with a quote is completed inside the quotes.
 constexpr std::string_view kBash = R"(_bough() {
-  local IFS=$'\n'
-  COMPREPLY=($(bough completion bash -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  local line word quote="" typed=("${COMP_WORDS[@]:1:COMP_CWORD}")
+  COMPREPLY=()
+  word=${typed[-1]}
+  case $word in \"*|\'*) quote=${word:0:1}; typed[-1]=${word:1} ;; *) typed[-1]=${word//\\/} ;; esac
+  while IFS= read -r line; do
+    [[ -n $quote ]] || printf -v line %q "$line"
+    COMPREPLY+=("$line")
+  done < <(bough completion bash -- "${typed[@]}" 2>/dev/null)
 }
 complete -o default -F _bough bough
 )";
@@ -24,10 +32,11 @@ complete -o default -F _bough bough
 constexpr std::string_view kZsh = R"(#compdef bough
 _bough() {
   local -a found
-  found=("${(@f)$(bough completion zsh -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("${(@f)$(bough completion zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "$found" ]]; then compadd -a found; else _files; fi
 }
-compdef _bough bough
+# The first Tab loads this file as the function itself; sourced, it only registers it.
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _bough "$@"; else compdef _bough bough; fi
 )";
 
 constexpr std::string_view kFish = R"(function __bough_complete

@@ -54,7 +54,7 @@ void printEntry(char mark, Style style, const Entry& entry, const Options& optio
     printLine(styled(style, line));
     return;
   }
-  const PrintStyle whole{.full = true, .width = terminalWidth(), .markdown = false};
+  const PrintStyle whole{.full = true, .width = terminalWidth()};
   std::string_view text;
   const std::string rendered = renderEntry(entry, viewEntry(entry), whole);
   for (text = rendered; !text.empty();) {

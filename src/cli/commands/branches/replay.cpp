@@ -51,7 +51,8 @@ void printStep(const ReplayStep& step, std::size_t total, const Options& options
   const std::string mark = step.failed ? styled(Style::Red, " ✗ failed") : "";
   if (options.full) {
     printLine(fmt::format("{}{}", styled(Style::Dim, place + " " + time), mark));
-    printText(renderEntry(step.entry, viewEntry(step.entry), {.full = true, .width = terminalWidth()}));
+    printText(renderEntry(step.entry, viewEntry(step.entry),
+                          {.full = true, .width = terminalWidth(), .format = usualFormat()}));
     return;
   }
   const EntrySummary summary = summarizeEntry(step.entry, 100);

@@ -6,6 +6,7 @@
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
+#include "cli/views/head_history.h"
 
 namespace bough::cli {
 namespace {
@@ -20,7 +21,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   std::string entryId;
-  if (options.entry != "@start") {
+  if (options.entry == "-") {
+    BOUGH_TRY(const auto history, headHistory(store, session));
+    if (history.empty()) {
+      return fail(ErrorCode::NotFound, fmt::format("the head of {} was never moved", session),
+                  fmt::format("`bough tree {}` shows where it can go", session));
+    }
+    entryId = history.front().entryId;
+  } else if (options.entry != "@start") {
     BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry));
     entryId = std::move(entry);
   }
@@ -45,10 +53,12 @@ Command switchCommand() {
   return {
       .name = "switch",
       .summary = "Move the head of a session: the next turn continues from that entry",
-      .details = "Nothing is removed: the entries after it stay, as another branch.",
+      .details =
+          "Nothing is removed: the entries after it stay, as another branch. `bough heads` lists where the head was.",
       .examples =
           "  bough switch SESSION ENTRY\n"
           "  bough switch SESSION @head~2     take the last two entries back\n"
+          "  bough switch SESSION -           where the head was before the last move\n"
           "  bough switch SESSION @start      before the first entry",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true}},

@@ -74,7 +74,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto start, startOf(*session.store, session.sessionId, options.from));
   BOUGH_TRY(auto follower, session.store->follow(session.sessionId, start));
   const StopOnSignal stop(follower);
-  const PrintStyle style{.full = options.full, .width = terminalWidth()};
+  const PrintStyle style{.full = options.full, .width = terminalWidth(), .format = usualFormat()};
   const auto idleMs = static_cast<int>(options.idleSeconds * 1000);
   if (stdoutIsTerminal() && !context.json) printMessage(fmt::format("following {}; Ctrl-C ends", session.sessionId));
   while (!outputClosed()) {

@@ -17,6 +17,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/picker.h"
 #include "cli/terminal/table.h"
+#include "cli/views/entry_view.h"
 
 namespace bough::cli {
 namespace {
@@ -68,7 +69,9 @@ void printJson(const Home& home) {
   const auto rows = [](json::Writer& writer, const std::vector<SessionSummary>& sessions) {
     writer.beginArray();
     for (const SessionSummary& row : sessions) {
-      writer.beginObject().member("sessionId", row.sessionId).member("title", row.title).member("key", row.key);
+      writer.beginObject().member("sessionId", row.sessionId);
+      memberOrNull(writer, "title", row.title);
+      memberOrNull(writer, "key", row.key);
       writer.member("lastActive", formatTimestamp(row.activeMs)).member("entries", row.entries);
       writer.member("bytes", row.bytes).member("state", toString(row.condition)).endObject();
     }
@@ -76,7 +79,7 @@ void printJson(const Home& home) {
   };
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("store", home.location);
+  writer.beginObject().member("schema", std::uint64_t{2}).member("store", home.location);
   writer.member("sessionCount", home.total).key("sessions");
   rows(writer, home.recent);
   writer.key("attention");

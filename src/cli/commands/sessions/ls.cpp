@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json/json_write.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
@@ -13,8 +15,10 @@
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
+#include "cli/views/entry_view.h"
 #include "cli/views/next_turn.h"
 #include "cli/views/price_file.h"
+#include "cli/views/usage_view.h"
 
 namespace bough::cli {
 namespace {
@@ -27,6 +31,8 @@ struct Options {
   std::uint64_t limit = 50;
   bool all = false;
   bool longForm = false;
+  std::string sort = "active";
+  bool reverse = false;
   std::string prices;
 };
 
@@ -42,15 +48,6 @@ Cost costOf(const SessionSummary& row) {
     sum.known = sum.known && each.costUsd.has_value();
   }
   return sum;
-}
-
-std::uint64_t totalTokens(const Usage& used) {
-  return used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens;
-}
-
-void writeTokens(json::Writer& writer, const Usage& used) {
-  writer.member("input", used.inputTokens).member("output", used.outputTokens);
-  writer.member("cacheRead", used.cacheReadTokens).member("cacheWrite", used.cacheWriteTokens);
 }
 
 void writeModels(json::Writer& writer, const SessionSummary& row) {
@@ -69,8 +66,12 @@ void writeModels(json::Writer& writer, const SessionSummary& row) {
 }
 
 void writeRow(json::Writer& writer, const SessionSummary& row) {
-  writer.beginObject().member("sessionId", row.sessionId).member("key", row.key).member("agent", row.agent);
-  writer.member("cwd", row.cwd).member("title", row.title).member("titleSource", toString(row.titleSource));
+  writer.beginObject().member("sessionId", row.sessionId);
+  memberOrNull(writer, "key", row.key);
+  memberOrNull(writer, "agent", row.agent);
+  memberOrNull(writer, "cwd", row.cwd);
+  memberOrNull(writer, "title", row.title);
+  writer.member("titleSource", toString(row.titleSource));
   writer.member("created", formatTimestamp(row.createdMs)).member("lastActive", formatTimestamp(row.activeMs));
   writer.member("durationMs", row.durationMs).key("messages").beginObject();
   writer.member("user", row.userMessages).member("assistant", row.assistantMessages);
@@ -86,11 +87,14 @@ void writeRow(json::Writer& writer, const SessionSummary& row) {
   writeModels(writer, row);
   writer.member("entries", row.entries).member("branches", row.branches).member("bytes", row.bytes);
   writer.member("state", toString(row.condition)).member("pinned", row.pinned);
-  if (row.timeToLiveMs) writer.member("timeToLiveMs", *row.timeToLiveMs);
-  if (!row.problem.empty()) writer.member("problem", row.problem);
+  writer.key("timeToLiveMs");
+  row.timeToLiveMs ? writer.number(*row.timeToLiveMs) : writer.null();
+  memberOrNull(writer, "problem", row.problem);
+  writer.key("origin");
   if (row.origin) {
-    writer.key("origin").beginObject().member("sessionId", row.origin->sessionId);
-    writer.member("entryId", row.origin->entryId).endObject();
+    writer.beginObject().member("sessionId", row.origin->sessionId).member("entryId", row.origin->entryId).endObject();
+  } else {
+    writer.null();
   }
   writer.endObject();
 }
@@ -98,7 +102,7 @@ void writeRow(json::Writer& writer, const SessionSummary& row) {
 void printJson(const std::string& location, std::uint64_t total, const std::vector<SessionSummary>& rows) {
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("store", location).member("sessionCount", total);
+  writer.beginObject().member("schema", std::uint64_t{2}).member("store", location).member("sessionCount", total);
   writer.key("sessions").beginArray();
   for (const SessionSummary& row : rows) writeRow(writer, row);
   writer.endArray().endObject();
@@ -117,6 +121,10 @@ void nameSetAside(SessionStore& store, std::vector<SessionSummary>& rows) {
   }
 }
 
+std::uint64_t messagesOf(const SessionSummary& row) {
+  return row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
+}
+
 void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bool longForm, const PriceTable& prices) {
   constexpr std::size_t kPricedRows = 1'000;
   using enum Table::Align;
@@ -129,7 +137,7 @@ void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bo
                                         {.title = "title"}};
   if (longForm) {
     columns.insert(columns.begin() + 4, {{.title = "branches", .align = Right, .spare = 6},
-                                         {.title = "tokens", .align = Right},
+                                         {.title = "tokens", .align = Right, .spare = 2},
                                          {.title = "cost", .align = Right},
                                          {.title = "context", .align = Right, .spare = 7},
                                          {.title = "next turn", .align = Right, .spare = 2},
@@ -139,11 +147,10 @@ void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bo
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const SessionSummary& row = rows[i];
-    const std::uint64_t messages = row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
     std::vector<std::string> cells = {fmt::format("@{}", i + 1),
                                       shortId(row.sessionId),
                                       formatAge(row.activeMs, now),
-                                      fmt::format("{}", messages),
+                                      fmt::format("{}", messagesOf(row)),
                                       formatBytes(row.bytes),
                                       fmt::format("{}{}", toString(row.condition), row.pinned ? ", pinned" : ""),
                                       displayTitle(row)};
@@ -168,6 +175,24 @@ void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bo
   table.print();
 }
 
+// The greatest first, titles from A to Z; equal ones stay in the order of the list, most recent first.
+void sortRows(std::vector<SessionSummary>& rows, const std::string& by) {
+  const auto greatest = [&](auto value) { std::ranges::stable_sort(rows, std::ranges::greater(), value); };
+  if (by == "created") greatest(&SessionSummary::createdMs);
+  if (by == "size") greatest(&SessionSummary::bytes);
+  if (by == "branches") greatest(&SessionSummary::branches);
+  if (by == "messages") greatest(messagesOf);
+  if (by == "tokens") greatest([](const SessionSummary& row) { return totalTokens(row.tokens); });
+  if (by == "cost") greatest([](const SessionSummary& row) { return costOf(row).usd; });
+  if (by == "title") {
+    std::ranges::stable_sort(rows, {}, [](const SessionSummary& row) {
+      std::string title = displayTitle(row);
+      for (char& c : title) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+      return title;
+    });
+  }
+}
+
 // So that @N means what was shown. A list without anything changes nothing.
 void remember(const Context& context, SessionStore& store, const std::vector<SessionSummary>& rows) {
   constexpr std::size_t kMost = 1000;
@@ -189,7 +214,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     if (options.state == toString(each)) filter.condition = each;
   }
   // Costs are only worked out where they are shown: most lists are without.
-  const bool models = context.json || options.longForm;
+  const bool models = context.json || options.longForm || options.sort == "cost";
   BOUGH_TRY(auto prices, models ? readPrices(options.prices) : Result<PriceTable>());
   Context shown = context;
   if (!options.agents.empty()) {
@@ -200,9 +225,15 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   // One more than is shown says whether there are more; counting them all would take longer than the list.
   constexpr std::uint64_t kMost = 1'000'000'000;
   const std::size_t limit = options.all ? kMost : std::min(options.limit, kMost);
-  BOUGH_TRY(auto rows, view.catalog->list({.filter = filter, .limit = limit + 1, .models = models, .prices = &prices}));
+  // Only the usual order is the catalog's own; for another one every session is looked at.
+  const bool usual = options.sort == "active" && !options.reverse;
+  BOUGH_TRY(
+      auto rows,
+      view.catalog->list({.filter = filter, .limit = usual ? limit + 1 : kMost, .models = models, .prices = &prices}));
+  sortRows(rows, options.sort);
+  if (options.reverse) std::ranges::reverse(rows);
   const bool more = rows.size() > limit;
-  if (more) rows.pop_back();
+  if (more) rows.resize(limit);
   remember(context, *view.store, rows);
   nameSetAside(*view.store, rows);
   if (context.json) {
@@ -218,7 +249,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   printTable(*view.store, rows, options.longForm, prices);
   if (more)
-    printMessage(fmt::format("showing the most recent {}; --all shows every session, --limit N another number", limit));
+    printMessage(fmt::format("showing the first {}; --all shows every session, --limit N another number", limit));
   return kDone;
 }
 
@@ -239,6 +270,12 @@ Command lsCommand() {
   definitions.push_back(
       {.name = "--limit", .help = "Show at most N sessions; default: 50", .target = &options->limit, .value = "N"});
   definitions.push_back({.name = "--all", .help = "Show all sessions", .target = &options->all});
+  definitions.push_back({.name = "--sort",
+                         .help = "What to sort by; default: active",
+                         .target = &options->sort,
+                         .choices = {"active", "created", "title", "messages", "size", "branches", "tokens", "cost"},
+                         .value = "BY"});
+  definitions.push_back({.name = "--reverse", .help = "The other way round", .target = &options->reverse});
   definitions.push_back({.name = "--long",
                          .help = "Also show branches, tokens, cost, what the next turn will cost, and models",
                          .target = &options->longForm});
@@ -258,10 +295,12 @@ Command lsCommand() {
       .examples =
           "  bough ls\n"
           "  bough ls --since 7d --cwd . --long\n"
+          "  bough ls --sort cost --long\n"
           "  bough ls --state unfinished --json",
       .options = std::move(definitions),
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
+      .aliases = {"list"},
   };
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/model/unreadable.h"
 #include "base/text/text.h"
@@ -11,6 +12,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/session_head.h"
 
 namespace bough::cli {
 namespace {
@@ -27,6 +29,7 @@ struct Options {
   bool full = false;
   bool beforeCompaction = false;
   bool markdown = false;
+  std::string format;
 };
 
 // What is part of the conversation as people follow it; the rest is shown with --all.
@@ -37,14 +40,69 @@ bool isTold(const Entry& entry) {
   return std::ranges::find(kTold, entry.type) != std::end(kTold);
 }
 
+EntryFormat formatOf(const Options& options) {
+  if (options.markdown || options.format == "markdown") return EntryFormat::Markdown;
+  if (options.format == "html") return EntryFormat::Html;
+  return options.format == "text" ? EntryFormat::Text : usualFormat();
+}
+
+bool foldsCalls(EntryFormat format) {
+  return format == EntryFormat::Text || format == EntryFormat::Terminal;
+}
+
+// The results that are shown with their calls, and out of the entries that hold them.
+ToolResults foldResults(std::vector<EntryView>& views, std::vector<EntryPart>& kept) {
+  std::set<std::string, std::less<>> called;
+  ToolResults results;
+  std::size_t count = 0;
+  for (const EntryView& view : views) count += view.parts.size();
+  kept.reserve(count);  // results point into it
+  for (EntryView& view : views) {
+    std::erase_if(view.parts, [&](EntryPart& part) {
+      if (part.kind == BlockKind::ToolCall && !part.callId.empty()) called.insert(part.callId);
+      if (part.kind != BlockKind::ToolResult || !called.contains(part.callId) || results.contains(part.callId)) {
+        return false;
+      }
+      kept.push_back(std::move(part));
+      results[kept.back().callId] = &kept.back();
+      return true;
+    });
+  }
+  return results;
+}
+
 void printEntries(const std::vector<Entry>& entries, const Context& context, const Options& options) {
-  const PrintStyle style{.full = options.full, .width = terminalWidth(), .markdown = options.markdown};
+  std::vector<const Entry*> shown;
+  std::vector<EntryView> views;
   for (const Entry& entry : entries) {
     if (!options.all && !isTold(entry)) continue;
-    const EntryView view = viewEntry(entry);
-    context.json ? printJsonLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
-    if (outputClosed()) return;
+    shown.push_back(&entry);
+    views.push_back(viewEntry(entry));
   }
+  PrintStyle style{.full = options.full, .width = terminalWidth(), .format = formatOf(options)};
+  std::vector<EntryPart> kept;
+  ToolResults results;
+  if (!context.json && !options.full && foldsCalls(style.format)) {
+    results = foldResults(views, kept);
+    style.results = &results;
+  }
+  for (std::size_t i = 0; i < shown.size() && !outputClosed(); ++i) {
+    if (context.json) {
+      printJsonLine(entryJson(*shown[i], views[i]));
+    } else if (!views[i].parts.empty() || style.results == nullptr) {
+      printText(renderEntry(*shown[i], views[i], style));
+    }
+  }
+}
+
+Result<void> printHead(SessionStore& store, const std::string& session, const std::string& leaf, EntryFormat format) {
+  BOUGH_TRY(const auto head, readSessionHead(store, session, leaf));
+  switch (format) {
+    case EntryFormat::Markdown: printText(headAsMarkdown(head)); break;
+    case EntryFormat::Html: printText(headAsHtml(head)); break;
+    default: printText(headForTerminal(head, format == EntryFormat::Terminal ? terminalWidth() : SIZE_MAX));
+  }
+  return {};
 }
 
 // What the last summary on the branch continues from: the end of what it sums up.
@@ -70,6 +128,9 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
     }
     wanted.branch = leaf;
   }
+  if (!context.json) {
+    BOUGH_TRY(printHead(store, session, wanted.branch.value_or(""), formatOf(options)));
+  }
   if (options.last > 0) {
     wanted.last = options.last;
     if (!options.all) wanted.types = {std::string(entry_type::kMessage)};
@@ -93,7 +154,9 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
   return kDone;
 }
 
-Result<ExitCode> run(const Context& context, const Options& options) {
+Result<ExitCode> run(const Context& given, const Options& options) {
+  Context context = given;
+  context.json = context.json || options.format == "json";
   BOUGH_TRY(auto session, openForReading(context, options.session));
   BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
   if (state.headId.empty() && !options.all && options.at.empty()) {
@@ -102,8 +165,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   const Pager pager(!context.json);
-  if (options.markdown) printLine(fmt::format("# Session {}\n", session.sessionId));
-  return show(*session.store, session.sessionId, context, options);
+  BOUGH_TRY(const auto done, show(*session.store, session.sessionId, context, options));
+  if (!context.json && formatOf(options) == EntryFormat::Html) printText(htmlEnd());
+  return done;
 }
 
 }  // namespace
@@ -114,12 +178,13 @@ Command showCommand() {
       .name = "show",
       .summary = "Read a session: messages, tool calls and their results",
       .details =
-          "Shows the branch of the head, from its first entry to its last. Tool arguments and results are "
-          "shortened; --full shows them whole. On a terminal the text goes through $PAGER.",
+          "Shows the branch of the head, from its first entry to its last, in local time. A tool call is one line "
+          "with the first line of its result; --full shows both whole. On a terminal Markdown is rendered, and the "
+          "text goes through $PAGER; elsewhere it is printed as it was written.",
       .examples =
           "  bough show @last\n"
           "  bough show SESSION --last 10 --full\n"
-          "  bough show SESSION --markdown > session.md",
+          "  bough show SESSION --format html > session.html",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "--at",
                    .help = "Show the branch that ends in this entry",
@@ -138,9 +203,15 @@ Command showCommand() {
                   {.name = "--full",
                    .help = "Show tool arguments, results and thinking whole",
                    .target = &options->full},
-                  {.name = "--markdown", .help = "As Markdown", .target = &options->markdown}},
+                  {.name = "--format",
+                   .help = "How to print it; json is the same as --json",
+                   .target = &options->format,
+                   .choices = {"text", "markdown", "html", "json"},
+                   .value = "FORMAT"},
+                  {.name = "--markdown", .help = "The same as --format markdown", .target = &options->markdown}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
+      .aliases = {"log"},
   };
 }
 

@@ -98,6 +98,7 @@ Command rmCommand() {
                    .target = &options->detach}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
+      .aliases = {"delete"},
   };
 }
 

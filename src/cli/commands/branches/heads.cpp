@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include "base/json/json_write.h"
+#include "base/text/timestamp.h"
+#include "base/try.h"
+#include "bough/message.h"
+#include "cli/commands/commands.h"
+#include "cli/names/session_name.h"
+#include "cli/names/when.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+#include "cli/views/entry_view.h"
+#include "cli/views/head_history.h"
+
+namespace bough::cli {
+namespace {
+
+struct Options {
+  std::string session;
+};
+
+EntrySummary summaryOf(SessionStore& store, const std::string& session, const std::string& entryId) {
+  if (entryId.empty()) return {.text = "before the first entry"};
+  const auto entry = store.loadEntry(session, entryId);
+  return entry ? summarizeEntry(*entry, 72) : EntrySummary{.text = "(cannot be read)"};
+}
+
+void writeHead(json::Writer& writer, const HeadMove& head, const EntrySummary& summary) {
+  writer.beginObject();
+  memberOrNull(writer, "entryId", head.entryId);
+  memberOrNull(writer, "timestamp", head.timestamp);
+  memberOrNull(writer, "role", summary.speaker);
+  writer.member("text", summary.text).endObject();
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(auto named, openForReading(context, options.session));
+  SessionStore& store = *named.store;
+  BOUGH_TRY(const auto state, store.sessionState(named.sessionId));
+  BOUGH_TRY(auto heads, headHistory(store, named.sessionId));
+  heads.insert(heads.begin(), {.entryId = state.headId});
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject()
+      .member("schema", std::uint64_t{1})
+      .member("sessionId", named.sessionId)
+      .key("heads")
+      .beginArray();
+  Table table({{.title = ""}, {.title = "entry"}, {.title = "until"}, {.title = "says"}});
+  for (const HeadMove& head : heads) {
+    const EntrySummary summary = summaryOf(store, named.sessionId, head.entryId);
+    writeHead(writer, head, summary);
+    const auto until = parseTimestamp(head.timestamp);
+    table.add({head.timestamp.empty() ? "*" : "", head.entryId.empty() ? "@start" : shortId(head.entryId),
+               until ? formatAge(*until, nowMs()) : "", spokenLine(summary.speaker, summary.text)});
+  }
+  writer.endArray().endObject();
+  if (context.json) {
+    printJsonLine(out);
+    return kDone;
+  }
+  const Pager pager;
+  table.print();
+  return kDone;
+}
+
+}  // namespace
+
+Command headsCommand() {
+  auto options = std::make_shared<Options>();
+  return {
+      .name = "heads",
+      .summary = "List where the head of a session was before it was moved, the last place first",
+      .details = "The first line is the head itself. `bough switch SESSION -` goes back to the place after it.",
+      .examples =
+          "  bough heads @last\n"
+          "  bough switch SESSION -           go back to where the head was before",
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
+  };
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,39 @@
+// Colors for code: a small tokenizer for the commonest languages. What it does not know stays as it is.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "cli/views/spans.h"
+
+namespace bough::cli {
+
+/// Colors the lines of one block of code, in their order.
+class Highlighter {
+ public:
+  /// A language by the name that a fence gives it, as "cpp", "python" or "sh".
+  explicit Highlighter(std::string_view language);
+
+  std::vector<Span> line(std::string_view text);
+
+  struct Language;
+
+ private:
+  void step(std::string_view text);
+  bool comment(std::string_view rest);
+  bool string(std::string_view rest);
+  void word(std::string_view rest);
+  void put(std::string_view text, unsigned style);
+
+  const Language* language_ = nullptr;
+  std::unordered_set<std::string_view> keywords_;
+  std::string_view until_;  // what ends the comment or string that goes on over lines
+  unsigned untilStyle_ = kPlain;
+  std::size_t at_ = 0;
+  char before_ = ' ';
+  std::vector<Span> spans_;
+};
+
+}  // namespace bough::cli

@@ -1,0 +1,196 @@
+#include "cli/views/markdown_blocks.h"
+
+#include <algorithm>
+
+namespace bough::cli {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+// Columns of the blanks that a line begins with.
+std::size_t indentOf(std::string_view line) {
+  std::size_t columns = 0;
+  for (const char c : line) {
+    if (c == ' ') {
+      ++columns;
+    } else if (c == '\t') {
+      columns += 4 - columns % 4;
+    } else {
+      break;
+    }
+  }
+  return columns;
+}
+
+std::vector<std::string_view> cellsOf(std::string_view line) {
+  line = trimmed(line);
+  if (line.starts_with('|')) line.remove_prefix(1);
+  if (line.ends_with('|') && !line.ends_with("\\|")) line.remove_suffix(1);
+  std::vector<std::string_view> cells;
+  std::size_t begin = 0;
+  bool code = false;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    if (i < line.size() && line[i] == '`') code = !code;
+    if (i < line.size() && (line[i] != '|' || code || (i > 0 && line[i - 1] == '\\'))) continue;
+    cells.push_back(trimmed(line.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+  return cells;
+}
+
+// The line under the head of a table: |:---|---:|
+bool readAligns(std::string_view line, std::vector<MarkdownBlock::Align>& aligns) {
+  if (line.find('-') == std::string_view::npos || line.find_first_not_of(" \t\r|:-") != std::string_view::npos)
+    return false;
+  for (const std::string_view cell : cellsOf(line)) {
+    if (cell.find('-') == std::string_view::npos) return false;
+    const bool left = cell.starts_with(':');
+    const bool right = cell.ends_with(':');
+    aligns.push_back(right ? (left ? MarkdownBlock::Align::Center : MarkdownBlock::Align::Right)
+                           : MarkdownBlock::Align::Left);
+  }
+  return true;
+}
+
+class BlockReader {
+ public:
+  explicit BlockReader(std::string_view text) : rest_(text) {}
+
+  std::vector<MarkdownBlock> read() {
+    while (!rest_.empty()) {
+      const std::string_view line = take();
+      const std::string_view said = trimmed(line);
+      if (said.empty()) {
+        blocks_.push_back({.kind = MarkdownBlock::Kind::Blank});
+      } else if (!fence(line, said) && !heading(said) && !rule(said) && !quote(said) && !item(line, said) &&
+                 !table(line, said)) {
+        const bool code = indentOf(line) >= 4 && !inList_;
+        blocks_.push_back({.kind = MarkdownBlock::Kind::Line, .indent = indentOf(line)});
+        blocks_.back().spans = code ? std::vector<Span>{{std::string(said)}} : parseInline(said);
+        if (indentOf(line) == 0) inList_ = false;
+      }
+    }
+    return std::move(blocks_);
+  }
+
+ private:
+  std::string_view take() {
+    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+    const std::string_view line = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    return line;
+  }
+
+  [[nodiscard]] std::string_view peek() const { return rest_.substr(0, rest_.find('\n')); }
+
+  bool fence(std::string_view line, std::string_view said) {
+    if (!said.starts_with("```") && !said.starts_with("~~~")) return false;
+    const std::size_t size = std::min(said.find_first_not_of(said.front()), said.size());
+    const std::string_view name = trimmed(said.substr(size));
+    if (said.front() == '`' && name.find('`') != std::string_view::npos) return false;
+    MarkdownBlock code{.kind = MarkdownBlock::Kind::Code, .indent = indentOf(line)};
+    code.language = std::string(name.substr(0, name.find_first_of(" \t{")));
+    while (!rest_.empty()) {
+      std::string_view inside = take();
+      const std::string_view end = trimmed(inside);
+      if (end.size() >= size && end.find_first_not_of(said.front()) == std::string_view::npos) break;
+      std::size_t blanks = 0;
+      while (blanks < code.indent && blanks < inside.size() && inside[blanks] == ' ') ++blanks;
+      inside.remove_prefix(blanks);
+      if (inside.ends_with('\r')) inside.remove_suffix(1);
+      code.lines.emplace_back(inside);
+    }
+    blocks_.push_back(std::move(code));
+    return true;
+  }
+
+  bool heading(std::string_view said) {
+    const std::size_t level = std::min(said.find_first_not_of('#'), said.size());
+    if (level == 0 || level > 6 || (level < said.size() && said[level] != ' ')) return false;
+    blocks_.push_back(
+        {.kind = MarkdownBlock::Kind::Heading, .level = level, .spans = parseInline(trimmed(said.substr(level)))});
+    inList_ = false;
+    return true;
+  }
+
+  bool rule(std::string_view said) {
+    const char mark = said.front();
+    if (mark != '-' && mark != '*' && mark != '_') return false;
+    const auto marks = std::ranges::count(said, mark);
+    if (marks < 3 || static_cast<std::size_t>(marks + std::ranges::count(said, ' ')) != said.size()) return false;
+    blocks_.push_back({.kind = MarkdownBlock::Kind::Rule});
+    return true;
+  }
+
+  bool quote(std::string_view said) {
+    std::size_t level = 0;
+    while (said.starts_with('>')) {
+      ++level;
+      said = trimmed(said.substr(1));
+    }
+    if (level > 0)
+      blocks_.push_back(
+          {.kind = MarkdownBlock::Kind::Quote, .level = std::min<std::size_t>(level, 8), .spans = parseInline(said)});
+    return level > 0;
+  }
+
+  bool item(std::string_view line, std::string_view said) {
+    std::size_t marks = 1;
+    std::string marker = "•";
+    if (said.front() >= '0' && said.front() <= '9') {
+      while (marks < said.size() && marks < 9 && said[marks] >= '0' && said[marks] <= '9') ++marks;
+      if (marks >= said.size() || (said[marks] != '.' && said[marks] != ')')) return false;
+      marker = std::string(said.substr(0, ++marks));
+    } else if (said.front() != '-' && said.front() != '*' && said.front() != '+') {
+      return false;
+    }
+    if (marks < said.size() && said[marks] != ' ' && said[marks] != '\t') return false;
+    std::string_view text = trimmed(said.substr(marks));
+    if (text.starts_with("[ ] ")) marker = "☐";
+    if (text.starts_with("[x] ") || text.starts_with("[X] ")) marker = "☑";
+    if (marker == "☐" || marker == "☑") text.remove_prefix(4);
+    blocks_.push_back(
+        {.kind = MarkdownBlock::Kind::Item, .indent = indentOf(line), .marker = marker, .spans = parseInline(text)});
+    inList_ = true;
+    return true;
+  }
+
+  bool table(std::string_view line, std::string_view said) {
+    MarkdownBlock table{.kind = MarkdownBlock::Kind::Table, .indent = indentOf(line)};
+    if (said.find('|') == std::string_view::npos || !readAligns(peek(), table.aligns)) return false;
+    const std::vector<std::string_view> head = cellsOf(said);
+    if (head.size() != table.aligns.size()) return false;
+    take();
+    add(table, head);
+    while (!rest_.empty() && peek().find('|') != std::string_view::npos) add(table, cellsOf(take()));
+    blocks_.push_back(std::move(table));
+    return true;
+  }
+
+  // A row has as many cells as the head; what is too much goes into its last one.
+  static void add(MarkdownBlock& table, const std::vector<std::string_view>& cells) {
+    std::vector<MarkdownBlock::Cell> row(table.aligns.size());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      MarkdownBlock::Cell& cell = row[std::min(i, row.size() - 1)];
+      if (i >= row.size()) cell.push_back({" | "});
+      std::ranges::move(parseInline(cells[i]), std::back_inserter(cell));
+    }
+    table.rows.push_back(std::move(row));
+  }
+
+  std::string_view rest_;
+  std::vector<MarkdownBlock> blocks_;
+  bool inList_ = false;  // lines that are indented belong to an item
+};
+
+}  // namespace
+
+std::vector<MarkdownBlock> parseMarkdown(std::string_view text) {
+  return BlockReader(text).read();
+}
+
+}  // namespace bough::cli

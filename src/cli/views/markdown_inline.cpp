@@ -1,0 +1,182 @@
+// Emphasis, code and links of one line. Each mark is looked at a fixed number of times, whatever the text is.
+
+#include <algorithm>
+#include <map>
+
+#include "cli/views/markdown_blocks.h"
+
+namespace bough::cli {
+namespace {
+
+bool isWordCharacter(char character) {
+  return static_cast<unsigned char>(character) >= 0x80 || (character >= '0' && character <= '9') ||
+         ((character | 0x20) >= 'a' && (character | 0x20) <= 'z');
+}
+
+bool isPunctuation(char character) {
+  return static_cast<unsigned char>(character) > ' ' && static_cast<unsigned char>(character) < 0x7F &&
+         !isWordCharacter(character);
+}
+
+std::size_t runLength(std::string_view text, std::size_t at) {
+  std::size_t size = 1;
+  while (at + size < text.size() && text[at + size] == text[at]) ++size;
+  return size;
+}
+
+struct InlinePart {
+  Span span;
+  std::string mark = {};  // of emphasis: "*", "**", "***", "_", "__", "___" or "~~"
+  bool active = false;    // it has a partner
+};
+
+class InlineReader {
+ public:
+  explicit InlineReader(std::string_view text) : text_(text), nextClose_(text.find("](")) {}
+
+  std::vector<Span> read() {
+    while (at_ < text_.size()) step();
+    flush();
+    return spans();
+  }
+
+ private:
+  void step() {
+    const char c = text_[at_];
+    if (c == '\\' && at_ + 1 < text_.size() && isPunctuation(text_[at_ + 1])) {
+      plain_ += text_[at_ + 1];
+      at_ += 2;
+    } else if (c == '`') {
+      code();
+    } else if (c == '*' || c == '_' || c == '~') {
+      mark();
+    } else if ((c == '[' && link(at_)) ||
+               (c == '!' && at_ + 1 < text_.size() && text_[at_ + 1] == '[' && link(at_ + 1)) ||
+               (c == '<' && address())) {
+    } else {
+      plain_ += c;
+      ++at_;
+    }
+  }
+
+  void flush() {
+    if (!plain_.empty()) parts_.push_back({.span = {std::move(plain_)}});
+    plain_.clear();
+  }
+
+  // Code ends with as many backticks as it began with.
+  void code() {
+    const std::size_t size = runLength(text_, at_);
+    if (!ticksRead_) readTicks();
+    auto& places = ticks_[size];
+    const auto end = std::upper_bound(places.begin(), places.end(), at_);
+    if (end == places.end()) {
+      plain_.append(size, '`');
+      at_ += size;
+      return;
+    }
+    flush();
+    std::string_view inside = text_.substr(at_ + size, *end - at_ - size);
+    if (inside.size() > 2 && inside.front() == ' ' && inside.back() == ' ')
+      inside = inside.substr(1, inside.size() - 2);
+    parts_.push_back({.span = {std::string(inside), kCodeSpan}});
+    at_ = *end + size;
+  }
+
+  void readTicks() {
+    ticksRead_ = true;
+    for (std::size_t at = text_.find('`', at_); at != std::string_view::npos;) {
+      const std::size_t size = runLength(text_, at);
+      ticks_[size].push_back(at);
+      at = text_.find('`', at + size);
+    }
+  }
+
+  void mark() {
+    const char c = text_[at_];
+    const std::size_t size = runLength(text_, at_);
+    const char before = at_ == 0 ? ' ' : text_[at_ - 1];
+    const char after = at_ + size < text_.size() ? text_[at_ + size] : ' ';
+    const bool inWord = c == '_' && isWordCharacter(before) && isWordCharacter(after);
+    const std::string_view run = text_.substr(at_, size);
+    at_ += size;
+    if (size > 3 || inWord || (c == '~' && size != 2) || (before == ' ' && after == ' ')) {
+      plain_ += run;
+      return;
+    }
+    flush();
+    const std::string name(run);
+    const auto open = open_.find(name);
+    InlinePart part{.span = {name}, .mark = name};
+    if (before != ' ' && open != open_.end()) {
+      part.active = parts_[open->second].active = true;
+      open_.erase(open);
+    } else if (after != ' ') {
+      open_[name] = parts_.size();
+    }
+    parts_.push_back(std::move(part));
+  }
+
+  // [text](target), at the bracket.
+  bool link(std::size_t bracket) {
+    if (nextClose_ != std::string_view::npos && nextClose_ < bracket) nextClose_ = text_.find("](", bracket);
+    if (nextClose_ == std::string_view::npos || nextClose_ - bracket > kLongestLink) return false;
+    const std::size_t begin = nextClose_ + 2;
+    const std::size_t size = text_.substr(begin, kLongestLink).find_first_of(") ");
+    if (size == std::string_view::npos || text_[begin + size] != ')') return false;
+    const std::size_t end = begin + size;
+    flush();
+    const std::string_view said = text_.substr(bracket + 1, nextClose_ - bracket - 1);
+    parts_.push_back({.span = {std::string(said), kLink, std::string(text_.substr(begin, end - begin))}});
+    at_ = end + 1;
+    return true;
+  }
+
+  // <https://…>
+  bool address() {
+    const std::string_view rest = text_.substr(at_ + 1, kLongestLink);
+    if (!rest.starts_with("http://") && !rest.starts_with("https://") && !rest.starts_with("mailto:")) return false;
+    const std::size_t end = rest.find_first_of("> ");
+    if (end == std::string_view::npos || rest[end] != '>') return false;
+    flush();
+    const std::string target(rest.substr(0, end));
+    parts_.push_back({.span = {target, kLink, target}});
+    at_ += end + 2;
+    return true;
+  }
+
+  [[nodiscard]] std::vector<Span> spans() {
+    std::vector<Span> out;
+    unsigned style = kPlain;
+    for (InlinePart& part : parts_) {
+      if (part.active) {
+        if (part.mark == "~~") style ^= kStrike;
+        if (part.mark.front() != '~' && part.mark.size() != 1) style ^= kBold;
+        if (part.mark.front() != '~' && part.mark.size() != 2) style ^= kItalic;
+        continue;
+      }
+      part.span.style |= style;
+      out.push_back(std::move(part.span));
+    }
+    return out;
+  }
+
+  static constexpr std::size_t kLongestLink = 4000;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string plain_;
+  std::vector<InlinePart> parts_;
+  std::map<std::string, std::size_t> open_;                // marks that wait for a partner
+  std::map<std::size_t, std::vector<std::size_t>> ticks_;  // where runs of so many backticks are
+  bool ticksRead_ = false;
+  std::size_t nextClose_;  // where the next ]( is
+};
+
+}  // namespace
+
+std::vector<Span> parseInline(std::string_view text) {
+  return InlineReader(text).read();
+}
+
+}  // namespace bough::cli

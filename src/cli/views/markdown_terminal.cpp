@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/terminal/terminal.h"
+#include "cli/views/highlight.h"
+#include "cli/views/markdown_blocks.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kLeastColumns = 16;
+constexpr std::size_t kDeepestIndent = 24;
+
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+// Links say where they lead: a terminal may not let anybody follow them.
+std::vector<Span> withTargets(const std::vector<Span>& spans) {
+  std::vector<Span> out;
+  for (const Span& span : spans) {
+    out.push_back(span);
+    if (!span.target.empty() && span.target != span.text) out.push_back({" (" + span.target + ")", kFaint});
+  }
+  return out;
+}
+
+class TerminalMarkdown {
+ public:
+  TerminalMarkdown(std::size_t width, std::size_t indent)
+      : width_(std::max(width, indent + kLeastColumns)), indent_(indent) {}
+
+  void add(const MarkdownBlock& block) {
+    const std::size_t inner = std::min(block.indent, kDeepestIndent);
+    switch (block.kind) {
+      case MarkdownBlock::Kind::Blank: out_ += "\n"; break;
+      case MarkdownBlock::Kind::Line: put(inner, "", "", withTargets(block.spans)); break;
+      case MarkdownBlock::Kind::Heading: heading(block); break;
+      case MarkdownBlock::Kind::Item: item(block, inner); break;
+      case MarkdownBlock::Kind::Quote: {
+        const std::string bars = repeated("│ ", block.level);
+        put(0, bars, bars, withTargets(block.spans));
+        break;
+      }
+      case MarkdownBlock::Kind::Rule:
+        line(styled(Style::Dim, repeated("─", std::min<std::size_t>(width_ - indent_, 40))));
+        break;
+      case MarkdownBlock::Kind::Code: code(block, inner); break;
+      case MarkdownBlock::Kind::Table: table(block); break;
+    }
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  void line(std::string_view text) {
+    out_ += text.empty() ? "\n" : fmt::format("{}{}\n", std::string(indent_, ' '), text);
+  }
+
+  // Text after `first`, and its other lines after `next`, which has the same width.
+  void put(std::size_t inner, std::string_view first, std::string_view next, const std::vector<Span>& spans,
+           bool hard = false) {
+    const std::string blanks(inner, ' ');
+    const std::size_t lead = inner + spansWidth({{std::string(first)}});
+    const std::size_t room = width_ > indent_ + lead + 1 ? width_ - indent_ - lead : 1;
+    bool isFirst = true;
+    for (const std::string& each : wrapSpans(spans, room, room, hard)) {
+      const std::string_view mark = isFirst ? first : next;
+      isFirst = false;
+      line(blanks + (mark.empty() ? "" : styled(Style::Dim, mark)) + each);
+    }
+  }
+
+  void heading(const MarkdownBlock& block) {
+    std::vector<Span> spans = withTargets(block.spans);
+    for (Span& span : spans) span.style |= block.level <= 2 ? kBold | kLink : kBold;
+    put(0, "", "", spans);
+  }
+
+  void item(const MarkdownBlock& block, std::size_t inner) {
+    const std::string first = block.marker + " ";
+    put(inner, first, std::string(spansWidth({{first}}), ' '), withTargets(block.spans));
+  }
+
+  void code(const MarkdownBlock& block, std::size_t inner) {
+    Highlighter highlighter(block.language);
+    for (const std::string& text : block.lines) {
+      std::string blanks;
+      for (const char c : text) blanks += c == '\t' ? "    " : std::string(1, c);
+      put(inner, "│ ", "│ ", highlighter.line(blanks), true);
+    }
+    if (block.lines.empty()) put(inner, "│ ", "│ ", {});
+  }
+
+  void table(const MarkdownBlock& block) {
+    const std::size_t columns = block.aligns.size();
+    const std::size_t room = width_ - indent_;
+    if (columns * 8 > room) {
+      listRows(block);
+      return;
+    }
+    const std::vector<std::size_t> widths = columnWidths(block, room - 3 * (columns - 1));
+    for (std::size_t r = 0; r < block.rows.size(); ++r) {
+      tableRow(block, block.rows[r], widths, r == 0);
+      if (r > 0) continue;
+      std::string rule;
+      for (std::size_t c = 0; c < columns; ++c) rule += (c == 0 ? "" : "─┼─") + repeated("─", widths[c]);
+      line(styled(Style::Dim, rule));
+    }
+  }
+
+  static std::vector<std::size_t> columnWidths(const MarkdownBlock& block, std::size_t room) {
+    std::vector<std::size_t> widths(block.aligns.size(), 1);
+    for (const auto& row : block.rows) {
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        widths[c] = std::max(widths[c], std::min(spansWidth(withTargets(row[c])), room));
+      }
+    }
+    std::size_t sum = 0;
+    for (const std::size_t width : widths) sum += width;
+    for (; sum > room; --sum) --*std::ranges::max_element(widths);
+    return widths;
+  }
+
+  void tableRow(const MarkdownBlock& block, const std::vector<MarkdownBlock::Cell>& row,
+                const std::vector<std::size_t>& widths, bool head) {
+    std::vector<std::vector<std::pair<std::string, std::size_t>>> cells;  // lines and their columns
+    std::size_t height = 1;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      std::vector<Span> spans = withTargets(row[c]);
+      for (Span& span : spans) span.style |= head ? kBold : kPlain;
+      auto& lines = cells.emplace_back();
+      for (std::string& each : wrapSpans(spans, widths[c], widths[c])) {
+        const std::size_t columns = paintedWidth(each);
+        lines.emplace_back(std::move(each), columns);
+      }
+      height = std::max(height, lines.size());
+    }
+    for (std::size_t r = 0; r < height; ++r) {
+      std::string text;
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        const auto& [said, columns] = r < cells[c].size() ? cells[c][r] : kNoLine;
+        const std::size_t free = widths[c] - std::min(widths[c], columns);
+        const std::size_t left = block.aligns[c] == MarkdownBlock::Align::Right    ? free
+                                 : block.aligns[c] == MarkdownBlock::Align::Center ? free / 2
+                                                                                   : 0;
+        if (c > 0) text += styled(Style::Dim, " │ ");
+        text += std::string(left, ' ') + said + std::string(free - left, ' ');
+      }
+      line(text);
+    }
+  }
+
+  // Columns of a line that may hold colors.
+  static std::size_t paintedWidth(std::string_view text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\x1b') {
+        i = std::min(text.find('m', i), text.size());
+      } else {
+        plain += text[i];
+      }
+    }
+    return spansWidth({{plain}});
+  }
+
+  // A table with too many columns for the terminal: each row as lines of "head: cell".
+  void listRows(const MarkdownBlock& block) {
+    for (std::size_t r = 1; r < block.rows.size(); ++r) {
+      for (std::size_t c = 0; c < block.rows[r].size(); ++c) {
+        std::vector<Span> spans = block.rows.front()[c];
+        for (Span& span : spans) span.style |= kBold;
+        spans.push_back({": "});
+        std::ranges::move(withTargets(block.rows[r][c]), std::back_inserter(spans));
+        put(0, c == 0 ? "• " : "  ", "  ", spans);
+      }
+    }
+  }
+
+  static inline const std::pair<std::string, std::size_t> kNoLine = {};
+
+  std::string out_;
+  const std::size_t width_;
+  const std::size_t indent_;
+};
+
+}  // namespace
+
+std::string markdownForTerminal(std::string_view text, std::size_t width, std::size_t indent) {
+  TerminalMarkdown made(width, indent);
+  for (const MarkdownBlock& block : parseMarkdown(text)) made.add(block);
+  return made.take();
+}
+
+}  // namespace bough::cli
