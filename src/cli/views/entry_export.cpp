@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "cli/names/when.h"
 #include "cli/views/entry_view.h"
-#include "cli/views/markdown_blocks.h"
+#include "cli/views/markdown/blocks.h"
 
 namespace bough::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/names/when.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
-#include "cli/views/markdown_blocks.h"
+#include "cli/views/markdown/blocks.h"
 
 namespace bough::cli {
 namespace {

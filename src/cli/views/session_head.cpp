@@ -8,7 +8,7 @@
 #include "cli/names/catalog_view.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/markdown_blocks.h"
+#include "cli/views/markdown/blocks.h"
 #include "cli/views/price_file.h"
 
 namespace bough::cli {

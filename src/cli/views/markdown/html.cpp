@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cli/views/highlight.h"
-#include "cli/views/markdown_blocks.h"
+#include "cli/views/markdown/blocks.h"
+#include "cli/views/markdown/highlight.h"
 
 namespace bough::cli {
 namespace {

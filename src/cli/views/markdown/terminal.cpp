@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cli/terminal/terminal.h"
-#include "cli/views/highlight.h"
-#include "cli/views/markdown_blocks.h"
+#include "cli/views/markdown/blocks.h"
+#include "cli/views/markdown/highlight.h"
 
 namespace bough::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/views/spans.h"
+#include "cli/views/markdown/spans.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/views/spans.h"
+#include "cli/views/markdown/spans.h"
 
 namespace bough::cli {
 

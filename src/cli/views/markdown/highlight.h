@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cli/views/spans.h"
+#include "cli/views/markdown/spans.h"
 
 namespace bough::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/views/highlight.h"
+#include "cli/views/markdown/highlight.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "cli/views/markdown_blocks.h"
+#include "cli/views/markdown/blocks.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/views/markdown_blocks.h"
+#include "cli/views/markdown/blocks.h"
 
 namespace bough::cli {
 namespace {
