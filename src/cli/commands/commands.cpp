@@ -19,7 +19,8 @@ std::vector<CommandGroup> commandGroups() {
        .commands = {redactCommand(), eraseCommand(), rmCommand(), trashCommand(), pruneCommand(), archiveCommand(),
                     doctorCommand(), verifyCommand(), repairCommand(), tornCommand(), migrateCommand(),
                     reindexCommand(), copyCommand(), syncCommand(), storeCommand()}},
-      {.title = "bough", .commands = {mcpCommand(), completionCommand(), helpCommand(), versionCommand()}},
+      {.title = "bough",
+       .commands = {mcpCommand(), completionCommand(), helpCommand(), schemaCommand(), versionCommand()}},
   };
 }
 

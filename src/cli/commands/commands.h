@@ -54,6 +54,7 @@ Command mcpCommand();
 Command completionCommand();
 Command helpCommand();
 Command versionCommand();
+Command schemaCommand();
 
 /// All commands, in the groups and the order of the help.
 std::vector<CommandGroup> commandGroups();

@@ -1,0 +1,198 @@
+#include "cli/definition/json_shapes.h"
+
+#include <array>
+
+namespace bough::cli {
+namespace {
+
+constexpr auto kParts = std::to_array<JsonShape>({
+    {"Entry",
+     "{schema: 2, entryId: text, parentId: text | null, type: text, timestamp: text, role: text, redacted: bool, "
+     "parts: Part[]}",
+     "An entry as people read it. `role` is user, assistant, system or tool; of entries that are not messages, their "
+     "type."},
+    {"Part", "{kind: text, name: text | null, text: text, isError: bool}",
+     "`name` is the tool of a call or a result, `text` its arguments or what it returned."},
+    {"Session",
+     "{sessionId: text, key: text | null, agent: text | null, cwd: text | null, title: text | null, titleSource: text, "
+     "created: text, "
+     "lastActive: text, durationMs: count, messages: {user: count, assistant: count, tool: count, system: count}, "
+     "toolCalls: count, "
+     "toolFailures: count, inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, "
+     "reasoningTokens: count, totalTokens: count, costUsd: number | null, costKnown: bool, models: Model[], entries: "
+     "count, "
+     "branches: count, bytes: count, state: text, pinned: bool, timeToLiveMs: count | null, problem: text | null, "
+     "origin: Place | null}",
+     "`state` is live, archived, unfinished or damaged. `origin` is what a fork continues."},
+    {"RecentSession",
+     "{sessionId: text, title: text | null, key: text | null, lastActive: text, entries: count, bytes: count, state: "
+     "text}",
+     ""},
+    {"Place", "{sessionId: text, entryId: text}", ""},
+    {"Model",
+     "{model: text, messages: count, inputTokens: count, outputTokens: count, cacheReadTokens: count, "
+     "cacheWriteTokens: count, "
+     "reasoningTokens: count, totalTokens: count, costUsd: number | null}",
+     "What was used of one model. `costUsd` is null when its price is unknown."},
+    {"UsageRow",
+     "{name: text, title: text | null, messages: count, inputTokens: count, outputTokens: count, cacheReadTokens: "
+     "count, "
+     "cacheWriteTokens: count, reasoningTokens: count, totalTokens: count, costUsd: number, costKnown: bool, models: "
+     "Model[]}",
+     ""},
+    {"Hit",
+     "{sessionId: text, title: text | null, entryId: text | null, role: text, timestamp: text, score: number, excerpt: "
+     "{text: text, "
+     "found: bool}[]}",
+     "`entryId` is null when the title was found; then `role` is title."},
+    {"Report",
+     "{compatible: bool, warnings: any[], lossyFields: any[], lossyCounts: any, messages: count, lossyMessages: count, "
+     "restored: count, "
+     "signatures: any[], findings: any[], findingsDropped: count}",
+     "What a conversion between providers loses (docs/messages.md)."},
+    {"BranchEnd", "{sessionId: text, entryId: text, entries: Entry[]}", ""},
+    {"Command",
+     "{name: text, summary: text, usage: text, details: text, examples: text, options: {name: text, syntax: text, "
+     "help: text, required: "
+     "bool}[]}",
+     ""},
+});
+
+constexpr auto kCommands = std::to_array<JsonShape>({
+    {"bough", "{schema: 2, store: text, sessionCount: count, sessions: RecentSession[], attention: RecentSession[]}",
+     "`bough` alone."},
+    {"error", "{error: {code: text, message: text, hint: text, retryable: bool, actualTail?: text}}",
+     "What every command prints on stderr when it fails."},
+    {"append",
+     "{schema: 1, sessionId: text, lastAppendedEntryId: text, appendedCount: count, duplicateCount: count, tornBytes: "
+     "count, "
+     "problemCount: count}",
+     ""},
+    {"archive", "{schema: 1, sessionId: text, bytesBefore: count, bytesAfter: count}", "A line for each session."},
+    {"branches",
+     "{schema: 2, sessionId: text, branches: {leafId: text, firstOwnId: text, length: count, ownLength: count, "
+     "timestamp: text, role: "
+     "text | null, lastMessage: text | null, names: text[], isHead: bool, isOrphan: bool}[]}",
+     ""},
+    {"cat", "{id: text, parentId: text | null, type: text, timestamp: text, payload: any}",
+     "The log as it is stored (docs/format.md), a line for each entry."},
+    {"chat", "{schema: 1, event: text, sessionId?: text, entryId?: text, text?: text}",
+     "A line for each event of a turn (docs/agent.md)."},
+    {"compat", "{schema: 1, sessionId: text, to: text, report: Report}", ""},
+    {"completion", "{schema: 1, shell?: text, script?: text, candidates?: text[]}",
+     "The script, or what can follow the words."},
+    {"context",
+     "{schema: 1, sessionId: text, headId: text, dialect: text, tokens: count, countedTokens: count, turnsLeftOut: "
+     "count, "
+     "messagesLeftOut: count, firstEntryId: text, summaryEntryId: text, request: any, report: Report}",
+     "`request` is in the form of the provider."},
+    {"copy", "{schema: 1, sessionId: text, present: count, copied: count}", "A line for each session."},
+    {"diff",
+     "{schema: 1, common: {count: count, sameEntries: count, lastEntryId: text | null}, left: BranchEnd, right: "
+     "BranchEnd}",
+     ""},
+    {"doctor", "{schema: 1, findings: {health: text, what: text, advice: text}[]}", ""},
+    {"erase",
+     "{schema: 1, sessionId: text, erased: bool, matches?: {entryId: text, type: text, timestamp: text, bytes: "
+     "count}[], timestamp?: text, "
+     "entries?: {entryId: text, receiptId: text, sha256: text, bytes: count}[]}",
+     "What was erased, or what would be."},
+    {"export",
+     "{schema: 1, sessionId: text, agent: text, agentSessionId: text, file: text, entries: count, verbatim: count, "
+     "sameBytes: bool, "
+     "report: Report}",
+     ""},
+    {"follow", "Entry", "A line for each entry."},
+    {"fork", "{schema: 1, sessionId: text, parentSession: Place}", ""},
+    {"heads",
+     "{schema: 1, sessionId: text, heads: {entryId: text | null, timestamp: text | null, role: text | null, text: "
+     "text}[]}",
+     "The first one is the head itself; its `timestamp` is null."},
+    {"help",
+     "{schema: 1, groups?: {title: text, commands: any[]}[], options?: any[], command?: Command, format?: text, text?: "
+     "text}",
+     "All commands, one of them, or the reference."},
+    {"import",
+     "{schema: 1, sessionId: text, agent: text, file: text, created: bool, appended: count, messages: count, "
+     "recovered: count, "
+     "unreadable: count, rewritten: bool, damage: any[]}",
+     "A line for each file."},
+    {"label", "{schema: 1, sessionId: text, name: text, entryId: text | null}",
+     "`entryId` is null when the label was removed."},
+    {"labels", "{schema: 1, sessionId: text, labels: {name: text, entryId: text, timestamp: text, sessionId: text}[]}",
+     ""},
+    {"ls", "{schema: 2, store: text, sessionCount: count, sessions: Session[]}",
+     "`sessionCount` counts all that match."},
+    {"migrate",
+     "{schema: 1, sessionId: text, fromFormat: count, toFormat: count, entries: count, keptAs: text, problems: any[]}",
+     ""},
+    {"migrate-provider",
+     "{schema: 1, sessionId: text, sourceSessionId: text, sourceEntryId: text, migratedFrom: text, migratedTo: text, "
+     "migratedAt: text, "
+     "nodes: count, verbatim: count, synthetic: count, report: Report}",
+     ""},
+    {"new", "{schema: 1, sessionId: text, format: count}", ""},
+    {"prune",
+     "{schema: 1, applied?: bool, moved?: count, bytes?: count, sessions?: {sessionId: text, title: text, lastActive: "
+     "text, bytes: count, "
+     "expired: text}[]}",
+     "What has expired; other forms of the command confirm what they have set."},
+    {"redact", "{schema: 1, sessionId: text, entryId: text, redactionId: text, by: text, reason: text}", ""},
+    {"reindex", "{schema: 1, sessions: count, entries: count, notes: text[]}", ""},
+    {"rename", "{schema: 1, sessionId: text, title: text}", ""},
+    {"repair",
+     "{schema: 1, sessionId: text, tornBytes: count, damagedLines: count, indexRebuilt: bool, removedFiles: any[], "
+     "otherCopies: any[], "
+     "appendable: bool}",
+     ""},
+    {"replay", "{schema: 1, place: count, sinceStartMs: count, sincePreviousMs: count, failed: bool, entry: Entry}",
+     "A line for each entry."},
+    {"restore", "{schema: 1, sessionId: text, name: text, headId: text}", ""},
+    {"resume",
+     "{schema: 1, agent: text, agentSessionId: text, file: text, cwd: text, command: text, written: bool, report: "
+     "Report}",
+     ""},
+    {"rm", "{schema: 1, sessionId: text, trashId: text, bytes: count}", "A line for each session."},
+    {"schema", "{schema?: 1, commands?: text[]}", "The list of commands; with a command, a JSON Schema."},
+    {"search",
+     "{schema: count, more?: bool, hits?: Hit[], sessions?: {sessionId: text, title: text | null, hitCount: count}[]}",
+     "With `--sessions-with`, `sessions`; else `hits` and `more`."},
+    {"show", "Entry", "A line for each entry."},
+    {"store", "{schema: 1, store: text, versionBefore: count, version: count}", ""},
+    {"switch", "{schema: 1, sessionId: text, headId: text | null}", "`headId` is null before the first entry."},
+    {"sync", "{schema: 1, sessionId: text, toLeft: count, toRight: count, notes: text[]}", "A line for each session."},
+    {"trash",
+     "{schema: 1, sessionId?: text, removed?: count, bytes?: count, trash?: {trashId: text, sessionId: text, title: "
+     "text, removed: text, "
+     "bytes: count}[]}",
+     "The list, the session that was restored, or what was removed for good."},
+    {"tree",
+     "{schema: 2, sessionId: text, headId: text | null, branchCount: count, problemCount: count, entries: {entryId: "
+     "text, parentId: text "
+     "| null, sequence: count, depth: count, timestamp: text, role: text, text: text, failed: bool, labels: text[], "
+     "problem: text | "
+     "null}[]}",
+     "All entries in the order of the log; each names its parent, so nothing is nested."},
+    {"usage",
+     "{schema: count, by?: text, rows?: UsageRow[], total?: UsageRow, unknownModels?: text[], prices?: {model: text, "
+     "input: number, "
+     "output: number, cacheRead: number, cacheWrite: number}[]}",
+     "With `--price-table`, `prices`, in dollars for a million tokens; else the rest."},
+    {"verify",
+     "{schema: 1, sessionId: text, entries: count, bytes: count, problemCount: count, noteCount: count, problems: "
+     "any[]}",
+     "A line for each session."},
+    {"version", "{schema: 1, version: text, format: count}", "`format` is that of new session files."},
+});
+
+}  // namespace
+
+std::span<const JsonShape> commandShapes() {
+  return kCommands;
+}
+
+std::span<const JsonShape> partShapes() {
+  return kParts;
+}
+
+}  // namespace bough::cli

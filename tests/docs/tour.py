@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The tour and the README do what they say: docs.py BOUGH ROOT.
+
+Every command of docs/tour.md is run, and must print what the page shows; its pictures are made again from real output
+and must be the same. Every command of the README's first five minutes is run and must succeed. BOUGH_UPDATE_GOLDEN=1
+rewrites the tour's outputs and pictures."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(ROOT / "scripts"))
+import terminal_svg  # noqa: E402
+
+UPDATE = bool(os.environ.get("BOUGH_UPDATE_GOLDEN"))
+COLUMNS = 80
+# Needs a key and the network.
+UNTRIED = ["./run chat --model anthropic/claude-sonnet-4-5"]
+
+
+def steady(text, folder):
+    """Text without what differs from run to run."""
+    text = text.replace(folder, "/home/you")
+    text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", "01a1e376-fc47-7000-981f-7284cd53f09e", text)
+    text = re.sub(r"(?<![-\w])(?=[0-9a-f]*\d)[0-9a-f]{8}(?![-\w])", "cd53f09e", text)
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d\b", "2026-11-16 09:30", text)
+
+
+def world(folder, bough):
+    os.makedirs(f"{folder}/bin")
+    os.symlink(bough, f"{folder}/bin/bough")
+    pathlib.Path(f"{folder}/run").write_text('#!/bin/sh\nexec bough "$@"\n')
+    os.chmod(f"{folder}/run", 0o755)
+    return {"PATH": f"{folder}/bin:" + os.environ["PATH"], "HOME": folder, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+
+
+def shell(command, folder, environment):
+    """Runs a command; variables that it sets are there for the next one."""
+    kept = f"{folder}/.variables"
+    pathlib.Path(kept).touch()
+    script = f". {kept}\n{command}\ncode=$?\ndeclare -p | grep -E '^declare -- [A-Z]+=' | sed 's/^declare -- //' > {kept}\nexit $code"
+    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    return done.returncode, done.stdout.decode("utf-8", "replace")
+
+
+def tour(bough):
+    page = ROOT / "docs/tour.md"
+    failed, out = [], []
+    lines = iter(page.read_text().splitlines())
+    with tempfile.TemporaryDirectory() as folder:
+        environment = world(folder, bough)
+        for line in lines:
+            drawn = re.fullmatch(r"<!-- picture (\w+): (.*) -->", line)
+            if drawn:
+                command = ["bash", "-c", drawn[2]]
+                text = steady(terminal_svg.captured(command, COLUMNS, environment, folder), folder)
+                svg = terminal_svg.picture(drawn[2], text, COLUMNS)
+                path = ROOT / f"docs/pictures/{drawn[1]}.svg"
+                if UPDATE:
+                    path.parent.mkdir(exist_ok=True)
+                    path.write_text(svg)
+                if not path.exists() or path.read_text() != svg:
+                    failed.append(f"{path} is not what `{drawn[2]}` shows:\n{text}")
+            out.append(line)
+            if line != "```console":
+                continue
+            command = None
+            shown = []
+            for inner in lines:
+                if inner.startswith("$ ") or inner == "```":
+                    out += shown
+                    shown = []
+                    if inner == "```":
+                        out.append(inner)
+                        break
+                    code, text = shell(inner[2:], folder, environment)
+                    if code != 0:
+                        failed.append(f"`{inner[2:]}` ended with {code}:\n{text}")
+                    out.append(inner)
+                    out += steady(text, folder).rstrip("\n").split("\n") if text.strip() else []
+    made = "\n".join(out) + "\n"
+    if UPDATE:
+        page.write_text(made)
+    if page.read_text() != made:
+        import difflib
+        failed.append("\n".join(difflib.unified_diff(page.read_text().splitlines(), made.splitlines(), str(page), "what was printed", lineterm="")))
+    return failed
+
+
+def readme(bough):
+    text = (ROOT / "README.md").read_text()
+    minutes = text[text.index("## The first five minutes"):text.index("## In a program")]
+    failed, tried = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        environment = world(folder, bough)
+        for block in re.findall(r"```sh\n(.*?)```", minutes, re.S):
+            for command in re.sub(r"\\\n", "", block).splitlines():
+                if not command.strip() or command in UNTRIED:
+                    continue
+                code, said = shell(command, folder, environment)
+                tried += 1
+                if code != 0:
+                    failed.append(f"README: `{command}` ended with {code}:\n{said}")
+    return failed + ([] if tried > 15 else ["README: the commands were not found"])
+
+
+def main():
+    bough = str(pathlib.Path(sys.argv[1]).resolve())
+    failed = tour(bough) + readme(bough)
+    print("\n\n".join(failed) or "the tour and the README do what they say")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
