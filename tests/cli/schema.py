@@ -58,6 +58,7 @@ COMMANDS = [
     ["export", "one", "--to", "pi", "-o", "for-pi.jsonl"],
     ["import", "for-pi.jsonl"],
     ["resume", "one", "--in", "pi"],
+    ["keep"],
     ["redact", "one", "r1", "--reason", "private", "--by", "me"],
     ["follow", "one", "--from", "@start", "--idle", "1"],
     ["cat", "one"],

@@ -15,15 +15,16 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "`name` is the tool of a call or a result, `text` its arguments or what it returned."},
     {"Session",
      "{sessionId: text, key: text | null, agent: text | null, cwd: text | null, title: text | null, titleSource: text, "
-     "created: text, "
-     "lastActive: text, durationMs: count, messages: {user: count, assistant: count, tool: count, system: count}, "
-     "toolCalls: count, "
-     "toolFailures: count, inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, "
-     "reasoningTokens: count, totalTokens: count, costUsd: number | null, costKnown: bool, models: Model[], entries: "
-     "count, "
-     "branches: count, bytes: count, state: text, pinned: bool, timeToLiveMs: count | null, problem: text | null, "
-     "origin: Place | null}",
-     "`state` is live, archived, unfinished or damaged. `origin` is what a fork continues."},
+     "created: text, lastActive: text, durationMs: count, messages: {user: count, assistant: count, tool: count, "
+     "system: count}, toolCalls: count, toolFailures: count, tokens: Tokens | null, costUsd: number | null, costKnown: "
+     "bool, models: Model[], entries: count, branches: count, bytes: count, state: text, pinned: bool, timeToLiveMs: "
+     "count | null, problem: text | null, origin: Place | null}",
+     "`state` is live, archived, unfinished or damaged. `origin` is what a fork continues. `tokens` is null when no "
+     "answer said what it used."},
+    {"Tokens",
+     "{inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, reasoningTokens: "
+     "count, totalTokens: count}",
+     ""},
     {"RecentSession",
      "{sessionId: text, title: text | null, key: text | null, lastActive: text, entries: count, bytes: count, state: "
      "text}",
@@ -37,7 +38,8 @@ constexpr auto kParts = std::to_array<JsonShape>({
     {"UsageRow",
      "{name: text, title: text | null, messages: count, inputTokens: count, outputTokens: count, cacheReadTokens: "
      "count, "
-     "cacheWriteTokens: count, reasoningTokens: count, totalTokens: count, costUsd: number, costKnown: bool, models: "
+     "cacheWriteTokens: count, reasoningTokens: count, totalTokens: count, costUsd: number | null, costKnown: bool, "
+     "models: "
      "Model[]}",
      ""},
     {"Hit",
@@ -98,10 +100,9 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "entries?: {entryId: text, receiptId: text, sha256: text, bytes: count}[]}",
      "What was erased, or what would be."},
     {"export",
-     "{schema: 1, sessionId: text, agent: text, agentSessionId: text, file: text, entries: count, verbatim: count, "
-     "sameBytes: bool, "
-     "report: Report}",
-     ""},
+     "{schema: 1, sessionId: text, agent?: text, agentSessionId?: text, format?: text, file?: text, entries?: count, "
+     "verbatim?: count, sameBytes?: bool, files?: any[], report: Report}",
+     "One file, or with all branches `files`."},
     {"follow", "Entry", "A line for each entry."},
     {"fork", "{schema: 1, sessionId: text, parentSession: Place}", ""},
     {"heads",
@@ -117,6 +118,8 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "recovered: count, "
      "unreadable: count, rewritten: bool, damage: any[]}",
      "A line for each file."},
+    {"keep", "{schema: 1, state: text, file: text, command: text}",
+     "The service that imports sessions of other agents, and what it runs."},
     {"label", "{schema: 1, sessionId: text, name: text, entryId: text | null}",
      "`entryId` is null when the label was removed."},
     {"labels", "{schema: 1, sessionId: text, labels: {name: text, entryId: text, timestamp: text, sessionId: text}[]}",
