@@ -52,7 +52,7 @@ COMMANDS = [
     ["usage", "--by", "block"],
     ["usage", "--by", "folder"],
     ["usage", "--price-table"],
-    ["context", "one"],
+    ["context", "one", "--as", "openai-chat"],
     ["compat", "one", "--to", "gemini"],
     ["migrate-provider", "one", "--to", "gemini"],
     ["export", "one", "--to", "pi", "-o", "for-pi.jsonl"],
@@ -154,14 +154,16 @@ def main():
             for answer in answers:
                 if words == ["schema", "ls"]:
                     continue  # that is the schema itself
-                failed += [f"{' '.join(words)[:60]}: {each}" for each in problems(answer, (whole := schema(name)), whole)][:5]
+                whole = schema(name)
+                failed += [f"{' '.join(words)[:60]}: {each}" for each in problems(answer, whole, whole)][:5]
                 checked += 1
         for words in ERRORS:
             code, answers, _ = run(words, "stderr")
             if code == 0 or len(answers) != 1:
                 failed.append(f"{' '.join(words)} must fail with one object")
             for answer in answers:
-                failed += [f"{' '.join(words)}: {each}" for each in problems(answer, (whole := schema("error")), whole)]
+                whole = schema("error")
+                failed += [f"{' '.join(words)}: {each}" for each in problems(answer, whole, whole)]
     # The test itself can fail: a value of a wrong type, and a member that is missing, are noticed.
     whole = schema("switch")
     if not problems({"schema": 1, "sessionId": 5, "headId": None}, whole, whole) or not problems({"schema": 1, "sessionId": "x"}, whole, whole):

@@ -17,8 +17,8 @@ import terminal_svg  # noqa: E402
 
 UPDATE = bool(os.environ.get("BOUGH_UPDATE_GOLDEN"))
 COLUMNS = 80
-# Needs a key and the network.
-UNTRIED = ["./run chat --model anthropic/claude-sonnet-4-5"]
+# Needs a key and the network; needs sessions of other agents.
+UNTRIED = ("./run chat --model anthropic/", "./run show ~/.claude/", "./run resume ID ")
 
 
 def steady(text, folder):
@@ -98,7 +98,7 @@ def readme(bough):
         environment = world(folder, bough)
         for block in re.findall(r"```sh\n(.*?)```", minutes, re.S):
             for command in re.sub(r"\\\n", "", block).splitlines():
-                if not command.strip() or command in UNTRIED:
+                if not command.strip() or command.startswith(UNTRIED):
                     continue
                 code, said = shell(command, folder, environment)
                 tried += 1
