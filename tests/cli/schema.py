@@ -59,6 +59,7 @@ COMMANDS = [
     ["import", "for-pi.jsonl"],
     ["resume", "one", "--in", "pi"],
     ["keep"],
+    ["torn", "one"],
     ["redact", "one", "r1", "--reason", "private", "--by", "me"],
     ["follow", "one", "--from", "@start", "--idle", "1"],
     ["cat", "one"],

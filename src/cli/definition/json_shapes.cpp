@@ -164,6 +164,11 @@ constexpr auto kCommands = std::to_array<JsonShape>({
     {"store", "{schema: 1, store: text, versionBefore: count, version: count}", ""},
     {"switch", "{schema: 1, sessionId: text, headId: text | null}", "`headId` is null before the first entry."},
     {"sync", "{schema: 1, sessionId: text, toLeft: count, toRight: count, notes: text[]}", "A line for each session."},
+    {"torn",
+     "{schema: 1, sessionId: text, file?: text, records?: {offset: count, bytes: count, timestamp: text, "
+     "unreadableBytes: count, entries: any[]}[], appendedCount?: count, storedCount?: count, movedCount?: count, "
+     "keptBytes?: count, droppedBytes?: count}",
+     "What a crash left, or what was done with it."},
     {"trash",
      "{schema: 1, sessionId?: text, removed?: count, bytes?: count, trash?: {trashId: text, sessionId: text, title: "
      "text, removed: text, "
