@@ -11,9 +11,9 @@
 #include <chrono>
 #include <filesystem>
 
+#include "agent/loopback.h"
 #include "agent/providers/http_provider.h"
 #include "bough/agent/loop.h"
-#include "agent/loopback.h"
 #include "conversation.h"
 #include "generate.h"
 #include "harness.h"

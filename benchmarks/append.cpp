@@ -58,10 +58,10 @@ struct OurSession {
   }
 };
 
-// Does two things in turn, operation by operation, the order changing each time, and returns the median of each.
-// `prepare` comes right before each of `ours`, and is not measured: what a caller hands over it has just made.
-std::pair<double, double> alternating(const std::function<void()>& prepare, const std::function<void()>& ours,
-                                      const std::function<void()>& floor) {
+// Does two things in turn, operation by operation, the order changing each time. `prepare` comes right before each of
+// `ours`, and is not measured: what a caller hands over it has just made.
+Row alternating(std::string name, const std::function<void()>& prepare, const std::function<void()>& ours,
+                const std::function<void()>& floor) {
   constexpr int kOperations = 2000;
   std::vector<double> oursTimes;
   std::vector<double> floorTimes;
@@ -71,19 +71,23 @@ std::pair<double, double> alternating(const std::function<void()>& prepare, cons
     oursTimes.push_back(timed(ours));
     if (i % 2 == 0) floorTimes.push_back(timed(floor));
   }
-  return {median(oursTimes), median(floorTimes)};
+  return {.name = std::move(name),
+          .ours = median(oursTimes) * 1e6,
+          .floor = median(floorTimes) * 1e6,
+          .unit = "µs",
+          .meanRatio = mean(oursTimes) / mean(floorTimes)};
 }
 
-std::vector<Row> peers(std::size_t count, const std::function<void()>& rawAppend) {
-  std::vector<Row> rows;
-  for (const Peer& peer : durablePeers(workFolder(), kLineBytes, count)) {
-    const auto [peerTime, floorTime] = alternating([] {}, peer.append, rawAppend);
-    rows.push_back({.name = fmt::format("  the same with {}", peer.name),
-                    .ours = peerTime * 1e6,
-                    .floor = floorTime * 1e6,
-                    .unit = "µs"});
+// Each in a process of its own, so that one that cannot run costs its own row.
+void addPeers(std::size_t count, const std::function<void()>& rawAppend, std::vector<Row>& rows) {
+  for (const PeerMaker& maker : durablePeers()) {
+    std::ranges::move(
+        inChild([&] {
+          const Peer peer = maker(workFolder(), kLineBytes, count);
+          return std::vector{alternating(fmt::format("  the same with {}", peer.name), [] {}, peer.append, rawAppend)};
+        }),
+        std::back_inserter(rows));
   }
-  return rows;
 }
 
 std::vector<Row> batches(const std::string& name, std::size_t count, double bound) {
@@ -94,23 +98,22 @@ std::vector<Row> batches(const std::string& name, std::size_t count, double boun
   const std::string lines(count * kLineBytes, 'x');
   const auto rawAppend = [&] { raw.append(lines); };
   std::vector<Entry> next;
-  const auto [ourTime, rawTime] = alternating([&] { next = batch; }, [&] { ours.append(std::move(next)); }, rawAppend);
-  std::vector<Row> rows{{.name = name, .ours = ourTime * 1e6, .floor = rawTime * 1e6, .unit = "µs", .bound = bound}};
-  std::ranges::move(inChild([&] { return peers(count, rawAppend); }), std::back_inserter(rows));
+  std::vector<Row> rows{alternating(name, [&] { next = batch; }, [&] { ours.append(std::move(next)); }, rawAppend)};
+  rows.back().bound = bound;
+  addPeers(count, rawAppend, rows);
   return rows;
 }
 
-// How often `append` is done in a second by 16 threads together.
-double rate(const std::function<void()>& append) {
-  constexpr int kThreads = 16;
+// How often `append` is done in a second by so many threads together; it is told which thread asks.
+double rate(std::size_t threadCount, const std::function<void(std::size_t)>& append) {
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> done = 0;
   std::vector<std::thread> threads;
   const double seconds = timed([&] {
-    for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&] {
+    for (std::size_t i = 0; i < threadCount; ++i) {
+      threads.emplace_back([&, i] {
         while (!stop) {
-          append();
+          append(i);
           ++done;
         }
       });
@@ -132,8 +135,8 @@ std::vector<Row> threads() {
   std::vector<double> oursRates;
   std::vector<double> rawRates;
   for (int round = 0; round < 5; ++round) {
-    oursRates.push_back(rate([&] { ours.append({entry}); }));
-    rawRates.push_back(rate([&] {
+    oursRates.push_back(rate(16, [&](std::size_t) { ours.append({entry}); }));
+    rawRates.push_back(rate(16, [&](std::size_t) {
       const std::lock_guard lock(mutex);
       raw.append(line);
     }));
@@ -146,6 +149,38 @@ std::vector<Row> threads() {
            .atLeast = true}};
 }
 
+// Many sessions at once: no two share a file, so nothing but the disk may make one wait for another.
+Row manySessions(std::size_t threadCount) {
+  const OurSession ours(fmt::format("append-each-{}", threadCount));
+  std::vector<std::string> sessions;
+  std::vector<std::unique_ptr<RawFile>> files;
+  for (std::size_t i = 0; i < threadCount; ++i) {
+    auto made = ours.store->createSession();
+    require(made.has_value(), "creating a session");
+    sessions.push_back(made->sessionId);
+    files.push_back(std::make_unique<RawFile>(fmt::format("raw-each-{}-{}", threadCount, i)));
+  }
+  const std::string line(kLineBytes, 'x');
+  Generator generator(1);
+  const Entry entry = generator.message(kLineBytes - kEnvelopeBytes);
+  std::vector<double> oursRates;
+  std::vector<double> rawRates;
+  for (int round = 0; round < 7; ++round) {
+    oursRates.push_back(rate(threadCount, [&](std::size_t thread) {
+      require(ours.store->appendSessionEntries(sessions[thread], {entry}).has_value(), "append");
+    }));
+    rawRates.push_back(rate(threadCount, [&](std::size_t thread) { files[thread]->append(line); }));
+  }
+  return {.name = fmt::format("{} threads, each on a session of its own / write+fdatasync on files of their own",
+                              threadCount),
+          .ours = median(oursRates),
+          .floor = median(rawRates),
+          .unit = "appends/s",
+          .bound = 0.9,
+          .atLeast = true,
+          .meanRatio = mean(oursRates) / mean(rawRates)};
+}
+
 }  // namespace
 
 std::vector<Benchmark> appendBenchmarks() {
@@ -153,7 +188,8 @@ std::vector<Benchmark> appendBenchmarks() {
       {.name = "append", .run = [] { return batches("durable append of 500 B / raw write+fdatasync, p50", 1, 1.10); }},
       {.name = "batch",
        .run = [] { return batches("atomic durable batch of 10 / raw write of 10 lines + fdatasync", 10, 1.15); }},
-      {.name = "threads", .run = threads}};
+      {.name = "threads", .run = threads},
+      {.name = "sessions", .run = [] { return std::vector{manySessions(16), manySessions(64)}; }}};
 }
 
 }  // namespace bough::bench

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 namespace bough::bench {
 
@@ -24,6 +25,11 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+double mean(const std::vector<double>& values) {
+  require(!values.empty(), "a mean of nothing");
+  return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
 }
 
 std::vector<double> interleaved(int rounds, const std::vector<std::function<void()>>& variants) {
@@ -67,7 +73,13 @@ std::vector<Row> inChild(const std::function<std::vector<Row>()>& work) {
   if (child == 0) {
     FILE* const out = ::fdopen(ends[1], "w");
     require(out != nullptr, "fdopen");
-    for (const Row& row : work()) fmt::print(out, "{}\t{}\t{}\t{}\n", row.name, row.ours, row.floor, row.unit);
+    try {
+      for (const Row& row : work()) {
+        fmt::print(out, "{}\t{}\t{}\t{}\t{}\n", row.name, row.ours, row.floor, row.meanRatio, row.unit);
+      }
+    } catch (const Failed& failed) {
+      fmt::print(stderr, "bench: skipped: {}\n", failed.what);
+    }
     std::fclose(out);
     ::_exit(0);
   }
@@ -77,14 +89,17 @@ std::vector<Row> inChild(const std::function<std::vector<Row>()>& work) {
   require(in != nullptr, "fdopen");
   char name[256];
   char unit[64];
-  for (Row row; std::fscanf(in, "%255[^\t]\t%lf\t%lf\t%63[^\n]%*c", name, &row.ours, &row.floor, unit) == 4;) {
+  for (Row row; std::fscanf(in, "%255[^\t]\t%lf\t%lf\t%lf\t%63[^\n]%*c", name, &row.ours, &row.floor, &row.meanRatio,
+                            unit) == 5;) {
     row.name = name;
     row.unit = unit;
     rows.push_back(row);
   }
   std::fclose(in);
   int status = 0;
-  require(::waitpid(child, &status, 0) == child && status == 0, "measuring peers");
+  require(::waitpid(child, &status, 0) == child, "waiting for a peer");
+  if (status != 0)
+    fmt::print(stderr, "bench: a peer ended early, with status {}; what it measured before counts\n", status);
   return rows;
 }
 
@@ -122,9 +137,7 @@ void readWhole(const std::string& path) {
 }
 
 void require(bool condition, const std::string& what) {
-  if (condition) return;
-  std::fprintf(stderr, "bench: failed: %s\n", what.c_str());
-  std::exit(1);
+  if (!condition) throw Failed{what};
 }
 
 }  // namespace bough::bench

@@ -17,6 +17,7 @@ struct Row {
   std::string unit;
   std::optional<double> bound;  ///< None for rows that only show a peer.
   bool atLeast = false;         ///< The ratio must reach the bound instead of staying below it.
+  double meanRatio = 0;         ///< Of means, where `ours` and `floor` are medians: pauses show in it. 0: not measured.
 
   [[nodiscard]] double ratio() const { return floor == 0 ? 0 : ours / floor; }
   [[nodiscard]] bool met() const { return !bound || (atLeast ? ratio() >= *bound : ratio() <= *bound); }
@@ -41,6 +42,7 @@ std::vector<Benchmark> sizeBenchmarks();
 double timed(const std::function<void()>& work);
 
 double median(std::vector<double> values);
+double mean(const std::vector<double>& values);
 
 /// Runs each variant once a round, in turn, and returns the median of each in seconds. The first round is not counted.
 std::vector<double> interleaved(int rounds, const std::vector<std::function<void()>>& variants);
@@ -49,7 +51,7 @@ std::vector<double> interleaved(int rounds, const std::vector<std::function<void
 const std::string& workFolder();
 
 /// The rows of `work`, done in a process of its own: the threads and the memory of a peer must not weigh on what comes
-/// behind it. Bounds are not handed over.
+/// after it. Bounds are not handed over. When it fails, stderr says so and there are no rows.
 std::vector<Row> inChild(const std::function<std::vector<Row>()>& work);
 
 /// Runs this program again with these arguments and returns what it prints: its ownPeakMemory.
@@ -61,7 +63,10 @@ double ownPeakMemory();
 /// Reads a file from its beginning to its end, a mebibyte at a time: the floor of all that goes through one.
 void readWhole(const std::string& path);
 
-/// Stops the program with a message when a step of a benchmark failed.
+/// Thrown when a step of a benchmark failed: its rows are left out, the others still run.
+struct Failed {
+  std::string what;
+};
 void require(bool condition, const std::string& what);
 
 }  // namespace bough::bench

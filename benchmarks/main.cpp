@@ -22,8 +22,9 @@ void printRow(const Row& row, bool json) {
     fmt::print("{{\"name\":\"{}\",\"ratio\":{:.3f},\"bound\":{},\"sense\":\"{}\",\"met\":{}}}\n", row.name, row.ratio(),
                *row.bound, row.atLeast ? "at least" : "at most", row.met());
   } else {
-    fmt::print("{:<84} {:>11.1f} {:>11.1f} {:<9} {:>7.2f} {:>10}  {}\n", row.name, row.ours, row.floor, row.unit,
-               row.ratio(), row.bound ? fmt::format("{} {}", row.atLeast ? "≥" : "≤", *row.bound) : "",
+    fmt::print("{:<84} {:>11.1f} {:>11.1f} {:<9} {:>7.2f} {:>7} {:>10}  {}\n", row.name, row.ours, row.floor, row.unit,
+               row.ratio(), row.meanRatio == 0 ? "" : fmt::format("{:.2f}", row.meanRatio),
+               row.bound ? fmt::format("{} {}", row.atLeast ? "≥" : "≤", *row.bound) : "",
                row.bound ? (row.met() ? "met" : "NOT MET") : "");
   }
   std::fflush(stdout);
@@ -33,9 +34,14 @@ void printRow(const Row& row, bool json) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> names(argv + 1, argv + argc);
-  if (names.size() == 4 && names[0] == "--last") return bough::bench::readLastOf(names[1], names[2], names[3]);
-  if (names.size() == 4 && names[0] == "--resume") return bough::bench::resumeAll(names[1], names[2], names[3]);
-  if (names.size() == 2 && names[0] == "--estimate") return bough::bench::estimateFile(names[1]);
+  try {
+    if (names.size() == 4 && names[0] == "--last") return bough::bench::readLastOf(names[1], names[2], names[3]);
+    if (names.size() == 4 && names[0] == "--resume") return bough::bench::resumeAll(names[1], names[2], names[3]);
+    if (names.size() == 2 && names[0] == "--estimate") return bough::bench::estimateFile(names[1]);
+  } catch (const bough::bench::Failed& failed) {
+    fmt::print(stderr, "bench: failed: {}\n", failed.what);
+    return 1;
+  }
   // Freed memory stays with the program, as it does in one that runs for long.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -57,11 +63,16 @@ int main(int argc, char** argv) {
     }
   }
   if (!json) {
-    fmt::print("{:<84} {:>11} {:>11} {:<9} {:>7} {:>10}\n", "work", "ours", "floor", "unit", "ratio", "bound");
+    fmt::print("{:<84} {:>11} {:>11} {:<9} {:>7} {:>7} {:>10}\n", "work", "ours", "floor", "unit", "ratio", "means",
+               "bound");
   }
   for (const Benchmark& benchmark : all) {
     if (!names.empty() && std::ranges::find(names, benchmark.name) == names.end()) continue;
-    for (const Row& row : benchmark.run()) printRow(row, json);
+    try {
+      for (const Row& row : benchmark.run()) printRow(row, json);
+    } catch (const bough::bench::Failed& failed) {
+      fmt::print(stderr, "bench: {} is skipped, because this failed: {}\n", benchmark.name, failed.what);
+    }
   }
   return 0;
 }

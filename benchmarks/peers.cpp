@@ -2,14 +2,13 @@
 
 namespace bough::bench {
 
-std::vector<Peer> durablePeers([[maybe_unused]] const std::string& folder, [[maybe_unused]] std::size_t lineBytes,
-                               [[maybe_unused]] std::size_t linesPerBatch) {
-  std::vector<Peer> peers;
+std::vector<PeerMaker> durablePeers() {
+  std::vector<PeerMaker> peers;
 #ifdef BOUGH_BENCH_SQLITE
-  peers.push_back(sqlitePeer(folder, lineBytes, linesPerBatch));
+  peers.emplace_back(sqlitePeer);
 #endif
 #ifdef BOUGH_BENCH_ROCKSDB
-  peers.push_back(rocksdbPeer(folder, lineBytes, linesPerBatch));
+  peers.emplace_back(rocksdbPeer);
 #endif
   return peers;
 }

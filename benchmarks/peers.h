@@ -18,7 +18,9 @@ Peer sqlitePeer(const std::string& folder, std::size_t lineBytes, std::size_t co
 /// One synced write batch. Its target is bench_rocksdb.
 Peer rocksdbPeer(const std::string& folder, std::size_t lineBytes, std::size_t count);
 
-/// Those of them that were built.
-std::vector<Peer> durablePeers(const std::string& folder, std::size_t lineBytes, std::size_t linesPerBatch);
+using PeerMaker = std::function<Peer(const std::string& folder, std::size_t lineBytes, std::size_t linesPerBatch)>;
+
+/// Those of them that were built. Making one fails when its store cannot be opened.
+std::vector<PeerMaker> durablePeers();
 
 }  // namespace bough::bench
