@@ -27,7 +27,7 @@ Result<OneAnswer> askOnce(const Agent& agent, std::string_view instruction, std:
                                     agent.cancel));
     if (answer.aborted || answer.message.empty()) return fail(ErrorCode::Io, "the answer broke off", "try again");
     BOUGH_TRY(const Message message, normalize(answer.message, agent.provider.dialect()));
-    addUsage(out.usage, message.usage.value_or(Usage{}));
+    out.usage += message.usage.value_or(Usage{});
     for (const Block& block : message.blocks) {
       if (block.kind == BlockKind::Text) out.text += block.text.decode();
     }

@@ -152,7 +152,7 @@ Result<OneAnswer> summarize(const Agent& agent, const std::vector<Piece>& pieces
     while (i < count && about.size() + pieces[i].transcript.size() <= room);
     BOUGH_TRY(OneAnswer part, askOnce(agent, kSummaryPrompt, about));
     out.text = std::move(part.text);
-    addUsage(out.usage, part.usage);
+    out.usage += part.usage;
   }
   return out;
 }

@@ -208,7 +208,7 @@ class Turn {
     if (answer.aborted || answer.message.empty()) return false;
     const auto parts = partsOf(answer, agent_.provider.dialect());
     if (!parts || !parts->text.empty() || !parts->calls.empty() || !isCutOff(endOf(answer, *parts))) return false;
-    addUsage(report_.totals.usage, parts->usage);
+    report_.totals.usage += parts->usage;
     BOUGH_TRY(journal_.append(entry_type::kCustom,
                               requestPayload("used up by reasoning", agent_.provider.name(), parts->usage)));
     agent_.listener.onEvent(
@@ -279,7 +279,7 @@ class Turn {
     auto parts = partsOf(answer, agent_.provider.dialect());
     if (!parts) return giveUp(parts.error());
     beforePrompt_.reset();
-    addUsage(report_.totals.usage, parts->usage);
+    report_.totals.usage += parts->usage;
     report_.text = parts->text;
     report_.totals.stopReason = parts->stopReason;
     std::vector<Entry> batch;

@@ -2,14 +2,6 @@
 
 namespace bough::agent {
 
-void addUsage(Usage& sum, const Usage& usage) {
-  sum.inputTokens += usage.inputTokens;
-  sum.outputTokens += usage.outputTokens;
-  sum.cacheReadTokens += usage.cacheReadTokens;
-  sum.cacheWriteTokens += usage.cacheWriteTokens;
-  sum.reasoningTokens += usage.reasoningTokens;
-}
-
 void writeUsage(json::Writer& writer, const Usage& usage, std::string_view name) {
   writer.key(name).beginObject();
   writer.member("inputTokens", usage.inputTokens).member("outputTokens", usage.outputTokens);

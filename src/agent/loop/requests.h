@@ -14,7 +14,6 @@ namespace bough::agent {
 /// asked for again.
 inline constexpr std::string_view kRequestKind = "request";
 
-void addUsage(Usage& sum, const Usage& usage);
 /// Writes `"usage":{…}`, or another member of that form.
 void writeUsage(json::Writer& writer, const Usage& usage, std::string_view name = "usage");
 /// {"kind":"request","purpose":…,"model":…,"usage":{…}}

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text/utf8.h"
+
 namespace bough::agent {
 namespace {
 
@@ -49,7 +51,7 @@ Result<void> SseParser::finish(const OnEvent& onEvent) {
 }
 
 Result<void> SseParser::takeLine(std::string_view line, const OnEvent& onEvent) {
-  if (std::exchange(first_, false) && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+  if (std::exchange(first_, false) && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   if (line.empty()) {
     dispatch(onEvent);
     return {};

@@ -6,6 +6,9 @@
 
 namespace bough {
 
+/// What some programs put before UTF-8; a reader takes it off.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// As the Unicode standard defines it: no overlong forms, no surrogates, nothing above U+10FFFF.
 bool isUtf8(std::string_view text);
 

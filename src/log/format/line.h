@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/bytes/crc32c.h"
+#include "base/text/utf8.h"
 #include "bough/entry.h"
 
 namespace bough {
@@ -31,8 +32,6 @@ struct Seal {
 
 /// `,"seal":"1000000/1000000 xxxxxxxx"}` and a line end: what must be read before a line to check its seal.
 inline constexpr std::size_t kSealTailBytes = 48;
-
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// A line without what may stand around it in a file that another tool wrote.
 std::string_view bareLine(std::string_view line);

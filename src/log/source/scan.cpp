@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/utf8.h"
+
 #include "bough/entry.h"
 #include "log/source/line_reader.h"
 

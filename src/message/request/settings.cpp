@@ -9,6 +9,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/text/utf8.h"
 #include "message/json/content_hash.h"
 #include "message/model/request_names.h"
 
@@ -130,8 +131,7 @@ std::optional<std::string> valueIn(Dialect target, Form form, std::string_view v
 std::string emptyRequest(const RequestText& requestText) {
   const FilledText text = fillRequest(requestText, {});
   std::string request = text.before + (requestText.stringInput ? "\"\"" : "") + text.after;
-  constexpr std::string_view kBom = "\xEF\xBB\xBF";
-  if (request.starts_with(kBom)) request.erase(0, kBom.size());
+  if (request.starts_with(kByteOrderMark)) request.erase(0, kByteOrderMark.size());
   return json::check(request) ? request : std::string("{}");
 }
 

@@ -16,8 +16,6 @@
 namespace bough::message {
 namespace {
 
-constexpr std::string_view kBom = "\xEF\xBB\xBF";
-
 // What stands before each signed block, for Anthropic, who binds its signatures to it.
 void setPrefixes(const DocumentParts& parts, const json::Tree& tree, std::vector<Original>& originals) {
   if (std::ranges::none_of(originals, isSigned)) return;
@@ -67,9 +65,9 @@ void addDocument(const DocumentParts& parts, Dialect from, const json::Tree& tre
 
 Result<void> readHistory(std::string_view document, Dialect from, const ConvertOptions& options, const WayBack* wayBack,
                          History& history, Reporter& reporter) {
-  const bool marked = document.starts_with(kBom);
+  const bool marked = document.starts_with(kByteOrderMark);
   json::Tree& tree = history.trees.emplace_back();
-  const auto broken = tree.parse(marked ? document.substr(kBom.size()) : document);
+  const auto broken = tree.parse(marked ? document.substr(kByteOrderMark.size()) : document);
   auto parts = splitDocument(tree, from);
   if (!parts) {
     const std::string why = broken ? fmt::format("offset {}: {}", broken->offset, broken->reason)
@@ -79,7 +77,7 @@ Result<void> readHistory(std::string_view document, Dialect from, const ConvertO
   }
   if (marked) {
     RequestText::Part& first = parts->requestText.parts.front();
-    (parts->requestText.bare ? first.keyText : first.text).insert(0, kBom);
+    (parts->requestText.bare ? first.keyText : first.text).insert(0, kByteOrderMark);
   }
   if (broken) {
     if (options.strict) {

@@ -11,6 +11,7 @@
 #include "base/model/ids.h"
 #include "base/system/file_io.h"
 #include "base/text/timestamp.h"
+#include "base/text/utf8.h"
 #include "log/file/archive.h"
 #include "log/file/new_file.h"
 #include "log/source/scan.h"
@@ -102,7 +103,7 @@ class EntryReader {
     const auto got = readFully(*log_.source, offset, line_);
     if (!got) return std::unexpected(readError(log_, got.error(), "read"));
     std::string_view text = line_;
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     if (text.ends_with('\r')) text.remove_suffix(1);
     return serializer_.decode(text);
   }

@@ -19,7 +19,6 @@ namespace bough::transcript {
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
-constexpr std::string_view kBom = "\xEF\xBB\xBF";
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 class OpenFile : public ByteSource {
@@ -222,7 +221,7 @@ void LineRecords::cutLine() {
   const bool whole = end_ < buffer_.size() || line.back() == '\n' || !ended_;
   std::size_t recordBegin = begin_;
   std::size_t at = begin_;
-  if (bufferOffset_ + begin_ == 0 && line.substr(at).starts_with(kBom)) at += kBom.size();
+  if (bufferOffset_ + begin_ == 0 && line.substr(at).starts_with(kByteOrderMark)) at += kByteOrderMark.size();
   std::string_view reason;
   while (true) {
     bool nul = false;
@@ -264,7 +263,7 @@ void LineRecords::cutLine() {
 
 Result<std::vector<Record>> documentRecords(std::string_view document, std::string_view listName) {
   json::Tree tree;
-  const std::size_t bom = document.starts_with(kBom) ? kBom.size() : 0;
+  const std::size_t bom = document.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   const auto broken = tree.parse(document.substr(bom));
   if (tree.empty()) return fail(ErrorCode::Damaged, "the file is not JSON", "");
   const json::Tree::Index list = listName.empty() ? 0 : tree.isObject(0) ? tree.find(0, listName) : json::Tree::kNone;
