@@ -122,6 +122,8 @@ struct WriteTranscriptOptions {
   std::string headId;       ///< The entry the agent shall continue from; empty: the last of the conversation.
   bool clean = false;       ///< Leave out what is not a record, and write records with a wrong id or parent again.
   bool branchOnly = false;  ///< Only the branch of the head, also where the format can hold a tree.
+  /// The project moved: in lines that the agent wrote itself, `facts.cwd` takes the place of this folder.
+  std::string movedFrom = {};
 };
 
 struct WrittenTranscript {

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/facts.h"
@@ -17,6 +18,20 @@ namespace {
 using namespace transcript;
 
 constexpr std::size_t kNone = EntryTree::kNone;
+
+// A line with another folder in place of the old one, or of the beginning of one below it: in its own member `cwd`, or
+// in that of its payload.
+std::string withFolder(std::string line, const std::string& before, const std::string& now) {
+  for (const bool inPayload : {false, true}) {
+    const std::string_view object = inPayload ? json::findMember(line, "payload").value_or("") : std::string_view(line);
+    const auto member = json::findMember(object, "cwd");
+    const auto folder = member ? json::decodeString(*member) : std::nullopt;
+    if (!folder || (*folder != before && !folder->starts_with(before + "/"))) continue;
+    const auto at = static_cast<std::size_t>(member->data() - line.data());
+    line.replace(at, member->size(), json::quoted(now + folder->substr(before.size())));
+  }
+  return line;
+}
 
 class TranscriptWriting {
  public:
@@ -41,6 +56,7 @@ class TranscriptWriting {
     done_.sameBytes = whole_ && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
     if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), text);
     BOUGH_TRY(flush(text));
+    done_.sameBytes = done_.sameBytes && options_.movedFrom.empty();
     for (const std::string& field : writer_->notHeld) addLossy(field);
     return std::move(done_);
   }
@@ -163,7 +179,8 @@ class TranscriptWriting {
       const auto line = inherited_.contains(place) ? std::optional<std::string>("") : lineOf(entry);
       const auto origin = originOf(entry);
       skippedLine_ |= origin->hasLine ? !line.has_value() : origin->sizeBytes > 0;
-      const std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
+      std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
+      if (!options_.movedFrom.empty()) bytes = withFolder(std::move(bytes), options_.movedFrom, options_.facts.cwd);
       writer_->copied(item, bytes);
       text += bytes;
       return;

@@ -272,5 +272,46 @@ TEST(RoundTrips, OfATreeKeepEveryBranchInCodexFiles) {
   EXPECT_EQ(stories[4].find("Plan A or B?"), std::string::npos) << stories[4];
 }
 
+TEST(Moved, AProjectsNewFolderTakesThePlaceOfTheOldOneInTheAgentsOwnLines) {
+  for (const std::string name :
+       {"pi/01-linear.jsonl", "claude-code/blocks.jsonl",
+        "codex/linear/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710001.jsonl"}) {
+    SCOPED_TRACE(name);
+    const ReadFile file = readAll(fixture(name));
+    ASSERT_FALSE(file.report.facts.cwd.empty());
+    WriteTranscriptOptions options{.agent = file.report.facts.agent, .facts = file.report.facts};
+    options.movedFrom = file.report.facts.cwd;
+    options.facts.cwd = "/new \"place\"";
+    TempFolder folder;
+    const std::string moved = folder.path().string() + "/" + fs::path(fixture(name)).filename().string();
+    writeBytes(moved, writeAll(file.entries, options));
+    const ReadFile back = readAll(moved);
+    EXPECT_EQ(back.report.facts.cwd, options.facts.cwd);
+    EXPECT_EQ(back.report.messages, file.report.messages);
+    EXPECT_EQ(back.report.recovered + back.report.unreadable, 0U);
+  }
+}
+
+TEST(OpenClaw, FindsArchivesAlsoPackedOnes) {
+  TempFolder folder;
+  const std::string bytes = readBytes(fixture("pi/01-linear.jsonl"));
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
+  const fs::path sessions = fs::path(folder.path()) / ".openclaw/agents/main/sessions";
+  writeBytes(sessions / "a.jsonl", bytes);
+  writeBytes(sessions / "b.jsonl.deleted.2026-02-01T10-00-00.000Z.zst", packed);
+  writeBytes(sessions / "c.jsonl.reset.2026-02-01T10-00-00.000Z", bytes);
+  writeBytes(sessions / "a.jsonl.lock", "{}");
+  writeBytes(sessions / "sessions.json", "{}");
+  const auto found = findTranscripts(homeAt(folder.path().string()), {"openclaw"});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 3U);
+  for (const FoundTranscript& each : *found) {
+    const ReadFile file = readAll(each.path);
+    EXPECT_EQ(file.report.facts.agent, "openclaw") << each.path;
+    EXPECT_EQ(file.report.messages, readAll(fixture("pi/01-linear.jsonl")).report.messages) << each.path;
+  }
+}
+
 }  // namespace
 }  // namespace bough

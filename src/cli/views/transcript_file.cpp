@@ -39,10 +39,14 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
   MadeTranscript made;
   BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId));
   BOUGH_TRY(made.facts, factsForExport(store, sessionId, wish.agent, entries));
-  BOUGH_TRY(made.facts.cwd, mapFolder(made.facts.cwd, wish.cwdMap));
+  const std::string folder = made.facts.cwd;
+  BOUGH_TRY(made.facts.cwd, mapFolder(folder, wish.cwdMap));
   if (wish.needsFolder && made.facts.cwd.empty()) made.facts.cwd = fs::current_path().string();
-  const WriteTranscriptOptions options{
-      .agent = wish.agent, .facts = made.facts, .headId = wish.at, .branchOnly = wish.branchOnly};
+  const WriteTranscriptOptions options{.agent = wish.agent,
+                                       .facts = made.facts,
+                                       .headId = wish.at,
+                                       .branchOnly = wish.branchOnly,
+                                       .movedFrom = made.facts.cwd == folder ? std::string() : folder};
   BOUGH_TRY(made.written, writeTranscript(entries, options, [&](std::string_view piece) {
               made.bytes += piece;
               return Result<void>();

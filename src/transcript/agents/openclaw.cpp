@@ -1,5 +1,6 @@
 // OpenClaw: pi's transcripts, in a folder with sessions.json, a map from session keys to what OpenClaw knows of each
-// session. Reset and deleted sessions keep their files, with an ending such as `.jsonl.reset.2026-02-01T10-00-00.000Z`.
+// session. Reset and deleted sessions keep their files, with an ending such as `.jsonl.reset.2026-02-01T10-00-00.000Z`;
+// archives may be packed (`.zst`).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,8 +76,8 @@ std::vector<std::string> foldersOf(const TranscriptHome& home) {
 bool isTranscript(std::string_view relative) {
   if (relative.find("/sessions/") == std::string_view::npos || relative.ends_with(".lock")) return false;
   const std::string_view name = relative.substr(relative.rfind('/') + 1);
-  return name.ends_with(".jsonl") || name.find(".jsonl.reset.") != std::string_view::npos ||
-         (name.find(".jsonl.deleted.") != std::string_view::npos && !name.ends_with(".zst"));
+  return name.ends_with(".jsonl") || name.ends_with(".jsonl.zst") ||
+         name.find(".jsonl.reset.") != std::string_view::npos || name.find(".jsonl.deleted.") != std::string_view::npos;
 }
 
 Result<TranscriptPlace> placeOf(const TranscriptHome& home, const TranscriptFacts& facts) {
