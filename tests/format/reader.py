@@ -43,12 +43,13 @@ def read(data):
             keys = [k and k.decode() for k in begin.groups()] if sure and begin else (sure or lost) and whole(line)
             last, repaired, lost = seal[4], None if sure or lost else right, False
         else: seal, sure, keys, repaired, lost = None, False, whole(line), None, True
-        found += [(offset, size, "broken_batch" if seal else "unsealed")] * (bool(keys) * (not sure))
-        found += [(offset, size, "unsealed")] * (bool(keys) * (not begin))
+        doubt = bool(keys) and not sure
+        found += [(offset, size, "unsealed")] * (bool(keys) * ((doubt and not seal) + (not begin)))
         if not keys or not seal or i != len(held) + 1 or held and n != held[0][4]: suspects, held = suspects + held, []
-        (held if keys and i == len(held) + 1 else suspects).append((offset, size, keys, len(full), n))
+        (held if keys and i == len(held) + 1 else suspects).append((offset, size, keys, len(full), n, doubt and seal))
         if not held or i < n: continue
         found += [(s[0], s[1], "broken_batch") if s[2] else (s[0], s[3], "damage") for s in suspects]
+        found += [(h[0], h[1], "broken_batch") for h in held if h[5]]
         counting, suspects, held, counted = counting + [s for s in suspects if s[2]] + held, [], [], at
     return counting, found + [(counted, len(data) - counted, "torn")] * (counted < len(data))
 

@@ -189,7 +189,7 @@ TEST(Scan, ALineThatIsTooLongCostsItselfAlone) {
   const Scanned scan(log.lines[0] + long1 + log.lines[2]);
   EXPECT_EQ(scan.sink.ids, (Ids{"h", "b"}));
   ASSERT_EQ(scan.sink.problems().size(), 2U);
-  EXPECT_EQ(scan.sink.problems()[1].bytes, long1.size());
+  EXPECT_EQ(scan.sink.problems()[0].bytes, long1.size());
 }
 
 TEST(Scan, UnsealedLinesCountWithANote) {

@@ -23,6 +23,7 @@ struct HeldLine {
   std::string text;  // as in ScannedLine
   bool canonical = true;
   bool chained = false;
+  bool unproven = false;  // the seal before it is gone
 
   [[nodiscard]] ScannedLine view() const {
     ScannedLine line{.offset = offset, .length = length, .keys = {}, .chained = chained, .text = text};
@@ -128,8 +129,7 @@ class LogScan {
     auto keys = verdict == Verdict::Unverifiable ? std::nullopt : readCanonicalKeys(text);
     if (!keys) keys = readWhole(text, storage, reason);
     if (!keys) return suspect(line, reason);
-    if (verdict == Verdict::Unverifiable)
-      note(ProblemKind::BrokenBatch, line, "the seal before it is gone, so its own proves nothing");
+    unproven_ = verdict == Verdict::Unverifiable;
     noteOrder(line, *keys);
     place(line, text, *keys, seal);
   }
@@ -187,6 +187,7 @@ class LogScan {
     sealLost_ = true;
     if (!keys) return suspect(line, reason);
     holdAsSuspects();
+    unproven_ = false;
     note(ProblemKind::Unsealed, line, "the line has no seal");
     noteOrder(line, *keys);
     chained_ = false;
@@ -201,7 +202,8 @@ class LogScan {
                   .type = std::string(keys.type),
                   .text = {},
                   .canonical = keys.canonical,
-                  .chained = chained_};
+                  .chained = chained_,
+                  .unproven = unproven_};
     if (keys.parentId) held.parentId = std::string(*keys.parentId);
     if (needsText(keys.type)) held.text = text;
     return held;
@@ -259,6 +261,7 @@ class LogScan {
 
   void commitOne(const LineReader::Line& line, std::string_view text, const LineKeys& keys) {
     settleSuspects();
+    if (unproven_) noteUnproven(line.offset, line.length);
     sink_.onLine({.offset = line.offset,
                   .length = static_cast<std::uint32_t>(line.length),
                   .keys = keys,
@@ -269,7 +272,10 @@ class LogScan {
 
   void commitHeld() {
     settleSuspects();
-    for (const HeldLine& held : held_) sink_.onLine(held.view());
+    for (const HeldLine& held : held_) {
+      if (held.unproven) noteUnproven(held.offset, held.length);
+      sink_.onLine(held.view());
+    }
     held_.clear();
     advanceTo(end_);
   }
@@ -285,6 +291,11 @@ class LogScan {
     sink_.onProblem(kind, line.offset, line.length, message);
   }
 
+  // Told when the line counts: in a torn batch it is a part of what is torn.
+  void noteUnproven(std::uint64_t offset, std::uint64_t length) {
+    sink_.onProblem(ProblemKind::BrokenBatch, offset, length, "the seal before it is gone, so its own proves nothing");
+  }
+
   ByteSource& source_;
   const EntrySerializer& serializer_;
   ScanState& state_;
@@ -292,6 +303,7 @@ class LogScan {
   SealDigits lastSeal_;      // as it stands in the file
   SealDigits repairedSeal_;  // what the damaged line before should have ended in
   bool chained_ = false;     // of the line at hand
+  bool unproven_ = false;    // of the line at hand
   bool sealLost_ = false;    // the line before may have had a seal, but has none any more
   std::vector<HeldLine> held_;
   std::uint32_t heldCount_ = 0;
