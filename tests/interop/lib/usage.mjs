@@ -19,7 +19,7 @@ export async function checkUsage(fixtures, modules, bough, run) {
     const total = JSON.parse(ours.output).total;
     const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens } = JSON.parse(theirs.output).totals;
     const expected = JSON.stringify([inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens]);
-    const actual = JSON.stringify([total.input, total.output, total.cacheRead, total.cacheWrite]);
+    const actual = JSON.stringify([total.inputTokens, total.outputTokens, total.cacheReadTokens, total.cacheWriteTokens]);
     const right = expected === actual && inputTokens > 0;
     console.log(right ? `ok ${name}` : `FAILED ${name}: ccusage says ${expected}, bough ${actual}`);
     failures += right ? 0 : 1;
