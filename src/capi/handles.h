@@ -1,4 +1,4 @@
-// What stands behind the handles of bough_c.h, and how a call crosses the border: arguments in, results out, every
+// The objects of the handles of bough_c.h, and how a call crosses the border: arguments in, results out, every
 // error and exception turned into a code.
 //
 // A handle is a number in a table, so a closed or foreign handle is found out and nothing is read through it. A call

@@ -37,7 +37,7 @@ bool names(std::string_view part, std::string_view command) {
   return rest.substr(0, rest.find('`')).find(" -") == std::string_view::npos;
 }
 
-// The hint without the parts that name the command: what stands in brackets, or between semicolons.
+// The hint without the parts that name the command: what is in brackets, or between semicolons.
 std::string withoutCommand(std::string hint, std::string_view command) {
   const std::size_t open = hint.find(" (");
   const std::size_t close = hint.find(')', std::min(open, hint.size()));

@@ -2,7 +2,7 @@
 // once.
 //
 // A call's arguments come as one list, in the order of the C function. Texts are strings or buffers, handles numbers.
-// Options stand in the list member by member. What comes out of the C function is the result.
+// Options are in the list, member by member. What comes out of the C function is the result.
 #define NAPI_VERSION 8
 #include <bough/bough_c.h>
 #include <node_api.h>

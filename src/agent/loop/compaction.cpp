@@ -157,7 +157,7 @@ Result<OneAnswer> summarize(const Agent& agent, const std::vector<Piece>& pieces
   return out;
 }
 
-// The user's own words stand before the summary: no model has to remember them.
+// The user's own words come before the summary: no model has to remember them.
 std::string summaryText(const std::vector<Piece>& pieces, std::size_t kept, const std::string& goal,
                         const std::string& summary) {
   std::string out = goal.empty() ? "" : fmt::format("The user's first request: {}\n\n", goal);

@@ -1,4 +1,4 @@
-// Names and passwords that stand in URLs.
+// Names and passwords in URLs.
 #pragma once
 
 #include <string>

@@ -64,7 +64,7 @@ class PlaceRows final : public PickerSource {
     BOUGH_TRY(auto summaries, describeEntries(store_, sessionId_, kGraphemes)(nodes));
     for (std::size_t i = 0; i < all.size() && i < summaries.size(); ++i) {
       all[i].summary = std::move(summaries[i]);
-      // The head is mostly behind the last answer, at an entry that nobody said.
+      // The head is mostly after the last answer, at an entry that nobody said.
       if (all[i].summary.entryId == headId && !isSpoken(all[i].summary) && !rows_.empty()) head_ = rows_.size() - 1;
       if (!isSpoken(all[i].summary)) continue;
       if (all[i].summary.entryId == headId) head_ = rows_.size();

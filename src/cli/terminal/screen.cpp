@@ -174,7 +174,7 @@ Key Screen::next(int idleMs) {
 void Screen::draw(const std::vector<std::string>& lines, std::size_t cursorRow, std::size_t cursorColumn) {
   std::string out = "\033[?25l\033[H";
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    out += "\033[2K" + lines[i] + "\033[0m";  // erased first: behind the last column there is nothing to erase from
+    out += "\033[2K" + lines[i] + "\033[0m";  // erased first: after the last column nothing can be erased
     if (i + 1 < lines.size()) out += "\r\n";
   }
   out += "\033[J\033[" + std::to_string(cursorRow + 1) + ";" + std::to_string(cursorColumn + 1) + "H\033[?25h";
