@@ -17,7 +17,8 @@ enum class ErrorCode : std::uint8_t {
   InvalidArgument,  ///< An id, an option or an entry breaks a rule. Correct it and call again.
   NotFound,         ///< No such store, session, entry or attachment.
   AlreadyExists,    ///< A session of that id exists already.
-  Conflict,         ///< expectedTail is not the tail; Error::actualTail is. Reload, then retry or branch.
+  Conflict,         ///< expectedTail is not the tail (Error::actualTail is), or the turn is over. Reload, then retry or
+                    ///< branch.
   IdConflict,       ///< An entry of that id exists with other content. Use another id.
   HasForks,         ///< Other sessions share this one's history. Detach them first.
   Damaged,          ///< Stored bytes cannot be read as what they should be. See `bough verify`.
@@ -44,6 +45,7 @@ struct Error {
   std::string hint;              ///< The next step; may be empty.
   bool retryable = false;        ///< Whether the same call may succeed later, unchanged.
   std::string actualTail;        ///< With Conflict: the id of the real tail.
+  std::uint64_t latestTurn = 0;  ///< With Conflict: the later turn that has begun; 0 when it is about the tail.
   std::uint64_t batchPlace = 0;  ///< Which entry of a batch it is about, from 1; 0: none of them.
 };
 

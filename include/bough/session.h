@@ -38,6 +38,8 @@ struct AppendOptions {
   /// Conflict unless this is the tail. A batch that was stored before is recognized all the same.
   std::optional<std::string> expectedTail = {};
   std::optional<Durability> durability = {};  ///< The store's when left out.
+  /// The number of a turn, from Session::beginTurn. Conflict when a later turn has begun since.
+  std::optional<std::uint64_t> turn = {};
 };
 
 /// What a new session begins with.
@@ -124,6 +126,11 @@ class Session {
   /// session is not in the present format. NoSpace, ReadOnly, Poisoned: nothing was acknowledged. OutcomeUnknown:
   /// append the same entries with the same ids again.
   [[nodiscard]] Result<AppendResult> append(std::vector<Entry> entries, const AppendOptions& options = {}) const;
+
+  /// Begins a turn and returns its number, which is greater than that of every turn before. From now on appends with
+  /// the number of an earlier turn are refused, whatever process or machine they come from: a writer that was suspended
+  /// or cut off cannot write into a turn that another one has begun. Appends without a number are not concerned.
+  [[nodiscard]] Result<std::uint64_t> beginTurn() const;
 
   /// The entries that the options ask for, with redacted payloads hidden and attachments brought back. NotFound when
   /// LoadOptions::branch names no entry of the session.

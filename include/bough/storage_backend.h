@@ -106,6 +106,7 @@ struct SessionShape {
 struct AppendRequest {
   std::vector<Entry> entries = {};
   std::optional<std::string> expectedTail = {};
+  std::optional<std::uint64_t> turn = {};  ///< Conflict when StoredSession::beginTurn has returned a greater number.
 };
 
 struct AppendResult {
@@ -177,6 +178,8 @@ class StoredSession {
   /// against the session and what it shares: the tail, duplicates, parents, what control entries name. Leaves `request`
   /// as it is, unless it succeeds.
   [[nodiscard]] virtual Result<AppendResult> append(AppendRequest& request) = 0;
+  /// As Session::beginTurn; durable, and serialized with appends. A backend without it returns Unsupported.
+  [[nodiscard]] virtual Result<std::uint64_t> beginTurn();
   /// The entries that a query asks for, with redactions applied and attachments brought back. NotFound when the branch
   /// or the position names an entry that the session does not have.
   [[nodiscard]] virtual Result<LoadResult> load(const LoadQuery& query) = 0;
@@ -275,8 +278,8 @@ class StorageBackend {
   [[nodiscard]] virtual std::string describe() const = 0;
   /// What its entries are written with. Sessions of an older schema are read, and written once they are migrated.
   [[nodiscard]] virtual const EntrySerializer& serializer() const = 0;
-  /// True when a child process of fork(2) may go on with this object. It must then use no lock, file or connection of its
-  /// parent. A store over any other backend returns Unsupported in the child.
+  /// True when a child process of fork(2) may go on with this object. It must then use no lock, file or connection of
+  /// its parent. A store over any other backend returns Unsupported in the child.
   [[nodiscard]] virtual bool isUsableAfterFork() const { return false; }
   /// Fails when the storage cannot be reached, or is of a newer layout; ReadOnly when it can only be read.
   [[nodiscard]] virtual Result<void> probe() = 0;

@@ -64,8 +64,14 @@ Result<AppendResult> Session::append(std::vector<Entry> entries, const AppendOpt
   for (Entry& entry : entries) {
     for (std::string* text : {&entry.payload, &entry.meta, &entry.extra}) trimBlanks(*text);
   }
-  return state_->store->append(state_->stored, {.entries = std::move(entries), .expectedTail = options.expectedTail},
-                               options.durability.value_or(state_->store->options.durability));
+  return state_->store->append(
+      state_->stored, {.entries = std::move(entries), .expectedTail = options.expectedTail, .turn = options.turn},
+      options.durability.value_or(state_->store->options.durability));
+}
+
+Result<std::uint64_t> Session::beginTurn() const {
+  BOUGH_TRY(state_->ready());
+  return state_->stored->beginTurn();
 }
 
 Result<std::vector<Entry>> Session::load(const LoadOptions& options) const {

@@ -231,9 +231,9 @@ Result<AppendResult> SessionStore::Impl::acceptBuffered(StoredSession& session, 
 Result<AppendResult> SessionStore::Impl::append(const std::shared_ptr<StoredSession>& session, AppendRequest request,
                                                 Durability durability) {
   BOUGH_TRY(checkOpen());
-  // Comparing the tail needs the log itself, and an attachment is safe only once an entry names it: such a batch is
-  // written at once, after all that waits.
-  const bool atOnce = durability == Durability::Sync || request.expectedTail;
+  // Comparing the tail or the turn needs the log itself, and an attachment is safe only once an entry names it: such a
+  // batch is written at once, after all that waits.
+  const bool atOnce = durability == Durability::Sync || request.expectedTail || request.turn;
   if (atOnce) {
     BOUGH_TRY(readyToRead(session->sessionId()));
   }

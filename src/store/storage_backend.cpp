@@ -22,6 +22,10 @@ Result<void> StorageBackend::saveSettings(std::string_view /*text*/) {
   return fail(ErrorCode::Unsupported, "this kind of store keeps no settings");
 }
 
+Result<std::uint64_t> StoredSession::beginTurn() {
+  return fail(ErrorCode::Unsupported, "this kind of store does not number turns");
+}
+
 Result<RepairReport> SessionMaintenance::repair(const std::string& sessionId) {
   BOUGH_TRY(verify(sessionId));
   return RepairReport{.sessionId = sessionId};

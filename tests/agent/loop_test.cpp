@@ -127,6 +127,37 @@ TEST_F(LoopTest, OthersWhoAppendInTheMiddleOfATurnStayBeside) {
   }
 }
 
+// As on two machines, where no lock keeps the second chat out.
+TEST_F(LoopTest, TurnEndsAtItsNextAppendOnceAnotherChatHasBegunOne) {
+  class Second final : public Listener {
+   public:
+    explicit Second(std::function<void()> act) : act_(std::move(act)) {}
+    void onEvent(const AgentEvent& event) override {
+      if (event.kind == EventKind::ToolStart) std::exchange(act_, [] {})();
+    }
+    std::optional<bool> allow(const ToolCall&, const std::string&) override { return true; }
+    RecoveryChoice recover(const UnfinishedToolCall&) override { return {}; }
+
+   private:
+    std::function<void()> act_;
+  };
+  const auto turnBesideAnother = [&](OnConflict second) {
+    Second chat([&, second] {
+      options_.onConflict = second;
+      const auto report = runTurn(agent(), here(), "second");
+      ASSERT_TRUE(report.has_value()) << report.error().message;
+    });
+    options_.onConflict = OnConflict::Refuse;
+    return runTurn(agent(chat), here(), "ls");
+  };
+  const auto ended = turnBesideAnother(OnConflict::Refuse);
+  ASSERT_FALSE(ended.has_value());
+  EXPECT_EQ(ended.error().code, ErrorCode::Conflict);
+  EXPECT_GT(ended.error().latestTurn, 0U);
+  EXPECT_EQ(json::findString(entries().back().payload, "kind"), "turn");  // the second chat's end is the last entry
+  EXPECT_TRUE(turnBesideAnother(OnConflict::Branch).has_value());         // which wanted to be beside it
+}
+
 TEST_F(LoopTest, TurnLockKeepsOtherProcessesOut) {
   const auto first = TurnLock::take(folder_ / "store", sessionId_);
   ASSERT_TRUE(first.has_value());

@@ -12,7 +12,8 @@ namespace bough::agent {
 class TurnLock {
  public:
   /// Takes the lock of a session in a store's folder; all sessions share one file there. Busy when another process is
-  /// in the middle of a turn. A store that is no folder has no other processes.
+  /// in the middle of a turn. A store that is not a folder has no such
+  /// lock: there the number of the turn (Session::beginTurn) ends the older of two turns at its next append.
   static Result<TurnLock> take(const std::string& storeFolder, const std::string& sessionId);
 
  private:

@@ -81,6 +81,15 @@ Result<std::string> Journal::begin(std::string_view type, std::string payload, O
   });
 }
 
+Result<void> Journal::beginTurn() {
+  auto session = store_.session(sessionId_);
+  auto turn = session ? session->beginTurn() : std::unexpected(session.error());
+  if (!turn && turn.error().code != ErrorCode::Unsupported) return std::unexpected(turn.error());
+  const std::lock_guard lock(mutex_);
+  if (turn) turn_ = *turn;
+  return {};
+}
+
 Result<std::string> Journal::startTool(const std::string& toolCallId, const std::string& name,
                                        std::optional<std::string> copy) {
   std::string payload;
@@ -100,13 +109,13 @@ Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judg
   const std::lock_guard lock(mutex_);
   entries.front().parentId = parentId_;
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    auto done = store_.appendSessionEntries(sessionId_, entries, {.expectedTail = tailId_});
+    auto done = store_.appendSessionEntries(sessionId_, entries, {.expectedTail = tailId_, .turn = turn_});
     if (done) {
       parentId_ = done->lastAppendedEntryId;
       tailId_ = done->lastAppendedEntryId;
       return done->lastAppendedEntryId;
     }
-    if (done.error().code != ErrorCode::Conflict) return std::unexpected(done.error());
+    if (done.error().code != ErrorCode::Conflict || done.error().latestTurn > 0) return std::unexpected(done.error());
     auto cursor = store_.openCursor(sessionId_, tailId_);
     if (!cursor) return std::unexpected(cursor.error());
     auto others = cursor->next(SIZE_MAX);

@@ -27,6 +27,9 @@ class Journal {
   Result<std::string> append(std::vector<Entry> entries);
   /// The first append of a turn: what others have written since `tailId`, other than labels and titles, is a conflict.
   Result<std::string> begin(std::string_view type, std::string payload, OnConflict onConflict, std::string meta = {});
+  /// From here on, appends are refused once another chat has begun a turn in this session, on whatever machine. To be
+  /// called after begin(): a turn that is refused ends nobody else's.
+  Result<void> beginTurn();
   /// Says that a tool is about to run. Conflict when another process has started or answered that call meanwhile.
   /// With it goes, in one batch, the payload of a copy of the file that the tool is about to change.
   Result<std::string> startTool(const std::string& toolCallId, const std::string& name,
@@ -54,6 +57,7 @@ class Journal {
   mutable std::mutex mutex_;
   std::string parentId_;
   std::string tailId_;
+  std::optional<std::uint64_t> turn_;
 };
 
 /// The end of a branch, root first: as much of it as makes `enough` true, or all of it.

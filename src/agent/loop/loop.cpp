@@ -132,6 +132,7 @@ class Turn {
     json::Writer(meta).beginObject().member("agent", kAgentName).endObject();
     BOUGH_TRY(const std::string stored,
               journal_.begin(entry_type::kMessage, userPayload(message), agent_.options.onConflict, std::move(meta)));
+    BOUGH_TRY(beginTurn());
     beforePrompt_ = report_.end.headId;
     agent_.listener.onEvent({.kind = EventKind::UserMessage, .text = message.text, .entryId = stored});
     return goOn();
@@ -141,6 +142,7 @@ class Turn {
     BOUGH_TRY(const Interruption found, findInterruption(agent_.store, report_.end));
     if (found.kind == Interruption::Kind::None) return std::move(report_);
     if (found.kind == Interruption::Kind::OthersMessage && what == ResumeWhat::Own) return std::move(report_);
+    BOUGH_TRY(beginTurn());
     if (found.kind == Interruption::Kind::Calls) {
       BOUGH_TRY(const std::size_t recovered, recoverCalls(agent_, journal_, found.entryId));
       report_.totals.toolCount += recovered;
@@ -156,6 +158,11 @@ class Turn {
   static std::string newId() {
     static IdGenerator generator(systemEnvironment().clock, systemEnvironment().random);
     return generator.next();
+  }
+
+  // A branch beside another chat's turn is what some ask for: that turn goes on.
+  Result<void> beginTurn() {
+    return agent_.options.onConflict == OnConflict::Branch ? Result<void>() : journal_.beginTurn();
   }
 
   Result<TurnReport> goOn() {

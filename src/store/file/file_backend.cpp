@@ -14,6 +14,7 @@
 #include "store/file/file_maintenance.h"
 #include "store/file/file_trash.h"
 #include "store/file/migration.h"
+#include "store/file/parts/turn_number.h"
 #include "store/file/session_watcher.h"
 #include "store/rules/append_rules.h"
 
@@ -219,6 +220,7 @@ Result<void> FileBackend::removeIf(const std::string& sessionId, const Allowed& 
   for (const std::string& name : {indexName(sessionId), tornName(sessionId), formatZeroName(sessionId)}) {
     (void)folders.sessions->remove(name);
   }
+  removeTurn(*store_->root, sessionId);
   auto removed = removeDurably(*locked.folder, locked.name);
   logs_.forget(sessionId);
   return removed;

@@ -5,6 +5,7 @@
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "store/file/open_logs.h"
+#include "store/file/parts/turn_number.h"
 #include "store/file/rules_work.h"
 #include "store/file/session_watcher.h"
 #include "store/rules/header.h"
@@ -170,6 +171,14 @@ Result<AppendResult> FileSession::append(AppendRequest& request) {
     to.log->append(work, weightOf(request.entries));
     return work.take();
   });
+}
+
+Result<std::uint64_t> FileSession::beginTurn() {
+  BOUGH_TRY(store_.mayWrite(sessionId()));
+  BOUGH_TRY(const auto open, log());
+  TurnWork work(*store_.root, sessionId());
+  open->append(work, 0);
+  return work.take();
 }
 
 Result<void> FileSession::exportLines(const std::function<bool(std::string_view)>& line) {

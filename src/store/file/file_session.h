@@ -25,6 +25,7 @@ class FileSession final : public SharingSession {
   [[nodiscard]] Result<SessionState> state() override;
   [[nodiscard]] Result<Entry> header() override;
   [[nodiscard]] Result<AppendResult> append(AppendRequest& request) override;
+  [[nodiscard]] Result<std::uint64_t> beginTurn() override;
   [[nodiscard]] Result<void> exportLines(const std::function<bool(std::string_view)>& line) override;
   [[nodiscard]] Result<std::unique_ptr<ChangeWatcher>> watch() override;
 

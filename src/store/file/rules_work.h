@@ -10,6 +10,7 @@
 #include "log/session_log.h"
 #include "store/file/file_store.h"
 #include "store/file/parts/change_map.h"
+#include "store/file/parts/turn_number.h"
 #include "store/rules/append_rules.h"
 
 namespace bough {
@@ -22,6 +23,9 @@ class RulesWork final : public AppendWork {
 
   Result<void> prepare(LogView& log, NewLines& lines) override {
     if (log.generation() != generation_) return changedWhileRead("session " + batch_.sessionId);
+    if (batch_.request.turn) {
+      BOUGH_TRY(batch_.turn, readTurn(*store_.root, batch_.sessionId));
+    }
     BOUGH_TRY(result_, prepareBatch(log, batch_, store_.serializer, store_.ids, store_.environment.clock, lines));
     const LogCondition condition = log.condition();
     result_->tornBytes = condition.tornBytes;

@@ -185,13 +185,19 @@ Result<AppendResult> MemorySession::append(AppendRequest& request) {
     BOUGH_TRY(checkFormat(first, sessionId(), kWhere, 0, store_->serializer.schemaVersion()));
     View view(log, store_->serializer);
     NewLines lines;
-    BOUGH_TRY(auto prepared, prepareBatch(view, {.sessionId = sessionId(), .request = request, .shared = shared.get()},
-                                          store_->serializer, store_->ids, store_->environment.clock, lines));
+    BOUGH_TRY(
+        auto prepared,
+        prepareBatch(view, {.sessionId = sessionId(), .request = request, .shared = shared.get(), .turn = log.turn},
+                     store_->serializer, store_->ids, store_->environment.clock, lines));
     log.add(lines);
     return prepared;
   });
   store_->noteChange(sessionId());
   return result;
+}
+
+Result<std::uint64_t> MemorySession::beginTurn() {
+  return with([&](MemoryLog& log) -> Result<std::uint64_t> { return ++log.turn; });
 }
 
 // Without the lock, since `line` may ask for more.

@@ -42,8 +42,8 @@ v AS MATERIALIZED (
                      WHERE w.id <> s.head_id AND NOT EXISTS (SELECT 1 FROM @.entries e WHERE e.session_id = s.session_id
                        AND e.life = s.life AND e.entry_id = w.id AND (w.kinds >> e.kind) & 1 = 1)) THEN 4
       WHEN s.head_seq = -2 AND s.head_id !~ '^[A-Za-z0-9._:-]{1,128}$' THEN 4
-      WHEN $3::text <> s.tail_id THEN 2
       WHEN $4::bigint < s.fence THEN 5
+      WHEN $3::text <> s.tail_id THEN 2
       ELSE 0 END AS status FROM s CROSS JOIN d),
 known AS MATERIALIZED (
   SELECT w.id, coalesce(e.seq, -2) AS seq, coalesce(e.segment, 0) AS segment, coalesce(e.depth, w.depth) AS depth

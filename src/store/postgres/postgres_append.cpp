@@ -21,14 +21,16 @@ SELECT * FROM @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $
                        $22, $23, $24, $25, $26))sql"};
 constexpr Statement kAppendStatement{"append_statement", kAppendSql};
 constexpr Statement kLock{"lock", R"sql(
-SELECT s.tail_id, s.head_id, e.entry_id, e.parent_id, e.body FROM @.sessions s
+SELECT s.tail_id, s.head_id, e.entry_id, e.parent_id, e.body, s.fence FROM @.sessions s
   JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life AND e.seq = 0
   WHERE s.session_id = $1 AND s.trash_id IS NULL FOR NO KEY UPDATE OF s)sql"};
+constexpr Statement kBeginTurn{"begin_turn", R"sql(
+UPDATE @.sessions SET fence = fence + 1 WHERE session_id = $1 AND trash_id IS NULL RETURNING fence)sql"};
 constexpr Statement kNamedEntries{"named_entries", R"sql(
 SELECT e.entry_id, e.parent_id, e.body, l.own, l.depth FROM @.locate($1, $2) l
   JOIN @.entries e ON e.session_id = l.session_id AND e.life = l.life AND e.seq = l.seq)sql"};
 
-enum class Status : std::uint8_t { Stored, Duplicate, OtherTail, NoSession, LookCloser, LeaseOver };
+enum class Status : std::uint8_t { Stored, Duplicate, OtherTail, NoSession, LookCloser, LaterTurn };
 
 // Stands for the session's head, which only the database knows.
 constexpr std::string_view kAssumedHead = "bough:the-head-of-the-session";
@@ -121,12 +123,15 @@ std::vector<std::string> namesIn(const AppendRequest& request) {
   return {names.begin(), names.end()};
 }
 
-Parameters appendParameters(const std::string& sessionId, int format, const std::optional<std::string>& expectedTail,
-                            bool checked, const BatchPlan& plan) {
+// `request`: what it asks of the tail and of the turn; null when that was looked at.
+Parameters appendParameters(const std::string& sessionId, int format, const AppendRequest* request,
+                            const BatchPlan& plan) {
   Parameters parameters;
   parameters.text(sessionId).number(format);
-  expectedTail ? parameters.text(*expectedTail) : parameters.nothing();
-  parameters.number(0).truth(checked);
+  const bool checked = request == nullptr;
+  checked || !request->expectedTail ? parameters.nothing() : parameters.text(*request->expectedTail);
+  checked || !request->turn ? parameters.nothing() : parameters.number(static_cast<std::int64_t>(*request->turn));
+  parameters.truth(checked);
   plan.addEntries(parameters);
   parameters.texts(plan.needs).numbers(plan.needKinds).numbers(plan.needSequences).numbers(plan.needDepths);
   plan.addHead(parameters);
@@ -171,9 +176,9 @@ std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendReques
     if (request.entries[i].timestamp.empty()) noteMadeTime(prepared->plan, i);
   }
   prepared->queued.sessionId = sessionId();
-  prepared->queued.call = database_.call(
-      appendStatement(database_),
-      appendParameters(sessionId(), database_.serializer.schemaVersion(), request.expectedTail, false, prepared->plan));
+  prepared->queued.call =
+      database_.call(appendStatement(database_),
+                     appendParameters(sessionId(), database_.serializer.schemaVersion(), &request, prepared->plan));
   return prepared;
 }
 
@@ -190,12 +195,21 @@ Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& p
       std::swap(result.duplicateCount, result.appendedCount);
       return result;
     case Status::OtherTail: return std::unexpected(tailConflict(sessionId(), *request.expectedTail, rows.text(0, 3)));
+    case Status::LaterTurn:
+      return std::unexpected(
+          turnConflict(sessionId(), *request.turn, static_cast<std::uint64_t>(rows.number(0, 5)), rows.text(0, 3)));
     case Status::NoSession: return std::unexpected(database_.noSession(sessionId()));
     default: return judge(request);
   }
   letGo(database_, prepared.plan);
   changes_.note(sessionId());
   return result;
+}
+
+Result<std::uint64_t> PostgresSession::beginTurn() {
+  BOUGH_TRY(const Rows rows, database_.run(kBeginTurn, byId()));
+  if (rows.empty()) return std::unexpected(database_.noSession(sessionId()));
+  return static_cast<std::uint64_t>(rows.number(0, 0));
 }
 
 Result<AppendResult> PostgresSession::append(AppendRequest& request) {
@@ -244,8 +258,12 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
     NamedEntries named;
     if (auto taken = named.take(database_, session, (*looked)[2]); !taken) return refuse(taken.error());
     NewLines lines;
-    result = prepareBatch(named, {.sessionId = sessionId(), .request = request, .shared = &named}, database_.serializer,
-                          database_.ids, database_.environment.clock, lines);
+    result = prepareBatch(named,
+                          {.sessionId = sessionId(),
+                           .request = request,
+                           .shared = &named,
+                           .turn = static_cast<std::uint64_t>(session.number(0, 5))},
+                          database_.serializer, database_.ids, database_.environment.clock, lines);
     if (!result) return refuse(result.error());
     std::vector<Call> ends;
     if (!lines.empty()) {
@@ -256,8 +274,7 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
         plan.needSequences[i] = BatchPlan::kNamed;
         plan.needDepths[i] = found->depth;
       }
-      ends.push_back(
-          database_.call(appendStatement(database_), appendParameters(sessionId(), format, std::nullopt, true, plan)));
+      ends.push_back(database_.call(appendStatement(database_), appendParameters(sessionId(), format, nullptr, plan)));
       // A repetition must not store under other ids what this attempt may have stored.
       std::size_t next = 0;
       for (Entry& entry : request.entries) {

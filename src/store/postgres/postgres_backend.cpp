@@ -29,8 +29,11 @@ constexpr Statement kCreate{"create", R"sql(
 SELECT * FROM @.create_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
                                $21, $22))sql"};
 constexpr Statement kLockRow{"lock_row", R"sql(
-SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life
+SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life,
+    s.fence
   FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id IS NULL FOR UPDATE)sql"};
+constexpr Statement kKeepTurn{"keep_turn",
+                              "UPDATE @.sessions SET fence = $2 WHERE session_id = $1 AND trash_id IS NULL"};
 constexpr Statement kRemoveEntries{"remove_entries", "DELETE FROM @.entries WHERE session_id = $1 AND life = $2"};
 constexpr Statement kRemoveSession{"remove_session", "DELETE FROM @.sessions WHERE session_id = $1 AND life = $2"};
 constexpr Statement kVersions{"versions", R"sql(
@@ -190,6 +193,9 @@ Result<void> PostgresBackend::rewrite(const std::string& sessionId, const std::v
       calls.push_back(database_->call(*statement, std::move(parameters)));
     }
     calls.push_back(createCall(*database_, sessionId, header, lines));
+    Parameters turn;
+    turn.text(sessionId).number(row.number(0, 9));
+    calls.push_back(database_->call(kKeepTurn, std::move(turn)));
     return calls;
   }));
   hub_.note(sessionId);

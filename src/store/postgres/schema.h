@@ -21,7 +21,7 @@
 namespace bough::postgres {
 
 /// The version that this program reads and writes.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 /// What happened in initSchema.
 struct SchemaReport {

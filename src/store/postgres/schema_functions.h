@@ -7,9 +7,9 @@
 namespace bough::postgres {
 
 // batch_plan.h says what the parameters mean. The answer's status: 0 stored, 1 the whole batch was stored before,
-// 2 the tail is another one, 3 there is no such session, 4 the caller has to look closer (it may be refused), 5 the
-// caller's lease is over. Duplicates are looked for while the session's row is locked: the lock is written to the
-// log of the server, so that also this answer waits for the synchronous standby.
+// 2 the tail is another one, 3 there is no such session, 4 the caller has to look closer (it may be refused), 5 a later
+// turn has begun than p_fence (NULL: no turn). Duplicates are looked for while the session's row is locked: the lock is
+// written to the log of the server, so that also this answer waits for the synchronous standby.
 inline constexpr std::array<std::string_view, 2> kAppendFunctions{
     R"sql(
 CREATE OR REPLACE FUNCTION @.append(
@@ -31,10 +31,6 @@ BEGIN
   SELECT * INTO s FROM @.sessions x WHERE x.session_id = p_session AND x.trash_id IS NULL FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 3, 0, 0, ''::text, ''::text, 0::bigint;
-    RETURN;
-  END IF;
-  IF p_fence < s.fence THEN
-    RETURN QUERY SELECT 5, s.life, s.entry_count, s.tail_id, s.head_id, s.fence;
     RETURN;
   END IF;
   IF NOT p_checked THEN
@@ -69,6 +65,10 @@ BEGIN
     END IF;
     IF found_count > 0 OR need_count > 0 OR (s.head_seq = -2 AND s.head_id !~ '^[A-Za-z0-9._:-]{1,128}$') THEN
       RETURN QUERY SELECT 4, s.life, s.entry_count, s.tail_id, s.head_id, s.fence;
+      RETURN;
+    END IF;
+    IF p_fence < s.fence THEN
+      RETURN QUERY SELECT 5, s.life, s.entry_count, s.tail_id, s.head_id, s.fence;
       RETURN;
     END IF;
     IF p_expected IS NOT NULL AND p_expected <> s.tail_id THEN
@@ -129,12 +129,12 @@ BEGIN
   END IF;
   UPDATE @.sessions x SET entry_count = s.entry_count + n, bytes = s.bytes + p_bytes, tail_id = p_ids[n],
       head_id = h_id, head_seq = h_seq, head_segment = h_segment, head_depth = h_depth, head_fresh = h_fresh,
-      fence = p_fence, version = s.version + 1, changed_at = now()
+      version = s.version + 1, changed_at = now()
     WHERE x.session_id = p_session AND x.life = s.life;
   IF cardinality(array_remove(p_attachments, NULL)) > 0 THEN
     UPDATE @.attachments SET held_until = NULL WHERE sha256 = ANY (p_attachments) AND held_until IS NOT NULL;
   END IF;
-  RETURN QUERY SELECT 0, s.life, s.entry_count + n, p_ids[n], h_id, p_fence;
+  RETURN QUERY SELECT 0, s.life, s.entry_count + n, p_ids[n], h_id, s.fence;
 END $$;
 )sql",
     // A new session with its first batch. A repetition of the same creation is recognized.
@@ -184,7 +184,7 @@ BEGIN
     END IF;
     RETURN;
   END IF;
-  PERFORM @.append(p_session, p_format, NULL, 0, true, p_ids, p_parents, p_places, p_roots, p_steps, p_segments,
+  PERFORM @.append(p_session, p_format, NULL, NULL, true, p_ids, p_parents, p_places, p_roots, p_steps, p_segments,
                    p_joins, p_kinds, p_types, p_targets, p_attachments, p_bodies, ARRAY[]::text[], ARRAY[]::bigint[],
                    ARRAY[]::bigint[], ARRAY[]::bigint[], p_head_place, p_head, p_head_fresh, p_bytes,
                    ARRAY[]::bigint[]);

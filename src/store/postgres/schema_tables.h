@@ -6,7 +6,8 @@
 
 namespace bough::postgres {
 
-inline constexpr std::array<std::string_view, 1> kSchemaSteps{R"sql(
+inline constexpr std::array<std::string_view, 2> kSchemaSteps{
+    R"sql(
 CREATE TABLE @.sessions (
   session_id text COLLATE "C" NOT NULL,
   life integer NOT NULL,
@@ -64,6 +65,8 @@ CREATE TABLE @.settings (
   name text NOT NULL PRIMARY KEY,
   value text NOT NULL
 );
-)sql"};
+)sql",
+    // The function `append` compares the number of a turn.
+    ""};
 
 }  // namespace bough::postgres

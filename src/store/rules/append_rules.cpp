@@ -30,7 +30,11 @@ class BatchRules {
     head_ = log.headId();
     headIsGood_ = isHead(head_);
     now_.clear();
-    if (request_.expectedTail && *request_.expectedTail != log.tailId()) otherTail_ = log.tailId();
+    if (request_.turn && *request_.turn < batch.turn) {
+      refusal_ = turnConflict(sessionId_, *request_.turn, batch.turn, log.tailId());
+    } else if (request_.expectedTail && *request_.expectedTail != log.tailId()) {
+      refusal_ = tailConflict(sessionId_, *request_.expectedTail, log.tailId());
+    }
     std::size_t bytes = 0;
     for (const Entry& entry : request_.entries) bytes += entry.payload.size() + entry.meta.size() + entry.extra.size();
     lines_.reserve(request_.entries.size(), bytes + request_.entries.size() * kEnvelopeBytes);
@@ -54,9 +58,7 @@ class BatchRules {
     const Entry& last = request_.entries.back();
     result.lastAppendedEntryId = last.id.empty() ? lines_.back().id() : std::string_view(last.id);
     // A repeated batch is recognized even though its first delivery moved the tail.
-    if (result.appendedCount > 0 && otherTail_) {
-      return std::unexpected(tailConflict(sessionId_, *request_.expectedTail, *otherTail_));
-    }
+    if (result.appendedCount > 0 && refusal_) return std::unexpected(std::move(*refusal_));
     return result;
   }
 
@@ -220,8 +222,8 @@ class BatchRules {
   std::string& head_ = kept_.head;
   bool headIsGood_ = true;
   std::string& now_ = kept_.now;
-  std::uint64_t nowMs_ = 0;               // 0: not asked for yet
-  std::optional<std::string> otherTail_;  // when it is not the expected one
+  std::uint64_t nowMs_ = 0;       // 0: not asked for yet
+  std::optional<Error> refusal_;  // of what is new: a later turn has begun, or the tail is not the expected one
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ struct SessionBatch {
   const std::string& sessionId;
   AppendRequest& request;
   const SharedEntries* shared = nullptr;  ///< What a fork shares; null when there is nothing else to look into.
+  std::uint64_t turn = 0;                 ///< The last turn that has begun; wanted when the request names one.
 };
 
 /// Checks a batch against the log as it is, and what is to be written before it, which `lines` holds; adds what it

@@ -156,4 +156,14 @@ Error tailConflict(std::string_view sessionId, std::string_view expected, std::s
           .actualTail = std::string(actual)};
 }
 
+Error turnConflict(std::string_view sessionId, std::uint64_t turn, std::uint64_t latest, std::string_view tail) {
+  return {.code = ErrorCode::Conflict,
+          .message = fmt::format("turn {} of session {} is over: turn {} has begun, here or on another machine", turn,
+                                 sessionId, latest),
+          .hint = "load what was appended meanwhile, then begin a turn of your own",
+          .retryable = false,
+          .actualTail = std::string(tail),
+          .latestTurn = latest};
+}
+
 }  // namespace bough

@@ -45,5 +45,7 @@ bool isSamePayload(std::string_view mine, std::string_view theirs);
 
 /// The Conflict that says which tail a session has instead of the expected one.
 Error tailConflict(std::string_view sessionId, std::string_view expected, std::string_view actual);
+/// The Conflict that says that a later turn has begun than the one that the append belongs to.
+Error turnConflict(std::string_view sessionId, std::uint64_t turn, std::uint64_t latest, std::string_view tail);
 
 }  // namespace bough
