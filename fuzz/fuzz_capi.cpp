@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "fuzz/input.h"
 
 namespace {
 
@@ -46,6 +47,74 @@ void finish(int32_t code, const void* handle, bough_text result) {
   BOUGH_CHECK(code != BOUGH_INTERNAL && code != BOUGH_BAD_HANDLE);
 }
 
+// A text that may be absent, or has a size that no memory has.
+bough_text takeText(bough::fuzz::Input& input) {
+  const std::uint8_t kind = input.byte();
+  if (kind % 8 == 0) return {nullptr, 0};
+  if (kind % 8 == 1) return {nullptr, input.number()};
+  const std::string_view text = input.text(kind / 8);
+  return {text.data() == nullptr ? "" : text.data(), kind % 8 == 2 ? SIZE_MAX - kind : text.size()};
+}
+
+// What a member of options may be: small, absurd, or any number.
+std::uint64_t takeNumber(bough::fuzz::Input& input) {
+  const std::uint8_t kind = input.byte();
+  if (kind < 128) return kind % 4;
+  return kind < 160 ? UINT64_MAX - kind % 4 : input.number();
+}
+
+// Options of every size and content: what is not ours is refused, and the session is as usable as before.
+void useOptions(const World& world, bough::fuzz::Input input) {
+  bough_load_options load;
+  bough_load_options_init(&load, sizeof load);
+  load.struct_size = static_cast<std::uint32_t>(takeNumber(input) < 2 ? sizeof load : takeNumber(input));
+  load.from = takeNumber(input);
+  load.limit = takeNumber(input);
+  load.limit_bytes = takeNumber(input);
+  load.last = takeNumber(input);
+  load.branch = takeText(input);
+  load.type = takeText(input);
+  bough_entries* entries = nullptr;
+  if (bough_load(world.session, &load, &entries) == BOUGH_OK) bough_entries_close(entries);
+
+  bough_store_options opened;
+  bough_store_options_init(&opened, sizeof opened);
+  opened.struct_size = static_cast<std::uint32_t>(takeNumber(input) < 2 ? sizeof opened : takeNumber(input));
+  opened.durability = static_cast<std::int32_t>(takeNumber(input));
+  opened.buffered_entries = takeNumber(input);
+  opened.buffered_ms = static_cast<std::int32_t>(takeNumber(input));
+  opened.attachment_bytes = takeNumber(input);
+  opened.lock_timeout_ms = static_cast<std::int32_t>(takeNumber(input));
+  bough_store* store = nullptr;
+  if (bough_store_open(bough_text_of("memory:"), &opened, &store) != BOUGH_OK) return;
+  bough_new_session made;
+  bough_new_session_init(&made, sizeof made);
+  made.id = takeText(input);
+  made.key = takeText(input);
+  made.cwd = takeText(input);
+  made.title = takeText(input);
+  bough_session* session = nullptr;
+  if (bough_session_create(store, &made, &session) == BOUGH_OK) {
+    bough_entry entry{};
+    entry.flags = static_cast<std::uint32_t>(takeNumber(input));
+    for (bough_text* text : {&entry.id, &entry.parent_id, &entry.timestamp, &entry.run_id, &entry.meta, &entry.extra}) {
+      *text = takeText(input);
+    }
+    entry.type = input.byte() % 2 == 0 ? bough_text_of("custom") : takeText(input);
+    entry.payload = input.byte() % 2 == 0 ? bough_text_of("{}") : takeText(input);
+    bough_append_options append;
+    bough_append_options_init(&append, sizeof append);
+    append.durability = static_cast<std::int32_t>(takeNumber(input)) - 1;
+    append.expected_tail = takeText(input);
+    bough_text id{};
+    finish(bough_append(session, &entry, 1, &append, nullptr, &id), session, id);
+    BOUGH_CHECK(bough_load(session, nullptr, &entries) == BOUGH_OK);
+    bough_entries_close(entries);
+    bough_session_close(session);
+  }
+  BOUGH_CHECK(bough_store_close(store) == BOUGH_OK);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -63,12 +132,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (bough_session_open(world.store, view(text), &none) == BOUGH_OK) bough_session_close(none);
   if (bough_label_set(world.session, view(text), view(text)) == BOUGH_OK)
     BOUGH_CHECK(false);  // no entry has such an id
-  // Options of every size: what is not ours is refused.
-  bough_load_options options;
-  bough_load_options_init(&options, sizeof options);
-  if (size >= sizeof options.struct_size) __builtin_memcpy(&options.struct_size, data, sizeof options.struct_size);
-  options.limit = 2;
-  bough_entries* entries = nullptr;
-  if (bough_load(world.session, &options, &entries) == BOUGH_OK) bough_entries_close(entries);
+  finish(bough_erase(world.session, view(text), &result), world.session, result);
+  finish(bough_attachment_remove(world.store, view(text), &result), world.store, result);
+  useOptions(world, bough::fuzz::Input(data, size));
   return 0;
 }

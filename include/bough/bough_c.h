@@ -16,11 +16,12 @@
  * Threads. All calls may come from any thread; calls on one cursor or follower are serialized. A close waits for
  * nothing: calls that are under way on other threads finish first, on their own copy.
  *
- * fork(2). A child may use the handles of its parent; the library opens its files again there. Followers with a
- * callback do not continue in the child.
+ * fork(2). A child may use the handles of its parent; the library opens its files again there. A follower with a
+ * callback does not continue in the child, and a cursor or follower that another thread was using at that moment is
+ * refused there; closing it is allowed.
  *
- * Callbacks run on a thread of the library. They must not throw, and may call everything but bough_follower_close() of
- * their own follower; they return 0 to end it.
+ * Callbacks run on a thread of the library. They may call everything but bough_follower_close() of their own follower.
+ * A callback ends its follower when it returns 0, or when it throws (in C++).
  *
  * Growth. Numbers, structs and functions below never change; new ones get new names. Structs of options carry their
  * size, so a program that was compiled with an older header keeps working. */
@@ -287,7 +288,8 @@ BOUGH_API int32_t bough_diff(bough_session* session, bough_text entry_id, bough_
 /* ---- Messages ---- */
 
 /* What a model gets. `options_json` may be absent; its members: "dialect" ("anthropic", "openai-chat",
- * "openai-responses", "gemini", "bough"), "at", "budgetTokens", "keepPendingCalls", "strict", "systemPrompt", "tools".
+ * "openai-responses", "gemini", "bough"), "at", "budgetTokens", "keepPendingCalls", "strict", "systemPrompt", "tools",
+ * "thinkingAsText".
  * {"dialect","headId","model","system","tools":[...]|null,"messages":[...],"tokens","turnsLeftOut","report":{...}} */
 BOUGH_API int32_t bough_context(bough_session* session, bough_text options_json, bough_text* json);
 /* {"calls":[{"entryId","toolCallId","name","input","started"}]}: tool calls without a result on the head's branch. */
@@ -320,6 +322,11 @@ BOUGH_API int32_t bough_usage(bough_store* store, bough_text query_json, bough_t
 /* Stores bytes once, by content; `sha256` are 64 hex digits. */
 BOUGH_API int32_t bough_attachment_put(bough_store* store, bough_text bytes, bough_text* sha256);
 BOUGH_API int32_t bough_attachment_get(bough_store* store, bough_text sha256, bough_text* bytes);
+/* {"unused":[...]}: attachments that no entry names, and what an interrupted writing left. Reads every session. */
+BOUGH_API int32_t bough_attachment_unused(bough_store* store, bough_text* json);
+/* Removes those of the given ones that are still unused: `request_json` has the form of the result above.
+ * {"removed"} */
+BOUGH_API int32_t bough_attachment_remove(bough_store* store, bough_text request_json, bough_text* json);
 
 /* ---- Upkeep ---- */
 
@@ -331,6 +338,19 @@ BOUGH_API int32_t bough_repair(bough_session* session, bough_text* json);
 BOUGH_API int32_t bough_migrate(bough_session* session, bough_text* json);
 /* Compresses a session; it is read as before. {"bytesBefore","bytesAfter"} */
 BOUGH_API int32_t bough_archive(bough_session* session, bough_text* json);
+/* {"sessionIds":[...]}: the sessions that share this one's history. */
+BOUGH_API int32_t bough_forks(bough_session* session, bough_text* json);
+/* Gives a fork its own copy of what it shares. With `rest` 1, when the session that it continues is lost: what is left
+ * of its history becomes its own. */
+BOUGH_API int32_t bough_detach(bough_session* session, int32_t rest);
+/* What a crash or damage left after the last complete batch and an append or repair set aside.
+ * {"fileBytes","records":[{"offset","bytes","timestamp","entries":[{"entryId","type"}],"unreadableBytes"}]} */
+BOUGH_API int32_t bough_torn(bough_session* session, bough_text* json);
+/* Appends the intact entries among it. {"appendedCount","storedCount","movedCount","keptBytes"} */
+BOUGH_API int32_t bough_torn_put_back(bough_session* session, bough_text* json);
+/* Deletes it, if it is still as large as "fileBytes" said; otherwise BOUGH_CONFLICT. */
+BOUGH_API int32_t bough_torn_drop(bough_session* session, uint64_t file_bytes);
+
 /* Moves a session to the trash. `trash_id` names it there. BOUGH_HAS_FORKS when others share its history. */
 BOUGH_API int32_t bough_trash(bough_store* store, bough_text session_id, bough_text* trash_id);
 /* {"trashed":[{"trashId","sessionId","removedMs","bytes"}]} */
@@ -338,6 +358,12 @@ BOUGH_API int32_t bough_trash_list(bough_store* store, bough_text* json);
 BOUGH_API int32_t bough_trash_restore(bough_store* store, bough_text trash_id);
 /* Removes a session from the trash, forever. */
 BOUGH_API int32_t bough_trash_remove(bough_store* store, bough_text trash_id);
+/* Removes the payloads of entries for good, from every file of the store; the tree stays, and a receipt takes each
+ * payload's place. Members of `request_json`: "entryIds" (a list), "by", "reason". Cannot reach other stores, exports,
+ * backups, and programs that have read the entry.
+ * {"timestamp","entries":[{"entryId","receiptId","sha256","bytes"}],"rewritten":[ids],"removedAttachments",
+ * "keptAttachments":[...],"unreached":[...]}: `unreached` names files that hold it and could not be rewritten. */
+BOUGH_API int32_t bough_erase(bough_session* session, bough_text request_json, bough_text* json);
 
 #ifdef __cplusplus
 }

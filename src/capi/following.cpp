@@ -5,21 +5,29 @@
 namespace bough::capi {
 namespace {
 
+// Runs code of the caller. A callback that throws ends the following, as one that returns 0 does.
+bool call(const auto& theirs) noexcept {
+  try {
+    return theirs();
+  } catch (...) {
+    return false;
+  }
+}
+
 // The entries that come next go to the callback, until it or the follower ends.
-void runCallback(FollowerObject& object, bough_follow_callback callback, void* data) {
+void runCallback(FollowerObject& object, bough_follow_callback callback, void* data) noexcept {
   while (!object.stopped) {
-    auto entries = [&] {
-      const std::lock_guard lock(object.mutex);
-      return object.follower.next(-1);
-    }();
-    if (!entries) {
-      callback(data, nullptr, Failure(std::move(entries.error())).code);
+    bough_entries* handle = nullptr;
+    const std::int32_t code = guarded(nullptr, [&]() -> Outcome {
+      BOUGH_TRY(const auto turn, object.turns.take());
+      BOUGH_TRY(auto entries, object.follower.next(-1));
+      return entries.empty() ? Outcome() : giveEntries(entries, &handle);
+    });
+    if (code != BOUGH_OK) {
+      call([&] { return callback(data, nullptr, code) != 0; });
       return;
     }
-    if (entries->empty()) continue;
-    bough_entries* handle = nullptr;
-    const Outcome given = giveEntries(*entries, &handle);
-    if (!given || callback(data, handle, BOUGH_OK) == 0) return;
+    if (handle != nullptr && !call([&] { return callback(data, handle, BOUGH_OK) != 0; })) return;
   }
 }
 
@@ -32,6 +40,7 @@ FollowerObject::~FollowerObject() {
 
 void FollowerObject::stop() {
   stopped = true;
+  if (cutByFork()) return;
   follower.stop();
 }
 
@@ -59,7 +68,7 @@ int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** ou
   return guarded(cursor, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<CursorObject>(cursor));
     if (out == nullptr) return refuse("there is no place for the result");
-    const std::lock_guard lock(object->mutex);
+    BOUGH_TRY(const auto turn, object->turns.take());
     BOUGH_TRY(const auto entries, object->cursor.next(count));
     return giveEntries(entries, out);
   });
@@ -68,7 +77,7 @@ int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** ou
 int32_t bough_cursor_position(bough_cursor* cursor, bough_text* position) {
   return guarded(cursor, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<CursorObject>(cursor));
-    const std::lock_guard lock(object->mutex);
+    BOUGH_TRY(const auto turn, object->turns.take());
     return give(object->cursor.position(), position);
   });
 }
@@ -91,8 +100,8 @@ int32_t bough_follower_next(bough_follower* follower, int32_t timeout_ms, bough_
     BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
     if (timeout_ms < -1) return refuse("timeout_ms is negative");
     if (out == nullptr) return refuse("there is no place for the result");
-    if (object->thread.joinable()) return refuse("the follower has a callback");
-    const std::lock_guard lock(object->mutex);
+    if (object->hasCallback) return refuse("the follower has a callback");
+    BOUGH_TRY(const auto turn, object->turns.take());
     BOUGH_TRY(const auto entries, object->follower.next(timeout_ms));
     return giveEntries(entries, out);
   });
@@ -101,8 +110,8 @@ int32_t bough_follower_next(bough_follower* follower, int32_t timeout_ms, bough_
 int32_t bough_follower_position(bough_follower* follower, bough_text* position) {
   return guarded(follower, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
-    if (object->thread.joinable()) return refuse("the follower has a callback: the last entry it got is its position");
-    const std::lock_guard lock(object->mutex);
+    if (object->hasCallback) return refuse("the follower has a callback: the last entry it got is its position");
+    BOUGH_TRY(const auto turn, object->turns.take());
     return give(object->follower.position(), position);
   });
 }
@@ -120,13 +129,14 @@ int32_t bough_follower_start(bough_follower* follower, bough_follow_callback cal
   return guarded(follower, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
     if (callback == nullptr) return refuse("there is no callback");
-    const std::lock_guard lock(object->mutex);
-    if (object->thread.joinable()) return refuse("the follower has a callback already");
+    BOUGH_TRY(const auto turn, object->turns.take());
+    if (object->hasCallback) return refuse("the follower has a callback already");
     // The object outlives its thread: close joins it.
     object->thread = std::thread([object = object.get(), callback, data, destroy] {
       runCallback(*object, callback, data);
-      if (destroy != nullptr) destroy(data);
+      call([&] { return destroy == nullptr || (destroy(data), true); });
     });
+    object->hasCallback = true;
     return {};
   });
 }
@@ -137,7 +147,7 @@ void bough_follower_close(bough_follower* follower) {
   object->stop();
   if (object->thread.get_id() == std::this_thread::get_id()) return;  // its own callback: it ends when that returns
   removeObject(follower);
-  object->join();
+  if (!object->cutByFork()) object->join();
 }
 
 }  // extern "C"

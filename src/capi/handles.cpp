@@ -100,6 +100,7 @@ std::shared_ptr<Object> removeObject(const void* handle) {
   if (found == all.objects.end()) return nullptr;
   auto object = std::move(found->second);
   all.objects.erase(found);
+  if (object->cutByFork()) new std::shared_ptr(object);  // kept for good
   return object;
 }
 

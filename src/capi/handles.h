@@ -23,6 +23,8 @@ namespace bough::capi {
 class Object {
  public:
   virtual ~Object() = default;
+  /// Whether fork(2) cut a call that was changing it on another thread: then it is left as it is, and not destroyed.
+  [[nodiscard]] virtual bool cutByFork() const { return false; }
 };
 
 /// Makes a handle. Never the same one twice in a process.

@@ -19,6 +19,7 @@ Given<ContextOptions> readContextOptions(std::string_view text) {
   read.take("strict", options.strict);
   read.take("systemPrompt", options.systemPrompt);
   read.takeRaw("tools", options.tools);
+  read.take("thinkingAsText", options.thinkingAsText);
   BOUGH_TRY(read.outcome());
   BOUGH_TRY(options.dialect, parseDialect(dialect));
   return options;

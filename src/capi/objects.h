@@ -6,8 +6,10 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/system/process_state.h"
 #include "bough/catalog.h"
 #include "bough/store.h"
 #include "capi/handles.h"
@@ -21,18 +23,23 @@ class StoreObject final : public Object {
   /// Runs `use` with the catalog, brought up to date; one caller at a time, as the catalog demands.
   template <typename Use>
   Outcome withCatalog(bool search, Use use) {
-    const std::lock_guard lock(catalogMutex_);
-    if (auto ready = catchUp(search); !ready) return ready;
-    return use(*catalog_);
+    OwnCatalog& own = *catalog_;
+    const std::lock_guard lock(own.mutex);
+    if (auto ready = catchUp(own.catalog, search); !ready) return ready;
+    return use(*own.catalog);
   }
 
   const std::unique_ptr<SessionStore> store;
 
  private:
-  Outcome catchUp(bool search);
+  struct OwnCatalog {
+    std::mutex mutex;
+    std::unique_ptr<Catalog> catalog;
+  };
 
-  std::mutex catalogMutex_;
-  std::unique_ptr<Catalog> catalog_;
+  Outcome catchUp(std::unique_ptr<Catalog>& catalog, bool search) const;
+
+  PerProcess<OwnCatalog> catalog_;
 };
 
 class SessionObject final : public Object {
@@ -67,13 +74,46 @@ class EntriesObject final : public Object {
 
 Outcome giveEntries(const std::vector<Entry>& entries, bough_entries** out);
 
+/// Lets one call at a time use an object, and none once a fork(2) has cut one: in the child the object may be half
+/// changed.
+class Turns {
+ public:
+  class Turn {
+   public:
+    explicit Turn(Turns& turns) : lock_(*turns.mutex_), user_(&turns.user_) { *user_ = forkCount() + 1; }
+    Turn(Turn&& other) noexcept : lock_(std::move(other.lock_)), user_(std::exchange(other.user_, nullptr)) {}
+    Turn& operator=(Turn&&) = delete;
+    ~Turn() {
+      if (user_ != nullptr) *user_ = 0;
+    }
+
+   private:
+    std::unique_lock<std::mutex> lock_;
+    std::atomic<unsigned>* user_;
+  };
+
+  [[nodiscard]] Given<Turn> take() {
+    if (cut()) return refuse("another thread used this when the process forked; open a new one in the child");
+    return Turn(*this);
+  }
+  [[nodiscard]] bool cut() const {
+    const unsigned user = user_;
+    return user != 0 && user != forkCount() + 1;
+  }
+
+ private:
+  PerProcess<std::mutex> mutex_;
+  std::atomic<unsigned> user_ = 0;  // 0: no call is under way; otherwise the fork count of its process, plus 1
+};
+
 class CursorObject final : public Object {
  public:
   CursorObject(std::shared_ptr<SessionObject> of, SessionCursor opened)
       : session(std::move(of)), cursor(std::move(opened)) {}
+  [[nodiscard]] bool cutByFork() const override { return turns.cut(); }
 
   const std::shared_ptr<SessionObject> session;
-  std::mutex mutex;
+  Turns turns;
   SessionCursor cursor;
 };
 
@@ -82,16 +122,22 @@ class FollowerObject final : public Object {
   FollowerObject(std::shared_ptr<SessionObject> of, SessionFollower opened)
       : session(std::move(of)), follower(std::move(opened)) {}
   ~FollowerObject() override;
+  [[nodiscard]] bool cutByFork() const override { return turns.cut() || (hasCallback && made_ != forkCount()); }
 
+  /// Does nothing where a fork has cut it.
   void stop();
   /// Waits for the thread of start(). Not to be called by that thread.
   void join();
 
   const std::shared_ptr<SessionObject> session;
-  std::mutex mutex;  // of `follower`, except its stop()
+  Turns turns;  // of `follower`, except its stop()
   SessionFollower follower;
   std::atomic<bool> stopped = false;
   std::thread thread;  // of the callback; set once
+  std::atomic<bool> hasCallback = false;
+
+ private:
+  const unsigned made_ = forkCount();
 };
 
 }  // namespace bough::capi

@@ -1,17 +1,18 @@
 // Stores and sessions: opening, making, closing.
 #include "base/json/json_write.h"
 #include "base/try.h"
+#include "capi/json_options.h"
 #include "capi/objects.h"
 
 namespace bough::capi {
 
-Outcome StoreObject::catchUp(bool search) {
-  if (!catalog_) {
-    BOUGH_TRY(catalog_, Catalog::open(*store));
+Outcome StoreObject::catchUp(std::unique_ptr<Catalog>& catalog, bool search) const {
+  if (!catalog) {
+    BOUGH_TRY(catalog, Catalog::open(*store));
   }
   CatchUpOptions options;
   options.search = search;
-  BOUGH_TRY(catalog_->catchUp(options));
+  BOUGH_TRY(catalog->catchUp(options));
   return {};
 }
 
@@ -101,9 +102,9 @@ int32_t bough_store_list_ids(bough_store* store, bough_text* json) {
     BOUGH_TRY(const auto ids, object->store->listSessions());
     std::string out;
     json::Writer writer(out);
-    writer.beginObject().key("sessionIds").beginArray();
-    for (const std::string& id : ids) writer.string(id);
-    writer.endArray().endObject();
+    writer.beginObject();
+    writeTexts(writer, "sessionIds", ids);
+    writer.endObject();
     return give(out, json);
   });
 }

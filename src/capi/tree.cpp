@@ -3,6 +3,7 @@
 
 #include "base/json/json_write.h"
 #include "base/try.h"
+#include "capi/json_options.h"
 #include "capi/objects.h"
 
 namespace bough::capi {
@@ -18,12 +19,6 @@ Result<std::vector<EntrySummary>> summaries(const SessionObject& session, const 
     if (tree.isNode(node)) nodes.push_back(node);
   }
   return describeEntries(session.store(), session.id)(nodes);
-}
-
-void writeNames(json::Writer& writer, const auto& names) {
-  writer.key("labels").beginArray();
-  for (const auto& name : names) writer.string(name);
-  writer.endArray();
 }
 
 Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::string& out) {
@@ -42,7 +37,7 @@ Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::st
       parent == kNoNode ? writer.null() : writer.string(ids[parent]);
       writer.member("role", described[i].speaker).member("timestamp", described[i].timestamp);
       writer.member("text", described[i].text);
-      writeNames(writer, tree.labelsOf(node));
+      writeTexts(writer, "labels", tree.labelsOf(node));
       writer.endObject();
     }
   }
@@ -158,7 +153,7 @@ int32_t bough_branches(bough_session* session, bough_text* json) {
       writer.beginObject().member("leafId", branch.leafId).member("firstOwnId", branch.firstOwnId);
       writer.member("length", std::uint64_t{branch.length}).member("timestamp", branch.timestamp);
       writer.member("role", branch.speaker).member("lastMessage", branch.lastMessage);
-      writeNames(writer, branch.names);
+      writeTexts(writer, "labels", branch.names);
       writer.member("isHead", branch.isHead).endObject();
     }
     writer.endArray().endObject();

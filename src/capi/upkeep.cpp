@@ -1,6 +1,8 @@
-// Verify, repair, migrate, archive, trash.
+// Verify, repair, migrate, archive; forks; what was set aside.
 #include "base/json/json_write.h"
 #include "base/try.h"
+#include "bough/torn.h"
+#include "capi/json_options.h"
 #include "capi/objects.h"
 
 using namespace bough;
@@ -62,46 +64,66 @@ int32_t bough_archive(bough_session* session, bough_text* json) {
   });
 }
 
-int32_t bough_trash(bough_store* store, bough_text session_id, bough_text* trash_id) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
-    BOUGH_TRY(const auto session, given(session_id, "session_id"));
-    if (trash_id == nullptr) return refuse("there is no place for the result");
-    BOUGH_TRY(const auto trashed, object->store->trashSession(std::string(session)));
-    return give(trashed.trashId, trash_id);
+int32_t bough_forks(bough_session* session, bough_text* json) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto forks, object->store().forksOf(object->id));
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject();
+    writeTexts(writer, "sessionIds", forks);
+    writer.endObject();
+    return give(out, json);
   });
 }
 
-int32_t bough_trash_list(bough_store* store, bough_text* json) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
-    BOUGH_TRY(const auto trashed, object->store->listTrash());
+int32_t bough_detach(bough_session* session, int32_t rest) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    const StoreMaintenance maintenance = object->store().maintenance();
+    BOUGH_TRY(rest != 0 ? maintenance.detachRest(object->id) : maintenance.detach(object->id));
+    return {};
+  });
+}
+
+int32_t bough_torn(bough_session* session, bough_text* json) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto report, readTorn(object->store(), object->id));
     std::string out;
     json::Writer writer(out);
-    writer.beginObject().key("trashed").beginArray();
-    for (const TrashedSession& each : trashed) {
-      writer.beginObject().member("trashId", each.trashId).member("sessionId", each.sessionId);
-      writer.member("removedMs", each.removedMs).member("bytes", each.bytes).endObject();
+    writer.beginObject().member("fileBytes", report.fileBytes).key("records").beginArray();
+    for (const TornRecord& record : report.records) {
+      writer.beginObject().member("offset", record.offset).member("bytes", record.bytes);
+      writer.member("timestamp", record.timestamp).key("entries").beginArray();
+      for (const Entry& entry : record.entries) {
+        writer.beginObject().member("entryId", entry.id).member("type", entry.type).endObject();
+      }
+      writer.endArray().member("unreadableBytes", record.unreadableBytes).endObject();
     }
     writer.endArray().endObject();
     return give(out, json);
   });
 }
 
-int32_t bough_trash_restore(bough_store* store, bough_text trash_id) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
-    BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
-    BOUGH_TRY(object->store->restoreSession(std::string(id)));
-    return {};
+int32_t bough_torn_put_back(bough_session* session, bough_text* json) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    if (json == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(const auto done, putBackTorn(object->store(), object->id));
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("appendedCount", std::uint64_t{done.appendedCount});
+    writer.member("storedCount", std::uint64_t{done.storedCount});
+    writer.member("movedCount", std::uint64_t{done.movedCount}).member("keptBytes", done.keptBytes).endObject();
+    return give(out, json);
   });
 }
 
-int32_t bough_trash_remove(bough_store* store, bough_text trash_id) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
-    BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
-    BOUGH_TRY(object->store->emptyTrash({std::string(id)}));
+int32_t bough_torn_drop(bough_session* session, uint64_t file_bytes) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(dropTorn(object->store(), object->id, file_bytes));
     return {};
   });
 }

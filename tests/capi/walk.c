@@ -1,46 +1,43 @@
 /* Goes through every call of bough_c.h as a C99 program does: walk FOLDER. Prints what is not as it should be. */
-#include <bough/bough_c.h>
+#include "walk.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int failures = 0;
+int failures = 0;
 
-static void check(int condition, const char* what, int line) {
+void check(int condition, const char* what, int line) {
   if (condition) return;
   printf("line %d: %s\n", line, what);
   ++failures;
 }
-#define CHECK(condition) check((condition), #condition, __LINE__)
 
-static void checkOk(int32_t code, const void* handle, const char* what, int line) {
+void checkOk(int32_t code, const void* handle, const char* what, int line) {
   bough_error_info info;
   if (code == BOUGH_OK) return;
   bough_error(handle, &info);
   printf("line %d: %s: %s: %.*s\n", line, what, bough_code_name(code), (int)info.message.size, info.message.data);
   ++failures;
 }
-#define OK(handle, call) checkOk((call), (handle), #call, __LINE__)
 
-static bough_text t(const char* text) {
+bough_text t(const char* text) {
   return bough_text_of(text);
 }
 
-static int contains(bough_text text, const char* part) {
+int contains(bough_text text, const char* part) {
   return text.data != NULL && strstr(text.data, part) != NULL; /* results are terminated, though nobody promises it */
 }
 
-/* A JSON result that must hold a text; it is freed. */
-static void checkJson(bough_text json, const char* part, int line) {
+void checkJson(bough_text json, const char* part, int line) {
   if (!contains(json, part)) {
     printf("line %d: %s is not in %.*s\n", line, part, (int)json.size, json.data == NULL ? "" : json.data);
     ++failures;
   }
   bough_free(json);
 }
-#define HAS(json, part) checkJson((json), (part), __LINE__)
 
-static bough_entry messageEntry(const char* payload) {
+bough_entry messageEntry(const char* payload) {
   bough_entry entry;
   memset(&entry, 0, sizeof entry);
   entry.type = t("message");
@@ -48,9 +45,8 @@ static bough_entry messageEntry(const char* payload) {
   return entry;
 }
 
-static const char kHello[] =
-    "{\"dialect\":\"anthropic\",\"message\":{\"role\":\"user\",\"content\":\"Hello \\u6728 1.50\"}}";
-static const char kAnswer[] =
+const char kHello[] = "{\"dialect\":\"anthropic\",\"message\":{\"role\":\"user\",\"content\":\"Hello \\u6728 1.50\"}}";
+const char kAnswer[] =
     "{\"dialect\":\"anthropic\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Hi\"}]}"
     "}";
 
@@ -317,55 +313,6 @@ static void walkUpkeep(bough_store* store) {
   bough_free(id);
 }
 
-static void walkMistakes(bough_store* store, bough_session* session) {
-  bough_store* other = NULL;
-  bough_session* none = NULL;
-  bough_text json;
-  bough_text bad;
-  bough_entry entry = messageEntry("{\"a\":\"\xff\"}");
-  bough_append_options wrong;
-  bough_error_info info;
-
-  CHECK(bough_store_open(t("~/sessions"), NULL, &other) != BOUGH_OK);
-  bough_error(NULL, &info);
-  CHECK(info.code != BOUGH_OK && info.message.size > 0);
-  CHECK(bough_store_flush((bough_store*)session) == BOUGH_BAD_HANDLE);
-  CHECK(bough_store_flush((bough_store*)0x10) == BOUGH_BAD_HANDLE);
-  CHECK(bough_store_flush(NULL) == BOUGH_BAD_HANDLE);
-  CHECK(bough_session_state(session, NULL) == BOUGH_INVALID_ARGUMENT);
-  CHECK(bough_session_open(store, t("../etc"), &none) == BOUGH_INVALID_ARGUMENT);
-  CHECK(bough_session_open(store, t(NULL), &none) == BOUGH_INVALID_ARGUMENT);
-  CHECK(bough_append(session, &entry, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
-  CHECK(bough_append(session, NULL, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
-  entry = messageEntry(kHello);
-  entry.flags = 64;
-  CHECK(bough_append(session, &entry, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
-  entry.flags = 0;
-  CHECK(bough_append(session, &entry, (size_t)-1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
-  bad.data = kHello;
-  bad.size = (size_t)-1;
-  entry.payload = bad;
-  CHECK(bough_append(session, &entry, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
-  bad.data = NULL;
-  bad.size = 4;
-  entry.payload = bad;
-  CHECK(bough_append(session, &entry, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
-  entry.payload = t(kHello);
-  memset(&wrong, 0, sizeof wrong);
-  CHECK(bough_append(session, &entry, 1, &wrong, NULL, &json) == BOUGH_INVALID_ARGUMENT);
-  wrong.struct_size = 4096;
-  CHECK(bough_append(session, &entry, 1, &wrong, NULL, &json) == BOUGH_INVALID_ARGUMENT);
-  bough_append_options_init(&wrong, sizeof wrong);
-  wrong.durability = 7;
-  CHECK(bough_append(session, &entry, 1, &wrong, NULL, &json) == BOUGH_INVALID_ARGUMENT);
-  bad.data = "a\0b";
-  bad.size = 3;
-  CHECK(bough_session_open(store, bad, &none) == BOUGH_INVALID_ARGUMENT);
-  CHECK(bough_session_create(store, NULL, NULL) == BOUGH_INVALID_ARGUMENT);
-  CHECK(strcmp(bough_code_name(12345), "unknown") == 0);
-  bough_error(session, NULL);
-}
-
 int main(int argumentCount, char** arguments) {
   bough_store_options options;
   bough_store* store = NULL;
@@ -386,6 +333,8 @@ int main(int argumentCount, char** arguments) {
   walkMessages(session);
   walkCatalog(store);
   walkUpkeep(store);
+  walkErasure(store);
+  walkFork(store, session);
   walkMistakes(store, session);
   OK(store, bough_store_close(store));
   CHECK(bough_session_state(session, &json) == BOUGH_CLOSED);

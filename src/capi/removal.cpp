@@ -1,0 +1,116 @@
+// The trash, erasure, and attachments that nothing names.
+#include "base/json/json_write.h"
+#include "base/try.h"
+#include "bough/maintenance.h"
+#include "capi/json_options.h"
+#include "capi/objects.h"
+
+using namespace bough;
+using namespace bough::capi;
+
+extern "C" {
+
+int32_t bough_trash(bough_store* store, bough_text session_id, bough_text* trash_id) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto session, given(session_id, "session_id"));
+    if (trash_id == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(const auto trashed, object->store->trashSession(std::string(session)));
+    return give(trashed.trashId, trash_id);
+  });
+}
+
+int32_t bough_trash_list(bough_store* store, bough_text* json) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto trashed, object->store->listTrash());
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().key("trashed").beginArray();
+    for (const TrashedSession& each : trashed) {
+      writer.beginObject().member("trashId", each.trashId).member("sessionId", each.sessionId);
+      writer.member("removedMs", each.removedMs).member("bytes", each.bytes).endObject();
+    }
+    writer.endArray().endObject();
+    return give(out, json);
+  });
+}
+
+int32_t bough_trash_restore(bough_store* store, bough_text trash_id) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
+    BOUGH_TRY(object->store->restoreSession(std::string(id)));
+    return {};
+  });
+}
+
+int32_t bough_trash_remove(bough_store* store, bough_text trash_id) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
+    BOUGH_TRY(object->store->emptyTrash({std::string(id)}));
+    return {};
+  });
+}
+
+int32_t bough_erase(bough_session* session, bough_text request_json, bough_text* json) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto text, given(request_json, "request_json"));
+    if (json == nullptr) return refuse("there is no place for the result");
+    Erasure erasure;
+    erasure.sessionId = object->id;
+    JsonOptions read(text);
+    read.take("entryIds", erasure.entryIds);
+    read.take("by", erasure.by);
+    read.take("reason", erasure.reason);
+    BOUGH_TRY(read.outcome());
+    BOUGH_TRY(const auto report, object->store().maintenance().erase(erasure));
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject().member("timestamp", report.timestamp).key("entries").beginArray();
+    for (const ErasedEntry& entry : report.entries) {
+      writer.beginObject().member("entryId", entry.entryId).member("receiptId", entry.receiptId);
+      writer.member("sha256", entry.sha256).member("bytes", entry.bytes).endObject();
+    }
+    writer.endArray();
+    writeTexts(writer, "rewritten", report.rewritten);
+    writer.member("removedAttachments", report.removedAttachments);
+    writeTexts(writer, "keptAttachments", report.keptAttachments);
+    writeTexts(writer, "unreached", report.unreached);
+    writer.endObject();
+    return give(out, json);
+  });
+}
+
+int32_t bough_attachment_unused(bough_store* store, bough_text* json) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto unused, object->store->findUnusedAttachments());
+    std::string out;
+    json::Writer writer(out);
+    writer.beginObject();
+    writeTexts(writer, "unused", unused);
+    writer.endObject();
+    return give(out, json);
+  });
+}
+
+int32_t bough_attachment_remove(bough_store* store, bough_text request_json, bough_text* json) {
+  return guarded(store, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+    BOUGH_TRY(const auto text, given(request_json, "request_json"));
+    if (json == nullptr) return refuse("there is no place for the result");
+    std::vector<std::string> names;
+    JsonOptions read(text);
+    read.take("unused", names);
+    BOUGH_TRY(read.outcome());
+    BOUGH_TRY(const std::uint64_t removed, object->store->removeUnusedAttachments(names));
+    std::string out;
+    json::Writer(out).beginObject().member("removed", removed).endObject();
+    return give(out, json);
+  });
+}
+
+}  // extern "C"
