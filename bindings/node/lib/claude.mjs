@@ -55,7 +55,7 @@ export class BoughSessionStore {
   }
 
   async close() {
-    for (const opening of this.#open.values()) (await opening)?.session.close();
+    for (const opening of this.#open.values()) (await opening.catch(() => undefined))?.session.close();
     this.#open.clear();
     if (this.#owned) await this.#store.close();
   }
@@ -63,15 +63,18 @@ export class BoughSessionStore {
   // A transcript's session and the ids of its entries, brought up to date.
   async #transcript(key, create = false) {
     const name = nameOf(key);
-    if (!this.#open.has(name)) {
-      this.#open.set(name, openNamed(this.#store, PREFIX, name, { create }).then((session) => session && { session, known: new Set(), seen: 0, queue: Promise.resolve() }));
+    let opening = this.#open.get(name);
+    if (!opening) {
+      opening = openNamed(this.#store, PREFIX, name, { create }).then((session) => session && { session, known: new Set(), seen: 0, queue: Promise.resolve() });
+      this.#open.set(name, opening);
     }
-    const transcript = await this.#open.get(name);
-    if (!transcript) {
-      this.#open.delete(name);
-      return create ? this.#transcript(key, create) : undefined;
-    }
-    return transcript;
+    const transcript = await opening.catch((error) => {
+      this.#open.delete(name); // the next call tries again
+      throw error;
+    });
+    if (transcript) return transcript;
+    this.#open.delete(name);
+    return create ? this.#transcript(key, create) : undefined;
   }
 
   async #refresh(transcript) {
@@ -166,7 +169,7 @@ export class BoughSessionStore {
     const subpaths = key.subpath === undefined ? await this.listSubkeys(key) : [];
     for (const each of [key, ...subpaths.map((subpath) => ({ ...key, subpath }))]) {
       const name = nameOf(each);
-      (await this.#open.get(name))?.session.close();
+      (await this.#open.get(name)?.catch(() => undefined))?.session.close();
       this.#open.delete(name);
       try {
         await this.#store.removeTrashed(await this.#store.trash(sessionIdOf(PREFIX, name)));

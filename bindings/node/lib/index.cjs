@@ -22,10 +22,14 @@ class BoughError extends Error {
   }
 }
 
-function run(name, list, entries) {
-  return native.run(name, list, entries).catch((error) => {
+// A wrong argument rejects, too: a caller of a promise looks for errors in one place.
+async function run(name, list, entries) {
+  try {
+    return await native.run(name, list, entries);
+  } catch (error) {
+    if (error.hint === undefined) throw error; // a wrong argument, not a failed call
     throw new BoughError(error);
-  });
+  }
 }
 
 function runSync(name, list, entries) {
@@ -120,17 +124,19 @@ function flattened(entries) {
   return list;
 }
 
-const appendList = (handle, options = {}) => [
-  handle,
-  options.durability === undefined ? undefined : DURABILITY[options.durability],
-  options.expectedTail,
-];
+function durabilityOf({ durability }) {
+  if (durability === undefined || Object.hasOwn(DURABILITY, durability)) return DURABILITY[durability];
+  throw new TypeError(`durability is "sync" or "buffered", not ${JSON.stringify(durability)}`);
+}
+
+const appendList = (handle, options = {}) => [handle, durabilityOf(options), options.expectedTail];
 
 const loadList = (handle, options = {}) => [
   handle,
   options.showRedacted,
   options.from,
   options.limit,
+  options.limitBytes,
   options.last,
   options.branch,
   options.type,
@@ -148,7 +154,7 @@ class Session {
   }
 
   /** Appends a batch: all of it is stored, or nothing. Durable when the promise resolves, unless it is buffered. */
-  append(entries, options) {
+  async append(entries, options) {
     return run('append', appendList(this.#handle, options), flattened(entries));
   }
   appendSync(entries, options) {
@@ -223,6 +229,34 @@ class Session {
   archive() {
     return runJson('archive', [this.#handle]);
   }
+  /** A fork whose messages are in another dialect, and the report of what that cost. */
+  async migrateProvider(dialect) {
+    const { handle, text } = await run('migrate_provider', [this.#handle, dialect]);
+    return { session: new Session(handle), report: JSON.parse(text) };
+  }
+  /** The ids of the sessions that share this one's history. */
+  async forks() {
+    return (await runJson('forks', [this.#handle])).sessionIds;
+  }
+  /** Gives a fork its own copy of what it shares; with `rest`, when the session it continues is lost, what is left. */
+  detach({ rest = false } = {}) {
+    return run('detach', [this.#handle, rest]);
+  }
+  /** What a crash or damage left after the last complete batch, and was set aside. */
+  torn() {
+    return runJson('torn', [this.#handle]);
+  }
+  putBackTorn() {
+    return runJson('torn_put_back', [this.#handle]);
+  }
+  /** Deletes what was set aside, if it is still as large as torn() said in `fileBytes`. */
+  dropTorn(fileBytes) {
+    return run('torn_drop', [this.#handle, fileBytes]);
+  }
+  /** Removes payloads for good, from every file of the store; a receipt takes the place of each. */
+  erase(entryIds, { by, reason }) {
+    return runJson('erase', [this.#handle, JSON.stringify({ entryIds, by, reason })]);
+  }
 
   /** All entries, part by part. Breaking out of the loop ends it. */
   async *entries({ position, count = 256 } = {}) {
@@ -234,7 +268,7 @@ class Session {
         yield* part;
       }
     } finally {
-      native.closeCursor(cursor);
+      runSync('cursor_close', [cursor]);
     }
   }
   [Symbol.asyncIterator]() {
@@ -244,11 +278,11 @@ class Session {
   /** Entries as they are appended, by whatever process, from a position or the beginning. Ends with `signal` or a break. */
   async *follow({ position, signal } = {}) {
     const follower = await run('follower_open', [this.#handle, position]);
-    const waiting = [];
+    let part = [];
     let failed;
     let wake = () => {};
-    native.followStart(follower, (packed, code) => {
-      if (packed) waiting.push(...entriesOf(packed));
+    const following = native.followStart(follower, (packed, code) => {
+      if (packed) part = entriesOf(packed);
       else failed = code;
       wake();
     });
@@ -256,13 +290,19 @@ class Session {
     signal?.addEventListener('abort', onAbort);
     try {
       while (!signal?.aborted) {
-        if (waiting.length > 0) yield waiting.shift();
-        else if (failed) throw new BoughError({ message: `following ended: ${failed}`, code: failed });
-        else await new Promise((resolve) => (wake = resolve));
+        for (const entry of part) {
+          yield entry;
+          if (signal?.aborted) return;
+        }
+        if (failed) throw new BoughError({ message: `following ended: ${failed}`, code: failed });
+        part = [];
+        const more = new Promise((resolve) => (wake = resolve));
+        native.followMore(following);
+        if (!signal?.aborted) await more;
       }
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      native.followClose(follower);
+      native.followClose(following);
     }
   }
 
@@ -276,10 +316,11 @@ class Session {
 
 const storeList = (location, options = {}) => [
   location,
-  options.durability === undefined ? undefined : DURABILITY[options.durability],
+  durabilityOf(options),
   options.create,
   options.bufferedEntries,
   options.bufferedMs,
+  options.attachmentBytes,
   options.lockTimeoutMs,
 ];
 
@@ -328,6 +369,14 @@ class Store {
   }
   attachment(sha256) {
     return run('attachment_get', [this.#handle, sha256]);
+  }
+  /** Attachments that no entry names. Reads every session. */
+  async unusedAttachments() {
+    return (await runJson('attachment_unused', [this.#handle])).unused;
+  }
+  /** Removes those of the given ones that are still unused; resolves to how many. */
+  async removeAttachments(unused) {
+    return (await runJson('attachment_remove', [this.#handle, JSON.stringify({ unused })])).removed;
   }
   /** Moves a session to the trash; resolves to its name there. */
   trash(sessionId) {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 // Types of bough for Node. See docs in the functions' comments of lib/index.cjs and in the project's docs folder.
 export type Durability = 'sync' | 'buffered';
 export type Dialect = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini' | 'bough';
@@ -52,6 +53,8 @@ export interface AppendOptions {
 export interface LoadOptions {
   from?: number;
   limit?: number;
+  /** Stop after the entry that brings the payloads to this size. */
+  limitBytes?: number;
   last?: number;
   branch?: string;
   type?: string;
@@ -81,6 +84,98 @@ export interface ContextOptions {
   strict?: boolean;
   systemPrompt?: string;
   tools?: Json[];
+  /** Write readable reasoning of other providers as text. */
+  thinkingAsText?: boolean;
+}
+/** What a conversion kept, changed or left out. */
+export interface Report {
+  compatible: boolean;
+  [member: string]: any;
+}
+export interface Context {
+  dialect: Dialect;
+  headId: string;
+  model: string;
+  system: any;
+  tools: any[] | null;
+  messages: any[];
+  tokens: number;
+  turnsLeftOut: number;
+  report: Report;
+}
+export interface Tree {
+  headId: string | null;
+  entries: { entryId: string; parentId: string | null; role: string; timestamp: string; text: string; labels: string[] }[];
+}
+export interface Branch {
+  leafId: string;
+  firstOwnId: string;
+  length: number;
+  timestamp: string;
+  role: string;
+  lastMessage: string;
+  labels: string[];
+  isHead: boolean;
+}
+export interface UnfinishedCall {
+  entryId: string;
+  toolCallId: string;
+  name: string;
+  input: any;
+  started: boolean;
+}
+export interface VerifyReport {
+  entries: number;
+  bytes: number;
+  problemCount: number;
+  noteCount: number;
+  problems: { kind: string; offset: number; bytes: number; message: string }[];
+}
+export interface TornReport {
+  fileBytes: number;
+  records: { offset: number; bytes: number; timestamp: string; entries: { entryId: string; type: string }[]; unreadableBytes: number }[];
+}
+export interface ErasureReport {
+  timestamp: string;
+  entries: { entryId: string; receiptId: string; sha256: string; bytes: number }[];
+  rewritten: string[];
+  removedAttachments: number;
+  keptAttachments: string[];
+  /** Files that hold it and could not be rewritten. */
+  unreached: string[];
+}
+export interface SessionSummary {
+  sessionId: string;
+  key: string;
+  cwd: string;
+  title: string;
+  createdMs: number;
+  activeMs: number;
+  entries: number;
+  userMessages: number;
+  assistantMessages: number;
+  branches: number;
+  condition: string;
+  inputTokens: number;
+  outputTokens: number;
+}
+export interface SearchHit {
+  sessionId: string;
+  title: string;
+  entryId: string;
+  role: string;
+  timestampMs: number;
+  excerpt: string;
+}
+export interface UsageRow {
+  name: string;
+  messages: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  costUsd: number;
+  costKnown: boolean;
 }
 export interface SessionQuery {
   agent?: string;
@@ -111,17 +206,25 @@ export class Session implements AsyncIterable<Entry> {
   labels(): Promise<{ name: string; entryId: string; timestamp: string; sessionId: string }[]>;
   redact(entryId: string, options: { by: string; reason: string }): Promise<void>;
   fork(entryId: string, options?: NewSession): Promise<Session>;
-  tree(): Promise<any>;
-  branches(): Promise<any[]>;
+  tree(): Promise<Tree>;
+  branches(): Promise<Branch[]>;
   diff(left?: string, right?: string, other?: Session): Promise<{ common: string[]; sameEntries: number; left: string[]; right: string[] }>;
-  context(options?: ContextOptions): Promise<any>;
-  unfinishedCalls(): Promise<any[]>;
-  verify(): Promise<any>;
-  repair(): Promise<any>;
-  migrate(): Promise<any>;
-  archive(): Promise<any>;
+  context(options?: ContextOptions): Promise<Context>;
+  unfinishedCalls(): Promise<UnfinishedCall[]>;
+  migrateProvider(dialect: Dialect): Promise<{ session: Session; report: Report }>;
+  verify(): Promise<VerifyReport>;
+  repair(): Promise<{ tornBytes: number; damagedLines: number; indexRebuilt: boolean }>;
+  migrate(): Promise<{ fromFormat: number; toFormat: number; entries: number; keptAs: string }>;
+  archive(): Promise<{ bytesBefore: number; bytesAfter: number }>;
+  forks(): Promise<string[]>;
+  detach(options?: { rest?: boolean }): Promise<void>;
+  torn(): Promise<TornReport>;
+  putBackTorn(): Promise<{ appendedCount: number; storedCount: number; movedCount: number; keptBytes: number }>;
+  dropTorn(fileBytes: number): Promise<void>;
+  erase(entryIds: string[], options: { by: string; reason: string }): Promise<ErasureReport>;
   close(): void;
   [Symbol.asyncIterator](): AsyncGenerator<Entry>;
+  [Symbol.dispose](): void;
 }
 
 export interface StoreOptions {
@@ -129,6 +232,8 @@ export interface StoreOptions {
   create?: boolean;
   bufferedEntries?: number;
   bufferedMs?: number;
+  /** Larger payloads are stored as attachments. */
+  attachmentBytes?: number;
   lockTimeoutMs?: number;
 }
 
@@ -139,21 +244,24 @@ export class Store {
   createSync(options?: NewSession): Session;
   session(id: string): Promise<Session>;
   sessionIds(): Promise<string[]>;
-  list(query?: SessionQuery): Promise<any[]>;
-  search(words: string, query?: SessionQuery & { session?: string; roles?: string[] }): Promise<any[]>;
-  usage(query?: { by?: string; sinceMs?: number; untilMs?: number; session?: string }): Promise<any>;
+  list(query?: SessionQuery): Promise<SessionSummary[]>;
+  search(words: string, query?: SessionQuery & { session?: string; roles?: string[] }): Promise<SearchHit[]>;
+  usage(query?: { by?: string; sinceMs?: number; untilMs?: number; session?: string }): Promise<{ rows: UsageRow[]; total: UsageRow }>;
   putAttachment(bytes: Uint8Array): Promise<string>;
   attachment(sha256: string): Promise<Buffer>;
+  unusedAttachments(): Promise<string[]>;
+  removeAttachments(unused: string[]): Promise<number>;
   trash(sessionId: string): Promise<string>;
-  trashed(): Promise<any[]>;
+  trashed(): Promise<{ trashId: string; sessionId: string; removedMs: number; bytes: number }[]>;
   restore(trashId: string): Promise<void>;
   removeTrashed(trashId: string): Promise<void>;
   flush(): Promise<void>;
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export function userText(text: string, options?: Partial<NewEntry>): NewEntry;
 export function assistantText(text: string, options?: Partial<NewEntry>): NewEntry;
 export function message(dialect: Dialect, raw: object | string, options?: Partial<NewEntry>): NewEntry;
-export function convert(document: string, from: Dialect, to: Dialect, wayBack?: string): Promise<{ document: string; wayBack: string; report: any }>;
+export function convert(document: string, from: Dialect, to: Dialect, wayBack?: string): Promise<{ document: string; wayBack: string; report: Report }>;
 export const version: string;

@@ -160,7 +160,7 @@ export class BoughSaver extends BaseCheckpointSaver {
   }
 
   async close() {
-    for (const opening of this.#threads.values()) (await opening)?.session.close();
+    for (const opening of this.#threads.values()) (await opening.catch(() => undefined))?.session.close();
     this.#threads.clear();
     if (this.#owned) await this.#store.close();
   }
@@ -187,11 +187,12 @@ export class BoughSaver extends BaseCheckpointSaver {
 
   async #tuple(threadId, ns, namespace, record, config) {
     const checkpoint = await this.#load(record.checkpoint);
-    checkpoint.channel_values = {};
+    const values = [];
     for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
       const value = record.values.get(channel);
-      if (value?.version === version) checkpoint.channel_values[channel] = await this.serde.loadsTyped(value.stored.type, value.content);
+      if (value?.version === version) values.push([channel, await this.serde.loadsTyped(value.stored.type, value.content)]);
     }
+    checkpoint.channel_values = Object.fromEntries(values);
     if (checkpoint.v < 4 && record.parent !== undefined) await this.#addPendingSends(checkpoint, namespace, record.parent);
     const pendingWrites = [];
     for (const [task, channel, value] of namespace.writes.get(record.id)?.values() ?? []) {
@@ -254,9 +255,9 @@ export class BoughSaver extends BaseCheckpointSaver {
     const thread = await this.#thread(threadId, true);
     const parent = thread.namespaces.get(ns)?.checkpoints.get(parentId);
     const { channel_values: channelValues, ...rest } = copyCheckpoint(checkpoint);
-    const values = {};
+    const values = Object.create(null); // a channel may have any name
     for (const channel of Object.keys(newVersions ?? {})) {
-      if (!(channel in channelValues)) continue;
+      if (!Object.hasOwn(channelValues, channel)) continue;
       const serialized = await this.serde.dumpsTyped(channelValues[channel]);
       values[channel] = { version: checkpoint.channel_versions[channel] ?? newVersions[channel], ...storedValue(serialized, parent?.values.get(channel)) };
     }
@@ -291,7 +292,7 @@ export class BoughSaver extends BaseCheckpointSaver {
   async deleteThread(threadId) {
     const opening = this.#threads.get(String(threadId));
     this.#threads.delete(String(threadId));
-    (await opening)?.session.close();
+    (await opening?.catch(() => undefined))?.session.close();
     try {
       await this.#store.removeTrashed(await this.#store.trash(sessionIdOf(PREFIX, String(threadId))));
     } catch (error) {

@@ -4,6 +4,7 @@
 #include <bough/bough_c.h>
 #include <node_api.h>
 
+#include <cmath>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -12,16 +13,18 @@
 namespace {
 
 struct Argument {
-  bool absent = true;
+  enum class Kind { Absent, Text, Number, Boolean };
+  Kind kind = Kind::Absent;
   std::string text;
   double number = 0;
 
+  [[nodiscard]] bool absent() const { return kind == Kind::Absent; }
   [[nodiscard]] bough_text view() const {
-    return absent ? bough_text{nullptr, 0} : bough_text{text.data(), text.size()};
+    return absent() ? bough_text{nullptr, 0} : bough_text{text.data(), text.size()};
   }
 };
 
-enum class Gives { Nothing, Text, Bytes, Handle, Entries, Appended };
+enum class Gives { Nothing, Text, Bytes, Handle, HandleAndText, Entries, Appended };
 
 struct Call;
 struct Operation {
@@ -42,6 +45,7 @@ struct Call {
   void* handle = nullptr;
   bough_appended counts = {0, 0};
   int32_t code = BOUGH_OK;
+  std::string wrong;  // why an argument is not what the call takes
   std::string message, hint, tail;
   bool retryable = false;
   uint64_t place = 0;
@@ -52,6 +56,27 @@ struct Call {
     static const Argument none;
     return at < arguments.size() ? arguments[at++] : none;
   }
+  void* nextHandle() { return reinterpret_cast<void*>(static_cast<uintptr_t>(next().number)); }
+  bough_text nextText() {
+    const Argument& argument = next();
+    if (!argument.absent() && argument.kind != Argument::Kind::Text) wrong = "a number was given in place of a text";
+    return argument.view();
+  }
+  // Leaves `value` as it is when there is none. Larger numbers than 2^53 are not exact in JavaScript.
+  template <typename Number>
+  void nextNumber(Number& value) {
+    const Argument& argument = next();
+    if (argument.absent()) return;
+    constexpr double kMost = sizeof(Number) == 4 ? 2147483647.0 : 9007199254740992.0;
+    const double number = argument.number;
+    if (argument.kind == Argument::Kind::Text) {
+      wrong = "a text was given in place of a number";
+    } else if (!(number >= 0 && number <= kMost) || number != std::floor(number)) {
+      wrong = "a number is negative, too large or not whole";
+    } else {
+      value = static_cast<Number>(number);
+    }
+  }
 };
 
 // How each kind of parameter is made from the list, or taken as a result.
@@ -59,15 +84,16 @@ template <typename Kind>
 struct Parameter;
 template <>
 struct Parameter<bough_text> {
-  static bough_text read(Call& call) { return call.next().view(); }
+  static bough_text read(Call& call) { return call.nextText(); }
 };
-template <>
-struct Parameter<size_t> {
-  static size_t read(Call& call) { return static_cast<size_t>(call.next().number); }
-};
-template <>
-struct Parameter<int32_t> {
-  static int32_t read(Call& call) { return static_cast<int32_t>(call.next().number); }
+template <typename Number>
+  requires std::is_integral_v<Number>
+struct Parameter<Number> {
+  static Number read(Call& call) {
+    Number number = 0;
+    call.nextNumber(number);
+    return number;
+  }
 };
 template <>
 struct Parameter<bough_text*> {
@@ -75,7 +101,7 @@ struct Parameter<bough_text*> {
 };
 template <typename Handle>
 struct Parameter<Handle*> {
-  static Handle* read(Call& call) { return reinterpret_cast<Handle*>(static_cast<uintptr_t>(call.next().number)); }
+  static Handle* read(Call& call) { return static_cast<Handle*>(call.nextHandle()); }
 };
 template <typename Handle>
 struct Parameter<Handle**> {
@@ -86,11 +112,12 @@ struct Parameter<const bough_store_options*> {
   bough_store_options options;
   const bough_store_options* read(Call& call) {
     bough_store_options_init(&options, sizeof options);
-    if (const Argument& each = call.next(); !each.absent) options.durability = static_cast<int32_t>(each.number);
-    if (const Argument& each = call.next(); !each.absent) options.create = static_cast<int32_t>(each.number);
-    if (const Argument& each = call.next(); !each.absent) options.buffered_entries = static_cast<uint64_t>(each.number);
-    if (const Argument& each = call.next(); !each.absent) options.buffered_ms = static_cast<int32_t>(each.number);
-    if (const Argument& each = call.next(); !each.absent) options.lock_timeout_ms = static_cast<int32_t>(each.number);
+    call.nextNumber(options.durability);
+    call.nextNumber(options.create);
+    call.nextNumber(options.buffered_entries);
+    call.nextNumber(options.buffered_ms);
+    call.nextNumber(options.attachment_bytes);
+    call.nextNumber(options.lock_timeout_ms);
     return &options;
   }
 };
@@ -99,10 +126,10 @@ struct Parameter<const bough_new_session*> {
   bough_new_session options;
   const bough_new_session* read(Call& call) {
     bough_new_session_init(&options, sizeof options);
-    options.id = call.next().view();
-    options.key = call.next().view();
-    options.cwd = call.next().view();
-    options.title = call.next().view();
+    options.id = call.nextText();
+    options.key = call.nextText();
+    options.cwd = call.nextText();
+    options.title = call.nextText();
     return &options;
   }
 };
@@ -111,14 +138,30 @@ struct Parameter<const bough_load_options*> {
   bough_load_options options;
   const bough_load_options* read(Call& call) {
     bough_load_options_init(&options, sizeof options);
-    if (const Argument& each = call.next(); !each.absent) options.show_redacted = static_cast<int32_t>(each.number);
-    if (const Argument& each = call.next(); !each.absent) options.from = static_cast<uint64_t>(each.number);
-    if (const Argument& each = call.next(); !each.absent) options.limit = static_cast<uint64_t>(each.number);
-    if (const Argument& each = call.next(); !each.absent) options.last = static_cast<uint64_t>(each.number);
-    options.branch = call.next().view();
-    options.type = call.next().view();
+    call.nextNumber(options.show_redacted);
+    call.nextNumber(options.from);
+    call.nextNumber(options.limit);
+    call.nextNumber(options.limit_bytes);
+    call.nextNumber(options.last);
+    options.branch = call.nextText();
+    options.type = call.nextText();
     return &options;
   }
+};
+
+template <>
+struct Parameter<const bough_append_options*> {
+  bough_append_options options;
+  const bough_append_options* read(Call& call) {
+    bough_append_options_init(&options, sizeof options);
+    call.nextNumber(options.durability);
+    options.expected_tail = call.nextText();
+    return &options;
+  }
+};
+template <>
+struct Parameter<Call*> {
+  static Call* read(Call& call) { return &call; }
 };
 
 // The handle that a call's error is kept under: its first parameter, where that is one.
@@ -149,10 +192,14 @@ int32_t invoke(int32_t (*function)(First, Rest...), Call& call) {
   const int32_t code = std::apply(
       [&](auto&... reader) {
         std::tuple<First, Rest...> values{reader.read(call)...};
-        return std::apply(function, values);
+        return call.wrong.empty() ? std::apply(function, values) : int32_t{BOUGH_INVALID_ARGUMENT};
       },
       readers);
-  if (code != BOUGH_OK) noteError(call, handleOf<First>(call));
+  if (!call.wrong.empty()) {
+    call.message = call.wrong;
+  } else if (code != BOUGH_OK) {
+    noteError(call, handleOf<First>(call));
+  }
   return code;
 }
 
@@ -161,21 +208,17 @@ int32_t run(Call& call) {
   return invoke(Function, call);
 }
 
-int32_t runAppend(Call& call) {
-  auto* session = reinterpret_cast<bough_session*>(static_cast<uintptr_t>(call.next().number));
-  bough_append_options options;
-  bough_append_options_init(&options, sizeof options);
-  if (const Argument& each = call.next(); !each.absent) options.durability = static_cast<int32_t>(each.number);
-  options.expected_tail = call.next().view();
-  const int32_t code =
-      bough_append(session, call.entries.data(), call.entries.size(), &options, &call.counts, &call.text);
-  if (code != BOUGH_OK) noteError(call, session);
-  return code;
+// bough_append with the parameters in the order of the list; the entries come by themselves.
+int32_t appendEntries(bough_session* session, const bough_append_options* options, Call* call) {
+  return bough_append(session, call->entries.data(), call->entries.size(), options, &call->counts, &call->text);
 }
 
-template <void (*Close)(bough_session*)>
+template <auto Close>
 int32_t runClose(Call& call) {
-  Close(reinterpret_cast<bough_session*>(static_cast<uintptr_t>(call.next().number)));
+  const auto close = [&]<typename Handle>(void (*function)(Handle*)) {
+    function(static_cast<Handle*>(call.nextHandle()));
+  };
+  close(Close);
   return BOUGH_OK;
 }
 
@@ -189,13 +232,14 @@ const Operation kOperations[] = {
     {"session_close", runClose<bough_session_close>, Gives::Nothing},
     {"session_id", run<bough_session_id>, Gives::Text},
     {"session_state", run<bough_session_state>, Gives::Text},
-    {"append", runAppend, Gives::Appended},
+    {"append", run<appendEntries>, Gives::Appended},
     {"load", run<bough_load>, Gives::Entries},
     {"load_entry", run<bough_load_entry>, Gives::Entries},
     {"load_history", run<bough_load_history>, Gives::Entries},
     {"cursor_open", run<bough_cursor_open>, Gives::Handle},
     {"cursor_next", run<bough_cursor_next>, Gives::Entries},
     {"cursor_position", run<bough_cursor_position>, Gives::Text},
+    {"cursor_close", runClose<bough_cursor_close>, Gives::Nothing},
     {"follower_open", run<bough_follower_open>, Gives::Handle},
     {"move_head", run<bough_move_head>, Gives::Nothing},
     {"set_title", run<bough_set_title>, Gives::Nothing},
@@ -210,15 +254,24 @@ const Operation kOperations[] = {
     {"context", run<bough_context>, Gives::Text},
     {"unfinished_calls", run<bough_unfinished_calls>, Gives::Text},
     {"convert", run<bough_convert>, Gives::Text},
+    {"migrate_provider", run<bough_migrate_provider>, Gives::HandleAndText},
     {"list", run<bough_list>, Gives::Text},
     {"search", run<bough_search>, Gives::Text},
     {"usage", run<bough_usage>, Gives::Text},
     {"attachment_put", run<bough_attachment_put>, Gives::Text},
     {"attachment_get", run<bough_attachment_get>, Gives::Bytes},
+    {"attachment_unused", run<bough_attachment_unused>, Gives::Text},
+    {"attachment_remove", run<bough_attachment_remove>, Gives::Text},
     {"verify", run<bough_verify>, Gives::Text},
     {"repair", run<bough_repair>, Gives::Text},
     {"migrate", run<bough_migrate>, Gives::Text},
     {"archive", run<bough_archive>, Gives::Text},
+    {"forks", run<bough_forks>, Gives::Text},
+    {"detach", run<bough_detach>, Gives::Nothing},
+    {"torn", run<bough_torn>, Gives::Text},
+    {"torn_put_back", run<bough_torn_put_back>, Gives::Text},
+    {"torn_drop", run<bough_torn_drop>, Gives::Nothing},
+    {"erase", run<bough_erase>, Gives::Text},
     {"trash", run<bough_trash>, Gives::Text},
     {"trash_list", run<bough_trash_list>, Gives::Text},
     {"trash_restore", run<bough_trash_restore>, Gives::Nothing},

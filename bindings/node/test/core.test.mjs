@@ -139,6 +139,65 @@ test('what was closed, and what is wrong, says so', () =>
     await assert.rejects(store.create(), { code: 'bad_handle' });
   }));
 
+test('numbers, words and texts of the wrong kind are refused', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    for (const options of [{ last: -1 }, { limit: NaN }, { from: 1.5 }, { limit: Infinity }, { last: '3' }, { branch: 7 }]) {
+      await assert.rejects(session.load(options), { code: 'invalid_argument' }, JSON.stringify(options));
+    }
+    await assert.rejects(session.append(userText('x'), { durability: 'maybe' }), TypeError);
+    await assert.rejects(Store.open('memory:', { durability: 'maybe' }), TypeError);
+    await assert.rejects(session.append({ payload: '{}', id: 7 }), TypeError);
+    await assert.rejects(store.create({ id: {} }), TypeError);
+    // Half of a surrogate pair: JSON has an escape for it, UTF-8 has not.
+    await assert.rejects(session.setTitle('\ud800'), TypeError);
+    await session.setTitle('\ufffd \u{1f333}');
+    await session.append(userText('\ud800'));
+    assert.equal(content((await session.history())[0]), '\ud800');
+  }));
+
+test('what is erased is gone, and a receipt is left', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    await session.append([userText('hunter2', { id: 'a' }), userText('kept', { id: 'b' })]);
+    const report = await session.erase(['a'], { by: 'test', reason: 'a password' });
+    assert.deepEqual(report.entries.map((entry) => entry.entryId), ['a']);
+    assert.equal((await session.load({ showRedacted: true }))[1].payloadJson.includes('hunter2'), false);
+    await assert.rejects(session.erase(['nobody'], { by: 'test', reason: 'none' }), { code: 'not_found' });
+  }));
+
+test('forks, detaching, other providers, unused attachments', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    await session.append(message('anthropic', { role: 'user', content: 'hi' }, { id: 'a' }));
+    const fork = await session.fork('a');
+    assert.deepEqual(await session.forks(), [fork.id]);
+    await assert.rejects(store.trash(session.id), { code: 'has_forks' });
+    await fork.detach();
+    await store.trash(session.id);
+    const { session: other, report } = await fork.migrateProvider('gemini');
+    assert.equal((await other.history()).at(-1).payload.dialect, 'gemini');
+    assert.equal(report.compatible, true);
+    const unused = await store.putAttachment(Buffer.from('nobody names this'));
+    assert.deepEqual(await store.unusedAttachments(), [unused]);
+    assert.equal(await store.removeAttachments([unused]), 1);
+    assert.equal((await fork.torn()).fileBytes, 0);
+  }));
+
+test('a slow reader of a follower gets every entry once', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const seen = [];
+    for (let i = 0; i < 5; ++i) await session.append(userText(String(i), { id: `e-${i}` }));
+    for await (const entry of session.follow()) {
+      seen.push(entry.id);
+      if (entry.id === 'e-29') break;
+      if (seen.length < 26) await session.append(userText('x', { id: `e-${seen.length + 4}` }));
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual(seen.slice(1), Array.from({ length: 30 }, (_, i) => `e-${i}`));
+  }));
+
 test('CommonJS has the same names', () => {
   const required = createRequire(import.meta.url)('bough');
   assert.equal(required.Store, Store);
@@ -159,4 +218,24 @@ test('worker threads use the store at the same time', () =>
     const workers = [1, 2].map(() => new Worker(code, { eval: true, workerData: { location, id: session.id } }));
     await Promise.all(workers.map((worker) => new Promise((resolve, reject) => worker.on('error', reject).on('exit', resolve))));
     assert.equal((await session.load({ type: 'message' })).length, 40);
+  }));
+
+test('a worker may be terminated while it follows, loads and appends', () =>
+  withStore(async (store, location) => {
+    const session = await store.create();
+    const code = `
+      const { Store, userText } = require('bough');
+      const { workerData, parentPort } = require('node:worker_threads');
+      (async () => {
+        const session = await (await Store.open(workerData.location)).session(workerData.id);
+        (async () => { for await (const entry of session.follow()) parentPort.postMessage(entry.id); })();
+        for (;;) await Promise.all([session.append(userText('worker')), session.load({ last: 50 })]);
+      })();`;
+    for (let i = 0; i < 5; ++i) {
+      const worker = new Worker(code, { eval: true, workerData: { location, id: session.id } });
+      await new Promise((resolve, reject) => worker.on('error', reject).once('message', resolve));
+      await worker.terminate();
+    }
+    assert.equal((await session.verify()).problemCount, 0);
+    await session.append(userText('after'));
   }));

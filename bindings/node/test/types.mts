@@ -23,6 +23,14 @@ export async function walk(location: string): Promise<string[]> {
   return entries.map((entry) => entry.id);
 }
 
+export async function disposed(location: string): Promise<string | null> {
+  await using store = await Store.open(location, { attachmentBytes: 1000 });
+  using session = await store.create();
+  const report = await session.erase(['a'], { by: 'me', reason: 'a key' });
+  const tree = await session.tree();
+  return report.unreached[0] ?? tree.entries[0].parentId;
+}
+
 export async function adapters(store: Store, messages: UIMessage[]): Promise<void> {
   const saver: BaseCheckpointSaver = await BoughSaver.open('sessions');
   const agents: AgentsSession & SessionHistoryTransactionAwareSession = new BoughSession({ store, sessionId: 's' });

@@ -165,6 +165,8 @@ def taken_entries(handle: int) -> List[Entry]:
 def filled_batch(entries: Sequence[NewEntry]) -> Any:
     batch = (c.CEntry * len(entries))()
     for place, entry in zip(batch, entries):
+        if not isinstance(entry, NewEntry):
+            raise TypeError(f"a NewEntry is expected, not {type(entry).__name__}; user_text() and message() make one")
         entry._fill(place)
     return batch
 

@@ -8,9 +8,9 @@ import json
 import os
 import pathlib
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
-from ._errors import BoughError, error_class
+from ._errors import BoughError, InvalidArgument, error_class
 
 C_VERSION = 1
 
@@ -89,7 +89,7 @@ class Packed(Structure):
 
 
 # The calls and the kinds of their arguments: h a handle, t a text, T a text that comes out, H a handle that comes out,
-# n a size, i an int32, and structs by name.
+# n a size, i an int32, u a uint64, and structs by name.
 _CALLS = {
     "store_open": "t&StoreOptions H",
     "store_close": "h",
@@ -130,10 +130,18 @@ _CALLS = {
     "usage": "htT",
     "attachment_put": "htT",
     "attachment_get": "htT",
+    "attachment_unused": "hT",
+    "attachment_remove": "htT",
     "verify": "hT",
     "repair": "hT",
     "migrate": "hT",
     "archive": "hT",
+    "forks": "hT",
+    "detach": "hi",
+    "torn": "hT",
+    "torn_put_back": "hT",
+    "torn_drop": "hu",
+    "erase": "htT",
     "trash": "htT",
     "trash_list": "hT",
     "trash_restore": "ht",
@@ -147,6 +155,7 @@ _KINDS = {
     "H": POINTER(c_void_p),
     "n": c_size_t,
     "i": c_int32,
+    "u": c_uint64,
     "*": POINTER(CEntry),
 }
 
@@ -212,11 +221,30 @@ ABSENT = Text(None, 0)
 
 
 def text(value: Optional[str | bytes]) -> Text:
-    """A text that goes in; None is an absent one. A lone surrogate is an error, as it is no UTF-8."""
+    """A text that goes in; None is an absent one. A lone surrogate is an error, as it is not UTF-8."""
     if value is None:
         return ABSENT
+    if not isinstance(value, (str, bytes)):
+        raise TypeError(f"a text is expected, not {type(value).__name__}")
     data = value if isinstance(value, bytes) else value.encode()
     return Text(data, len(data))
+
+
+def whole_number(value: int, name: str, bits: int = 64) -> int:
+    """A number that goes in. ctypes would cut one that is negative or too large."""
+    limit = 1 << (bits if bits == 64 else bits - 1)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is not a whole number")
+    if not 0 <= value < limit:
+        raise InvalidArgument(f"{name} is negative or too large: {value}", code="invalid_argument")
+    return value
+
+
+def choice(value: str, names: Dict[Optional[str], int], name: str) -> int:
+    if value not in names:
+        known = ", ".join(repr(each) for each in names if each)
+        raise InvalidArgument(f"{name} is none of {known}: {value!r}", code="invalid_argument")
+    return names[value]
 
 
 def _borrowed(out: OutText) -> str:

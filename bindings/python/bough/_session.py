@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
+import json
 import threading
-from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
+from ._async import twin
 from ._entry import Entry, NewEntry, chunks, filled_batch, one_or_more, taken_entries
 from ._errors import Closed
 
 if TYPE_CHECKING:
     from ._store import Store
 
-_DURABILITY = {None: -1, "sync": 0, "buffered": 1}
+_DURABILITY: Dict[Optional[str], int] = {None: -1, "sync": 0, "buffered": 1}
 
 
 class Appended(NamedTuple):
@@ -55,7 +56,9 @@ class Cursor(_Handle):
 
     def next(self, count: int = 256) -> List[Entry]:
         """The next entries; none only at the end, where later calls return what was appended meanwhile."""
-        return taken_entries(c.call_handle("cursor_next", self._open(), count))
+        return taken_entries(c.call_handle("cursor_next", self._open(), c.whole_number(count, "count")))
+
+    anext = twin(next)
 
     @property
     def position(self) -> str:
@@ -63,6 +66,20 @@ class Cursor(_Handle):
 
     def __iter__(self) -> Iterator[Entry]:
         return chunks(self.next)
+
+    async def __aiter__(self) -> AsyncIterator[Entry]:
+        while True:
+            part = await self.anext()
+            if not part:
+                return
+            for entry in part:
+                yield entry
+
+    def __enter__(self) -> "Cursor":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
 
 
 class Follower(_Handle):
@@ -77,9 +94,11 @@ class Follower(_Handle):
 
     def next(self, timeout: Optional[float] = None) -> List[Entry]:
         """Waits for entries; none when the time is over or after `stop()`."""
-        milliseconds = -1 if timeout is None else max(0, int(timeout * 1000))
+        milliseconds = -1 if timeout is None else c.whole_number(int(max(0.0, timeout) * 1000), "timeout", 32)
         with self._waiting:
             return taken_entries(c.call_handle("follower_next", self._open(), milliseconds))
+
+    anext = twin(next)
 
     def stop(self) -> None:
         """Ends a wait that is under way on another thread, and all later ones."""
@@ -104,7 +123,7 @@ class Follower(_Handle):
     async def __aiter__(self) -> AsyncIterator[Entry]:
         try:
             while not self._stopped:
-                for entry in await asyncio.to_thread(self.next):
+                for entry in await self.anext():
                     yield entry
         finally:
             self.stop()
@@ -153,7 +172,7 @@ class Session(_Handle):
         filled = filled_batch(batch)
         options = c.AppendOptions()
         c.library.bough_append_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.durability = _DURABILITY[durability]
+        options.durability = c.choice(durability, _DURABILITY, "durability")
         options.expected_tail = c.text(expected_tail)
         counts = c.Appended()
         last = c.call_text("append", self._open(), filled, len(batch), ctypes.byref(options), ctypes.byref(counts))
@@ -166,16 +185,19 @@ class Session(_Handle):
         last: int = 0,
         start: int = 0,
         limit: Optional[int] = None,
+        limit_bytes: Optional[int] = None,
         type: Optional[str] = None,
         show_redacted: bool = False,
     ) -> List[Entry]:
         """Loads entries in log order, or those of the branch that ends in an entry, root first."""
         options = c.LoadOptions()
         c.library.bough_load_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.from_ = start
-        options.last = last
+        options.from_ = c.whole_number(start, "start")
+        options.last = c.whole_number(last, "last")
         if limit is not None:
-            options.limit = limit
+            options.limit = c.whole_number(limit, "limit")
+        if limit_bytes is not None:
+            options.limit_bytes = c.whole_number(limit_bytes, "limit_bytes")
         options.branch = c.text(branch)
         options.type = c.text(type)
         options.show_redacted = int(show_redacted)
@@ -197,6 +219,9 @@ class Session(_Handle):
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.cursor())
+
+    def __aiter__(self) -> AsyncIterator[Entry]:
+        return self.cursor().__aiter__()
 
     # State and tree.
 
@@ -249,13 +274,20 @@ class Session(_Handle):
     # Messages.
 
     def context(self, **options: Any) -> Dict[str, Any]:
-        """What a model gets: dialect, at, budgetTokens, keepPendingCalls, strict, systemPrompt, tools."""
-        import json
-
+        """What a model gets: dialect, at, budgetTokens, keepPendingCalls, strict, systemPrompt, tools, thinkingAsText."""
         return c.call_json("context", self._open(), c.text(json.dumps(options) if options else None))
 
     def unfinished_calls(self) -> List[Dict[str, Any]]:
         return c.call_json("unfinished_calls", self._open())["calls"]
+
+    def migrate_provider(self, dialect: str) -> Tuple["Session", Dict[str, Any]]:
+        """A fork whose messages are in another dialect, and the report of what that cost."""
+        handle, report = ctypes.c_void_p(), c.OutText()
+        mine = self._open()
+        code = c.library.bough_migrate_provider(mine, c.text(dialect), ctypes.byref(handle), ctypes.byref(report))
+        c.check(code, mine)
+        assert handle.value is not None
+        return Session(self.store, handle.value), json.loads(c.taken_bytes(report))
 
     # Upkeep.
 
@@ -271,19 +303,61 @@ class Session(_Handle):
     def archive(self) -> Dict[str, Any]:
         return c.call_json("archive", self._open())
 
+    def forks(self) -> List[str]:
+        """The ids of the sessions that share this one's history."""
+        return c.call_json("forks", self._open())["sessionIds"]
+
+    def detach(self, *, rest: bool = False) -> None:
+        """Gives a fork its own copy of what it shares; with `rest`, when the session it continues is lost, what is left."""
+        c.call("detach", self._open(), int(rest))
+
+    def torn(self) -> Dict[str, Any]:
+        """What a crash or damage left after the last complete batch, and was set aside."""
+        return c.call_json("torn", self._open())
+
+    def put_back_torn(self) -> Dict[str, Any]:
+        return c.call_json("torn_put_back", self._open())
+
+    def drop_torn(self, file_bytes: int) -> None:
+        """Deletes what was set aside, if it is still as large as `torn()["fileBytes"]` said."""
+        c.call("torn_drop", self._open(), c.whole_number(file_bytes, "file_bytes"))
+
+    def erase(self, entry_ids: Sequence[str], *, by: str, reason: str) -> Dict[str, Any]:
+        """Removes payloads for good, from every file of the store; a receipt takes the place of each."""
+        if isinstance(entry_ids, str):
+            raise TypeError("entry_ids is a list of ids, not one text")
+        request = json.dumps({"entryIds": list(entry_ids), "by": by, "reason": reason})
+        return c.call_json("erase", self._open(), c.text(request))
+
     # The same without blocking the event loop.
 
-    async def aappend(self, entries: Union[NewEntry, Sequence[NewEntry]], **options: Any) -> Appended:
-        return await asyncio.to_thread(self.append, entries, **options)
-
-    async def aload(self, **options: Any) -> List[Entry]:
-        return await asyncio.to_thread(self.load, **options)
-
-    async def ahistory(self, entry_id: Optional[str] = None) -> List[Entry]:
-        return await asyncio.to_thread(self.history, entry_id)
-
-    async def acontext(self, **options: Any) -> Dict[str, Any]:
-        return await asyncio.to_thread(lambda: self.context(**options))
-
-    async def amove_head(self, entry_id: Optional[str]) -> None:
-        await asyncio.to_thread(self.move_head, entry_id)
+    aappend = twin(append)
+    aload = twin(load)
+    aentry = twin(entry)
+    ahistory = twin(history)
+    acursor = twin(cursor)
+    afollow = twin(follow)
+    astate = twin(state)
+    amove_head = twin(move_head)
+    aset_title = twin(set_title)
+    alabel = twin(label)
+    aunlabel = twin(unlabel)
+    alabels = twin(labels)
+    aredact = twin(redact)
+    afork = twin(fork)
+    atree = twin(tree)
+    abranches = twin(branches)
+    adiff = twin(diff)
+    acontext = twin(context)
+    aunfinished_calls = twin(unfinished_calls)
+    amigrate_provider = twin(migrate_provider)
+    averify = twin(verify)
+    arepair = twin(repair)
+    amigrate = twin(migrate)
+    aarchive = twin(archive)
+    aforks = twin(forks)
+    adetach = twin(detach)
+    atorn = twin(torn)
+    aput_back_torn = twin(put_back_torn)
+    adrop_torn = twin(drop_torn)
+    aerase = twin(erase)

@@ -6,9 +6,10 @@ import asyncio
 import ctypes
 import json
 import os
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import _library as c
+from ._async import twin
 from ._errors import Closed
 from ._session import Session
 
@@ -24,19 +25,22 @@ class Store:
         create: bool = True,
         buffered_entries: Optional[int] = None,
         buffered_ms: Optional[int] = None,
+        attachment_bytes: Optional[int] = None,
         lock_timeout_ms: Optional[int] = None,
     ):
         self._handle: Optional[int] = None
         options = c.StoreOptions()
         c.library.bough_store_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.durability = {"sync": 0, "buffered": 1}[durability]
+        options.durability = c.choice(durability, {"sync": 0, "buffered": 1}, "durability")
         options.create = int(create)
         if buffered_entries is not None:
-            options.buffered_entries = buffered_entries
+            options.buffered_entries = c.whole_number(buffered_entries, "buffered_entries")
         if buffered_ms is not None:
-            options.buffered_ms = buffered_ms
+            options.buffered_ms = c.whole_number(buffered_ms, "buffered_ms", 32)
+        if attachment_bytes is not None:
+            options.attachment_bytes = c.whole_number(attachment_bytes, "attachment_bytes")
         if lock_timeout_ms is not None:
-            options.lock_timeout_ms = lock_timeout_ms
+            options.lock_timeout_ms = c.whole_number(lock_timeout_ms, "lock_timeout_ms", 32)
         place = None if location is None else os.fspath(location)
         out = ctypes.c_void_p()
         c.check(c.library.bough_store_open(c.text(place), ctypes.byref(options), ctypes.byref(out)), None)
@@ -57,7 +61,7 @@ class Store:
         return self
 
     async def __aexit__(self, *_: Any) -> None:
-        await asyncio.to_thread(self.close)
+        await self.aclose()
 
     def close(self) -> None:
         """Makes everything durable and closes the store. After a retryable error it is still open."""
@@ -130,7 +134,41 @@ class Store:
         c.call("trash_restore", self._open(), c.text(trash_id))
 
     def remove_trashed(self, trash_id: str) -> None:
+        """Removes a session from the trash, forever."""
         c.call("trash_remove", self._open(), c.text(trash_id))
+
+    def unused_attachments(self) -> List[str]:
+        """Attachments that no entry names. Reads every session."""
+        return c.call_json("attachment_unused", self._open())["unused"]
+
+    def remove_attachments(self, unused: Sequence[str]) -> int:
+        """Removes those of the given ones that are still unused; returns how many."""
+        if isinstance(unused, str):
+            raise TypeError("unused is a list of names, not one text")
+        return c.call_json("attachment_remove", self._open(), c.text(json.dumps({"unused": list(unused)})))["removed"]
+
+    # The same without blocking the event loop.
+
+    @classmethod
+    async def aopen(cls, location: Optional[Union[str, "os.PathLike[str]"]] = None, **options: Any) -> "Store":
+        return await asyncio.to_thread(cls, location, **options)
+
+    aclose = twin(close)
+    aflush = twin(flush)
+    asession_ids = twin(session_ids)
+    acreate = twin(create)
+    asession = twin(session)
+    alist = twin(list)
+    asearch = twin(search)
+    ausage = twin(usage)
+    aput_attachment = twin(put_attachment)
+    aattachment = twin(attachment)
+    atrash = twin(trash)
+    atrashed = twin(trashed)
+    arestore = twin(restore)
+    aremove_trashed = twin(remove_trashed)
+    aunused_attachments = twin(unused_attachments)
+    aremove_attachments = twin(remove_attachments)
 
 
 def convert(document: str, source: str, target: str, way_back: Optional[str] = None) -> Dict[str, Any]:

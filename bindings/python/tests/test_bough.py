@@ -118,7 +118,68 @@ class Sessions(StoreCase):
         self.assertEqual(self.store.trashed(), [])
 
 
+    def test_what_is_erased_is_gone_and_a_receipt_is_left(self):
+        session = self.store.create()
+        session.append([bough.user_text("hunter2", id="a"), bough.user_text("kept", id="b")])
+        report = session.erase(["a"], by="test", reason="a password")
+        self.assertEqual([entry["entryId"] for entry in report["entries"]], ["a"])
+        self.assertNotIn("hunter2", session.load(show_redacted=True)[1].payload_json)
+        files = [each.read_bytes() for each in pathlib.Path(self.folder.name).rglob("*") if each.is_file()]
+        self.assertFalse(any(b"hunter2" in content for content in files))
+        self.assertEqual([entry.id for entry in session.history()], ["a", "b"])
+        with self.assertRaises(bough.NotFound):
+            session.erase(["nobody"], by="test", reason="none")
+        with self.assertRaises(TypeError):
+            session.erase("a", by="test", reason="one text is not a list")
+
+    def test_forks_detach_and_other_providers(self):
+        session = self.store.create()
+        session.append(bough.message("anthropic", '{"role":"user","content":"hi"}', id="a"))
+        fork = session.fork("a")
+        self.assertEqual(session.forks(), [fork.id])
+        with self.assertRaises(bough.HasForks):
+            self.store.trash(session.id)
+        fork.detach()
+        self.assertEqual(session.forks(), [])
+        self.store.trash(session.id)
+        self.assertEqual([entry.id for entry in fork.history()], ["a"])
+        other, report = fork.migrate_provider("gemini")
+        self.assertEqual(other.history()[-1].payload["dialect"], "gemini")
+        self.assertIn("compatible", report)
+        self.assertEqual(fork.torn()["fileBytes"], 0)
+
+    def test_unused_attachments_can_be_removed(self):
+        unused = self.store.put_attachment(b"nobody names this")
+        self.assertEqual(self.store.unused_attachments(), [unused])
+        self.assertEqual(self.store.remove_attachments([unused]), 1)
+        self.assertEqual(self.store.unused_attachments(), [])
+
+    def test_loading_stops_at_a_size(self):
+        session = self.store.create()
+        session.append([bough.user_text("x" * 1000, id=f"e-{number}") for number in range(9)])
+        self.assertEqual(len(session.load(type="message", limit_bytes=1500)), 2)
+
+
 class Mistakes(StoreCase):
+    def test_numbers_and_words_out_of_range_are_refused(self):
+        session = self.store.create()
+        for options in ({"last": -1}, {"limit": -1}, {"start": -1}, {"limit": 1 << 64}):
+            with self.assertRaises(bough.InvalidArgument):
+                session.load(**options)
+        for options in ({"last": 1.5}, {"limit": "3"}, {"branch": 7}):
+            with self.assertRaises(TypeError):
+                session.load(**options)
+        with self.assertRaises(bough.InvalidArgument):
+            session.append(bough.user_text("x"), durability="maybe")
+        with self.assertRaises(bough.InvalidArgument):
+            bough.Store(self.folder.name, durability="maybe")
+        with self.assertRaises(bough.InvalidArgument):
+            bough.Store(self.folder.name, lock_timeout_ms=1 << 31)
+        with self.assertRaises(bough.InvalidArgument):
+            session.cursor().next(-1)
+        with self.assertRaises(TypeError):
+            session.append("not an entry")
+
     def test_what_was_closed_says_so(self):
         session = self.store.create()
         session.close()
@@ -183,8 +244,59 @@ class Following(StoreCase):
 
         asyncio.run(main())
 
+    def test_every_call_that_touches_the_disk_has_an_async_twin(self):
+        for kind in (bough.Store, bough.Session, bough.Cursor, bough.Follower):
+            names = {name for name in vars(kind) if not name.startswith("_") and callable(getattr(kind, name))}
+            calls = {name for name in names if not asyncio.iscoroutinefunction(getattr(kind, name))}
+            self.assertEqual(calls - {name[1:] for name in names - calls} - {"close", "stop"}, set(), kind)
+
+    def test_a_program_of_async_calls(self):
+        async def main():
+            async with await bough.Store.aopen(pathlib.Path(self.folder.name) / "store") as store:
+                session = await store.acreate(title="Async")
+                await session.aappend(bough.user_text("hi", id="a"))
+                self.assertEqual([entry.id async for entry in session][-1], "a")
+                self.assertEqual([row["title"] for row in await store.alist()], ["Async"])
+                follower = await session.afollow(position="a")
+
+                async def first():
+                    async for entry in follower:
+                        return entry.id
+
+                waiting = asyncio.create_task(first())
+                await session.aappend(bough.user_text("there", id="b"))
+                self.assertEqual(await waiting, "b")
+                follower.close()
+                cancelled = await session.afollow(position="b")
+                endless = asyncio.create_task(cancelled.anext())
+                await asyncio.sleep(0.01)
+                endless.cancel()
+                cancelled.close()
+
+        asyncio.run(main())
+
 
 class Processes(StoreCase):
+    def test_a_child_goes_on_while_threads_of_the_parent_wait(self):
+        session = self.store.create()
+        session.append(bough.user_text("before", id="a"))
+        self.store.list()
+        follower = session.follow(position="a")
+        waiting = threading.Thread(target=follower.next)
+        waiting.start()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                session.append(bough.user_text("child", id="b"))
+                fresh = session.follow(position="a")
+                code = 0 if fresh.next(10)[0].id == "b" and len(self.store.list()) == 1 else 2
+            finally:
+                os._exit(code)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        waiting.join()
+        follower.close()
+
     def test_parent_and_child_of_a_fork_both_append(self):
         session = self.store.create()
         session.append(bough.user_text("before"))

@@ -1,0 +1,101 @@
+// JavaScript values from what the C interface gives, and texts from JavaScript values.
+#pragma once
+
+#include <bough/bough_c.h>
+#include <node_api.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace {
+
+// JavaScript's strings may hold half of a surrogate pair, which is not UTF-8. Node turns it into U+FFFD without a word.
+bool isWellFormed(napi_env env, napi_value value, std::string_view utf8) {
+  if (utf8.find("\xEF\xBF\xBD") == std::string_view::npos) return true;
+  size_t size = 0;
+  napi_get_value_string_utf16(env, value, nullptr, 0, &size);
+  std::u16string units(size + 1, u'\0');
+  napi_get_value_string_utf16(env, value, units.data(), units.size(), &size);
+  for (size_t i = 0; i < size; ++i) {
+    if ((units[i] & 0xF800) != 0xD800) continue;
+    const bool pair = units[i] < 0xDC00 && i + 1 < size && (units[i + 1] & 0xFC00) == 0xDC00;
+    if (!pair) return false;
+    ++i;
+  }
+  return true;
+}
+
+// False, with an exception pending, when the value is neither a string nor a buffer.
+bool readText(napi_env env, napi_value value, std::string& text) {
+  bool isBuffer = false;
+  napi_is_buffer(env, value, &isBuffer);
+  if (isBuffer) {
+    void* data = nullptr;
+    size_t size = 0;
+    napi_get_buffer_info(env, value, &data, &size);
+    text.assign(static_cast<const char*>(data), data == nullptr ? 0 : size);
+    return true;
+  }
+  size_t size = 0;
+  if (napi_get_value_string_utf8(env, value, nullptr, 0, &size) != napi_ok) {
+    napi_throw_type_error(env, nullptr, "an argument is not a string, a Buffer, a number or a boolean");
+    return false;
+  }
+  text.resize(size + 1);
+  napi_get_value_string_utf8(env, value, text.data(), text.size(), &size);
+  text.resize(size);
+  if (isWellFormed(env, value, text)) return true;
+  napi_throw_type_error(env, nullptr, "a string holds half of a surrogate pair, which is not Unicode text");
+  return false;
+}
+
+napi_value stringOf(napi_env env, std::string_view text) {
+  napi_value value = nullptr;
+  napi_create_string_utf8(env, text.data(), text.size(), &value);
+  return value;
+}
+
+napi_value numberOf(napi_env env, double number) {
+  napi_value value = nullptr;
+  napi_create_double(env, number, &value);
+  return value;
+}
+
+void set(napi_env env, napi_value object, const char* name, napi_value value) {
+  napi_set_named_property(env, object, name, value);
+}
+
+// A typed array of its own, filled from other numbers. Null when the environment is ending.
+template <typename Number, typename Given>
+napi_value arrayOf(napi_env env, napi_typedarray_type type, const Given* numbers, size_t count) {
+  napi_value buffer = nullptr;
+  void* data = nullptr;
+  napi_value array = nullptr;
+  if (napi_create_arraybuffer(env, count * sizeof(Number), &data, &buffer) != napi_ok) return nullptr;
+  for (size_t i = 0; i < count; ++i) static_cast<Number*>(data)[i] = static_cast<Number>(numbers[i]);
+  napi_create_typedarray(env, type, count, buffer, 0, &array);
+  return array;
+}
+
+// The entries' bytes stay where they are; the handle is closed when JavaScript has forgotten the buffer.
+napi_value entriesOf(napi_env env, void* handle) {
+  auto* entries = static_cast<bough_entries*>(handle);
+  bough_packed packed;
+  if (bough_entries_packed(entries, &packed) != BOUGH_OK) return nullptr;
+  napi_value object = nullptr;
+  napi_create_object(env, &object);
+  napi_value bytes = nullptr;
+  const auto close = [](napi_env, void*, void* hint) { bough_entries_close(static_cast<bough_entries*>(hint)); };
+  bool copied = packed.size == 0 || napi_create_external_buffer(env, packed.size, const_cast<char*>(packed.bytes),
+                                                                close, entries, &bytes) != napi_ok;
+  if (copied) napi_create_buffer_copy(env, packed.size, packed.bytes, nullptr, &bytes);
+  set(env, object, "count", numberOf(env, static_cast<double>(packed.count)));
+  set(env, object, "bytes", bytes);
+  set(env, object, "ends", arrayOf<double>(env, napi_float64_array, packed.ends, packed.count * 8));
+  set(env, object, "flags", arrayOf<uint32_t>(env, napi_uint32_array, packed.flags, packed.count));
+  if (copied) bough_entries_close(entries);
+  return object;
+}
+
+}  // namespace

@@ -1,0 +1,23 @@
+"""Calls on a worker thread, so that the event loop goes on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, TypeVar
+
+if TYPE_CHECKING:  # known to every type checker; nothing is imported when the program runs
+    from typing_extensions import ParamSpec
+
+    P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def twin(method: Callable[P, T]) -> Callable[P, Awaitable[T]]:
+    """The async variant of a method. The library releases the interpreter while it works."""
+
+    @functools.wraps(method)
+    async def call(*arguments: Any, **options: Any) -> T:
+        return await asyncio.to_thread(method, *arguments, **options)
+
+    return call
