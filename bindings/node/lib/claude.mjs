@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 
 import { Store } from './index.mjs';
 import { namesOf, openNamed, sessionIdOf } from './foreign-key.mjs';
+import { Recent } from './recent.mjs';
 
 const PREFIX = 'claude-';
 const ENTRY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -37,7 +38,11 @@ function lineOf(entry) {
 export class BoughSessionStore {
   #store;
   #owned = false;
-  #open = new Map();
+  // The sessions of transcripts, with the ids of their entries.
+  #open = new Recent(async (name, create) => {
+    const session = await openNamed(this.#store, PREFIX, name, { create });
+    return session && { session, known: new Set(), seen: 0, queue: Promise.resolve(), close: () => session.close() };
+  });
   #fold;
 
   /** Over a store of yours. `foldSessionSummary` of the SDK makes listSessionSummaries possible. */
@@ -55,26 +60,8 @@ export class BoughSessionStore {
   }
 
   async close() {
-    for (const opening of this.#open.values()) (await opening.catch(() => undefined))?.session.close();
-    this.#open.clear();
+    await this.#open.close();
     if (this.#owned) await this.#store.close();
-  }
-
-  // A transcript's session and the ids of its entries, brought up to date.
-  async #transcript(key, create = false) {
-    const name = nameOf(key);
-    let opening = this.#open.get(name);
-    if (!opening) {
-      opening = openNamed(this.#store, PREFIX, name, { create }).then((session) => session && { session, known: new Set(), seen: 0, queue: Promise.resolve() });
-      this.#open.set(name, opening);
-    }
-    const transcript = await opening.catch((error) => {
-      this.#open.delete(name); // the next call tries again
-      throw error;
-    });
-    if (transcript) return transcript;
-    this.#open.delete(name);
-    return create ? this.#transcript(key, create) : undefined;
   }
 
   async #refresh(transcript) {
@@ -88,12 +75,11 @@ export class BoughSessionStore {
 
   async append(key, lines) {
     if (lines.length === 0) return;
-    const transcript = await this.#transcript(key, true);
-    // In the order of the calls, one after the other.
-    const before = transcript.queue;
-    const done = before.catch(() => {}).then(() => this.#append(transcript, lines));
-    transcript.queue = done;
-    await done;
+    await this.#open.use(nameOf(key), true, (transcript) => {
+      // In the order of the calls, one after the other.
+      transcript.queue = transcript.queue.catch(() => {}).then(() => this.#append(transcript, lines));
+      return transcript.queue;
+    });
   }
 
   async #append(transcript, lines) {
@@ -119,14 +105,14 @@ export class BoughSessionStore {
   }
 
   async load(key) {
-    const transcript = await this.#transcript(key);
-    if (!transcript) return null;
-    const lines = [];
-    for await (const entry of transcript.session) {
-      const line = lineOf(entry);
-      if (line) lines.push(line);
-    }
-    return lines.length > 0 ? lines : null;
+    return this.#open.use(nameOf(key), false, async (transcript) => {
+      const lines = [];
+      for await (const entry of transcript?.session ?? []) {
+        const line = lineOf(entry);
+        if (line) lines.push(line);
+      }
+      return lines.length > 0 ? lines : null;
+    });
   }
 
   async #keys() {
@@ -169,8 +155,7 @@ export class BoughSessionStore {
     const subpaths = key.subpath === undefined ? await this.listSubkeys(key) : [];
     for (const each of [key, ...subpaths.map((subpath) => ({ ...key, subpath }))]) {
       const name = nameOf(each);
-      (await this.#open.get(name)?.catch(() => undefined))?.session.close();
-      this.#open.delete(name);
+      this.#open.drop(name);
       try {
         await this.#store.removeTrashed(await this.#store.trash(sessionIdOf(PREFIX, name)));
       } catch (error) {

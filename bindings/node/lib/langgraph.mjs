@@ -8,6 +8,7 @@ import { BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint, getCheckpoi
 
 import { Store } from './index.mjs';
 import { namesOf, openNamed, sessionIdOf } from './foreign-key.mjs';
+import { Recent } from './recent.mjs';
 
 const PREFIX = 'langgraph-';
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -87,11 +88,24 @@ class Thread {
   #values = new Map(); // by the entry that stored them, and the channel
   seen = 0;
 
+  #reading = Promise.resolve();
+
   constructor(session) {
     this.session = session;
   }
 
-  async refresh() {
+  close() {
+    this.session.close();
+  }
+
+  /** Reads what is new; one caller after the other, or each would count the same entries. */
+  refresh() {
+    const done = this.#reading.then(() => this.#read());
+    this.#reading = done.catch(() => undefined);
+    return done;
+  }
+
+  async #read() {
     for (;;) {
       const entries = await this.session.load({ from: this.seen, limit: 1000 });
       for (const entry of entries) {
@@ -143,7 +157,10 @@ class Thread {
 export class BoughSaver extends BaseCheckpointSaver {
   #store;
   #owned;
-  #threads = new Map();
+  #threads = new Recent(async (threadId, create) => {
+    const session = await openNamed(this.#store, PREFIX, threadId, { create });
+    return session && new Thread(session);
+  });
 
   /** Over a store of yours, which stays open; BoughSaver.open makes one of its own. */
   constructor(store, serde) {
@@ -160,25 +177,16 @@ export class BoughSaver extends BaseCheckpointSaver {
   }
 
   async close() {
-    for (const opening of this.#threads.values()) (await opening.catch(() => undefined))?.session.close();
-    this.#threads.clear();
+    await this.#threads.close();
     if (this.#owned) await this.#store.close();
   }
 
-  async #thread(threadId, create = false) {
-    let opening = this.#threads.get(threadId);
-    if (!opening) {
-      opening = openNamed(this.#store, PREFIX, threadId, { create }).then((session) => session && new Thread(session));
-      this.#threads.set(threadId, opening);
-    }
-    const thread = await opening.catch((error) => {
-      this.#threads.delete(threadId);
-      throw error;
+  // Runs `work` with the thread as it is now; with undefined when there is none.
+  #thread(threadId, create, work) {
+    return this.#threads.use(threadId, create, async (thread) => {
+      await thread?.refresh();
+      return work(thread);
     });
-    if (!thread) this.#threads.delete(threadId);
-    if (!thread && create) return this.#thread(threadId, create);
-    await thread?.refresh();
-    return thread;
   }
 
   #load(value) {
@@ -215,14 +223,15 @@ export class BoughSaver extends BaseCheckpointSaver {
   async getTuple(config) {
     const threadId = config.configurable?.thread_id;
     if (threadId === undefined) return undefined;
-    const thread = await this.#thread(String(threadId));
     const ns = config.configurable?.checkpoint_ns ?? '';
-    const namespace = thread?.namespaces.get(ns);
-    if (!namespace) return undefined;
     const wanted = getCheckpointId(config);
-    const id = wanted || [...namespace.checkpoints.keys()].reduce((best, each) => (best === undefined || each > best ? each : best), undefined);
-    const record = namespace.checkpoints.get(id);
-    return record && this.#tuple(threadId, ns, namespace, record, wanted ? config : undefined);
+    return this.#thread(String(threadId), false, (thread) => {
+      const namespace = thread?.namespaces.get(ns);
+      if (!namespace) return undefined;
+      const id = wanted || [...namespace.checkpoints.keys()].reduce((best, each) => (best === undefined || each > best ? each : best), undefined);
+      const record = namespace.checkpoints.get(id);
+      return record && this.#tuple(threadId, ns, namespace, record, wanted ? config : undefined);
+    });
   }
 
   async *list(config, options = {}) {
@@ -231,8 +240,8 @@ export class BoughSaver extends BaseCheckpointSaver {
     const beforeId = before?.configurable?.checkpoint_id;
     let left = options.limit ?? Infinity;
     for (const name of threadId === undefined || threadId === '' ? await namesOf(this.#store, PREFIX) : [String(threadId)]) {
-      const thread = await this.#thread(name);
-      for (const [ns, namespace] of thread?.namespaces ?? []) {
+      const namespaces = await this.#thread(name, false, (thread) => [...(thread?.namespaces ?? [])]);
+      for (const [ns, namespace] of namespaces) {
         if (onlyNs !== undefined && ns !== onlyNs) continue;
         const records = [...namespace.checkpoints.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
         for (const record of records) {
@@ -252,14 +261,10 @@ export class BoughSaver extends BaseCheckpointSaver {
     const threadId = required(config, 'thread_id', 'a checkpoint');
     const ns = config.configurable?.checkpoint_ns ?? '';
     const parentId = config.configurable?.checkpoint_id;
-    const thread = await this.#thread(threadId, true);
-    const parent = thread.namespaces.get(ns)?.checkpoints.get(parentId);
     const { channel_values: channelValues, ...rest } = copyCheckpoint(checkpoint);
-    const values = Object.create(null); // a channel may have any name
+    const serialized = new Map();
     for (const channel of Object.keys(newVersions ?? {})) {
-      if (!Object.hasOwn(channelValues, channel)) continue;
-      const serialized = await this.serde.dumpsTyped(channelValues[channel]);
-      values[channel] = { version: checkpoint.channel_versions[channel] ?? newVersions[channel], ...storedValue(serialized, parent?.values.get(channel)) };
+      if (Object.hasOwn(channelValues, channel)) serialized.set(channel, await this.serde.dumpsTyped(channelValues[channel]));
     }
     const payload = {
       kind: 'checkpoint',
@@ -268,9 +273,16 @@ export class BoughSaver extends BaseCheckpointSaver {
       parent: parentId,
       checkpoint: packed(await this.serde.dumpsTyped(rest)),
       metadata: packed(await this.serde.dumpsTyped(metadata)),
-      values,
+      values: Object.create(null), // a channel may have any name
     };
-    await thread.session.append({ type: 'custom', parentId: parent?.entryId ?? null, payload });
+    await this.#thread(threadId, true, (thread) => {
+      const parent = thread.namespaces.get(ns)?.checkpoints.get(parentId);
+      for (const [channel, value] of serialized) {
+        const version = checkpoint.channel_versions[channel] ?? newVersions[channel];
+        payload.values[channel] = { version, ...storedValue(value, parent?.values.get(channel)) };
+      }
+      return thread.session.append({ type: 'custom', parentId: parent?.entryId ?? null, payload });
+    });
     return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
   }
 
@@ -278,21 +290,20 @@ export class BoughSaver extends BaseCheckpointSaver {
     const threadId = required(config, 'thread_id', 'writes');
     const checkpointId = required(config, 'checkpoint_id', 'writes');
     const ns = config.configurable?.checkpoint_ns ?? '';
-    const thread = await this.#thread(threadId, true);
     const stored = [];
     for (const [index, [channel, value]] of writes.entries()) {
       stored.push([WRITES_IDX_MAP[channel] ?? index, channel, packed(await this.serde.dumpsTyped(value))]);
     }
     const payload = { kind: 'writes', ns, checkpoint: checkpointId, task: taskId, writes: stored };
-    const of = thread.namespaces.get(ns)?.checkpoints.get(checkpointId);
-    await thread.session.append({ type: 'custom', parentId: of?.entryId ?? null, payload });
+    await this.#thread(threadId, true, (thread) => {
+      const of = thread.namespaces.get(ns)?.checkpoints.get(checkpointId);
+      return thread.session.append({ type: 'custom', parentId: of?.entryId ?? null, payload });
+    });
   }
 
   /** Removes the thread's session, forever. */
   async deleteThread(threadId) {
-    const opening = this.#threads.get(String(threadId));
-    this.#threads.delete(String(threadId));
-    (await opening?.catch(() => undefined))?.session.close();
+    this.#threads.drop(String(threadId));
     try {
       await this.#store.removeTrashed(await this.#store.trash(sessionIdOf(PREFIX, String(threadId))));
     } catch (error) {

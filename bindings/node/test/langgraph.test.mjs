@@ -99,3 +99,32 @@ test('a delta never cuts a character in two, and namespaces stay apart', () =>
     }
     await fresh.close();
   }));
+
+test('calls at the same time lose nothing, in one saver and for more threads than it keeps', () =>
+  withFolder(async (location) => {
+    const saver = await BoughSaver.open(location);
+    const threads = Array.from({ length: 150 }, (_, number) => `t${number}`);
+    const config = (thread, id) => ({ configurable: { thread_id: thread, checkpoint_ns: '', ...(id && { checkpoint_id: id }) } });
+    await Promise.all(threads.map((thread) => saver.put(config(thread), checkpoint('1', [thread], 1), {}, { messages: 1 })));
+    await Promise.all(Array.from({ length: 20 }, (_, task) => saver.putWrites(config('t0', '1'), [['messages', task]], `task-${task}`)));
+    await Promise.all([2, 3, 4].map((id) => saver.put(config('t0', '1'), checkpoint(String(id), [id], 2), {}, { messages: 2 })));
+    const { pendingWrites } = await saver.getTuple(config('t0', '1'));
+    assert.deepEqual(pendingWrites.map(([, , value]) => value).sort((a, b) => a - b), Array.from({ length: 20 }, (_, task) => task));
+    const ids = [];
+    for await (const tuple of saver.list(config('t0'))) ids.push(tuple.checkpoint.id);
+    assert.deepEqual(ids, ['4', '3', '2', '1']);
+    for (const thread of threads) assert.deepEqual((await saver.getTuple(config(thread, '1'))).checkpoint.channel_values.messages, [thread]);
+    await saver.close();
+  }));
+
+test('channels may have any name', () =>
+  withFolder(async (location) => {
+    const saver = await BoughSaver.open(location);
+    const names = HOSTILE_NAMES.filter((name) => name !== '__proto__'); // which LangGraph's own serializer drops
+    const values = Object.fromEntries(names.map((name, number) => [name, number]));
+    const versions = Object.fromEntries(names.map((name) => [name, 1]));
+    await saver.put(at(), { v: 4, id: '1', ts: '', channel_values: values, channel_versions: versions, versions_seen: {} }, {}, versions);
+    const found = (await saver.getTuple(at())).checkpoint.channel_values;
+    assert.deepEqual(found, values);
+    await saver.close();
+  }));

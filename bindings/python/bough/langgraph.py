@@ -1,10 +1,13 @@
 """A LangGraph checkpointer: one session a thread, in the layout of the one for Node. A checkpoint is an entry whose parent is
-the entry of its parent checkpoint; only the channels that changed are stored with it."""
+the entry of its parent checkpoint; only the channels that changed are stored with it, and of a value that grew only what is new."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
+import threading
+from collections import OrderedDict
 from typing import Any, AsyncIterator, Dict, Iterator, Optional, Sequence, Tuple
 
 try:
@@ -25,6 +28,7 @@ from ._store import Store
 
 _PREFIX = "langgraph-"
 _PART = 1000
+_THREADS = 100  # whose state is kept; that of others is read again
 
 
 def _packed(typed: Tuple[str, bytes]) -> Dict[str, Any]:
@@ -41,14 +45,89 @@ def _unpacked(value: Dict[str, Any]) -> Tuple[str, bytes]:
     return value["type"], value["text"].encode("utf-8", "surrogatepass")
 
 
+def _common(left: bytes, right: bytes) -> int:
+    """How many UTF-16 units both begin with."""
+    known, most = 0, min(len(left), len(right)) // 2
+    while known < most:
+        middle = (known + most + 1) // 2
+        if left[2 * known : 2 * middle] == right[2 * known : 2 * middle]:
+            known = middle
+        else:
+            most = middle - 1
+    return known
+
+
+def _units(text: str) -> bytes:
+    return text.encode("utf-16-le", "surrogatepass")  # places are counted as JavaScript counts them
+
+
+def _turned(units: bytes) -> bytes:
+    """The same units, the last one first."""
+    turned = bytearray(len(units))
+    turned[::2], turned[1::2] = units[-2::-2], units[::-2]
+    return bytes(turned)
+
+
+class _Value:
+    """A stored value of a channel: whole, or what stands between the beginning and the end of the value before it."""
+
+    def __init__(self, entry_id: str, stored: Dict[str, Any], before: Optional["_Value"]):
+        self.entry_id = entry_id
+        self.stored = stored
+        self.before = before
+        self._known: Optional[str] = None
+
+    @property
+    def text(self) -> Optional[str]:
+        """The serialized value; None when it is not text."""
+        if "base64" in self.stored:
+            return None
+        if self._known is None:
+            chain, value = [], self
+            while value._known is None and value.before is not None:
+                chain.append(value)
+                value = value.before
+            text = value.stored["text"] if value._known is None else value._known
+            for each in reversed(chain):
+                units = _units(text)
+                head, tail = (2 * count for count in each.stored["keep"])
+                whole = units[:head] + _units(each.stored["text"]) + (units[len(units) - tail :] if tail else b"")
+                text = whole.decode("utf-16-le", "surrogatepass")
+            self._known = text
+            if self.before is not None:
+                self.before._known = None  # only the newest of a chain is likely to be asked for again
+        return self._known
+
+    @property
+    def typed(self) -> Tuple[str, bytes]:
+        text = self.text
+        return _unpacked(self.stored if text is None else {"type": self.stored["type"], "text": text})
+
+
+def _stored(typed: Tuple[str, bytes], before: Optional[_Value]) -> Dict[str, Any]:
+    """What of a value is new since the one before it."""
+    whole = _packed(typed)
+    old = before.text if before and "text" in whole and before.stored["type"] == whole["type"] else None
+    if before is None or old is None:
+        return whole
+    was, now = _units(old), _units(whole["text"])
+    head = _common(was, now)
+    tail = _common(_turned(was[2 * head :]), _turned(now[2 * head :]))
+    if head + tail < 64:
+        return whole
+    middle = now[2 * head : len(now) - 2 * tail].decode("utf-16-le", "surrogatepass")
+    return {"type": whole["type"], "base": before.entry_id, "keep": [head, tail], "text": middle}
+
+
 class _Thread:
     """What is known of a thread: read from its session once, then only what is new."""
 
     def __init__(self, session: Session):
         self.session = session
         self.namespaces: Dict[str, Dict[str, Any]] = {}
-        self._stored: Dict[Tuple[str, str], Dict[str, Any]] = {}
+        self._values: Dict[Tuple[str, str], _Value] = {}  # by the entry that stored them, and the channel
         self._seen = 0
+        self.lock = threading.RLock()
 
     def refresh(self) -> None:
         while True:
@@ -68,8 +147,9 @@ class _Thread:
             namespace = self.namespace(payload["ns"])
             parent = namespace["checkpoints"].get(payload.get("parent"))
             values = dict(parent["values"]) if parent else {}
-            for channel, value in payload["values"].items():
-                values[channel] = self._stored[entry_id, channel] = self._whole(channel, value)
+            for channel, stored in payload["values"].items():
+                before = self._values[stored["base"], channel] if "base" in stored else None
+                values[channel] = self._values[entry_id, channel] = _Value(entry_id, stored, before)
             namespace["checkpoints"][payload["id"]] = {**payload, "entryId": entry_id, "values": values}
         elif payload.get("kind") == "writes":
             writes = self.namespace(payload["ns"])["writes"].setdefault(payload["checkpoint"], {})
@@ -77,17 +157,6 @@ class _Thread:
                 key = (payload["task"], index)
                 if index < 0 or key not in writes:
                     writes[key] = (payload["task"], channel, value)
-
-    def _whole(self, channel: str, value: Dict[str, Any]) -> Dict[str, Any]:
-        """A value that was stored as the part between the beginning and the end of an older one."""
-        if "keep" not in value:
-            return value
-        before = self._stored[value["base"], channel]["text"]
-        units = before.encode("utf-16-le", "surrogatepass")  # places are counted as JavaScript counts them
-        head, tail = (2 * count for count in value["keep"])
-        middle = value["text"].encode("utf-16-le", "surrogatepass")
-        whole = units[:head] + middle + (units[len(units) - tail :] if tail else b"")
-        return {"type": value["type"], "version": value["version"], "text": whole.decode("utf-16-le", "surrogatepass")}
 
 
 class BoughSaver(BaseCheckpointSaver):
@@ -97,24 +166,34 @@ class BoughSaver(BaseCheckpointSaver):
         super().__init__(serde=serde)
         self._owned = not isinstance(location, Store)
         self._store = location if isinstance(location, Store) else Store(location)
-        self._threads: Dict[str, _Thread] = {}
+        self._threads: "OrderedDict[str, _Thread]" = OrderedDict()  # the one used last is the last
+        self._lock = threading.Lock()
 
     def close(self) -> None:
-        for thread in self._threads.values():
-            thread.session.close()
-        self._threads.clear()
+        with self._lock:
+            self._threads.clear()
         if self._owned:
             self._store.close()
 
-    def _thread(self, thread_id: str, create: bool = False) -> Optional[_Thread]:
-        thread = self._threads.get(thread_id)
+    @contextlib.contextmanager
+    def _thread(self, thread_id: str, create: bool = False) -> Iterator[Optional[_Thread]]:
+        """The thread as it is now, for one caller at a time."""
+        with self._lock:
+            thread = self._threads.get(thread_id)
+            if thread is None:
+                session = open_named(self._store, _PREFIX, thread_id, create=create)
+                thread = _Thread(session) if session else None
+            if thread is not None:
+                self._threads[thread_id] = thread
+                self._threads.move_to_end(thread_id)
+            if len(self._threads) > _THREADS:
+                self._threads.popitem(last=False)  # closed when its last user has forgotten it
         if thread is None:
-            session = open_named(self._store, _PREFIX, thread_id, create=create)
-            if session is None:
-                return None
-            thread = self._threads[thread_id] = _Thread(session)
-        thread.refresh()
-        return thread
+            yield None
+            return
+        with thread.lock:
+            thread.refresh()
+            yield thread
 
     def _load(self, value: Dict[str, Any]) -> Any:
         return self.serde.loads_typed(_unpacked(value))
@@ -122,9 +201,9 @@ class BoughSaver(BaseCheckpointSaver):
     def _tuple(self, thread_id: str, ns: str, namespace: Dict[str, Any], record: Dict[str, Any]) -> Any:
         checkpoint = self._load(record["checkpoint"])
         checkpoint["channel_values"] = {
-            channel: self._load(record["values"][channel])
+            channel: self.serde.loads_typed(record["values"][channel].typed)
             for channel, version in checkpoint["channel_versions"].items()
-            if channel in record["values"] and record["values"][channel]["version"] == version
+            if channel in record["values"] and record["values"][channel].stored["version"] == version
         }
         writes = namespace["writes"].get(record["id"], {}).values()
 
@@ -143,13 +222,13 @@ class BoughSaver(BaseCheckpointSaver):
     def get_tuple(self, config: Any) -> Optional[Any]:
         settings = config["configurable"]
         thread_id, ns = str(settings["thread_id"]), settings.get("checkpoint_ns", "")
-        thread = self._thread(thread_id)
-        namespace = thread.namespaces.get(ns) if thread else None
-        if not namespace or not namespace["checkpoints"]:
-            return None
-        checkpoint_id = get_checkpoint_id(config) or max(namespace["checkpoints"])
-        record = namespace["checkpoints"].get(checkpoint_id)
-        return self._tuple(thread_id, ns, namespace, record) if record else None
+        with self._thread(thread_id) as thread:
+            namespace = thread.namespaces.get(ns) if thread else None
+            if not namespace or not namespace["checkpoints"]:
+                return None
+            checkpoint_id = get_checkpoint_id(config) or max(namespace["checkpoints"])
+            record = namespace["checkpoints"].get(checkpoint_id)
+            return self._tuple(thread_id, ns, namespace, record) if record else None
 
     def list(self, config: Any, *, filter: Optional[Dict[str, Any]] = None, before: Any = None, limit: Optional[int] = None) -> Iterator[Any]:
         settings = (config or {}).get("configurable", {})
@@ -157,14 +236,16 @@ class BoughSaver(BaseCheckpointSaver):
         names = [str(settings["thread_id"])] if "thread_id" in settings else names_of(self._store, _PREFIX)
         left = limit
         for name in names:
-            thread = self._thread(name)
-            for ns, namespace in (thread.namespaces if thread else {}).items():
+            with self._thread(name) as thread:
+                spaces = [*(thread.namespaces if thread else {}).items()]
+            for ns, namespace in spaces:
                 if settings.get("checkpoint_ns", ns) != ns:
                     continue
                 for checkpoint_id in sorted(namespace["checkpoints"], reverse=True):
                     if settings.get("checkpoint_id", checkpoint_id) != checkpoint_id or (before_id and checkpoint_id >= before_id):
                         continue
-                    found = self._tuple(name, ns, namespace, namespace["checkpoints"][checkpoint_id])
+                    with self._thread(name):
+                        found = self._tuple(name, ns, namespace, namespace["checkpoints"][checkpoint_id])
                     if filter and any(found.metadata.get(key) != value for key, value in filter.items()):
                         continue
                     if left is not None:
@@ -177,9 +258,6 @@ class BoughSaver(BaseCheckpointSaver):
         settings = config["configurable"]
         thread_id, ns = str(settings["thread_id"]), settings.get("checkpoint_ns", "")
         parent_id = settings.get("checkpoint_id")
-        thread = self._thread(thread_id, create=True)
-        assert thread is not None
-        parent = thread.namespace(ns)["checkpoints"].get(parent_id)
         rest = dict(checkpoint)
         channel_values = rest.pop("channel_values")
         payload = {
@@ -188,28 +266,31 @@ class BoughSaver(BaseCheckpointSaver):
             "id": checkpoint["id"],
             "checkpoint": _packed(self.serde.dumps_typed(rest)),
             "metadata": _packed(self.serde.dumps_typed(metadata)),
-            "values": {
-                channel: {"version": version, **_packed(self.serde.dumps_typed(channel_values[channel]))}
-                for channel, version in new_versions.items()
-                if channel in channel_values
-            },
         }
         if parent_id:
             payload["parent"] = parent_id
-        self._append(thread, payload, parent)
+        typed = {channel: self.serde.dumps_typed(channel_values[channel]) for channel in new_versions if channel in channel_values}
+        with self._thread(thread_id, create=True) as thread:
+            assert thread is not None
+            parent = thread.namespace(ns)["checkpoints"].get(parent_id)
+            before = parent["values"] if parent else {}
+            payload["values"] = {
+                channel: {"version": new_versions[channel], **_stored(value, before.get(channel))} for channel, value in typed.items()
+            }
+            self._append(thread, payload, parent)
         return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint["id"]}}
 
     def put_writes(self, config: Any, writes: Sequence[Tuple[str, Any]], task_id: str, task_path: str = "") -> None:
         settings = config["configurable"]
         ns, checkpoint_id = settings.get("checkpoint_ns", ""), settings["checkpoint_id"]
-        thread = self._thread(str(settings["thread_id"]), create=True)
-        assert thread is not None
         stored = [
             [WRITES_IDX_MAP.get(channel, index), channel, _packed(self.serde.dumps_typed(value))]
             for index, (channel, value) in enumerate(writes)
         ]
         payload = {"kind": "writes", "ns": ns, "checkpoint": checkpoint_id, "task": task_id, "writes": stored}
-        self._append(thread, payload, thread.namespace(ns)["checkpoints"].get(checkpoint_id))
+        with self._thread(str(settings["thread_id"]), create=True) as thread:
+            assert thread is not None
+            self._append(thread, payload, thread.namespace(ns)["checkpoints"].get(checkpoint_id))
 
     @staticmethod
     def _append(thread: _Thread, payload: Dict[str, Any], parent: Optional[Dict[str, Any]]) -> None:
@@ -218,9 +299,8 @@ class BoughSaver(BaseCheckpointSaver):
 
     def delete_thread(self, thread_id: str) -> None:
         """Removes the thread's session, forever."""
-        thread = self._threads.pop(str(thread_id), None)
-        if thread:
-            thread.session.close()
+        with self._lock:
+            self._threads.pop(str(thread_id), None)
         try:
             self._store.remove_trashed(self._store.trash(session_id_of(_PREFIX, str(thread_id))))
         except NotFound:
