@@ -37,6 +37,7 @@ enum class Change : std::uint8_t {
   Edited,     ///< Changed since it was converted: converted anew from its new form.
   Removed,    ///< Gone since it was converted.
   Added,      ///< New since the last conversion.
+  Needs,      ///< The target takes it only with something else in the request: a beta header.
 };
 std::string_view toString(Change change);
 
@@ -73,6 +74,7 @@ struct CompatibilityReport {
   std::vector<std::string> warnings;
   std::vector<std::string> lossyFields;    ///< Every field the target does not hold, once.
   std::vector<std::uint64_t> lossyCounts;  ///< How often, field by field.
+  std::vector<std::string> betas{};        ///< The values of the header `anthropic-beta` that the request needs.
   std::vector<Finding> findings;
   std::vector<SignatureStatus> signatures;
   std::uint64_t messages = 0;         ///< In the document that was read.

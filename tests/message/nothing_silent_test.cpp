@@ -177,6 +177,38 @@ TEST(ToolsOfProviders, TheirCallsReachAnotherProviderAsText) {
   EXPECT_TRUE(code.document.contains("42"));
 }
 
+TEST(Betas, WhatAnthropicTakesOnlyWithAHeaderNamesTheHeader) {
+  const auto betasOf = [](const std::string& document, Dialect from) {
+    const auto there = convertHistory(document, from, Dialect::OpenaiChat);
+    return convertHistory(there->document, Dialect::OpenaiChat, from, {}, &there->wayBack)->report.betas;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(
+      betasOf(
+          R"([{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"mcp_tool_use","id":"m","name":"f","server_name":"s","input":{}},{"type":"mcp_tool_result","tool_use_id":"m","content":[]}]}])",
+          Dialect::Anthropic),
+      Names{"mcp-client-2025-11-20"});
+  EXPECT_EQ(
+      betasOf(
+          R"([{"role":"user","content":[{"type":"image","source":{"type":"file","file_id":"f"}}]},{"role":"assistant","content":"a"},{"role":"system","content":"s"},{"role":"user","content":"x"}])",
+          Dialect::Anthropic),
+      (Names{"files-api-2025-04-14", "mid-conversation-system-2026-04-07"}));
+  EXPECT_EQ(
+      betasOf(
+          R"({"max_tokens":1,"tools":[{"type":"computer_20251124","name":"computer"}],"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"document","source":{"type":"file","file_id":"f"}}]}]}]})",
+          Dialect::Anthropic),
+      (Names{"computer-use-2025-11-24", "files-api-2025-04-14"}));
+  EXPECT_EQ(betasOf(R"([{"role":"user","content":"x"}])", Dialect::Anthropic), Names{});
+  const auto there = convertHistory(R"([{"role":"user","content":[{"type":"container_upload","file_id":"f"}]}])",
+                                    Dialect::Anthropic, Dialect::OpenaiChat);
+  const auto back = convertHistory(there->document, Dialect::OpenaiChat, Dialect::Anthropic, {}, &there->wayBack);
+  const CompatibilityReport& report = back->report;
+  EXPECT_TRUE(report.toJson().contains(R"("betas":["files-api-2025-04-14"])")) << report.toJson();
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings.front().change, Change::Needs);
+  EXPECT_TRUE(report.compatible);
+}
+
 TEST(Thinking, CanBeCarriedAsTextWhenAskedFor) {
   const std::string anthropic =
       R"([{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"thinking","thinking":"because of rain","signature":"S"},{"type":"redacted_thinking","data":"D"},{"type":"text","text":"no"}]}])";

@@ -48,8 +48,8 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "found: bool}[]}",
      "`entryId` is null when the title was found; then `role` is title."},
     {"Report",
-     "{compatible: bool, warnings: any[], lossyFields: any[], lossyCounts: any, messages: count, lossyMessages: count, "
-     "restored: count, "
+     "{compatible: bool, warnings: any[], lossyFields: any[], lossyCounts: any, betas?: text[], messages: count, "
+     "lossyMessages: count, restored: count, "
      "signatures: any[], findings: any[], findingsDropped: count}",
      "What a conversion between providers loses (docs/messages.md)."},
     {"BranchEnd", "{sessionId: text, entryId: text, entries: Entry[]}", ""},

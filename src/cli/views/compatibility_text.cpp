@@ -11,6 +11,9 @@ void printLosses(const CompatibilityReport& report) {
   for (std::size_t i = 0; i < report.lossyFields.size(); ++i) {
     printMessage(fmt::format("  {:>6} × {}", report.lossyCounts[i], text::printable(report.lossyFields[i])));
   }
+  for (const std::string& beta : report.betas) {
+    printMessage(fmt::format("  needs the header anthropic-beta: {}", text::printable(beta)));
+  }
   for (const std::string& warning : report.warnings) printMessage(fmt::format("  {}", text::printable(warning)));
 }
 

@@ -20,6 +20,7 @@ std::string_view toString(Change change) {
     case Change::Edited: return "edited";
     case Change::Removed: return "removed";
     case Change::Added: return "added";
+    case Change::Needs: return "needs";
   }
   return "carried";
 }
@@ -44,6 +45,11 @@ std::string CompatibilityReport::toJson() const {
   writer.endArray().key("lossyCounts").beginObject();
   for (std::size_t i = 0; i < lossyFields.size(); ++i) writer.member(lossyFields[i], lossyCounts[i]);
   writer.endObject();
+  if (!betas.empty()) {
+    writer.key("betas").beginArray();
+    for (const std::string& beta : betas) writer.string(beta);
+    writer.endArray();
+  }
   writer.member("messages", messages).member("lossyMessages", lossyMessages).member("restored", restored);
   writer.key("signatures").beginArray();
   for (const SignatureStatus& status : signatures) {

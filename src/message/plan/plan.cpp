@@ -5,6 +5,7 @@
 
 #include "base/json/json_write.h"
 #include "message/plan/adapt.h"
+#include "message/plan/betas.h"
 #include "message/plan/copied.h"
 #include "message/plan/gemini_rules.h"
 #include "message/plan/pairing.h"
@@ -54,6 +55,7 @@ class Planner {
     if (!request_ && !fragment_ && target_ == Dialect::Anthropic) dropLooseThinking(plan_, history_, reporter_);
     if (!fragment_) finish();
     if (request_) settleRequest(plan_, history_, target_, reporter_);
+    if (!fragment_ && target_ == Dialect::Anthropic) nameBetas(plan_, history_, reporter_);
     return std::move(plan_);
   }
 
