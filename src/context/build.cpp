@@ -279,7 +279,27 @@ namespace {
 constexpr std::size_t kFirstEntries = 256;
 }
 
+namespace {
+
+// Tools that cannot be read would be left out without a word.
+Result<void> checkTools(const std::optional<std::string>& tools) {
+  if (!tools) return {};
+  bool whole = json::check(*tools).has_value();
+  json::ArrayReader reader(*tools);
+  while (whole) {
+    const auto tool = reader.next();
+    if (!tool) break;
+    whole = json::kindOf(*tool) == json::Kind::Object;
+  }
+  if (whole && !reader.error()) return {};
+  return fail(ErrorCode::InvalidArgument, "the tools are not a JSON list of objects",
+              "give them as a request of any of the providers has them");
+}
+
+}  // namespace
+
 Result<Context> buildContext(SessionStore& store, const std::string& sessionId, const ContextOptions& options) {
+  BOUGH_TRY(checkTools(options.tools));
   // With a budget, the end of the branch is enough as long as something of it is left out.
   const bool mayBreakOff = options.budgetTokens.has_value();
   for (std::size_t last = kFirstEntries;; last *= 4) {

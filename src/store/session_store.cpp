@@ -53,6 +53,9 @@ Result<std::unique_ptr<SessionStore>> SessionStore::open(SessionStoreInit init) 
 }
 
 Result<std::unique_ptr<SessionStore>> SessionStore::open(const std::string& location, const StoreOptions& options) {
+  if (location.contains('\0')) {
+    return fail(ErrorCode::InvalidArgument, "the location holds a NUL byte", "name a folder, or a database's address");
+  }
   if (location == "memory:") return open({.backend = makeMemoryBackend(), .options = options});
   if (isPostgresLocation(location)) {
     BOUGH_TRY(auto backend, makePostgresBackend(location, options));

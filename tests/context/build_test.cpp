@@ -191,6 +191,17 @@ TEST_F(BuildContext, TheLatestModelLevelAndPromptAreInForce) {
   EXPECT_EQ(other.tools, "");
 }
 
+TEST_F(BuildContext, ToolsThatCannotBeReadAreRefused) {
+  user("hi");
+  for (const char* tools : {"", "x", "{}", "[1]", R"(["f"])", R"([{"name":"f"})", R"({"name":"f"})"}) {
+    ContextOptions options;
+    options.tools = tools;
+    const auto built = buildContext(*store, "s", options);
+    ASSERT_FALSE(built) << tools;
+    EXPECT_EQ(built.error().code, ErrorCode::InvalidArgument);
+  }
+}
+
 TEST_F(BuildContext, TheContextOfAnEarlierEntryIsThatOfItsBranch) {
   user("one", "u1");
   assistant("1");

@@ -60,6 +60,7 @@ TEST(Location, OfAPersonsStoreComesFromTheEnvironment) {
   EXPECT_EQ(refused(with(nullptr, nullptr, nullptr)).code, ErrorCode::NotFound);
   ::setenv("HOME", home.c_str(), 1);
   EXPECT_EQ(refused(SessionStore::open("~/sessions")).code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused(SessionStore::open(std::string("a\0b", 3))).code, ErrorCode::InvalidArgument);
 }
 
 class AppendPlan : public testing::Test {

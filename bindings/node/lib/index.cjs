@@ -103,13 +103,24 @@ function entriesOf(packed) {
   return Array.from({ length: packed.count }, (_, index) => new Entry(packed, index));
 }
 
-const jsonText = (value) =>
-  value === undefined || value === null || typeof value === 'string' || Buffer.isBuffer(value) ? value : JSON.stringify(value);
+const isBytes = (value) => ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+
+// JSON as text or bytes, which is stored as it is, or a value to write as JSON.
+function jsonText(value) {
+  if (value === undefined || value === null || typeof value === 'string') return value;
+  if (isBytes(value)) return value instanceof ArrayBuffer ? Buffer.from(value) : value;
+  // JSON.stringify makes {} of them without a word.
+  for (const kind of [Promise, Map, Set]) {
+    if (value instanceof kind) throw new TypeError(`a ${kind.name} cannot be written as JSON; give an object or JSON text`);
+  }
+  return JSON.stringify(value);
+}
 
 // Eight texts an entry; true in place of the parent for a root.
 function flattened(entries) {
   const list = [];
   for (const entry of Array.isArray(entries) ? entries : [entries]) {
+    if (entry === null || typeof entry !== 'object' || entry.payload === undefined) throw new TypeError('an entry is an object with a payload');
     list.push(
       entry.id,
       entry.parentId === null ? true : entry.parentId,
@@ -365,7 +376,7 @@ class Store {
   }
   /** Stores bytes once, by content; resolves to their SHA-256. */
   putAttachment(bytes) {
-    return run('attachment_put', [this.#handle, Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes)]);
+    return run('attachment_put', [this.#handle, isBytes(bytes) ? jsonText(bytes) : Buffer.from(bytes)]);
   }
   attachment(sha256) {
     return run('attachment_get', [this.#handle, sha256]);

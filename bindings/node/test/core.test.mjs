@@ -149,11 +149,16 @@ test('numbers, words and texts of the wrong kind are refused', () =>
     await assert.rejects(Store.open('memory:', { durability: 'maybe' }), TypeError);
     await assert.rejects(session.append({ payload: '{}', id: 7 }), TypeError);
     await assert.rejects(store.create({ id: {} }), TypeError);
+    for (const payload of [Promise.resolve({}), new Map(), new Set(), undefined, () => 1]) await assert.rejects(session.append({ payload }), `${payload}`);
+    for (const entry of [undefined, null, 'text', [undefined]]) await assert.rejects(session.append(entry), TypeError);
+    await session.append({ type: 'custom', payload: new TextEncoder().encode('{"a":1}').buffer });
+    assert.equal((await session.load({ last: 1 }))[0].payloadJson, '{"a":1}');
+    await assert.rejects(Store.open('a\0b'), { code: 'invalid_argument' });
     // Half of a surrogate pair: JSON has an escape for it, UTF-8 has not.
     await assert.rejects(session.setTitle('\ud800'), TypeError);
     await session.setTitle('\ufffd \u{1f333}');
     await session.append(userText('\ud800'));
-    assert.equal(content((await session.history())[0]), '\ud800');
+    assert.equal(content((await session.history()).at(-1)), '\ud800');
   }));
 
 test('what is erased is gone, and a receipt is left', () =>

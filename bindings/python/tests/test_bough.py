@@ -197,6 +197,8 @@ class Mistakes(StoreCase):
             self.store.session("../etc")
         with self.assertRaises(bough.InvalidArgument):
             self.store.create(id="a\x00b")
+        with self.assertRaises(bough.InvalidArgument):
+            bough.Store("a\x00b")
         with self.assertRaises(UnicodeEncodeError):
             self.store.create(title="\ud800")
         with self.assertRaises(bough.InvalidArgument):
