@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import json
 import re
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
+from array import array
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from . import _library as c
 
@@ -14,6 +15,7 @@ ROOT = 2
 _TEXTS = 8
 
 Json = Union[str, Dict[str, Any]]
+_Part = Tuple[bytes, Sequence[int], Sequence[int]]  # the texts of entries, where each ends, and flags
 
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -89,18 +91,16 @@ def message(dialect: str, raw: Json, **options: Any) -> NewEntry:
 class Entry:
     """A stored entry. Texts are decoded when they are asked for."""
 
-    __slots__ = ("_bytes", "_ends", "_at", "_flags")
+    __slots__ = ("_part", "_index")
 
-    def __init__(self, data: bytes, ends: Sequence[int], index: int, flags: int):
-        self._bytes = data
-        self._ends = ends
-        self._at = index * _TEXTS
-        self._flags = flags
+    def __init__(self, part: _Part, index: int):
+        self._part = part
+        self._index = index
 
     def _text(self, number: int) -> str:
-        at = self._at + number
-        begin = self._ends[at - 1] if at else 0
-        return self._bytes[begin : self._ends[at]].decode("utf-8", "replace")
+        data, ends, _ = self._part
+        at = self._index * _TEXTS + number
+        return data[ends[at - 1] if at else 0 : ends[at]].decode("utf-8", "replace")
 
     @property
     def id(self) -> str:
@@ -140,7 +140,7 @@ class Entry:
 
     @property
     def redacted(self) -> bool:
-        return bool(self._flags & REDACTED)
+        return bool(self._part[2][self._index] & REDACTED)
 
     def __repr__(self) -> str:
         return f"Entry(id={self.id!r}, type={self.type!r})"
@@ -155,9 +155,11 @@ def taken_entries(handle: int) -> List[Entry]:
         if count == 0:
             return []
         data = ctypes.string_at(packed.bytes, packed.size)
-        ends = packed.ends[: count * _TEXTS]
-        flags = packed.flags[:count]
-        return [Entry(data, ends, index, flags[index]) for index in range(count)]
+        # Arrays make numbers of their elements only when they are asked for.
+        ends = array("Q", ctypes.string_at(packed.ends, 8 * _TEXTS * count))
+        flags = array("I", ctypes.string_at(packed.flags, 4 * count))
+        part = (data, ends, flags)
+        return [Entry(part, index) for index in range(count)]
     finally:
         c.library.bough_entries_close(handle)
 
