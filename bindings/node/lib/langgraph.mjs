@@ -86,9 +86,9 @@ function storedValue(serialized, before) {
 class Thread {
   namespaces = new Map();
   #values = new Map(); // by the entry that stored them, and the channel
-  seen = 0;
-
-  #reading = Promise.resolve();
+  #seen = 0;
+  #tail;
+  #turn = Promise.resolve();
 
   constructor(session) {
     this.session = session;
@@ -98,20 +98,46 @@ class Thread {
     this.session.close();
   }
 
-  /** Reads what is new; one caller after the other, or each would count the same entries. */
+  /** Reads what is new. */
   refresh() {
-    const done = this.#reading.then(() => this.#read());
-    this.#reading = done.catch(() => undefined);
+    return this.#inTurn(() => this.#read());
+  }
+
+  /** Appends the entry that `make` makes of what is known; makes it again when another writer was faster. */
+  append(make) {
+    return this.#inTurn(async () => {
+      if (this.#tail === undefined) await this.#read();
+      for (;;) {
+        const entry = make();
+        try {
+          const { lastId } = await this.session.append(entry, { expectedTail: this.#tail });
+          this.#take(lastId, entry.payload);
+          this.#seen += 1;
+          this.#tail = lastId;
+          return;
+        } catch (error) {
+          if (error.code !== 'conflict') throw error;
+          await this.#read();
+        }
+      }
+    });
+  }
+
+  // One caller after the other, or two would count the same entries.
+  #inTurn(work) {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
     return done;
   }
 
   async #read() {
     for (;;) {
-      const entries = await this.session.load({ from: this.seen, limit: 1000 });
+      const entries = await this.session.load({ from: this.#seen, limit: 1000 });
       for (const entry of entries) {
         if (entry.type === 'custom') this.#take(entry.id, entry.payload);
       }
-      this.seen += entries.length;
+      this.#seen += entries.length;
+      this.#tail = entries.at(-1)?.id ?? this.#tail;
       if (entries.length < 1000) return;
     }
   }
@@ -182,11 +208,21 @@ export class BoughSaver extends BaseCheckpointSaver {
   }
 
   // Runs `work` with the thread as it is now; with undefined when there is none.
-  #thread(threadId, create, work) {
-    return this.#threads.use(threadId, create, async (thread) => {
+  #thread(threadId, work) {
+    return this.#threads.use(threadId, false, async (thread) => {
       await thread?.refresh();
       return work(thread);
     });
+  }
+
+  // Appends what belongs to a checkpoint: `payloadOf` is given what is known of that one.
+  #append(threadId, ns, checkpointId, payloadOf) {
+    return this.#threads.use(threadId, true, (thread) =>
+      thread.append(() => {
+        const checkpoint = thread.namespaces.get(ns)?.checkpoints.get(checkpointId);
+        return { type: 'custom', parentId: checkpoint?.entryId ?? null, payload: payloadOf(checkpoint) };
+      }),
+    );
   }
 
   #load(value) {
@@ -225,7 +261,7 @@ export class BoughSaver extends BaseCheckpointSaver {
     if (threadId === undefined) return undefined;
     const ns = config.configurable?.checkpoint_ns ?? '';
     const wanted = getCheckpointId(config);
-    return this.#thread(String(threadId), false, (thread) => {
+    return this.#thread(String(threadId), (thread) => {
       const namespace = thread?.namespaces.get(ns);
       if (!namespace) return undefined;
       const id = wanted || [...namespace.checkpoints.keys()].reduce((best, each) => (best === undefined || each > best ? each : best), undefined);
@@ -240,7 +276,7 @@ export class BoughSaver extends BaseCheckpointSaver {
     const beforeId = before?.configurable?.checkpoint_id;
     let left = options.limit ?? Infinity;
     for (const name of threadId === undefined || threadId === '' ? await namesOf(this.#store, PREFIX) : [String(threadId)]) {
-      const namespaces = await this.#thread(name, false, (thread) => [...(thread?.namespaces ?? [])]);
+      const namespaces = await this.#thread(name, (thread) => [...(thread?.namespaces ?? [])]);
       for (const [ns, namespace] of namespaces) {
         if (onlyNs !== undefined && ns !== onlyNs) continue;
         const records = [...namespace.checkpoints.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -273,15 +309,14 @@ export class BoughSaver extends BaseCheckpointSaver {
       parent: parentId,
       checkpoint: packed(await this.serde.dumpsTyped(rest)),
       metadata: packed(await this.serde.dumpsTyped(metadata)),
-      values: Object.create(null), // a channel may have any name
     };
-    await this.#thread(threadId, true, (thread) => {
-      const parent = thread.namespaces.get(ns)?.checkpoints.get(parentId);
+    await this.#append(threadId, ns, parentId, (parent) => {
+      const values = Object.create(null); // a channel may have any name
       for (const [channel, value] of serialized) {
         const version = checkpoint.channel_versions[channel] ?? newVersions[channel];
-        payload.values[channel] = { version, ...storedValue(value, parent?.values.get(channel)) };
+        values[channel] = { version, ...storedValue(value, parent?.values.get(channel)) };
       }
-      return thread.session.append({ type: 'custom', parentId: parent?.entryId ?? null, payload });
+      return { ...payload, values };
     });
     return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
   }
@@ -295,10 +330,7 @@ export class BoughSaver extends BaseCheckpointSaver {
       stored.push([WRITES_IDX_MAP[channel] ?? index, channel, packed(await this.serde.dumpsTyped(value))]);
     }
     const payload = { kind: 'writes', ns, checkpoint: checkpointId, task: taskId, writes: stored };
-    await this.#thread(threadId, true, (thread) => {
-      const of = thread.namespaces.get(ns)?.checkpoints.get(checkpointId);
-      return thread.session.append({ type: 'custom', parentId: of?.entryId ?? null, payload });
-    });
+    await this.#append(threadId, ns, checkpointId, () => payload);
   }
 
   /** Removes the thread's session, forever. */

@@ -17,6 +17,17 @@ export class Recent {
 
   /** Runs `work` with what is open for the name; with undefined when there is none. It stays open until `work` is done. */
   async use(name, create, work) {
+    const known = this.#slots.has(name);
+    try {
+      return await this.#use(name, create, work);
+    } catch (error) {
+      if (!known || error.code !== 'not_found') throw error;
+      this.drop(name); // another process may have deleted it since it was opened
+      return this.#use(name, create, work);
+    }
+  }
+
+  async #use(name, create, work) {
     const slot = this.#slots.get(name) ?? { users: 0, opening: this.#open(name, create) };
     this.#slots.delete(name);
     this.#slots.set(name, slot);
@@ -30,7 +41,7 @@ export class Recent {
       if (!opened) this.#forget(name, slot); // the next call tries again
       this.#closeUnused(slot);
     }
-    return this.use(name, create, work); // it was looked for before, and there was none
+    return this.#use(name, create, work); // it was looked for before, and there was none
   }
 
   /** Forgets a name: the next use opens it again. */

@@ -161,3 +161,13 @@ test('appends of one process keep their order, two processes lose nothing', () =
     for (const store of stores) await store.close();
   }));
 
+
+contract('a transcript that another process deleted begins again', async (store, location) => {
+  await store.append(key, [line('u1', 'old')]);
+  const other = await BoughSessionStore.open(location);
+  await other.delete(key);
+  await other.close();
+  assert.equal(await store.load(key), null);
+  await store.append(key, [line('u1', 'new')]);
+  assert.deepEqual(await store.load(key), [line('u1', 'new')]);
+});

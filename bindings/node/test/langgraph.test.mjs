@@ -128,3 +128,16 @@ test('channels may have any name', () =>
     assert.deepEqual(found, values);
     await saver.close();
   }));
+
+test('a thread that another process deleted begins again', () =>
+  withFolder(async (location) => {
+    const [left, right] = await Promise.all([1, 2].map(() => BoughSaver.open(location)));
+    await left.put(at(), checkpoint('1', ['old'], 1), {}, { messages: 1 });
+    await right.deleteThread('t');
+    assert.equal(await left.getTuple(at()), undefined);
+    await right.put(at(), checkpoint('1', ['new'], 1), {}, { messages: 1 });
+    await right.deleteThread('t');
+    await left.put(at(), checkpoint('1', ['newer'], 1), {}, { messages: 1 });
+    assert.deepEqual((await left.getTuple(at())).checkpoint.channel_values.messages, ['newer']);
+    for (const saver of [left, right]) await saver.close();
+  }));
