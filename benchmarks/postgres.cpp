@@ -9,7 +9,7 @@
 #include "harness.h"
 #include "store/postgres/client/connection.h"
 #include "store/postgres/postgres_backend.h"
-#include "store/postgres/schema.h"
+#include "store/postgres/schema/schema.h"
 #include "support/postgres_server.h"
 
 namespace bough::bench {

@@ -86,9 +86,9 @@ struct UsageOptions {
 };
 
 struct UsageRow {
-  std::string name = {};  ///< "2026-11-14", "2026-W46", "2026-11", "2026-11-14 09:00", a session, a key, a model, a
-                          ///< folder, the id of a branch's last entry.
-  std::string title = {};                ///< Of the session, by session.
+  std::string name = {};   ///< "2026-11-14", "2026-W46", "2026-11", "2026-11-14 09:00", a session, a key, a model, a
+                           ///< folder, the id of a branch's last entry.
+  std::string title = {};  ///< Of the session, by session.
   std::vector<std::string> models = {};  ///< Sorted.
   std::uint64_t messages = 0;
   /// Of these, answers from other agents' files that have no id of their request: a copy of one that differs in time or
@@ -237,22 +237,104 @@ struct ExpiredSession {
   std::uint64_t expiredMs = 0;  ///< When its time was over.
 };
 
+/// What is searched for, taken apart: an entry must hold a term of each group, and none of `without`. Words are as the
+/// index has them (letter case and accents are gone).
+struct SearchWords {
+  struct Term {
+    std::vector<std::string> words = {};  ///< In this order.
+    bool isBeginning = false;             ///< The last word may go on.
+  };
+  std::vector<std::vector<Term>> groups = {};
+  std::vector<Term> without = {};
+};
+
+/// What was used of one model, in one group of those that were asked for.
+struct UsageSum {
+  std::string name =
+      {};  ///< Of the group: a quarter of an hour since 1970 as a number, a session, a key, a model, a tip.
+  std::string title = {};  ///< Of the session, by session.
+  std::string model = {};
+  std::uint64_t messages = 0;   ///< An answer that several of the chosen sessions hold counts once.
+  std::uint64_t withoutId = 0;  ///< As UsageRow::withoutId.
+  Usage tokens = {};
+};
+
+/// A session as a catalog keeps it in a source.
+struct CatalogedSession {
+  SessionSummary summary = {};         ///< Without `models`; CatalogChange::answers says what `tokens` grow by.
+  std::string stamp = {};              ///< What the session was like when it was taken in.
+  std::uint64_t taken = 0;             ///< So many entries are in the numbers.
+  std::uint64_t indexed = 0;           ///< So many can be searched.
+  std::vector<std::string> tips = {};  ///< The last entry of each branch; CatalogedAnswer::branch counts them from 1.
+  std::string rest = {};               ///< What else is needed to go on from here. Only the catalog looks into it.
+};
+
+/// What one answer of a session used.
+struct CatalogedAnswer {
+  std::int64_t id = 0;      ///< The same in every session that holds the answer; see UsageSum::messages.
+  std::uint64_t first = 0;  ///< The sequence of its first entry.
+  std::uint32_t branch = 0;
+  std::uint64_t quarter = 0;  ///< Of an hour, since 1970.
+  std::string model = {};
+  bool certain = true;  ///< False: it counts in UsageSum::withoutId.
+  Usage tokens = {};
+};
+
+/// The text of an entry that can be searched.
+struct SearchText {
+  std::uint64_t sequence = 0;
+  std::string entryId = {};
+  std::string role = {};
+  std::uint64_t timeMs = 0;
+  std::string text = {};
+  std::vector<std::string> words = {};  ///< In their order, as SearchWords has them.
+};
+
+/// A session that has changed: what a source keeps in the place of what it had.
+struct CatalogChange {
+  CatalogedSession before = {};  ///< As outdated() gave it.
+  CatalogedSession after = {};
+  /// To be added. An answer that the session has already keeps its place, and of each number the greater.
+  std::vector<CatalogedAnswer> answers = {};
+  std::vector<SearchText> texts = {};      ///< To be added.
+  std::vector<std::string> redacted = {};  ///< The text of these entries must go.
+};
+
 /// Answers a catalog's questions where the sessions are. A backend may have one (StorageBackend::catalog); for all
-/// others catalog.db answers. The calls mean what those of Catalog mean and may come from any thread.
+/// others catalog.db answers. The calls mean what those of Catalog mean and may come from any thread. Prices are added
+/// by the catalog.
+///
+/// A source may leave it to the catalog to read the sessions: outdated() then names those that have changed, and
+/// keep() takes what was found in them.
 class CatalogSource {
  public:
   virtual ~CatalogSource() = default;
   [[nodiscard]] virtual Result<std::vector<SessionSummary>> list(const ListOptions& options) = 0;
   [[nodiscard]] virtual Result<std::uint64_t> count(const SessionFilter& filter) = 0;
-  [[nodiscard]] virtual Result<SessionSummary> session(const std::string& sessionId, const PriceTable* prices) = 0;
+  [[nodiscard]] virtual Result<SessionSummary> session(const std::string& sessionId) = 0;
   [[nodiscard]] virtual Result<std::optional<std::string>> currentSession(std::string_view key,
                                                                           std::string_view cwd) = 0;
   [[nodiscard]] virtual Result<NameMatch> findByName(std::string_view name, std::size_t limit) = 0;
-  [[nodiscard]] virtual Result<std::vector<SearchHit>> search(std::string_view query, const SearchOptions& options) = 0;
-  [[nodiscard]] virtual Result<UsageReport> usage(const UsageOptions& options) = 0;
+  /// SearchHit::excerpt is the whole text; the catalog cuts it.
+  [[nodiscard]] virtual Result<std::vector<SearchHit>> search(const SearchWords& words,
+                                                              const SearchOptions& options) = 0;
+  [[nodiscard]] virtual Result<std::vector<UsageSum>> usage(const UsageOptions& options) = 0;
   /// `defaultTimeToLiveMs`: none when neither the caller nor the store's settings name one.
   [[nodiscard]] virtual Result<std::vector<ExpiredSession>> expired(
       std::uint64_t nowMs, std::optional<std::uint64_t> defaultTimeToLiveMs) = 0;
+
+  struct Outdated {
+    std::vector<CatalogedSession> sessions = {};  ///< By id. One that is new has its id, its stamp and nothing else.
+    std::uint64_t total = 0;                      ///< With those that did not fit.
+  };
+  /// Sessions that have changed since they were taken in, after an id; with `search` also those whose text was
+  /// not taken in. Where a `taken` is not 0, the log has only grown since.
+  [[nodiscard]] virtual Result<Outdated> outdated(bool search, const std::string& after, std::size_t limit);
+  /// Each by itself and only if it is still as `before` says; another process may have been first. ReadOnly when this
+  /// process may not.
+  [[nodiscard]] virtual Result<void> keep(const std::vector<CatalogChange>& changes);
+  /// Forgets what it keeps, so that every session is outdated.
+  [[nodiscard]] virtual Result<void> forgetAll();
 };
 
 /// One thread at a time; several processes may use one store's catalog. Must not outlive its store.

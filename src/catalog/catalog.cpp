@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/intake.h"
+#include "catalog/source_intake.h"
 
 namespace bough {
 
@@ -64,7 +65,7 @@ Result<void> Catalog::State::enter() {
   BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, true));
   take(std::move(opened));
   forks = forkCount();
-  if (memory) {
+  if (memory && source == nullptr) {
     BOUGH_TRY(catchUp({.search = searched}));
   }
   return {};
@@ -223,14 +224,14 @@ const std::vector<std::string>& Catalog::notes() const {
 
 Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const CatalogOptions& options) {
   CatalogSource* source = store.catalog();
-  BOUGH_TRY(auto opened, catalog::openCatalog(source == nullptr ? store.folder() : std::string(), options, true));
+  BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, true));
   auto state = std::make_unique<State>(store, options, source);
   state->take(std::move(opened));
   return std::unique_ptr<Catalog>(new Catalog(std::move(state)));
 }
 
 Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
-  if (state_->source != nullptr) return CatchUpReport();
+  if (state_->source != nullptr) return catalog::takeIntoSource(state_->store, *state_->source, options);
   auto taken = state_->guarded([&] { return state_->catchUp(options); });
   // All the text would be too much for the memory; a search is answered from what was known.
   if (taken || taken.error().code != ErrorCode::NoSpace || state_->memory || options.search) return taken;
@@ -261,8 +262,8 @@ class Catalog::State::RebuildWait {
 Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
   State& state = *state_;
   if (state.source != nullptr) {
-    return fail(ErrorCode::Unsupported,
-                "this store answers lists and searches itself, so there is no catalog to rebuild");
+    BOUGH_TRY(state.source->forgetAll());
+    return catchUp(options);
   }
   BOUGH_TRY(state.enter());
   const State::RebuildWait wait(state);

@@ -62,7 +62,9 @@ auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
   }
   if (result || result.error().code != ErrorCode::Damaged || memory || readOnly) return result;
   BOUGH_TRY(replaceDamaged());
-  if (auto taken = catchUp({.search = searched}); !taken) return std::unexpected(taken.error());
+  if (source == nullptr) {
+    BOUGH_TRY(catchUp({.search = searched}));
+  }
   return operation();
 }
 

@@ -56,10 +56,11 @@ void forgetSession(Database& database, std::int64_t session) {
   Query(database, "DELETE FROM session WHERE id = ?", session).run();
 }
 
-Result<Intake::Outcome> Intake::run(const std::string& sessionId) {
+Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<std::string> grown) {
   auto known = findRow(database_, sessionId);
+  isGrown_ = grown.has_value();
   // Before anything is read: what is appended meanwhile makes the next look see a difference.
-  auto stamp = store_.sessionStamp(sessionId);
+  auto stamp = grown ? Result<std::string>(std::move(*grown)) : store_.sessionStamp(sessionId);
   if (!stamp && stamp.error().code != ErrorCode::NotFound) return std::unexpected(stamp.error());
   if (!stamp) {
     if (!known) return Outcome::Unchanged;
@@ -125,6 +126,7 @@ Result<void> Intake::readLog(const SessionState& state) {
 // header, all before it is as it was.
 Result<bool> Intake::isSameLog(const SessionState& state) {
   if (row_.taken == 0 || state.entryCount < row_.taken) return false;
+  if (isGrown_) return true;
   bool same = true;
   for (const std::uint64_t sequence : {std::uint64_t{0}, row_.taken - 1}) {
     const std::string& wanted = sequence == 0 ? row_.headerId : row_.lastId;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -29,7 +30,8 @@ class Intake {
 
   /// Failures of the database stick to it. Fails when the session cannot be looked at now; one that is damaged gets a
   /// row that says so.
-  Result<Outcome> run(const std::string& sessionId);
+  /// `grown`: the session's stamp, when that is known and that the log has only grown.
+  Result<Outcome> run(const std::string& sessionId, std::optional<std::string> grown = {});
   [[nodiscard]] std::uint64_t entryCount() const { return entryCount_; }
   /// Of the payloads that were read.
   [[nodiscard]] std::uint64_t byteCount() const { return byteCount_; }
@@ -70,6 +72,7 @@ class Intake {
   std::vector<Branch> branches_;
   std::unordered_map<std::string, std::size_t> tips_;  // of branches_, by the tip's id
   std::string family_;                                 // see family()
+  bool isGrown_ = false;
   bool titleLost_ = false;
   bool anyRedacted_ = false;
 };

@@ -109,7 +109,11 @@ constexpr std::size_t kMaxRows = 1'000'000'000;
 }  // namespace
 
 Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
-  if (state_->source != nullptr) return state_->source->list(options);
+  if (state_->source != nullptr) {
+    BOUGH_TRY(auto rows, state_->source->list(options));
+    for (SessionSummary& row : rows) catalog::addPrices(row.models, options.prices);
+    return rows;
+  }
   return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
     SessionRows found = readRows(*state_->database, conditionsOf(options.filter), kNewestFirst,
                                  std::min(options.limit, kMaxRows), std::min(options.skip, kMaxRows));
@@ -137,7 +141,11 @@ Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
 }
 
 Result<SessionSummary> Catalog::session(const std::string& sessionId, const PriceTable* prices) {
-  if (state_->source != nullptr) return state_->source->session(sessionId, prices);
+  if (state_->source != nullptr) {
+    BOUGH_TRY(auto row, state_->source->session(sessionId));
+    catalog::addPrices(row.models, prices);
+    return row;
+  }
   return state_->guarded([&]() -> Result<SessionSummary> {
     auto row = catalog::findRow(*state_->database, sessionId);
     if (row) row->facts.models = catalog::readModels(*state_->database, row->id, prices);

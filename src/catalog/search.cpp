@@ -36,12 +36,34 @@ Result<Conditions> conditionsOf(const std::string& match, const SearchOptions& o
   return conditions;
 }
 
+// The texts that a source has found become excerpts: an index in memory knows where the words are.
+Result<void> cutExcerpts(std::vector<SearchHit>& hits, const std::string& match, const std::string& excerpts) {
+  BOUGH_TRY(const auto opened, catalog::openCatalog({}, {}, false));
+  catalog::Database& database = *opened.database;
+  std::int64_t row = 0;
+  for (SearchHit& hit : hits) {
+    catalog::addText(database, ++row, hit.entryId, catalog::EntryRole::Other, hit.timeMs, hit.excerpt);
+    Query excerpt(database, excerpts);
+    excerpt.bind(match);
+    excerpt.bind(row);
+    if (excerpt.next()) hit.excerpt = excerpt.text(0);
+  }
+  return database.take();
+}
+
 }  // namespace
 
 Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const SearchOptions& options) {
-  if (state_->source != nullptr) return state_->source->search(query, options);
-  BOUGH_TRY(auto match, catalog::makeMatch(query));
+  BOUGH_TRY(auto parsed, catalog::parseSearch(query));
+  const std::string& match = parsed.match;
   BOUGH_TRY(auto conditions, conditionsOf(match, options));
+  const std::string excerpts = fmt::format("SELECT excerpt(search, {}) FROM search WHERE search MATCH ? AND rowid = ?",
+                                           std::clamp<std::size_t>(options.excerptTokens, 1, 64));
+  if (state_->source != nullptr) {
+    BOUGH_TRY(auto hits, state_->source->search(parsed.words, options));
+    BOUGH_TRY(cutExcerpts(hits, match, excerpts));
+    return hits;
+  }
   // The best first, then their excerpts: those take the text, which is only wanted of what is shown.
   // What nothing is asked of is not joined: a common word stands in very many entries.
   const std::string where = conditions.where();
@@ -52,8 +74,6 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
                   asksEntry ? " JOIN entry ON entry.id = search.rowid" : "",
                   asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where,
                   std::min<std::size_t>(options.limit, 10'000));
-  const std::string excerpts = fmt::format("SELECT excerpt(search, {}) FROM search WHERE search MATCH ? AND rowid = ?",
-                                           std::clamp<std::size_t>(options.excerptTokens, 1, 64));
   return state_->guarded([&]() -> Result<std::vector<SearchHit>> {
     catalog::Database& database = *state_->database;
     // A list does without; see openQuietly.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <map>
@@ -203,15 +204,36 @@ void nameRows(catalog::Database& database, const UsageOptions& options, std::vec
   }
 }
 
+Result<UsageReport> usageOf(CatalogSource& source, const UsageOptions& options) {
+  BOUGH_TRY(const auto parts, source.usage(options));
+  Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
+  std::map<std::string, std::string> titles;
+  for (const UsageSum& part : parts) {
+    std::string name = part.name;
+    if (isPeriod(options.by)) {
+      std::uint64_t quarter = 0;
+      std::from_chars(name.data(), name.data() + name.size(), quarter);
+      name = periodName(quarter, options.by, options.localTime);
+    }
+    sums.add(name, part.model, {.messages = part.messages, .withoutId = part.withoutId, .tokens = part.tokens});
+    if (!part.title.empty()) titles[name] = part.title;
+  }
+  UsageReport report = sums.report(options.by);
+  for (UsageRow& row : report.rows) {
+    if (const auto title = titles.find(row.name); title != titles.end()) row.title = title->second;
+  }
+  return report;
+}
+
 }  // namespace
 
 Result<UsageReport> Catalog::usage(const UsageOptions& options) {
   if (options.by == UsageBy::Block) return catalog::usageByBlock(*this, options);
   if (options.by == UsageBy::Folder) return catalog::usageByFolder(*this, options);
-  if (state_->source != nullptr) return state_->source->usage(options);
   if (options.by == UsageBy::Branch && options.session.empty()) {
     return fail(ErrorCode::InvalidArgument, "branches are those of one session", "name the session as well");
   }
+  if (state_->source != nullptr) return usageOf(*state_->source, options);
   return state_->guarded([&]() -> Result<UsageReport> {
     Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
     sumAnswers(*state_->database, options, sums);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/json/json_write.h"
 #include "bough/catalog.h"
 #include "support/entries.h"
+#include "support/postgres_server.h"
 #include "support/temp_folder.h"
 
 namespace bough {
@@ -60,7 +62,16 @@ inline Entry resulted(const std::string& callId, const std::string& text, bool f
 
 class CatalogTest : public testing::Test {
  protected:
-  CatalogTest() { store = must(SessionStore::open(folder.path().string())); }
+  CatalogTest() { store = must(SessionStore::open(location)); }
+
+  // A folder; with BOUGH_TEST_STORE=postgres a database, in which all but what is about files must be the same.
+  [[nodiscard]] std::string makeLocation() const {
+    const char* const kind = std::getenv("BOUGH_TEST_STORE");
+    if (kind == nullptr || std::string_view(kind) != "postgres") return folder.path().string();
+    std::string url = freshStoreUrl();
+    must(initPostgresStore(url));
+    return url;
+  }
 
   std::string make(const NewSession& session, std::vector<Entry> entries = {}) {
     const std::string id = must(store->createSession(session)).sessionId;
@@ -79,6 +90,7 @@ class CatalogTest : public testing::Test {
   SessionSummary row(const std::string& id) { return must(open()->session(id)); }
 
   TempFolder folder;
+  const std::string location = makeLocation();
   std::unique_ptr<SessionStore> store;
 };
 

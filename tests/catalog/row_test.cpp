@@ -286,7 +286,7 @@ TEST_F(CatalogTest, ASessionsOwnTimeComesBeforeTheGivenAndTheStoresOwn) {
   EXPECT_EQ(expired(500, {}), (Ids{"own", "plain"}));
   store.reset();
   for (const char* name : {"catalog.db", "catalog.db-wal", "catalog.db-shm"}) std::filesystem::remove(folder / name);
-  store = must(SessionStore::open(folder.path().string()));
+  store = must(SessionStore::open(location));
   EXPECT_EQ(expired(100, {}), Ids{"plain"}) << "deleting the catalog does not lose it";
   must(store->saveSettings({}));
   EXPECT_EQ(expired(100, {}), Ids{});

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the golden scripts of the command line: run.py BOUGH [--memory SERVER] [SCRIPT…].
+"""Runs the golden scripts of the command line: run.py BOUGH [--memory SERVER | --postgres] [SCRIPT…].
 
-With --memory the store is one in memory (memory_bough.cpp), and the output must be the same, but for what only files
-have: sizes, seals, an index. Scripts about files say so, and why, in a line `# files only: …`.
+With --memory the store is one in memory (memory_bough.cpp), with --postgres one in PostgreSQL, on a server of the test's
+own. The output must be the same, but for what only files have: sizes, seals, an index. Scripts about files say so, and
+why, in a line `# files only: …`.
 
 A script holds commands (`$ …`, run by bash in an empty folder, one after the other), each followed by what it printed
 and, when it was not 0, its exit code. Ids, times and seals are numbered in the order in which they appear, so that the
@@ -10,6 +11,7 @@ output is the same every time. BOUGH_UPDATE_GOLDEN=1 rewrites the scripts."""
 import difflib
 import os
 import pathlib
+import pwd
 import re
 import subprocess
 import sys
@@ -22,7 +24,7 @@ SEAL = re.compile(r'("seal":"\d+/\d+ )[0-9a-f]{8}"')
 
 
 # What only files have.
-FILES = re.compile(r'(?:^|[ (]+)\d[\d.]* [kMG]?B\b|"bytes\w*":\d+|"seal":"\d+/\d+ <crc>"|"indexRebuilt":\w+|  \((?:not made yet|0 sessions)\)', re.M)
+FILES = re.compile(r'(?:^|[ (]+)\d[\d.]* [kMG]?B\b|"bytes\w*":\d+|"seal":"\d+/\d+ <crc>"|"indexRebuilt":\w+|  \((?:not made yet|0 sessions)\)| +size(?=  state)', re.M)
 
 
 def commands(text):
@@ -60,7 +62,42 @@ def start_server(server, folder):
     return process
 
 
-def run(script, bough, server):
+class Postgres:
+    """A server in a temporary folder, on a unix socket; every script gets a store of its own in it."""
+
+    def __init__(self):
+        programs = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"), default=None)
+        if not programs:
+            print("PostgreSQL is not installed")
+            sys.exit(77)
+        self.folder = tempfile.TemporaryDirectory()
+        self.stores = 0
+        owner = {}
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+            account = pwd.getpwnam("postgres")
+            owner = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+            os.chown(self.folder.name, account.pw_uid, account.pw_gid)
+        data = self.folder.name + "/data"
+        subprocess.run([programs, "-D", data, "-A", "trust", "-U", "postgres", "--no-locale", "-E", "UTF8", "-N"], cwd="/", check=True,
+                       stdout=subprocess.DEVNULL, **owner)
+        self.process = subprocess.Popen([programs.parent / "postgres", "-D", data, "-k", self.folder.name, "-c", "listen_addresses=", "-c",
+                                         "fsync=off"], cwd="/", stderr=subprocess.DEVNULL, **owner)
+
+    def store(self, bough):
+        """The address of a new store."""
+        self.stores += 1
+        url = f"postgresql://postgres@/postgres?host={self.folder.name}&schema=s{self.stores}"
+        while subprocess.run([bough, "store", "init", "--store", url], capture_output=True).returncode and self.process.poll() is None:
+            pass  # it is still starting
+        return url
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+        self.folder.cleanup()
+
+
+def run(script, bough, server, postgres):
     head, found = commands(script.read_text())
     out = list(head)
     ids = {}
@@ -68,6 +105,8 @@ def run(script, bough, server):
     with tempfile.TemporaryDirectory() as folder:
         environment = {"PATH": f"{folder}/bin:" + os.environ["PATH"], "BOUGH_STORE": f"{folder}/store", "HOME": folder, "LC_ALL": "C.UTF-8",
                        "BOUGH_TEST_SERVER": f"{folder}/server"}
+        if postgres:
+            environment["BOUGH_STORE"] = postgres.store(bough)
         os.mkdir(f"{folder}/bin")
         process = start_server(server, folder) if server else os.symlink(bough, f"{folder}/bin/bough")
         os.mkdir(f"{folder}/work")
@@ -79,6 +118,8 @@ def run(script, bough, server):
             done = subprocess.run(["bash", "-c", shell], cwd=f"{folder}/work", env=environment, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
             text = done.stdout.decode("utf-8", "replace").replace(folder, "<folder>")
+            if postgres:
+                text = re.sub(r"postgresql://[^\s\"]*schema=s\d+", "<folder>/store", text)
             text = UUID.sub(lambda match: ids.setdefault(match[0], f"<id{len(ids) + 1}>"), text)
             text = SEAL.sub(r'\1<crc>"', TIME.sub("<time>", text))
             text = SHORT.sub(lambda match: shorts.setdefault(match[0], f"<short{len(shorts) + 1}>"), text)
@@ -97,22 +138,27 @@ def main():
     bough = str(pathlib.Path(sys.argv[1]).resolve())
     here = pathlib.Path(__file__).parent
     arguments = sys.argv[2:]
-    server = None
+    server = postgres = None
     if arguments[:1] == ["--memory"]:
         server, arguments = str(pathlib.Path(arguments[1]).resolve()), arguments[2:]
+    elif arguments[:1] == ["--postgres"]:
+        postgres, arguments = Postgres(), arguments[1:]
+    other = server or postgres
     scripts = [pathlib.Path(name) for name in arguments] or sorted(here.glob("*.txt"))
-    if server:
+    if other:
         scripts = [script for script in scripts if not re.search(r"^# files only: \w", script.read_text(), re.M)]
     failed = 0
     for script in scripts:
-        actual, expected = run(script, bough, server), script.read_text()
-        if server:
+        actual, expected = run(script, bough, server, postgres), script.read_text()
+        if other:
             actual, expected = FILES.sub("", actual), FILES.sub("", expected)
-        if os.environ.get("BOUGH_UPDATE_GOLDEN") and not server:
+        if os.environ.get("BOUGH_UPDATE_GOLDEN") and not other:
             script.write_text(actual)
         elif actual != expected:
             failed += 1
             sys.stdout.writelines(difflib.unified_diff(expected.splitlines(True), actual.splitlines(True), str(script), "now"))
+    if postgres:
+        postgres.stop()
     print(f"{len(scripts) - failed} passed, {failed} failed")
     sys.exit(1 if failed or not scripts else 0)
 

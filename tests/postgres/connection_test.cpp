@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "store/postgres/client/pool.h"
-#include "store/postgres/schema.h"
+#include "store/postgres/schema/schema.h"
 #include "support/postgres_server.h"
 
 namespace bough {

@@ -1,4 +1,4 @@
-// A store on PostgreSQL where it differs from others: round trips, lost connections, races, several machines.
+// A store on PostgreSQL where it differs from others: lost connections, races, several machines.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,7 +9,6 @@
 
 #include "bough/store.h"
 #include "postgres/proxy.h"
-#include "support/golden.h"
 #include "support/postgres_server.h"
 
 namespace bough {
@@ -54,63 +53,6 @@ class PostgresStore : public testing::Test {
   std::string url_;
   std::string schema_;
 };
-
-TEST_F(PostgresStore, RoundTrips) {
-  PostgresProxy proxy(sharedServer());
-  auto store = open(proxy.url(schema_));
-  std::string table;
-  const auto count = [&](const std::string& what, auto operation) {
-    const auto first = operation();  // whatever is prepared is prepared here
-    EXPECT_TRUE(first) << what << ": " << first.error().message;
-    (void)proxy.takeRoundTrips();
-    const auto done = operation();
-    EXPECT_TRUE(done) << what << ": " << done.error().message;
-    table += std::to_string(proxy.takeRoundTrips()) + "  " + what + "\n";
-  };
-  int number = 0;
-  const auto next = [&](const std::string& prefix) { return prefix + std::to_string(++number); };
-  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
-  for (int i = 0; i < 100; ++i) ASSERT_TRUE(store->appendSessionEntries("s", {message("m" + std::to_string(i))}));
-  std::string from = "s";
-  for (int depth = 1; depth <= 5; ++depth) {
-    const std::string fork = "f" + std::to_string(depth);
-    ASSERT_TRUE(
-        store->branchFromEntry(from, depth == 1 ? "m99" : "x" + std::to_string(depth - 1), {.sessionId = fork}));
-    ASSERT_TRUE(store->appendSessionEntries(fork, {message("x" + std::to_string(depth))}));
-    from = fork;
-  }
-  count("create a session", [&] { return store->createSession({.sessionId = next("new")}); });
-  count("append one entry", [&] { return store->appendSessionEntries("s", {message(next("a"))}); });
-  count("append ten entries to a fork of depth 5", [&] {
-    std::vector<Entry> batch;
-    for (int i = 0; i < 10; ++i) batch.push_back(message(next("b")));
-    return store->appendSessionEntries("f5", batch);
-  });
-  count("append with an expected tail", [&] {
-    auto state = store->sessionState("s");
-    (void)proxy.takeRoundTrips();
-    return store->appendSessionEntries("s", {message(next("c"))}, {.expectedTail = state->tailId});
-  });
-  count("append a batch again", [&] { return store->appendSessionEntries("s", {message("again")}); });
-  count("load a session", [&] { return store->loadSessionEntries("s"); });
-  count("load the last 50", [&] { return store->loadSessionEntries("s", {.last = 50}); });
-  count("load the last 50 of a fork of depth 5", [&] { return store->loadSessionEntries("f5", {.last = 50}); });
-  count("load a branch of a fork of depth 5", [&] { return store->loadSessionEntries("f5", {.branch = "x5"}); });
-  count("load one entry", [&] { return store->loadEntry("f5", "m3"); });
-  count("the state of a session", [&] { return store->sessionState("s"); });
-  count("move the head", [&] { return store->moveHead("s", "m5"); });
-  count("give a label", [&] { return store->labelEntry("s", "m5", "here"); });
-  count("list labels of a fork of depth 5", [&] { return store->labels("f5"); });
-  count("redact an entry", [&] { return store->redactEntry("s", "m7", "me", "why"); });
-  count("load the tree of a fork of depth 5", [&] { return store->loadTree("f5"); });
-  count("fork", [&] { return store->branchFromEntry("s", "m9", {.sessionId = next("fork")}); });
-  count("list the sessions' ids", [&] { return store->listSessions(); });
-  count("find entries by a beginning", [&] { return store->findEntryIds("f5", "m1", 10); });
-  count("list the trash", [&] { return store->listTrash(); });
-  count("verify a session", [&] { return store->verifySession("s"); });
-  count("store an attachment", [&] { return store->putAttachment(next("bytes")); });
-  EXPECT_TRUE(matchesGolden("postgres/round_trips.txt", table));
-}
 
 // Both forms of the append: the function, and the single statement.
 class PostgresAppend : public PostgresStore, public testing::WithParamInterface<const char*> {};

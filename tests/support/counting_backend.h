@@ -68,15 +68,15 @@ class CountingBackend final : public StorageBackend, public SessionTrash, public
     return rows;
   }
   [[nodiscard]] Result<std::uint64_t> count(const SessionFilter&) override { return unanswered(); }
-  [[nodiscard]] Result<SessionSummary> session(const std::string&, const PriceTable*) override { return unanswered(); }
+  [[nodiscard]] Result<SessionSummary> session(const std::string&) override { return unanswered(); }
   [[nodiscard]] Result<std::optional<std::string>> currentSession(std::string_view, std::string_view) override {
     return unanswered();
   }
   [[nodiscard]] Result<NameMatch> findByName(std::string_view, std::size_t) override { return unanswered(); }
-  [[nodiscard]] Result<std::vector<SearchHit>> search(std::string_view, const SearchOptions&) override {
+  [[nodiscard]] Result<std::vector<SearchHit>> search(const SearchWords&, const SearchOptions&) override {
     return unanswered();
   }
-  [[nodiscard]] Result<UsageReport> usage(const UsageOptions&) override { return unanswered(); }
+  [[nodiscard]] Result<std::vector<UsageSum>> usage(const UsageOptions&) override { return unanswered(); }
   [[nodiscard]] Result<std::vector<ExpiredSession>> expired(std::uint64_t, std::optional<std::uint64_t>) override {
     return unanswered();
   }

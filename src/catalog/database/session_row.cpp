@@ -69,7 +69,6 @@ SessionRow readRow(const Query& query) {
 }
 
 std::vector<ModelUsage> readModels(Database& database, std::int64_t session, const PriceTable* prices) {
-  const PriceTable& table = prices == nullptr ? PriceTable::builtIn() : *prices;
   Query query(
       database,
       "SELECT model.name, count(*), sum(input), sum(output), sum(cacheRead), sum(cacheWrite), sum(reasoning) FROM "
@@ -86,9 +85,14 @@ std::vector<ModelUsage> readModels(Database& database, std::int64_t session, con
                    .cacheReadTokens = query.number(4),
                    .cacheWriteTokens = query.number(5),
                    .reasoningTokens = query.number(6)};
-    each.costUsd = table.cost(each.model, each.tokens);
   }
+  addPrices(models, prices);
   return models;
+}
+
+void addPrices(std::vector<ModelUsage>& models, const PriceTable* prices) {
+  const PriceTable& table = prices == nullptr ? PriceTable::builtIn() : *prices;
+  for (ModelUsage& each : models) each.costUsd = table.cost(each.model, each.tokens);
 }
 
 std::optional<SessionRow> findRow(Database& database, std::string_view sessionId) {

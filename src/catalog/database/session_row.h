@@ -32,6 +32,9 @@ SessionRow readRow(const Query& row);
 /// What a row's session used, model by model; by the built-in prices when there are no others.
 std::vector<ModelUsage> readModels(Database& database, std::int64_t session, const PriceTable* prices);
 
+/// Adds what each costs; by the built-in prices when there are no others.
+void addPrices(std::vector<ModelUsage>& models, const PriceTable* prices);
+
 std::optional<SessionRow> findRow(Database& database, std::string_view sessionId);
 /// Stores the row; gives it an id when it has none.
 void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup);

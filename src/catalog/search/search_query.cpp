@@ -76,14 +76,21 @@ std::string written(const Term& term) {
   return text;
 }
 
+SearchWords::Term wordsOf(const Term& term) {
+  SearchWords::Term words{.words = {}, .isBeginning = term.prefix};
+  eachWord(term.text, [&](std::string_view word) { words.words.emplace_back(word); });
+  return words;
+}
+
 }  // namespace
 
-Result<std::string> makeMatch(std::string_view query) {
+Result<ParsedSearch> parseSearch(std::string_view query) {
   if (query.size() > kMaxQueryBytes) {
     return fail(ErrorCode::InvalidArgument, fmt::format("the query is longer than {} bytes", kMaxQueryBytes), kHint);
   }
   BOUGH_TRY(auto terms, split(query));
   // Groups of alternatives, all of which must hold.
+  SearchWords words;
   std::string wanted;
   std::string unwanted;
   bool alternative = false;
@@ -96,6 +103,7 @@ Result<std::string> makeMatch(std::string_view query) {
     if (!hasWord(term.text)) continue;
     if (term.without) {
       unwanted += (unwanted.empty() ? "" : " OR ") + written(term);
+      words.without.push_back(wordsOf(term));
       alternative = groupOpen = false;
       continue;
     }
@@ -103,7 +111,9 @@ Result<std::string> makeMatch(std::string_view query) {
       wanted += " OR " + written(term);
     } else {
       wanted += (wanted.empty() ? "(" : ") AND (") + written(term);
+      words.groups.emplace_back();
     }
+    words.groups.back().push_back(wordsOf(term));
     groupOpen = true;
     alternative = false;
   }
@@ -115,8 +125,8 @@ Result<std::string> makeMatch(std::string_view query) {
                 kHint);
   }
   wanted += ")";
-  if (unwanted.empty()) return wanted;
-  return fmt::format("({}) NOT ({})", wanted, unwanted);
+  if (!unwanted.empty()) wanted = fmt::format("({}) NOT ({})", wanted, unwanted);
+  return ParsedSearch{.match = std::move(wanted), .words = std::move(words)};
 }
 
 }  // namespace bough::catalog

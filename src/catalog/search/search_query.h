@@ -8,11 +8,16 @@
 #include <string>
 #include <string_view>
 
-#include "bough/error.h"
+#include "bough/catalog.h"
 
 namespace bough::catalog {
 
+struct ParsedSearch {
+  std::string match;  ///< For FTS5.
+  SearchWords words;  ///< For a source that searches itself.
+};
+
 /// InvalidArgument, with what is wrong, when there is nothing to look for.
-Result<std::string> makeMatch(std::string_view query);
+Result<ParsedSearch> parseSearch(std::string_view query);
 
 }  // namespace bough::catalog

@@ -190,6 +190,14 @@ bool registerTokenizer(fts5_api& api) {
   return api.xCreateTokenizer(&api, "bough", nullptr, &tokenizer, nullptr) == SQLITE_OK;
 }
 
+void eachWord(std::string_view text, const std::function<void(std::string_view)>& use) {
+  thread_local Tokenizer tokenizer;  // what it has looked up is worth keeping
+  tokenizer.run(text, [&](std::string_view word, std::size_t, std::size_t) {
+    use(word);
+    return SQLITE_OK;
+  });
+}
+
 bool hasWord(std::string_view text) {
   bool any = false;
   Tokenizer().run(text, [&](std::string_view, std::size_t, std::size_t) {

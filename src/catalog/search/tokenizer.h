@@ -7,12 +7,16 @@
 
 #include <sqlite3.h>
 
+#include <functional>
 #include <string_view>
 
 namespace bough::catalog {
 
 /// False when FTS5 does not take it.
 bool registerTokenizer(fts5_api& api);
+
+/// Calls `use` for each word of a text, in their order.
+void eachWord(std::string_view text, const std::function<void(std::string_view)>& use);
 
 /// Whether there is anything in `text` that can be looked for.
 bool hasWord(std::string_view text);

@@ -92,8 +92,9 @@ Result<Found> findByTitle(const std::string& name, std::vector<SessionSummary> m
 Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
   constexpr std::size_t kTitles = 1000;
   BOUGH_TRY(auto catalog, Catalog::open(store));
-  // Another process may be at it; what was known until now still serves.
-  if (auto done = catchUpWithBar(*catalog); !done && done.error().code != ErrorCode::Busy) {
+  // Another process may be at it, or this one may only read; what was known until now still serves.
+  if (auto done = catchUpWithBar(*catalog);
+      !done && done.error().code != ErrorCode::Busy && done.error().code != ErrorCode::ReadOnly) {
     return std::unexpected(done.error());
   }
   const auto session = [&](const std::string& id) {

@@ -83,7 +83,7 @@ h AS (
 moved AS (
   UPDATE @.sessions x SET entry_count = s.entry_count + cardinality($6::text[]), bytes = s.bytes + $25::bigint,
       tail_id = ($6::text[])[cardinality($6::text[])], head_id = h.id, head_seq = h.seq, head_segment = h.segment,
-      head_depth = h.depth, head_fresh = h.fresh, version = s.version + 1, changed_at = now()
+      head_depth = h.depth, head_fresh = h.fresh, version = s.version + 1, changed_at = now(), cataloged = false
     FROM s JOIN v ON v.status = 0 CROSS JOIN h WHERE x.session_id = s.session_id AND x.life = s.life),
 freed AS (
   UPDATE @.attachments SET held_until = NULL FROM v

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bough/storage_backend.h"
-#include "store/postgres/database.h"
+#include "store/postgres/schema/database.h"
 
 namespace bough::postgres {
 

@@ -8,7 +8,7 @@
 #include "base/bytes/sha256.h"
 #include "base/try.h"
 #include "bough/store.h"
-#include "store/postgres/schema.h"
+#include "store/postgres/schema/schema.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/entry_rules.h"
 #include "store/rules/header.h"
@@ -30,7 +30,7 @@ SELECT * FROM @.create_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
                                $21, $22))sql"};
 constexpr Statement kLockRow{"lock_row", R"sql(
 SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life,
-    s.fence
+    s.fence, (SELECT max(x.trashed_ms) FROM @.sessions x WHERE x.session_id = s.session_id)
   FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id IS NULL FOR UPDATE)sql"};
 constexpr Statement kKeepTurn{"keep_turn",
                               "UPDATE @.sessions SET fence = $2 WHERE session_id = $1 AND trash_id IS NULL"};
@@ -96,10 +96,18 @@ PostgresBackend::PostgresBackend(std::unique_ptr<Database> database)
       queue_(database_->pool),
       hub_(*database_),
       trash_(*this, *database_),
-      attachments_(*database_) {}
+      attachments_(*database_),
+      catalog_(*database_) {}
 
 Result<void> PostgresBackend::probe() {
-  return checkSchema(database_->pool);
+  auto known = checkSchema(database_->pool, requiresClock_ ? &database_->environment.clock : nullptr);
+  // Only reading was tried: a role that may not even do that cannot use the store.
+  if (!known && known.error().code == ErrorCode::ReadOnly) {
+    known.error().code = ErrorCode::InvalidArgument;
+    known.error().hint =
+        "give this role rights: `bough store init --reader ROLE` (or --writer, --keeper); see docs/scale.md";
+  }
+  return known;
 }
 
 Result<std::vector<std::string>> PostgresBackend::listSessions() {
@@ -186,7 +194,7 @@ Result<void> PostgresBackend::rewrite(const std::string& sessionId, const std::v
     return std::unexpected(tailConflict(sessionId, expectedTail, state.tailId));
   };
   BOUGH_TRY(changeIf(*database_, sessionId, unchanged, [&](const Rows& row) {
-    std::vector<Call> calls;
+    std::vector<Call> calls = forgetCataloged(*database_, sessionId);
     for (const Statement* statement : {&kRemoveEntries, &kRemoveSession}) {
       Parameters parameters;
       parameters.text(sessionId).number(row.number(0, 8));
@@ -204,7 +212,7 @@ Result<void> PostgresBackend::rewrite(const std::string& sessionId, const std::v
 
 Result<void> PostgresBackend::removeIf(const std::string& sessionId, const Allowed& allowed) {
   BOUGH_TRY(changeIf(*database_, sessionId, allowed, [&](const Rows& row) {
-    std::vector<Call> calls;
+    std::vector<Call> calls = forgetCataloged(*database_, sessionId);
     for (const Statement* statement : {&kRemoveEntries, &kRemoveSession}) {
       Parameters parameters;
       parameters.text(sessionId).number(row.number(0, 8));
@@ -259,26 +267,15 @@ Result<std::unique_ptr<Hold>> PostgresBackend::pin(const std::string& sessionId,
 Result<ChangeSet> PostgresBackend::since(std::string_view token) {
   BOUGH_TRY(const Rows rows, database_->run(kVersions, {}));
   Sha256 sum;
-  const std::lock_guard lock(stampsMutex_);
-  stamps_.clear();
   for (int row = 0; row < rows.size(); ++row) {
-    std::string stamp = fmt::format("{} {}", rows.number(row, 1), rows.number(row, 2));
-    sum.add(fmt::format("{} {}\n", rows.text(row, 0), stamp));
-    stamps_.emplace(rows.string(row, 0), std::move(stamp));
+    sum.add(fmt::format("{} {} {}\n", rows.text(row, 0), rows.number(row, 1), rows.number(row, 2)));
   }
   ChangeSet changes{.token = sum.finish()};
   changes.all = changes.token != token;
   return changes;
 }
 
-// since() has brought the stamps of all sessions. Each is good for one question: an older stamp than what is read
-// afterwards only means that the session is looked at once more.
 Result<std::string> PostgresBackend::stamp(const std::string& sessionId) {
-  {
-    const std::lock_guard lock(stampsMutex_);
-    const auto known = stamps_.extract(sessionId);
-    if (!known.empty()) return std::move(known.mapped());
-  }
   BOUGH_TRY(const Rows rows, database_->run(kStamp, parametersOf(sessionId)));
   if (rows.empty()) return std::unexpected(database_->noSession(sessionId));
   return fmt::format("{} {}", rows.number(0, 0), rows.number(0, 1));
@@ -315,6 +312,7 @@ Result<std::shared_ptr<StorageBackend>> makePostgresBackend(const std::string& u
             postgres::PostgresBackend::open(url, {.timeout = std::chrono::milliseconds(options.lockTimeoutMs)},
                                             serializer, systemEnvironment()));
   backend->keepCatalogIn(catalogFolder(backend->describe()));
+  backend->requireClock();
   return backend;
 }
 

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "store/postgres/catalog/postgres_catalog.h"
 #include "store/postgres/change_feed.h"
-#include "store/postgres/database.h"
 #include "store/postgres/postgres_session.h"
+#include "store/postgres/schema/database.h"
 #include "store/sharing/sharing_backend.h"
 
 namespace bough::postgres {
@@ -58,6 +57,9 @@ class PostgresBackend final : public SharingBackend, public ChangeFeed, public S
   /// The folder for what is derived from the sessions; without one that is kept in memory.
   void keepCatalogIn(std::string folder) { catalogFolder_ = std::move(folder); }
 
+  /// From here on probe() fails when this machine's clock and the server's are more than a day apart.
+  void requireClock() { requiresClock_ = true; }
+
   [[nodiscard]] std::string describe() const override { return database_->shown(); }
   [[nodiscard]] const EntrySerializer& serializer() const override { return database_->serializer; }
   [[nodiscard]] Result<void> probe() override;
@@ -72,6 +74,7 @@ class PostgresBackend final : public SharingBackend, public ChangeFeed, public S
   [[nodiscard]] AttachmentStore* attachments() override { return &attachments_; }
   [[nodiscard]] SessionMaintenance* maintenance() override { return this; }
   [[nodiscard]] ChangeFeed* changes() override { return this; }
+  [[nodiscard]] CatalogSource* catalog() override { return &catalog_; }
 
   [[nodiscard]] std::string folder() const override;
   [[nodiscard]] Result<ChangeSet> since(std::string_view token) override;
@@ -79,6 +82,8 @@ class PostgresBackend final : public SharingBackend, public ChangeFeed, public S
   [[nodiscard]] Result<std::string> stamp(const std::string& sessionId) override;
 
   [[nodiscard]] Result<VerifyReport> verify(const std::string& sessionId) override;
+  [[nodiscard]] Result<MigrationResult> migrate(const std::string& sessionId) override;
+  [[nodiscard]] Result<ErasureReport> erase(const Erasure& erasure) override;
   [[nodiscard]] Result<void> detach(const std::string& forkId) override { return SharingBackend::detach(forkId); }
   [[nodiscard]] Result<void> detachRest(const std::string& forkId) override {
     return SharingBackend::detachRest(forkId);
@@ -98,13 +103,13 @@ class PostgresBackend final : public SharingBackend, public ChangeFeed, public S
 
  private:
   std::string catalogFolder_;
-  std::mutex stampsMutex_;
-  std::unordered_map<std::string, std::string> stamps_;  // by session, as since() found them
+  bool requiresClock_ = false;
   std::unique_ptr<Database> database_;
   AppendQueue queue_;
   ChangeHub hub_;
   PostgresTrash trash_;
   PostgresAttachments attachments_;
+  PostgresCatalog catalog_;
 };
 
 /// Locks a session's row, asks `allowed`, and then runs `calls` in the same transaction. NotFound when there is no such

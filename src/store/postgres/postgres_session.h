@@ -9,7 +9,7 @@
 #include "store/postgres/append_queue.h"
 #include "store/postgres/batch_plan.h"
 #include "store/postgres/change_feed.h"
-#include "store/postgres/database.h"
+#include "store/postgres/schema/database.h"
 #include "store/sharing/sharing_session.h"
 
 namespace bough::postgres {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/try.h"
 #include "store/postgres/postgres_backend.h"
 
@@ -19,7 +21,7 @@ SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.or
 constexpr Statement kMove{"trash_move", R"sql(
 UPDATE @.sessions SET trash_id = $3, trashed_ms = $4, version = version + 1 WHERE session_id = $1 AND life = $2)sql"};
 constexpr Statement kBringBack{"trash_bring_back", R"sql(
-UPDATE @.sessions s SET trash_id = NULL, trashed_ms = NULL, version = version + 1
+UPDATE @.sessions s SET trash_id = NULL, trashed_ms = NULL, version = version + 1, cataloged = false
   WHERE s.session_id = $1 AND s.trash_id = $2
     AND NOT EXISTS (SELECT 1 FROM @.sessions x WHERE x.session_id = $1 AND x.trash_id IS NULL))sql"};
 constexpr Statement kRemoveEntries{"trash_remove_entries", R"sql(
@@ -75,10 +77,14 @@ Result<TrashedSession> PostgresTrash::moveIf(const std::string& sessionId, const
   BOUGH_TRY(changeIf(database_, sessionId, allowed, [&](const Rows& row) {
     const std::int64_t life = row.number(0, 8);
     moved.bytes = static_cast<std::uint64_t>(row.number(0, 7));
-    moved.trashId = fmt::format("{}~{}-{}", sessionId, moved.removedMs, life);
+    // A session can be in the trash more than once.
+    moved.removedMs = std::max(moved.removedMs, static_cast<std::uint64_t>(row.number(0, 10) + 1));
+    moved.trashId = fmt::format("{}~{}", sessionId, moved.removedMs);
     Parameters parameters;
     parameters.text(sessionId).number(life).text(moved.trashId).number(static_cast<std::int64_t>(moved.removedMs));
-    return std::vector<Call>{database_.call(kMove, std::move(parameters))};
+    std::vector<Call> calls = forgetCataloged(database_, sessionId);
+    calls.push_back(database_.call(kMove, std::move(parameters)));
+    return calls;
   }));
   return moved;
 }

@@ -1,12 +1,15 @@
-#include "store/postgres/schema.h"
+#include "store/postgres/schema/schema.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "base/text/timestamp.h"
 #include "base/try.h"
-#include "store/postgres/schema_functions.h"
-#include "store/postgres/schema_tables.h"
+#include "store/postgres/schema/catalog_functions.h"
+#include "store/postgres/schema/schema_functions.h"
+#include "store/postgres/schema/schema_tables.h"
 
 namespace bough::postgres {
 namespace {
@@ -15,21 +18,41 @@ static_assert(kSchemaSteps.size() == kSchemaVersion);
 
 constexpr const char* kInitHint = "run `bough store init` with a role that may create the schema";
 
-// The version that the database says; 0 when there is no schema.
-Result<int> storedVersion(Pool& pool) {
+struct Stored {
+  int version = 0;          // 0: there is no schema
+  std::uint64_t nowMs = 0;  // by the server's clock
+};
+
+Result<Stored> readStored(Pool& pool) {
   Call call{.name = "", .sql = "", .parameters = {}};
-  const std::string sql =
-      inSchema("SELECT value FROM @.settings WHERE name = 'schema_version'", pool.location().schema);
+  const std::string sql = inSchema(
+      "SELECT value, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM @.settings WHERE name = "
+      "'schema_version'",
+      pool.location().schema);
   call.sql = sql;
   auto found = pool.exchange(std::span<const Call>(&call, 1));
   if (!found) {
     const std::string& state = found.error().sqlState;
-    if (state == "42P01" || state == "3F000") return 0;
+    if (state == "42P01" || state == "3F000") return Stored{};
     return std::unexpected(std::move(found.error().error));
   }
   const Rows& rows = found->front();
-  if (rows.empty()) return 0;
-  return std::stoi(rows.string(0, 0));
+  if (rows.empty()) return Stored{};
+  return Stored{.version = std::stoi(rows.string(0, 0)), .nowMs = static_cast<std::uint64_t>(rows.number(0, 1))};
+}
+
+Result<int> storedVersion(Pool& pool) {
+  BOUGH_TRY(const Stored stored, readStored(pool));
+  return stored.version;
+}
+
+Result<void> checkClock(const Pool& pool, std::uint64_t mineMs, std::uint64_t serversMs) {
+  constexpr std::uint64_t kMostApartMs = 86'400'000;
+  if (std::max(mineMs, serversMs) - std::min(mineMs, serversMs) <= kMostApartMs) return {};
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("the clock of this machine says {}, that of {} says {}", formatTimestamp(mineMs),
+                          pool.location().shown, formatTimestamp(serversMs)),
+              "set the clock that is wrong, then try again: times of entries and retention depend on it");
 }
 
 // Statements of one text, which a prepared statement cannot hold together. None of ours has `;` before a line's end
@@ -81,6 +104,7 @@ Result<SchemaReport> initSchema(Pool& pool) {
   }
   for (const std::string_view function : kReadFunctions) add(function);
   for (const std::string_view function : kAppendFunctions) add(function);
+  for (const std::string_view function : kCatalogFunctions) add(function);
   add(
       fmt::format("INSERT INTO @.settings (name, value) VALUES ('schema_version', '{}') "
                   "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -114,12 +138,15 @@ Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rig
   };
   grant("USAGE ON SCHEMA " + schema);
   grant("SELECT ON @.sessions, @.entries, @.attachments, @.settings");
+  grant("SELECT ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
   if (writes) {
     grant("INSERT ON @.sessions, @.entries, @.attachments");
     // The head row and nothing else of a session: an entry can be neither changed nor removed.
     grant(
         "UPDATE (entry_count, bytes, tail_id, head_id, head_seq, head_segment, head_depth, head_fresh, fence, version, "
-        "changed_at) ON @.sessions");
+        "changed_at, cataloged) ON @.sessions");
+    // It is derived from the sessions, and can be rebuilt.
+    grant("INSERT, UPDATE, DELETE ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
     grant("UPDATE (held_until) ON @.attachments");
   }
   if (rights == "keeper") grant("UPDATE, DELETE ON @.sessions, @.entries, @.attachments");
@@ -130,9 +157,11 @@ Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rig
   return {};
 }
 
-Result<void> checkSchema(Pool& pool) {
-  BOUGH_TRY(const int version, storedVersion(pool));
-  if (version == kSchemaVersion) return {};
+Result<void> checkSchema(Pool& pool, Clock* clock) {
+  BOUGH_TRY(const Stored stored, readStored(pool));
+  const int version = stored.version;
+  if (version == kSchemaVersion)
+    return clock == nullptr ? Result<void>() : checkClock(pool, clock->nowMs(), stored.nowMs);
   if (version > kSchemaVersion) return std::unexpected(newerSchema(pool, version));
   if (version == 0) {
     return fail(ErrorCode::NotFound,

@@ -1,8 +1,8 @@
-#include "store/postgres/database.h"
+#include "store/postgres/schema/database.h"
 
 #include <fmt/format.h>
 
-#include "store/postgres/schema.h"
+#include "store/postgres/schema/schema.h"
 
 namespace bough::postgres {
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/system/environment.h"
 #include "store/postgres/client/pool.h"
 
 namespace bough::postgres {
@@ -36,8 +37,10 @@ Result<SchemaReport> initSchema(Pool& pool);
 /// Gives a role the rights to read (`reader`), also to append (`writer`), or also to throw away and erase (`keeper`).
 Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rights);
 
-/// NotFound when there is no schema, MigrationNeeded when it is older and NewerFormat when it is newer.
-Result<void> checkSchema(Pool& pool);
+/// NotFound when there is no schema, MigrationNeeded when it is older and NewerFormat when it is newer. With a clock
+/// InvalidArgument when that and the server's are more than a day apart: times of entries, and what is kept how long,
+/// depend on it.
+Result<void> checkSchema(Pool& pool, Clock* clock = nullptr);
 
 /// A statement's text with the store's schema in the place of each `@.`.
 std::string inSchema(std::string_view sql, std::string_view schema);

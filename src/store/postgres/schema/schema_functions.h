@@ -129,7 +129,7 @@ BEGIN
   END IF;
   UPDATE @.sessions x SET entry_count = s.entry_count + n, bytes = s.bytes + p_bytes, tail_id = p_ids[n],
       head_id = h_id, head_seq = h_seq, head_segment = h_segment, head_depth = h_depth, head_fresh = h_fresh,
-      version = s.version + 1, changed_at = now()
+      version = s.version + 1, changed_at = now(), cataloged = false
     WHERE x.session_id = p_session AND x.life = s.life;
   IF cardinality(array_remove(p_attachments, NULL)) > 0 THEN
     UPDATE @.attachments SET held_until = NULL WHERE sha256 = ANY (p_attachments) AND held_until IS NOT NULL;

@@ -1,0 +1,11 @@
+// How a source that does not read sessions itself is kept up to date: what has changed is read here and handed over.
+#pragma once
+
+#include "bough/catalog.h"
+
+namespace bough::catalog {
+
+/// Reads the sessions that are outdated in `source`, and lets it keep what they say.
+Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options);
+
+}  // namespace bough::catalog

@@ -1,0 +1,168 @@
+// How the catalog's tables follow the sessions.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <unordered_set>
+
+#include "base/try.h"
+#include "store/postgres/catalog/postgres_catalog.h"
+
+namespace bough::postgres {
+namespace {
+
+constexpr Statement kOutdated{"catalog_outdated", R"sql(
+WITH ids AS MATERIALIZED (
+  SELECT s.session_id FROM @.sessions s WHERE NOT s.cataloged AND s.trash_id IS NULL AND s.session_id > $1
+  UNION SELECT c.session_id FROM @.catalog_sessions c WHERE c.indexed < c.taken AND c.session_id > $1 AND $3)
+SELECT s.session_id, s.life, s.version, (SELECT count(*) FROM ids), c.indexed, c.tips, c.rest,
+    c.session_id, c.key, c.agent, c.written_by, c.cwd, c.title, c.origin_session, c.origin_entry, c.head_id, c.problem,
+    c.title_source, c.created_ms, c.active_ms, c.duration_ms, c.user_messages, c.assistant_messages,
+    c.tool_messages, c.system_messages, c.tool_calls, c.tool_failures, c.input_tokens, c.output_tokens,
+    c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.entries, c.bytes, c.branches,
+    c.condition, c.pinned, c.time_to_live_ms, c.taken
+  FROM (SELECT session_id FROM ids ORDER BY session_id LIMIT $2) i
+  JOIN @.sessions s ON s.session_id = i.session_id AND s.trash_id IS NULL
+  LEFT JOIN @.catalog_sessions c ON c.session_id = s.session_id AND c.life = s.life
+  ORDER BY s.session_id)sql"};
+constexpr int kFirstSummaryColumn = 7;
+constexpr Statement kKeep{"catalog_keep", R"sql(
+SELECT @.catalog_keep($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+                      $23, $24, $25))sql"};
+constexpr Statement kForgetSession{"catalog_forget", "DELETE FROM @.catalog_sessions WHERE session_id = $1"};
+constexpr Statement kForgetAnswers{"catalog_forget_answers", "DELETE FROM @.catalog_answers WHERE session_id = $1"};
+constexpr Statement kForgetTexts{"catalog_forget_texts", "DELETE FROM @.catalog_texts WHERE session_id = $1"};
+constexpr Statement kForgetAllSessions{"catalog_forget_all", "DELETE FROM @.catalog_sessions"};
+constexpr Statement kForgetAllAnswers{"catalog_forget_all_answers", "DELETE FROM @.catalog_answers"};
+constexpr Statement kForgetAllTexts{"catalog_forget_all_texts", "DELETE FROM @.catalog_texts"};
+constexpr Statement kNothingCataloged{"catalog_nothing", "UPDATE @.sessions SET cataloged = false WHERE cataloged"};
+
+// The different words of one text that the server's index takes: it has room for 1 MB of them.
+constexpr std::size_t kMostWordBytes = 1'000'000;
+
+struct Stamp {
+  std::int64_t life = 0;
+  std::int64_t version = 0;
+};
+
+// As PostgresBackend::stamp makes it; none is of version -1, which no session has.
+Stamp parseStamp(std::string_view text) {
+  Stamp stamp;
+  const char* const end = text.data() + text.size();
+  const auto life = std::from_chars(text.data(), end, stamp.life);
+  if (life.ptr == end || std::from_chars(life.ptr + 1, end, stamp.version).ec != std::errc()) stamp.version = -1;
+  return stamp;
+}
+
+// The texts of a session, as arrays.
+struct TextArrays {
+  std::vector<std::int64_t> sequences, times, counts;
+  std::vector<std::string> ids, roles, words, folded;
+  std::vector<std::string_view> bodies;
+
+  void add(const SearchText& text) {
+    std::unordered_set<std::string_view> different;
+    std::string& all = words.emplace_back();
+    std::string& inOrder = folded.emplace_back();
+    for (const std::string& word : text.words) {
+      inOrder += fmt::format(" {} ", word);
+      if (all.size() + word.size() > kMostWordBytes || !different.insert(word).second) continue;
+      if (!all.empty()) all += ' ';
+      all += word;
+    }
+    sequences.push_back(static_cast<std::int64_t>(text.sequence));
+    times.push_back(fitting(text.timeMs));
+    counts.push_back(static_cast<std::int64_t>(text.words.size()));
+    ids.push_back(cleanText(text.entryId));
+    roles.push_back(text.role);
+    bodies.emplace_back(text.text);
+  }
+};
+
+// The answers of a session, as arrays.
+struct AnswerArrays {
+  std::vector<std::int64_t> ids, firsts, branches, quarters, certain, tokens;
+  std::vector<std::string> models;
+
+  void add(const CatalogedAnswer& answer) {
+    ids.push_back(answer.id);
+    firsts.push_back(fitting(answer.first));
+    branches.push_back(answer.branch);
+    quarters.push_back(fitting(answer.quarter));
+    certain.push_back(answer.certain ? 1 : 0);
+    models.push_back(cleanText(answer.model));
+    const Usage& used = answer.tokens;
+    for (const std::uint64_t each :
+         {used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens}) {
+      tokens.push_back(fitting(each));
+    }
+  }
+};
+
+Call keepCall(Database& database, const CatalogChange& change) {
+  const Stamp stamp = parseStamp(change.before.stamp);
+  const bool sure = change.after.stamp == change.before.stamp;
+  AnswerArrays answers;
+  for (const CatalogedAnswer& answer : change.answers) answers.add(answer);
+  TextArrays texts;
+  for (const SearchText& text : change.texts) texts.add(text);
+  std::vector<std::string> redacted;
+  for (const std::string& id : change.redacted) redacted.push_back(cleanText(id));
+  Parameters parameters;
+  parameters.text(change.after.summary.sessionId).number(stamp.life).number(sure ? stamp.version : -1);
+  parameters.number(fitting(change.before.taken)).number(fitting(change.before.indexed));
+  parameters.texts(summaryTexts(change.after.summary)).numbers(summaryNumbers(change.after));
+  parameters.texts(change.after.tips).bytes(change.after.rest);
+  parameters.numbers(answers.ids).numbers(answers.firsts).numbers(answers.branches).numbers(answers.quarters);
+  parameters.texts(answers.models).numbers(answers.certain).numbers(answers.tokens);
+  parameters.numbers(texts.sequences).texts(texts.ids).texts(texts.roles).numbers(texts.times).numbers(texts.counts);
+  parameters.texts(texts.words).texts(texts.folded).byteTexts(texts.bodies).texts(redacted);
+  return database.call(kKeep, std::move(parameters));
+}
+
+}  // namespace
+
+Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std::string& after, std::size_t limit) {
+  Parameters parameters;
+  parameters.text(after).number(fitting(limit)).truth(search);
+  BOUGH_TRY(const Rows rows, database_.run(kOutdated, std::move(parameters)));
+  Outdated found;
+  for (int row = 0; row < rows.size(); ++row) {
+    CatalogedSession& session = found.sessions.emplace_back();
+    found.total = static_cast<std::uint64_t>(rows.number(row, 3));
+    session.summary = summaryFrom(rows, row, kFirstSummaryColumn);
+    session.summary.sessionId = rows.string(row, 0);
+    session.stamp = fmt::format("{} {}", rows.number(row, 1), rows.number(row, 2));
+    session.taken = static_cast<std::uint64_t>(rows.number(row, kFirstSummaryColumn + kSummaryColumns - 1));
+    session.indexed = static_cast<std::uint64_t>(rows.number(row, 4));
+    if (!rows.isNull(row, 5)) session.tips = rows.texts(row, 5);
+    session.rest = rows.string(row, 6);
+  }
+  return found;
+}
+
+Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
+  std::vector<Call> calls;
+  for (const CatalogChange& change : changes) calls.push_back(keepCall(database_, change));
+  BOUGH_TRY(database_.pool.run(calls));
+  return {};
+}
+
+Result<void> PostgresCatalog::forgetAll() {
+  const std::vector<Call> calls{database_.call(kForgetAllSessions, {}), database_.call(kForgetAllAnswers, {}),
+                                database_.call(kForgetAllTexts, {}), database_.call(kNothingCataloged, {})};
+  BOUGH_TRY(database_.pool.run(calls));
+  return {};
+}
+
+std::vector<Call> forgetCataloged(Database& database, const std::string& sessionId) {
+  std::vector<Call> calls;
+  for (const Statement* statement : {&kForgetSession, &kForgetAnswers, &kForgetTexts}) {
+    Parameters parameters;
+    parameters.text(sessionId);
+    calls.push_back(database.call(*statement, std::move(parameters)));
+  }
+  return calls;
+}
+
+}  // namespace bough::postgres

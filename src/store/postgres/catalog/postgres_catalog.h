@@ -1,0 +1,77 @@
+// The catalog of a store in PostgreSQL: lists, search, usage and retention are SQL over the tables catalog_sessions,
+// catalog_answers and catalog_texts. What is in them is read from the sessions by the catalog itself (source_intake)
+// and handed over with keep(). An append only notes that its session is not cataloged.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/catalog.h"
+#include "store/postgres/schema/database.h"
+
+namespace bough::postgres {
+
+class PostgresCatalog final : public CatalogSource {
+ public:
+  explicit PostgresCatalog(Database& database) : database_(database) {}
+
+  [[nodiscard]] Result<std::vector<SessionSummary>> list(const ListOptions& options) override;
+  [[nodiscard]] Result<std::uint64_t> count(const SessionFilter& filter) override;
+  [[nodiscard]] Result<SessionSummary> session(const std::string& sessionId) override;
+  [[nodiscard]] Result<std::optional<std::string>> currentSession(std::string_view key, std::string_view cwd) override;
+  [[nodiscard]] Result<NameMatch> findByName(std::string_view name, std::size_t limit) override;
+  [[nodiscard]] Result<std::vector<SearchHit>> search(const SearchWords& words, const SearchOptions& options) override;
+  [[nodiscard]] Result<std::vector<UsageSum>> usage(const UsageOptions& options) override;
+  [[nodiscard]] Result<std::vector<ExpiredSession>> expired(std::uint64_t nowMs,
+                                                            std::optional<std::uint64_t> defaultTimeToLiveMs) override;
+  [[nodiscard]] Result<Outdated> outdated(bool search, const std::string& after, std::size_t limit) override;
+  [[nodiscard]] Result<void> keep(const std::vector<CatalogChange>& changes) override;
+  [[nodiscard]] Result<void> forgetAll() override;
+
+ private:
+  Database& database_;
+};
+
+/// Forgets what the catalog keeps of a session: part of the transaction that takes the session away.
+std::vector<Call> forgetCataloged(Database& database, const std::string& sessionId);
+
+/// A statement that is put together from pieces, with the values that they need.
+class Composed {
+ public:
+  std::string sql;
+  Parameters parameters;
+
+  /// The place of a value in the statement: `$1`, `$2` …
+  std::string text(std::string_view value);
+  std::string number(std::uint64_t value);
+
+  /// Adds ` WHERE …` or ` AND …`.
+  void require(std::string_view condition);
+  /// What a filter asks of catalog_sessions as `c`, but for its times.
+  void require(const SessionFilter& filter);
+
+  [[nodiscard]] Call call(const Database& database);
+
+ private:
+  bool hasWhere_ = false;
+};
+
+/// The statement that list() sends, without the one for models.
+Composed selectNewest(std::string_view columns, const ListOptions& options);
+
+/// The columns of a SessionSummary, of catalog_sessions as `c`.
+std::string_view summaryColumns();
+inline constexpr int kSummaryColumns = 32;
+/// Reads them, from a column on.
+SessionSummary summaryFrom(const Rows& rows, int row, int column = 0);
+/// The numbers (without tokens) and texts of a summary, in the order of the function catalog_keep.
+std::vector<std::string> summaryTexts(const SessionSummary& summary);
+std::vector<std::int64_t> summaryNumbers(const CatalogedSession& session);
+
+/// What PostgreSQL takes as text: without NUL, and UTF-8.
+std::string cleanText(std::string_view text);
+/// What fits a bigint.
+std::int64_t fitting(std::uint64_t number);
+
+}  // namespace bough::postgres
