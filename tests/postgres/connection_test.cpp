@@ -92,7 +92,7 @@ TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
   std::string missing = sharedServer().url();
   missing.replace(missing.rfind("/postgres"), 9, "/nothere");
   EXPECT_EQ(error(missing).code, ErrorCode::NotFound);
-  EXPECT_EQ(error(sharedServer().url("", "nobody")).code, ErrorCode::ReadOnly);
+  EXPECT_EQ(error(sharedServer().url("", "nobody")).code, ErrorCode::InvalidArgument);
 
   const Error bad = error("postgresql://me:topsecret@host/db?nosuchoption=topsecret");
   EXPECT_EQ(bad.code, ErrorCode::InvalidArgument);

@@ -165,7 +165,7 @@ class PostgresFailover : public testing::Test {
 
 TEST_F(PostgresFailover, ASynchronousStandbyHasEverythingThatWasAcknowledged) {
   const char* const wanted = std::getenv("BOUGH_FAILOVERS");
-  const int runs = wanted == nullptr ? 2 : std::atoi(wanted);
+  const int runs = wanted == nullptr ? 10 : std::atoi(wanted);
   for (int run = 0; run < runs; ++run) {
     runSql(*primary_, "ALTER SYSTEM SET synchronous_standby_names = 'standby'");
     runSql(*primary_, "SELECT pg_reload_conf()");

@@ -139,12 +139,6 @@ TEST_F(PostgresRoundTrips, OfAStore) {
   count("open a store", [&] { return SessionStore::open(url_); });
   count("list the sessions' ids", [&] { return store_->listSessions(); });
   count("list the forks of a session", [&] { return store_->forksOf("s"); });
-  count("follow all sessions to the next entry", [&] {
-    auto follower = must(store_->followAll());
-    must(append("s"));
-    begin();
-    return follower.next(10'000);
-  });
   count("give a fork its own copy", [&] { return store_->maintenance().detach(fork()); });
   count("throw a session away", [&] { return store_->trashSession(fork()); });
   count("bring a session back", [&] {

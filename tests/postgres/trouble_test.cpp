@@ -1,20 +1,24 @@
-// What goes wrong around a store on PostgreSQL: restarts, a full disk, a network that is cut, wrong passwords and
-// rights.
+// What goes wrong around a store on PostgreSQL: restarts, wrong passwords, rights, schemas and clocks, entries that are
+// too large.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include "bough/store.h"
+#include "store/postgres/postgres_backend.h"
+#include "support/entries.h"
 #include "support/postgres_server.h"
+#include "support/sim_environment.h"
 
 namespace bough {
 namespace {
 
-Entry message(const std::string& id, const std::string& text = "hello") {
+Entry note(const std::string& id, const std::string& text = "hello") {
   Entry entry;
   entry.id = id;
   entry.type = "message";
@@ -34,14 +38,8 @@ class PostgresTrouble : public testing::Test {
     if (!store) throw std::runtime_error(store.error().message);
     return std::move(*store);
   }
-  // Of opening the store, or else of the first question.
-  static Error errorOf(const std::string& url) {
-    auto store = SessionStore::open(url);
-    if (!store) return store.error();
-    const auto ids = (*store)->listSessions();
-    if (!ids) return ids.error();
-    return fail(ErrorCode::Unsupported, "it opened").error();
-  }
+  // Of opening the store.
+  static Error errorOf(const std::string& url) { return refused(SessionStore::open(url)); }
   static std::vector<std::string> idsOf(SessionStore& store, const std::string& session) {
     std::vector<std::string> ids;
     const auto entries = store.loadSessionEntries(session);
@@ -55,7 +53,7 @@ class PostgresTrouble : public testing::Test {
 // Ids of batches of ten, in their order.
 std::vector<Entry> batchOf(int number) {
   std::vector<Entry> batch;
-  for (int i = 0; i < 10; ++i) batch.push_back(message(std::to_string(number) + "-" + std::to_string(i)));
+  for (int i = 0; i < 10; ++i) batch.push_back(note(std::to_string(number) + "-" + std::to_string(i)));
   return batch;
 }
 
@@ -95,19 +93,40 @@ TEST_F(PostgresTrouble, AfterAForkTheChildIsRefusedAndTheParentGoesOn) {
   ASSERT_TRUE(initPostgresStore(url));
   auto store = open(url);
   ASSERT_TRUE(store->createSession({.sessionId = "s"}));
-  ASSERT_TRUE(store->appendSessionEntries("s", {message("before")}));
+  ASSERT_TRUE(store->appendSessionEntries("s", {note("before")}));
   const pid_t child = ::fork();
   if (child == 0) {
-    const auto refused = store->appendSessionEntries("s", {message("child")});
-    if (refused || refused.error().code != ErrorCode::Unsupported) ::_exit(1);
+    const auto late = store->appendSessionEntries("s", {note("child")});
+    if (late || late.error().code != ErrorCode::Unsupported) ::_exit(1);
     auto own = SessionStore::open(url);
-    ::_exit(own && (*own)->appendSessionEntries("s", {message("own")}) ? 0 : 2);
+    ::_exit(own && (*own)->appendSessionEntries("s", {note("own")}) ? 0 : 2);
   }
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  ASSERT_TRUE(store->appendSessionEntries("s", {message("after")}));
+  ASSERT_TRUE(store->appendSessionEntries("s", {note("after")}));
   EXPECT_EQ(idsOf(*store, "s"), (std::vector<std::string>{"before", "own", "after"}));
+}
+
+TEST_F(PostgresTrouble, AWrongPasswordIsToldAndNotRepeated) {
+  PostgresServer server({"fsync = off"});
+  ASSERT_TRUE(initPostgresStore(server.url("trouble")));
+  runSql(server, "CREATE ROLE somebody LOGIN PASSWORD 'rightsecret'");
+  std::ofstream(server.dataFolder() + "/pg_hba.conf") << "local all postgres trust\nlocal all all scram-sha-256\n";
+  server.stop();
+  server.start();
+  const Error wrong = errorOf(server.url("trouble", "somebody:wrongsecret"));
+  EXPECT_EQ(wrong.code, ErrorCode::InvalidArgument) << wrong.message;
+  EXPECT_FALSE(wrong.retryable);
+  EXPECT_TRUE(wrong.hint.contains("password")) << wrong.hint;
+  EXPECT_FALSE((wrong.message + wrong.hint).contains("secret")) << wrong.message;
+  const Error missing = errorOf(server.url("trouble", "somebody"));
+  EXPECT_TRUE(missing.hint.contains("password")) << missing.message;
+  // The right password, and no rights.
+  const Error lacking = errorOf(server.url("trouble", "somebody:rightsecret"));
+  EXPECT_EQ(lacking.code, ErrorCode::InvalidArgument) << lacking.message;
+  EXPECT_TRUE(lacking.hint.contains("bough store init --reader")) << lacking.hint;
+  EXPECT_FALSE(lacking.message.contains("secret")) << lacking.message;
 }
 
 TEST_F(PostgresTrouble, ASchemaThatIsMissingOrNewerIsTold) {
@@ -125,6 +144,107 @@ TEST_F(PostgresTrouble, ASchemaThatIsMissingOrNewerIsTold) {
   const Error newer = errorOf(url);
   EXPECT_EQ(newer.code, ErrorCode::NewerFormat) << newer.message;
   EXPECT_TRUE(newer.hint.contains("upgrade")) << newer.hint;
+}
+
+TEST_F(PostgresTrouble, AServerThatIsNotThereAndADatabaseThatIsNotAreTold) {
+  StoreOptions options;
+  options.lockTimeoutMs = 300;
+  const Error nowhere = refused(SessionStore::open("postgresql://me:hidden@localhost:1/sessions", options));
+  EXPECT_EQ(nowhere.code, ErrorCode::Unavailable) << nowhere.message;
+  EXPECT_TRUE(nowhere.retryable);
+  EXPECT_FALSE(nowhere.hint.empty());
+  EXPECT_FALSE(nowhere.message.contains("hidden")) << nowhere.message;
+  std::string other = freshStoreUrl();
+  other.replace(other.find("/postgres?"), 10, "/nobodys?");
+  const Error missing = errorOf(other);
+  EXPECT_EQ(missing.code, ErrorCode::NotFound) << missing.message;
+  EXPECT_TRUE(missing.hint.contains("createdb")) << missing.hint;
+}
+
+// As an engine answers that takes smaller rows than PostgreSQL.
+TEST_F(PostgresTrouble, AnEntryThatIsTooLargeIsToldAndNothingOfItsBatchIsStored) {
+  const std::string url = freshStoreUrl();
+  ASSERT_TRUE(initPostgresStore(url));
+  const std::string schema = url.substr(url.find("schema=") + 7);
+  runSql(sharedServer(), "CREATE FUNCTION " + schema + R"sql(.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE EXCEPTION 'row is too big' USING ERRCODE = '54000'; END $$; CREATE TRIGGER t BEFORE INSERT ON )sql" +
+                             schema + ".entries FOR EACH ROW WHEN (length(NEW.body) > 100000) EXECUTE FUNCTION " +
+                             schema + ".refuse()");
+  auto store = open(url);
+  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
+  Entry large = note("large");
+  large.meta = R"({"x":")" + std::string(150'000, 'x') + "\"}";
+  for (const bool alone : {true, false}) {
+    auto entries = alone ? std::vector<Entry>{large} : std::vector<Entry>{note("small"), large};
+    const Error error = refused(store->appendSessionEntries("s", std::move(entries)));
+    EXPECT_EQ(error.code, ErrorCode::InvalidArgument) << error.message;
+    EXPECT_TRUE(error.hint.contains("attachment")) << error.hint;
+  }
+  EXPECT_TRUE(idsOf(*store, "s").empty());
+  // A large payload is an attachment, in parts that every engine takes.
+  EXPECT_TRUE(store->appendSessionEntries("s", {note("payload", std::string(9'000'000, 'x'))}));
+}
+
+TEST_F(PostgresTrouble, AClockThatIsDaysOffIsTold) {
+  const std::string url = freshStoreUrl();
+  ASSERT_TRUE(initPostgresStore(url));
+  SimClock clock;
+  Environment environment{.files = systemEnvironment().files, .clock = clock, .random = systemEnvironment().random};
+  auto backend = must(postgres::PostgresBackend::open(url, {}, jsonEntrySerializer(), environment));
+  must(backend->probe());  // who gives the clock may have reasons
+  backend->requireClock();
+  for (const std::uint64_t apartMs : {std::uint64_t{0}, std::uint64_t{3'600'000}}) {
+    clock.set(systemEnvironment().clock.nowMs() + apartMs);
+    must(backend->probe());
+  }
+  for (const std::uint64_t nowMs : {std::uint64_t{0}, systemEnvironment().clock.nowMs() + 200'000'000}) {
+    clock.set(nowMs);
+    const Error error = refused(backend->probe());
+    EXPECT_EQ(error.code, ErrorCode::InvalidArgument) << error.message;
+    EXPECT_TRUE(error.message.contains("clock")) << error.message;
+    EXPECT_TRUE(error.hint.contains("clock")) << error.hint;
+  }
+}
+
+TEST_F(PostgresTrouble, ASessionOfAnOlderFormatIsReadAndWrittenOnceItIsMigrated) {
+  const std::string url = freshStoreUrl();
+  ASSERT_TRUE(initPostgresStore(url));
+  const std::string schema = url.substr(url.find("schema=") + 7);
+  auto store = open(url);
+  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(store->appendSessionEntries("s", {note("a")}));
+  runSql(sharedServer(), "UPDATE " + schema + ".sessions SET format = 0; UPDATE " + schema +
+                             R"sql(.entries SET body = convert_to(replace(convert_from(body, 'UTF8'), '"format":1',
+                                 '"format":0'), 'UTF8') WHERE seq = 0)sql");
+  EXPECT_EQ(idsOf(*store, "s"), (std::vector<std::string>{"a"}));
+  EXPECT_EQ(refused(store->appendSessionEntries("s", {note("b")})).code, ErrorCode::MigrationNeeded);
+  const auto migrated = must(store->migrateSession("s"));
+  EXPECT_EQ(migrated.fromFormat, 0);
+  EXPECT_EQ(migrated.toFormat, 1);
+  must(store->appendSessionEntries("s", {note("b")}));
+  EXPECT_EQ(must(store->migrateSession("s")).fromFormat, 1);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+  EXPECT_EQ(refused(store->migrateSession("nobody")).code, ErrorCode::NotFound);
+}
+
+TEST_F(PostgresTrouble, ASessionThatGrowsWhileItIsVerifiedIsGood) {
+  const std::string url = freshStoreUrl();
+  ASSERT_TRUE(initPostgresStore(url));
+  auto store = open(url);
+  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
+  std::atomic<bool> stop = false;
+  std::atomic<int> done = 0;
+  std::thread writer([&] {
+    auto mine = open(url);
+    for (; !stop; ++done) must(mine->appendSessionEntries("s", batchOf(done)));
+  });
+  for (int i = 0; i < 100 || done < 100; ++i) {
+    const auto report = must(store->verifySession("s"));
+    EXPECT_EQ(report.problemCount, 0U) << report.problems.front().message;
+    if (report.problemCount > 0) break;
+  }
+  stop = true;
+  writer.join();
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Looks at everything that is stored of a session and says what is not as it should be. Changes nothing.
+// Looks at everything that is stored of a session and says what is not as it should be. Changes nothing. All of it is
+// read as it was at one moment: a session that grows meanwhile is not damaged.
 
 #include <fmt/format.h>
 
@@ -26,17 +27,21 @@ SELECT e.entry_id, e.depth FROM @.shared_runs($1) r
 
 class Verification {
  public:
-  Verification(Database& database, AttachmentStore& attachments, const std::string& sessionId)
-      : database_(database), attachments_(attachments) {
+  Verification(Database& database, Connection& connection, AttachmentStore& attachments, const std::string& sessionId)
+      : database_(database), connection_(connection), attachments_(attachments) {
     report_.sessionId = sessionId;
   }
 
-  Result<VerifyReport> run() {
+  Exchange<VerifyReport> run() {
     Parameters parameters;
     parameters.text(report_.sessionId);
-    BOUGH_TRY(const Rows row, database_.run(kRow, parameters));
-    if (row.empty()) return std::unexpected(database_.noSession(report_.sessionId));
-    BOUGH_TRY(const Rows shared, database_.run(kShared, std::move(parameters)));
+    const std::vector<Call> first{{.sql = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
+                                  database_.call(kRow, parameters),
+                                  database_.call(kShared, std::move(parameters))};
+    BOUGH_TRY(const auto begun, ask(first));
+    const Rows& row = begun[1];
+    const Rows& shared = begun[2];
+    if (row.empty()) return std::unexpected(Failure{.error = database_.noSession(report_.sessionId)});
     for (int i = 0; i < shared.size(); ++i)
       known_[shared.string(i, 0)] = {.sequence = -2, .depth = shared.number(i, 1)};
     if (!row.isNull(0, 4) && shared.size() != row.number(0, 5)) {
@@ -51,10 +56,16 @@ class Verification {
     if (static_cast<std::int64_t>(report_.bytes) != row.number(0, 3)) {
       damage(fmt::format("the session's row counts {} bytes, there are {}", row.number(0, 3), report_.bytes));
     }
+    const Call end{.sql = "COMMIT"};
+    BOUGH_TRY(ask(std::span(&end, 1)));
     return std::move(report_);
   }
 
  private:
+  Exchange<std::vector<Rows>> ask(std::span<const Call> calls) {
+    return connection_.run(calls, database_.pool.prepares(), database_.pool.deadline());
+  }
+
   struct Known {
     std::int64_t sequence = 0;
     std::int64_t depth = 0;
@@ -67,13 +78,17 @@ class Verification {
         {.kind = ProblemKind::Damage, .offset = report_.bytes, .bytes = 0, .message = std::move(message)});
   }
 
-  Result<void> lookAtEntries(std::int64_t life) {
+  Exchange<void> lookAtEntries(std::int64_t life) {
     constexpr int kPart = 1000;
     for (;;) {
       Parameters parameters;
       parameters.text(report_.sessionId).number(life).number(next_).number(kPart);
-      BOUGH_TRY(const Rows rows, database_.run(kEntries, std::move(parameters)));
-      for (int row = 0; row < rows.size(); ++row) BOUGH_TRY(lookAt(rows, row));
+      const Call call = database_.call(kEntries, std::move(parameters));
+      BOUGH_TRY(const auto answers, ask(std::span(&call, 1)));
+      const Rows& rows = answers.front();
+      for (int row = 0; row < rows.size(); ++row) {
+        if (auto looked = lookAt(rows, row); !looked) return std::unexpected(Failure{.error = looked.error()});
+      }
       if (rows.size() < kPart) return {};
     }
   }
@@ -132,6 +147,7 @@ class Verification {
   }
 
   Database& database_;
+  Connection& connection_;
   AttachmentStore& attachments_;
   VerifyReport report_;
   std::unordered_map<std::string, Known> known_;
@@ -143,7 +159,13 @@ class Verification {
 }  // namespace
 
 Result<VerifyReport> PostgresBackend::verify(const std::string& sessionId) {
-  return Verification(*database_, attachments_, sessionId).run();
+  VerifyReport report;
+  auto done = database_->transaction([&](Connection& connection) -> Exchange<void> {
+    BOUGH_TRY(report, Verification(*database_, connection, attachments_, sessionId).run());
+    return {};
+  });
+  if (!done) return std::unexpected(std::move(done.error().error));
+  return report;
 }
 
 }  // namespace bough::postgres

@@ -58,7 +58,7 @@ constexpr std::array<Meaning, 22> kMeanings{{
     {"42P01", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
     {"42883", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
     {"3D000", Trouble::Refused, ErrorCode::NotFound, "create the database with `createdb`, or correct the URL"},
-    {"28", Trouble::Refused, ErrorCode::ReadOnly,
+    {"28", Trouble::Refused, ErrorCode::InvalidArgument,
      "check the user and the password; ~/.pgpass or PGPASSWORD can hold it"},
     {"XX001", Trouble::Refused, ErrorCode::Damaged, "the server's files are damaged: restore a backup"},
     {"XX002", Trouble::Refused, ErrorCode::Damaged, "an index of the server is damaged: REINDEX it"},
@@ -72,7 +72,7 @@ Failure connectFailure(const Location& location, std::string_view words) {
   // libpq gives no SQLSTATE here. These are its own and the server's words, which do not depend on a locale of ours.
   if (line.contains("password authentication failed") || line.contains("no password supplied") ||
       line.contains("no pg_hba.conf entry") || (line.contains("role \"") && line.contains("does not exist"))) {
-    return make(Trouble::Refused, ErrorCode::ReadOnly, message,
+    return make(Trouble::Refused, ErrorCode::InvalidArgument, message,
                 "check the user and the password; ~/.pgpass or PGPASSWORD can hold it");
   }
   if (line.contains("database \"") && line.contains("does not exist")) {
