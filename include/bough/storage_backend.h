@@ -50,7 +50,7 @@ struct LoadOptions {
   std::size_t limit = SIZE_MAX;
   std::size_t limitBytes = SIZE_MAX;       ///< Stop after the entry that brings the payload total to this size.
   std::optional<std::size_t> last = {};    ///< Only the last n of what the other options leave.
-  std::optional<std::string> branch = {};  ///< Only the branch that ends in this entry, root first.
+  std::optional<std::string> branch = {};  ///< Only the branch that ends in this entry, root first; empty: the head's.
   std::string type = {};                   ///< Only entries of this type.
   std::vector<std::string> types = {};     ///< Only entries of one of these types.
   bool showRedacted = false;               ///< Return payloads as they were stored, redacted or not: for audits.

@@ -82,15 +82,17 @@ std::size_t sinceOf(const std::vector<Entry>& entries, const std::optional<Recor
   return place == entries.size() ? 0 : place;
 }
 
-// What is in force at the end, and the latest summary, without reading the messages.
-Result<void> readMarks(SessionStore& store, const std::string& sessionId, Branch& branch) {
-  BOUGH_TRY(auto marks, store.loadSessionEntries(
-                            sessionId, {.branch = branch.headId, .types = {std::begin(kMarks), std::end(kMarks)}}));
-  for (Entry& mark : marks) {
-    applyState(mark, branch);
-    if (mark.type == entry_type::kCompactionSummary && !mark.redacted) branch.summary = std::move(mark);
+// What is in force at the end, and the latest summary.
+void applyMarks(const std::vector<Entry>& entries, Branch& branch) {
+  for (const Entry& entry : entries) {
+    applyState(entry, branch);
+    if (entry.type == entry_type::kCompactionSummary && !entry.redacted) branch.summary = entry;
   }
-  return {};
+}
+
+bool hasSummary(const std::vector<Entry>& entries) {
+  return std::ranges::any_of(
+      entries, [](const Entry& entry) { return entry.type == entry_type::kCompactionSummary && !entry.redacted; });
 }
 
 }  // namespace
@@ -116,20 +118,30 @@ std::optional<std::string> summaryText(const Entry& entry) {
   return firstText(entry.payload, {"summary", "text", "content"});
 }
 
+// One look is enough for a short branch. Of a long one, the marks before what was read are looked for by their types,
+// without the messages between them; where all of it is wanted anyway, all of it is read.
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at, std::size_t last,
                           bool mayBreakOff) {
   Branch branch;
   branch.headId = at;
-  if (at.empty()) {
-    BOUGH_TRY(auto state, store.sessionState(sessionId));
-    branch.headId = state.headId;
-  }
-  if (branch.headId.empty()) return branch;
-  BOUGH_TRY(readMarks(store, sessionId, branch));
-  if (!branch.summary && !mayBreakOff) last = SIZE_MAX;
-  for (;; last *= 4) {
+  for (bool marked = false;; last *= 4) {
     BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.last = last, .branch = branch.headId}));
-    const bool fromRoot = entries.size() < last;
+    if (entries.empty()) return branch;
+    branch.headId = entries.back().id;  // the next look is at the same branch, wherever the head is by then
+    bool fromRoot = entries.size() < last;
+    if (!marked && !fromRoot && !mayBreakOff && !hasSummary(entries)) {
+      BOUGH_TRY(entries, store.loadSessionEntries(sessionId, {.branch = branch.headId}));
+      fromRoot = true;
+    }
+    if (!marked && fromRoot) {
+      applyMarks(entries, branch);
+    } else if (!marked) {
+      BOUGH_TRY(const auto marks,
+                store.loadSessionEntries(sessionId,
+                                         {.branch = branch.headId, .types = {std::begin(kMarks), std::end(kMarks)}}));
+      applyMarks(marks, branch);
+    }
+    marked = true;
     branch.complete = branch.summary ? applySummary(entries, fromRoot, branch) : fromRoot;
     // What stands behind a summary is no more than a window holds: all of it is read, and built into a context once.
     if (!branch.complete && (branch.summary || !mayBreakOff)) continue;

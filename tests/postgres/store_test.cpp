@@ -187,6 +187,24 @@ TEST_F(PostgresStore, VerifyFindsWhatWasChangedBehindItsBack) {
   EXPECT_GT(report->problemCount, 0U);
 }
 
+TEST_F(PostgresStore, AnEmptyBranchIsTheHeads) {
+  auto store = open(url_);
+  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(store->createSession({.sessionId = "nothing"}));
+  ASSERT_TRUE(store->appendSessionEntries("s", {message("a"), message("b"), message("c")}));
+  ASSERT_TRUE(store->branchFromEntry("s", "b", {.sessionId = "f"}));
+  ASSERT_TRUE(store->moveHead("s", "b"));
+  for (const char* const session : {"s", "f"}) {
+    const auto branch = store->loadSessionEntries(session, {.branch = ""});
+    ASSERT_TRUE(branch) << branch.error().message;
+    ASSERT_EQ(branch->size(), 2U);
+    EXPECT_EQ(branch->back().id, "b");
+  }
+  const auto empty = store->loadSessionEntries("nothing", {.branch = ""});
+  ASSERT_TRUE(empty) << empty.error().message;
+  EXPECT_TRUE(empty->empty());
+}
+
 TEST_F(PostgresStore, RolesHaveNoMoreRightsThanTheyNeed) {
   runSql(sharedServer(), "CREATE ROLE only_appends LOGIN");
   runSql(sharedServer(), "CREATE ROLE only_reads LOGIN");

@@ -28,6 +28,17 @@ TEST_F(StoreTest, LoadFollowsOneBranch) {
   EXPECT_EQ(refused(store->loadSessionEntries("s", {.branch = "nobody"})).code, ErrorCode::NotFound);
 }
 
+TEST_F(StoreTest, AnEmptyBranchIsTheHeads) {
+  fill("s", 3);
+  must(store->branchFromEntry("s", "e2", {.sessionId = "f"}));
+  fill("nothing", 0);
+  must(store->moveHead("s", "e2"));
+  EXPECT_EQ(idsOf(*store, "s", {.branch = ""}), (Ids{"e1", "e2"}));
+  EXPECT_EQ(idsOf(*store, "s", {.last = 1, .branch = ""}), (Ids{"e2"}));
+  EXPECT_EQ(idsOf(*store, "f", {.branch = ""}), (Ids{"e1", "e2"}));
+  EXPECT_EQ(idsOf(*store, "nothing", {.branch = ""}), Ids{});
+}
+
 TEST_F(StoreTest, LoadSkipsOnABranchBeforeItChoosesByType) {
   fill("s", 0);
   must(store->appendSessionEntries("s", {entryOf("custom", "{}", "q1"), message("x", "m1"),

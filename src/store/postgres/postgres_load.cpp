@@ -36,7 +36,8 @@ SELECT o.* FROM (SELECT * FROM @.shared_runs($1) WITH ORDINALITY AS x(session_id
         AND e.seq BETWEEN r.first_seq AND r.last_seq AND e.depth >= $2{2} ORDER BY e.seq{0}) o
   LIMIT $5)sql";
 constexpr std::string_view kBranch = R"sql(
-SELECT o.* FROM @.locate($1, ARRAY[$7]) l CROSS JOIN LATERAL (
+SELECT o.* FROM @.locate($1, ARRAY[coalesce(nullif($7, ''), (SELECT h.head_id FROM @.sessions h
+      WHERE h.session_id = $1 AND h.trash_id IS NULL))]) l CROSS JOIN LATERAL (
     SELECT * FROM @.runs(l.session_id, l.life, l.seq, $8) WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
       ORDER BY n{1}) r
   CROSS JOIN LATERAL (
@@ -89,14 +90,15 @@ Statement loadStatement(Source source, bool newest, bool within) {
 }
 
 constexpr Statement kLife{"load_life", R"sql(
-SELECT life, entry_count, shared_count FROM @.sessions WHERE session_id = $1 AND trash_id IS NULL)sql"};
+SELECT life, entry_count, shared_count, head_id FROM @.sessions WHERE session_id = $1 AND trash_id IS NULL)sql"};
 constexpr Statement kRedactions{"load_redactions", R"sql(
 SELECT e.entry_id, e.parent_id, e.body FROM @.lineage($1) c
   JOIN @.entries e ON e.session_id = c.session_id AND e.life = c.life AND e.kind >= 12 AND e.kind = 15
   ORDER BY c.level DESC, e.seq)sql"};
 constexpr Statement kLocate{"load_locate", R"sql(
 SELECT CASE WHEN NOT l.own THEN l.depth WHEN l.seq = 0 THEN 0 ELSE l.seq + s.shared_count END
-  FROM @.locate($1, ARRAY[$2::text]) l, @.sessions s WHERE s.session_id = $1 AND s.trash_id IS NULL)sql"};
+  FROM @.sessions s CROSS JOIN LATERAL @.locate($1, ARRAY[coalesce(nullif($2::text, ''), s.head_id)]) l
+  WHERE s.session_id = $1 AND s.trash_id IS NULL)sql"};
 constexpr Statement kByIds{"load_ids", R"sql(
 SELECT e.entry_id, e.parent_id, e.body,
     CASE WHEN NOT l.own THEN l.depth WHEN l.seq = 0 THEN 0 ELSE l.seq + s.shared_count END,
@@ -193,6 +195,7 @@ class PostgresSession::Loading {
     BOUGH_TRY(auto results, database_.pool.run(calls));
     if (results[1].empty()) return std::unexpected(database_.noSession(session_.sessionId()));
     life_ = static_cast<std::uint64_t>(results[1].number(0, 0));
+    headId_ = results[1].string(0, 3);
     std::string line;
     for (int row = 0; row < results[2].size(); ++row) {
       BOUGH_TRY(auto redaction, entryFrom(database_.serializer, results[2], row, line));
@@ -216,7 +219,8 @@ class PostgresSession::Loading {
     leaf.text(*query_.options.branch);
     BOUGH_TRY(const auto parts, ask({load(Source::Branch, query_.options.fromSequence, query_.options.limit),
                                      database_.call(kLocate, std::move(leaf))}));
-    if (parts[1].empty()) return std::unexpected(noEntry(session_.sessionId(), *query_.options.branch));
+    const std::string& leafId = query_.options.branch->empty() ? headId_ : *query_.options.branch;
+    if (parts[1].empty() && !leafId.empty()) return std::unexpected(noEntry(session_.sessionId(), leafId));
     LoadResult result;
     BOUGH_TRY(take({parts[0]}, result));
     cut(result, query_.options.limit);
@@ -354,6 +358,7 @@ class PostgresSession::Loading {
   const LoadQuery& query_;
   const WantedTypes wanted_;
   std::uint64_t life_ = 0;
+  std::string headId_;
   Redactions redactions_;
   std::string line_;
 };

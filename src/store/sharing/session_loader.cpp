@@ -227,6 +227,13 @@ Result<std::vector<Entry>> SessionLoader::entriesAt(std::span<const std::uint64_
 }
 
 Result<std::vector<Entry>> SessionLoader::select(const LoadOptions& wanted) {
+  if (wanted.branch && wanted.branch->empty()) {
+    BOUGH_TRY(const SessionState state, session_.state());
+    if (state.headId.empty()) return std::vector<Entry>();
+    LoadOptions ofHead = wanted;
+    ofHead.branch = state.headId;
+    return select(ofHead);
+  }
   // After a look at the session, its origin is not one that was read from a file that is gone.
   BOUGH_TRY(session_.generation());
   BOUGH_TRY(const auto origin, session_.origin());
