@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "bough/catalog.h"
 #include "bough/store.h"
 #include "store/postgres/postgres_backend.h"
 #include "support/entries.h"
@@ -144,6 +145,29 @@ TEST_F(PostgresTrouble, ASchemaThatIsMissingOrNewerIsTold) {
   const Error newer = errorOf(url);
   EXPECT_EQ(newer.code, ErrorCode::NewerFormat) << newer.message;
   EXPECT_TRUE(newer.hint.contains("upgrade")) << newer.hint;
+}
+
+TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
+  const std::string url = freshStoreUrl();
+  const std::string schema = url.substr(url.find("schema=") + 7);
+  must(initPostgresStore(url));
+  must(open(url)->createSession({.sessionId = "s"}));
+  must(open(url)->appendSessionEntries("s", {note("a")}));
+  // What version 2 has added.
+  runSql(sharedServer(), "DROP TABLE " + schema + ".catalog_sessions, " + schema + ".catalog_answers, " + schema +
+                             ".catalog_texts; ALTER TABLE " + schema + ".sessions DROP COLUMN cataloged; UPDATE " +
+                             schema + ".settings SET value = '1' WHERE name = 'schema_version'");
+  const Error older = errorOf(url);
+  EXPECT_EQ(older.code, ErrorCode::MigrationNeeded) << older.message;
+  EXPECT_TRUE(older.hint.contains("bough store init")) << older.hint;
+  EXPECT_EQ(must(initPostgresStore(url)).versionBefore, 1);
+  EXPECT_EQ(must(initPostgresStore(url)).versionBefore, 2);
+  auto store = open(url);
+  EXPECT_EQ(idsOf(*store, "s"), (std::vector<std::string>{"a"}));
+  must(store->appendSessionEntries("s", {note("b")}));
+  auto catalog = must(Catalog::open(*store));
+  must(catalog->catchUp());
+  EXPECT_EQ(must(catalog->session("s")).entries, 3U);
 }
 
 TEST_F(PostgresTrouble, AServerThatIsNotThereAndADatabaseThatIsNotAreTold) {
