@@ -1,0 +1,189 @@
+// What Python and Node pay beyond C++ for the same call, and what LangGraph pays beyond its official saver.
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bough/store.h"
+#include "generate.h"
+#include "harness.h"
+
+namespace bough::bench {
+namespace {
+
+constexpr std::size_t kPayloadBytes = 314;  // of a line of 500 bytes
+
+// A program in another language that does one step for each line it is given.
+class Worker {
+ public:
+  explicit Worker(const std::string& command) {
+    int input[2];
+    int output[2];
+    require(::pipe(input) == 0 && ::pipe(output) == 0, "pipe");
+    child_ = ::fork();
+    require(child_ >= 0, "fork");
+    if (child_ == 0) {
+      ::dup2(input[0], STDIN_FILENO);
+      ::dup2(output[1], STDOUT_FILENO);
+      for (const int end : {input[0], input[1], output[0], output[1]}) ::close(end);
+      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::close(input[0]);
+    ::close(output[1]);
+    input_ = ::fdopen(input[1], "w");
+    output_ = ::fdopen(output[0], "r");
+    require(input_ != nullptr && output_ != nullptr, "fdopen");
+  }
+  ~Worker() {
+    std::fclose(input_);
+    std::fclose(output_);
+    ::waitpid(child_, nullptr, 0);
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void tell(const std::string& line) const {
+    fmt::print(input_, "{}\n", line);
+    std::fflush(input_);
+  }
+
+  /// Seconds that a step takes.
+  [[nodiscard]] double ask(const std::string& step) const {
+    tell(step);
+    double seconds = 0;
+    require(std::fscanf(output_, "%lf", &seconds) == 1, "a step of a worker: " + step);
+    return seconds;
+  }
+
+ private:
+  pid_t child_ = -1;
+  FILE* input_ = nullptr;
+  FILE* output_ = nullptr;
+};
+
+bool succeeds(const std::string& command) {
+  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;  // NOLINT(concurrency-mt-unsafe): one thread
+}
+
+struct Language {
+  std::string name;
+  std::string command;
+  double appendBound;
+  double loadBound;
+  std::string otherAppend = {};  // another way to append, shown without a bound
+};
+
+// The same steps in turn, the order changing each time.
+std::pair<double, double> inTurn(int count, const std::function<double()>& theirs,
+                                 const std::function<double()>& ours) {
+  std::vector<double> theirTimes;
+  std::vector<double> ourTimes;
+  for (int i = 0; i < count; ++i) {
+    if (i % 2 != 0) ourTimes.push_back(ours());
+    theirTimes.push_back(theirs());
+    if (i % 2 == 0) ourTimes.push_back(ours());
+  }
+  return {median(theirTimes), median(ourTimes)};
+}
+
+std::vector<Row> compare(const Language& language) {
+  const std::string folder = workFolder() + "/" + language.name;
+  auto store = SessionStore::open(workFolder() + "/" + language.name + "-cpp");
+  require(store.has_value(), "opening a store");
+  auto session = (*store)->create();
+  require(session.has_value(), "creating a session");
+  const Entry entry = Generator(1).message(kPayloadBytes);
+  const Worker worker(fmt::format("{} '{}'", language.command, folder));
+  worker.tell(entry.payload);
+  std::vector<Entry> next;
+  const auto append = [&] {
+    next = {entry};
+    return timed([&] { require(session->append(std::move(next)).has_value(), "append"); });
+  };
+  const auto load = [&] { return timed([&] { require(session->load({.last = 200})->size() == 200, "load"); }); };
+  const auto [appended, ours] = inTurn(2000, [&] { return worker.ask("append"); }, append);
+  const auto [loaded, ourLoad] = inTurn(300, [&] { return worker.ask("load"); }, load);
+  std::vector<Row> rows = {{.name = fmt::format("durable append of 500 B from {} / from C++, p50", language.name),
+                            .ours = appended * 1e6,
+                            .floor = ours * 1e6,
+                            .unit = "µs",
+                            .bound = language.appendBound},
+                           {.name = fmt::format("load of the last 200 entries from {} / from C++", language.name),
+                            .ours = loaded * 1e6,
+                            .floor = ourLoad * 1e6,
+                            .unit = "µs",
+                            .bound = language.loadBound}};
+  if (language.otherAppend.empty()) return rows;
+  const auto [other, oursAgain] = inTurn(2000, [&] { return worker.ask(language.otherAppend); }, append);
+  rows.push_back({.name = fmt::format("the same append with {}, without a promise", language.otherAppend),
+                  .ours = other * 1e6,
+                  .floor = oursAgain * 1e6,
+                  .unit = "µs"});
+  return rows;
+}
+
+std::vector<Row> languages() {
+  std::vector<Row> rows;
+  const std::string folder = BOUGH_BENCH_DIR "/bindings";
+  const std::string python = "BOUGH_LIBRARY='" BOUGH_BUNDLED "' PYTHONPATH='" BOUGH_BENCH_DIR
+                             "/../bindings/python' python3 '" +
+                             folder + "/worker.py'";
+  const std::string node = "BOUGH_NODE_BINARY='" BOUGH_ADDON "' node '" + folder + "/worker.mjs'";
+  if (succeeds("python3 --version")) rows = compare({"Python", python, 1.25, 2.5});
+  if (!succeeds("node --version") || !std::filesystem::exists(BOUGH_ADDON)) {
+    fmt::print(stderr, "bench: Node is not measured: there is no node, or no node_api.h when CMake ran\n");
+    return rows;
+  }
+  for (Row& row : compare({"Node", node, 1.15, 2, "appendSync"})) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::vector<Row> langgraph() {
+  const std::string command =
+      fmt::format("'{}/bindings/langgraph.sh' '{}' '{}'", BOUGH_BENCH_DIR, BOUGH_ADDON, workFolder());
+  FILE* output = ::popen(command.c_str(), "r");
+  require(output != nullptr, command);
+  double first = 0;
+  double last = 0;
+  double seconds = 0;
+  double theirFirst = 0;
+  double theirLast = 0;
+  double theirSeconds = 0;
+  const bool read = std::fscanf(output, "%lf %lf %lf %lf %lf %lf", &first, &last, &seconds, &theirFirst, &theirLast,
+                                &theirSeconds) == 6;
+  if (::pclose(output) != 0 || !read) {
+    fmt::print(stderr, "bench: LangGraph is not measured: its packages are not here\n");
+    return {};
+  }
+  return {{.name = "LangGraph, 100 turns: bytes of a turn at the end / at the beginning",
+           .ours = last / 10,
+           .floor = first / 10,
+           .unit = "B",
+           .bound = 1.1},
+          {.name = "the same with the official SQLite saver",
+           .ours = theirLast / 10,
+           .floor = theirFirst / 10,
+           .unit = "B"},
+          {.name = "LangGraph, 100 turns: put / put of the official SQLite saver, both durable, p50",
+           .ours = seconds * 1e6,
+           .floor = theirSeconds * 1e6,
+           .unit = "µs",
+           .bound = 1.0}};
+}
+
+}  // namespace
+
+std::vector<Benchmark> bindingBenchmarks() {
+  return {{.name = "languages", .run = languages}, {.name = "langgraph", .run = langgraph}};
+}
+
+}  // namespace bough::bench

@@ -1,0 +1,26 @@
+"""Does one step for each line it reads, and prints the seconds that it took: worker.py STORE. The steps: append, load."""
+import sys
+import time
+
+import bough
+
+store = bough.Store(sys.argv[1])
+session = store.create()
+payload = sys.stdin.readline().rstrip("\n")
+
+
+def append():
+    session.append(bough.NewEntry(payload))
+
+
+def load():
+    if len(session.load(last=200)) != 200:
+        raise SystemExit("fewer than 200 entries were loaded")
+
+
+steps = {"append": append, "load": load}
+for line in iter(sys.stdin.readline, ""):
+    step = steps[line.strip()]
+    begin = time.perf_counter()
+    step()
+    print(time.perf_counter() - begin, flush=True)
