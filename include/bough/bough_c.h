@@ -182,6 +182,7 @@ typedef struct bough_append_options {
   uint32_t struct_size;
   int32_t durability;       /* BOUGH_STORE_DEFAULT, BOUGH_SYNC or BOUGH_BUFFERED */
   bough_text expected_tail; /* absent: not checked. Otherwise BOUGH_CONFLICT unless this is the tail */
+  uint64_t turn;            /* 0: not checked. Otherwise BOUGH_CONFLICT when a later turn has begun; see below */
 } bough_append_options;
 
 BOUGH_API void bough_append_options_init(bough_append_options* options, uint32_t struct_size);
@@ -195,6 +196,9 @@ typedef struct bough_appended {
  * entry of the batch. */
 BOUGH_API int32_t bough_append(bough_session* session, const bough_entry* entries, size_t count,
                                const bough_append_options* options, bough_appended* counts, bough_text* last_id);
+/* Begins a turn. `turn` is greater than that of every turn before; appends that name an earlier one are refused from
+ * now on, whatever process or machine they come from. */
+BOUGH_API int32_t bough_begin_turn(bough_session* session, uint64_t* turn);
 
 typedef struct bough_load_options {
   uint32_t struct_size;

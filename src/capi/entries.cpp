@@ -118,7 +118,7 @@ using namespace bough::capi;
 extern "C" {
 
 void bough_append_options_init(bough_append_options* options, uint32_t struct_size) {
-  initOptions(options, struct_size, {sizeof(bough_append_options), BOUGH_STORE_DEFAULT, {nullptr, 0}});
+  initOptions(options, struct_size, {sizeof(bough_append_options), BOUGH_STORE_DEFAULT, {nullptr, 0}, 0});
 }
 
 void bough_load_options_init(bough_load_options* options, uint32_t struct_size) {
@@ -138,6 +138,7 @@ int32_t bough_append(bough_session* session, const bough_entry* entries, size_t 
     BOUGH_TRY(append.durability, readDurability(read.durability));
     BOUGH_TRY(const auto tail, givenOr(read.expected_tail, "expected_tail"));
     if (read.expected_tail.data != nullptr) append.expectedTail = std::string(tail);
+    if (read.turn > 0) append.turn = read.turn;
     std::vector<Entry> batch;
     batch.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -151,6 +152,16 @@ int32_t bough_append(bough_session* session, const bough_entry* entries, size_t 
     BOUGH_TRY(const auto result, object->store().appendSessionEntries(object->id, std::move(batch), append));
     BOUGH_TRY(give(result.lastAppendedEntryId, last_id));
     if (counts != nullptr) *counts = {result.appendedCount, result.duplicateCount};
+    return {};
+  });
+}
+
+int32_t bough_begin_turn(bough_session* session, uint64_t* turn) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    if (turn == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(const auto open, object->store().session(object->id));
+    BOUGH_TRY(*turn, open.beginTurn());
     return {};
   });
 }

@@ -67,6 +67,7 @@ static bough_session* walkAppends(bough_store* store, char** firstId) {
   bough_text id;
   bough_text last;
   bough_error_info info;
+  uint64_t later = 0;
 
   bough_new_session_init(&made, sizeof made);
   made.key = t("main:c:walk");
@@ -102,6 +103,14 @@ static bough_session* walkAppends(bough_store* store, char** firstId) {
   OK(session, bough_append(session, batch, 1, &options, NULL, &last));
   bough_free(last);
   OK(store, bough_store_flush(store));
+
+  bough_append_options_init(&options, sizeof options);
+  OK(session, bough_begin_turn(session, &options.turn));
+  OK(session, bough_begin_turn(session, &later));
+  CHECK(options.turn > 0 && later > options.turn);
+  batch[0].id = t("too-late");
+  CHECK(bough_append(session, batch, 1, &options, NULL, &last) == BOUGH_CONFLICT);
+  CHECK(bough_begin_turn(session, NULL) == BOUGH_INVALID_ARGUMENT);
   return session;
 }
 

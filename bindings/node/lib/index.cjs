@@ -140,7 +140,7 @@ function durabilityOf({ durability }) {
   throw new TypeError(`durability is "sync" or "buffered", not ${JSON.stringify(durability)}`);
 }
 
-const appendList = (handle, options = {}) => [handle, durabilityOf(options), options.expectedTail];
+const appendList = (handle, options = {}) => [handle, durabilityOf(options), options.expectedTail, options.turn];
 
 const loadList = (handle, options = {}) => [
   handle,
@@ -170,6 +170,10 @@ class Session {
   }
   appendSync(entries, options) {
     return runSync('append', appendList(this.#handle, options), flattened(entries));
+  }
+  /** Begins a turn; appends that name an earlier one are refused from now on, wherever they come from. */
+  beginTurn() {
+    return run('begin_turn', [this.#handle]);
   }
   /** Entries in log order, or those of the branch that ends in an entry, root first. */
   async load(options) {

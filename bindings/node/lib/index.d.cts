@@ -48,6 +48,8 @@ export interface Appended {
 export interface AppendOptions {
   /** The append is refused with the code "conflict" unless this is the tail. */
   expectedTail?: string;
+  /** Of beginTurn(): the append is refused with the code "conflict" when a later turn has begun. */
+  turn?: number;
   durability?: Durability;
 }
 export interface LoadOptions {
@@ -192,6 +194,7 @@ export class Session implements AsyncIterable<Entry> {
   readonly id: string;
   append(entries: NewEntry | NewEntry[], options?: AppendOptions): Promise<Appended>;
   appendSync(entries: NewEntry | NewEntry[], options?: AppendOptions): Appended;
+  beginTurn(): Promise<number>;
   load(options?: LoadOptions): Promise<Entry[]>;
   loadSync(options?: LoadOptions): Entry[];
   entry(id: string): Promise<Entry>;

@@ -24,7 +24,7 @@ struct Argument {
   }
 };
 
-enum class Gives { Nothing, Text, Bytes, Handle, HandleAndText, Entries, Appended };
+enum class Gives { Nothing, Number, Text, Bytes, Handle, HandleAndText, Entries, Appended };
 
 struct Call;
 struct Operation {
@@ -43,6 +43,7 @@ struct Call {
   // What comes out.
   bough_text text = {nullptr, 0};
   void* handle = nullptr;
+  uint64_t number = 0;
   bough_appended counts = {0, 0};
   int32_t code = BOUGH_OK;
   std::string wrong;  // why an argument is not what the call takes
@@ -156,8 +157,13 @@ struct Parameter<const bough_append_options*> {
     bough_append_options_init(&options, sizeof options);
     call.nextNumber(options.durability);
     options.expected_tail = call.nextText();
+    call.nextNumber(options.turn);
     return &options;
   }
+};
+template <>
+struct Parameter<uint64_t*> {
+  static uint64_t* read(Call& call) { return &call.number; }
 };
 template <>
 struct Parameter<Call*> {
@@ -233,6 +239,7 @@ const Operation kOperations[] = {
     {"session_id", run<bough_session_id>, Gives::Text},
     {"session_state", run<bough_session_state>, Gives::Text},
     {"append", run<appendEntries>, Gives::Appended},
+    {"begin_turn", run<bough_begin_turn>, Gives::Number},
     {"load", run<bough_load>, Gives::Entries},
     {"load_entry", run<bough_load_entry>, Gives::Entries},
     {"load_history", run<bough_load_history>, Gives::Entries},

@@ -47,6 +47,16 @@ test('a repeated append is a duplicate, another content a conflict of ids', () =
     await assert.rejects(session.append(userText('x'), { expectedTail: 'e-0' }), (error) => error.code === 'conflict' && error.tail === 'e-1');
   }));
 
+test('an append of a turn that is over is a conflict', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const first = await session.beginTurn();
+    const second = await session.beginTurn();
+    assert.ok(second > first);
+    await assert.rejects(session.append(userText('late'), { turn: first }), { code: 'conflict' });
+    await session.append(userText('now'), { turn: second });
+  }));
+
 test('branches, forks, labels, redaction', () =>
   withStore(async (store) => {
     const session = await store.create();

@@ -19,10 +19,19 @@ from ._errors import (
     Damaged,
     HasForks,
     IdConflict,
+    InternalError,
     InvalidArgument,
+    MigrationNeeded,
+    NewerFormat,
     NoSpace,
     NotFound,
+    OutcomeUnknown,
+    Poisoned,
+    ReadOnly,
+    StorageError,
+    TimedOut,
     Unavailable,
+    Unsupported,
 )
 from ._library import library as _loaded
 from ._session import Appended, Cursor, Follower, Session
@@ -32,6 +41,7 @@ __version__ = _loaded.bough_library_version().decode()
 
 __all__ = [
     "AlreadyExists", "Appended", "BoughError", "Busy", "Closed", "Conflict", "Cursor", "Damaged", "Entry", "Follower",
-    "HasForks", "IdConflict", "InvalidArgument", "NewEntry", "NoSpace", "NotFound", "Session", "Store", "Unavailable",
-    "assistant_text", "convert", "message", "user_text",
+    "HasForks", "IdConflict", "InternalError", "InvalidArgument", "MigrationNeeded", "NewEntry", "NewerFormat",
+    "NoSpace", "NotFound", "OutcomeUnknown", "Poisoned", "ReadOnly", "Session", "StorageError", "Store", "TimedOut",
+    "Unavailable", "Unsupported", "assistant_text", "convert", "message", "user_text",
 ]

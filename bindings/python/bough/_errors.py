@@ -58,8 +58,44 @@ class Closed(BoughError):
     """The store, or the handle, was closed."""
 
 
+class NewerFormat(BoughError):
+    """A newer version of bough wrote this."""
+
+
+class MigrationNeeded(BoughError):
+    """The session is in an older format: readable, not writable. `Session.migrate` brings it to the present one."""
+
+
+class ReadOnly(BoughError):
+    """The storage does not let us write."""
+
+
+class Poisoned(BoughError):
+    """A sync failed, so what the disk holds is unknown; open the store again."""
+
+
+class Unsupported(BoughError):
+    """This kind of store cannot do that."""
+
+
+class StorageError(BoughError):
+    """The operating system refused."""
+
+
 class Unavailable(BoughError):
-    """The server cannot be reached, did not answer in time, or the outcome is unknown: repeat with the same entry ids."""
+    """The server cannot be reached; nothing was done."""
+
+
+class TimedOut(Unavailable):
+    """The server did not answer in time; nothing was done."""
+
+
+class OutcomeUnknown(Unavailable):
+    """The connection was lost before the answer; repeat with the same entry ids."""
+
+
+class InternalError(BoughError):
+    """A bug in bough."""
 
 
 _BY_NAME = {
@@ -74,9 +110,16 @@ _BY_NAME = {
     "no_space": NoSpace,
     "closed": Closed,
     "bad_handle": Closed,
+    "newer_format": NewerFormat,
+    "migration_needed": MigrationNeeded,
+    "read_only": ReadOnly,
+    "poisoned": Poisoned,
+    "unsupported": Unsupported,
+    "io": StorageError,
     "unavailable": Unavailable,
-    "timeout": Unavailable,
-    "outcome_unknown": Unavailable,
+    "timeout": TimedOut,
+    "outcome_unknown": OutcomeUnknown,
+    "internal": InternalError,
 }
 
 

@@ -58,7 +58,7 @@ class CEntry(Structure):
 
 
 class AppendOptions(Structure):
-    _fields_ = [("struct_size", c_uint32), ("durability", c_int32), ("expected_tail", Text)]
+    _fields_ = [("struct_size", c_uint32), ("durability", c_int32), ("expected_tail", Text), ("turn", c_uint64)]
 
 
 class Appended(Structure):
@@ -89,7 +89,7 @@ class Packed(Structure):
 
 
 # The calls and the kinds of their arguments: h a handle, t a text, T a text that comes out, H a handle that comes out,
-# n a size, i an int32, u a uint64, and structs by name.
+# n a size, i an int32, u a uint64, U one that comes out, and structs by name.
 _CALLS = {
     "store_open": "t&StoreOptions H",
     "store_close": "h",
@@ -100,6 +100,7 @@ _CALLS = {
     "session_id": "hT",
     "session_state": "hT",
     "append": "h*n&AppendOptions &Appended T",
+    "begin_turn": "hU",
     "load": "h&LoadOptions H",
     "load_entry": "htH",
     "load_history": "htH",
@@ -156,6 +157,7 @@ _KINDS = {
     "n": c_size_t,
     "i": c_int32,
     "u": c_uint64,
+    "U": POINTER(c_uint64),
     "*": POINTER(CEntry),
 }
 

@@ -166,17 +166,27 @@ class Session(_Handle):
         *,
         expected_tail: Optional[str] = None,
         durability: Optional[str] = None,
+        turn: Optional[int] = None,
     ) -> Appended:
-        """Appends a batch: all of it is stored, or nothing. It is durable when this returns, unless it is "buffered"."""
+        """Appends a batch: all of it is stored, or nothing. It is durable when this returns, unless it is "buffered".
+
+        `Conflict` when `expected_tail` is not the tail, or when a later turn than `turn` has begun."""
         batch = one_or_more(entries)
         filled = filled_batch(batch)
         options = c.AppendOptions()
         c.library.bough_append_options_init(ctypes.byref(options), ctypes.sizeof(options))
         options.durability = c.choice(durability, _DURABILITY, "durability")
         options.expected_tail = c.text(expected_tail)
+        options.turn = 0 if turn is None else c.whole_number(turn, "turn")
         counts = c.Appended()
         last = c.call_text("append", self._open(), filled, len(batch), ctypes.byref(options), ctypes.byref(counts))
         return Appended(last, counts.appended, counts.duplicates)
+
+    def begin_turn(self) -> int:
+        """Begins a turn; appends that name an earlier one are refused from now on, wherever they come from."""
+        turn = ctypes.c_uint64()
+        c.call("begin_turn", self._open(), ctypes.byref(turn))
+        return turn.value
 
     def load(
         self,
@@ -332,6 +342,7 @@ class Session(_Handle):
     # The same without blocking the event loop.
 
     aappend = twin(append)
+    abegin_turn = twin(begin_turn)
     aload = twin(load)
     aentry = twin(entry)
     ahistory = twin(history)

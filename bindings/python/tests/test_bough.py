@@ -54,6 +54,17 @@ class Sessions(StoreCase):
             session.append(bough.user_text("two"), expected_tail="e-0")
         self.assertEqual(caught.exception.tail, "e-1")
 
+    def test_an_append_of_a_turn_that_is_over_is_a_conflict(self):
+        session = self.store.create()
+        first = session.begin_turn()
+        session.append(bough.user_text("one"), turn=first)
+        second = session.begin_turn()
+        self.assertGreater(second, first)
+        with self.assertRaises(bough.Conflict):
+            session.append(bough.user_text("late"), turn=first)
+        session.append(bough.user_text("two"), turn=second)
+        self.assertEqual(len(session.history()), 2)
+
     def test_batches_are_whole_or_nothing(self):
         session = self.store.create()
         with self.assertRaises(bough.InvalidArgument):
@@ -161,6 +172,13 @@ class Sessions(StoreCase):
 
 
 class Mistakes(StoreCase):
+    def test_every_code_has_an_exception(self):
+        from bough import _errors, _library
+
+        names = {_library.library.bough_code_name(code).decode() for code in range(1, 200)} - {"unknown", "no_memory"}
+        self.assertEqual({name for name in names if _errors.error_class(name) is bough.BoughError}, set())
+        self.assertTrue(all(hasattr(bough, _errors.error_class(name).__name__) for name in names))
+
     def test_numbers_and_words_out_of_range_are_refused(self):
         session = self.store.create()
         for options in ({"last": -1}, {"limit": -1}, {"start": -1}, {"limit": 1 << 64}):
