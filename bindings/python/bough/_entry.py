@@ -18,6 +18,7 @@ Json = Union[str, Dict[str, Any]]
 _Part = Tuple[bytes, Sequence[int], Sequence[int]]  # the texts of entries, where each ends, and flags
 
 
+_MESSAGE = c.text("message")
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -62,15 +63,17 @@ class NewEntry:
         self.root = root
 
     def _fill(self, entry: c.CEntry) -> None:
-        entry.flags = ROOT if self.root else 0
-        entry.id = c.text(self.id)
-        entry.parent_id = c.text(self.parent_id)
-        entry.type = c.text(self.type)
-        entry.timestamp = c.text(self.timestamp)
-        entry.run_id = c.text(self.run_id)
+        """Fills a struct of zeros, in which every text is absent."""
+        if self.root:
+            entry.flags = ROOT
+        entry.type = _MESSAGE if self.type == "message" else c.text(self.type)
         entry.payload = c.text(_json_text(self.payload))
-        entry.meta = c.text(_json_text(self.meta))
-        entry.extra = c.ABSENT
+        for name in ("id", "parent_id", "timestamp", "run_id"):
+            value = getattr(self, name)
+            if value is not None:
+                setattr(entry, name, c.text(value))
+        if self.meta is not None:
+            entry.meta = c.text(_json_text(self.meta))
 
 
 def user_text(text: str, **options: Any) -> NewEntry:

@@ -173,13 +173,16 @@ class Session(_Handle):
         `Conflict` when `expected_tail` is not the tail, or when a later turn than `turn` has begun."""
         batch = one_or_more(entries)
         filled = filled_batch(batch)
-        options = c.AppendOptions()
-        c.library.bough_append_options_init(ctypes.byref(options), ctypes.sizeof(options))
-        options.durability = c.choice(durability, _DURABILITY, "durability")
-        options.expected_tail = c.text(expected_tail)
-        options.turn = 0 if turn is None else c.whole_number(turn, "turn")
+        options = None
+        if expected_tail is not None or durability is not None or turn is not None:
+            options = c.AppendOptions()
+            c.library.bough_append_options_init(ctypes.byref(options), ctypes.sizeof(options))
+            options.durability = c.choice(durability, _DURABILITY, "durability")
+            options.expected_tail = c.text(expected_tail)
+            options.turn = 0 if turn is None else c.whole_number(turn, "turn")
+            options = ctypes.byref(options)
         counts = c.Appended()
-        last = c.call_text("append", self._open(), filled, len(batch), ctypes.byref(options), ctypes.byref(counts))
+        last = c.call_text("append", self._open(), filled, len(batch), options, ctypes.byref(counts))
         return Appended(last, counts.appended, counts.duplicates)
 
     def begin_turn(self) -> int:
