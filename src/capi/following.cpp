@@ -133,6 +133,7 @@ int32_t bough_follower_start(bough_follower* follower, bough_follow_callback cal
     if (object->hasCallback) return refuse("the follower has a callback already");
     // The object outlives its thread: close joins it.
     object->thread = std::thread([object = object.get(), callback, data, destroy] {
+      object->callbackThread = std::this_thread::get_id();
       runCallback(*object, callback, data);
       call([&] { return destroy == nullptr || (destroy(data), true); });
     });
@@ -145,7 +146,7 @@ void bough_follower_close(bough_follower* follower) {
   const auto object = std::dynamic_pointer_cast<FollowerObject>(findObject(follower));
   if (!object) return;
   object->stop();
-  if (object->thread.get_id() == std::this_thread::get_id()) return;  // its own callback: it ends when that returns
+  if (object->callbackThread == std::this_thread::get_id()) return;  // its own callback: it ends when that returns
   removeObject(follower);
   if (!object->cutByFork()) object->join();
 }

@@ -135,6 +135,7 @@ class FollowerObject final : public Object {
   std::atomic<bool> stopped = false;
   std::thread thread;  // of the callback; set once
   std::atomic<bool> hasCallback = false;
+  std::atomic<std::thread::id> callbackThread = std::thread::id();  // said by the thread itself, before its first call
 
  private:
   const unsigned made_ = forkCount();

@@ -55,6 +55,16 @@ void walkErasure(bough_store* store) {
   bough_session_close(session);
 }
 
+static bough_follower* own = NULL;
+
+static int32_t closeOwn(void* data, bough_entries* entries, int32_t code) {
+  (void)data;
+  (void)code;
+  bough_entries_close(entries);
+  bough_follower_close(own); /* not allowed: it only stops */
+  return 1;
+}
+
 static int32_t ignoreEntries(void* data, bough_entries* entries, int32_t code) {
   (void)data;
   (void)code;
@@ -73,6 +83,10 @@ void walkFork(bough_store* store, bough_session* session) {
   pid_t child;
   int status = 0;
 
+  OK(session, bough_follower_open(session, t(NULL), &own));
+  OK(own, bough_follower_start(own, closeOwn, NULL, NULL));
+  bough_follower_close(own);
+  CHECK(bough_follower_stop(own) == BOUGH_BAD_HANDLE);
   OK(store, bough_list(store, t(NULL), &text));
   bough_free(text);
   OK(session, bough_follower_open(session, t("hello-2"), &busy));

@@ -37,14 +37,21 @@ bool readText(napi_env env, napi_value value, std::string& text) {
     text.assign(static_cast<const char*>(data), data == nullptr ? 0 : size);
     return true;
   }
+  // Most texts are short: they are read at once, without asking for their size first.
+  char begin[512];
   size_t size = 0;
-  if (napi_get_value_string_utf8(env, value, nullptr, 0, &size) != napi_ok) {
+  if (napi_get_value_string_utf8(env, value, begin, sizeof begin, &size) != napi_ok) {
     napi_throw_type_error(env, nullptr, "an argument is not a string, a Buffer, a number or a boolean");
     return false;
   }
-  text.resize(size + 1);
-  napi_get_value_string_utf8(env, value, text.data(), text.size(), &size);
-  text.resize(size);
+  if (size < sizeof begin - 4) {  // cut only before a whole character, so it may end up to three bytes early
+    text.assign(begin, size);
+  } else {
+    napi_get_value_string_utf8(env, value, nullptr, 0, &size);
+    text.resize(size + 1);
+    napi_get_value_string_utf8(env, value, text.data(), text.size(), &size);
+    text.resize(size);
+  }
   if (isWellFormed(env, value, text)) return true;
   napi_throw_type_error(env, nullptr, "a string holds half of a surrogate pair, which is not Unicode text");
   return false;

@@ -33,7 +33,8 @@ test('payloads come back byte for byte, as strings and as buffers', () =>
 test('texts of every kind survive', () =>
   withStore(async (store) => {
     const session = await store.create();
-    const texts = ['plain', '"quoted"\\', '東京 🌳', 'a\0b', 'line\nline', 'x'.repeat(300_000)];
+    const long = Array.from({ length: 20 }, (_, number) => `${'x'.repeat(440 + number)}🌳木`); // around the size of a short text
+    const texts = [...long, 'plain', '"quoted"\\', '東京 🌳', 'a\0b', 'line\nline', 'x'.repeat(300_000)];
     for (const text of texts) await session.append(userText(text));
     assert.deepEqual((await session.history()).map(content), texts);
   }));
