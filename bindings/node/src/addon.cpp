@@ -101,7 +101,7 @@ napi_value resultOf(napi_env env, Call& call) {
   napi_get_undefined(env, &value);
   switch (call.operation->gives) {
     case Gives::Nothing: break;
-    case Gives::Number: value = numberOf(env, static_cast<double>(call.number)); break;
+    case Gives::Number: value = numberOf(env, static_cast<double>(call.outNumber)); break;
     case Gives::Text: value = stringOf(env, {call.text.data, call.text.size}); break;
     case Gives::Bytes: napi_create_buffer_copy(env, call.text.size, call.text.data, nullptr, &value); break;
     case Gives::Handle: value = handleValue(env, call.handle); break;

@@ -43,7 +43,7 @@ struct Call {
   // What comes out.
   bough_text text = {nullptr, 0};
   void* handle = nullptr;
-  uint64_t number = 0;
+  uint64_t outNumber = 0;
   bough_appended counts = {0, 0};
   int32_t code = BOUGH_OK;
   std::string wrong;  // why an argument is not what the call takes
@@ -163,7 +163,7 @@ struct Parameter<const bough_append_options*> {
 };
 template <>
 struct Parameter<uint64_t*> {
-  static uint64_t* read(Call& call) { return &call.number; }
+  static uint64_t* read(Call& call) { return &call.outNumber; }
 };
 template <>
 struct Parameter<Call*> {
