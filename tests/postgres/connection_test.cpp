@@ -55,6 +55,27 @@ TEST_F(PostgresConnection, ValuesComeBackAsTheyWent) {
   }
 }
 
+// A pooler in transaction mode gives each transaction another connection of the server: what was prepared is gone, or
+// somebody else has prepared something of that name.
+TEST_F(PostgresConnection, BehindAPoolerThatForgetsStatementsTheyAreSentWhole) {
+  const auto ask = [](Pool& pool) {
+    Call call{.name = "pooled", .sql = "SELECT $1::bigint + 1"};
+    call.parameters.number(41);
+    const auto rows = pool.run(call);
+    EXPECT_TRUE(rows) << rows.error().message;
+    return rows ? rows->number(0, 0) : 0;
+  };
+  Pool forgetful(locate(sharedServer().url()));
+  EXPECT_EQ(ask(forgetful), 42);
+  EXPECT_TRUE(forgetful.prepares());
+  ASSERT_TRUE(forgetful.run({.sql = "DEALLOCATE ALL"}));
+  EXPECT_EQ(ask(forgetful), 42);
+  EXPECT_FALSE(forgetful.prepares());
+  Pool shared(locate(sharedServer().url()));
+  ASSERT_TRUE(shared.run({.sql = "PREPARE pooled AS SELECT 7::bigint"}));
+  EXPECT_EQ(ask(shared), 42);
+}
+
 TEST_F(PostgresConnection, AServerThatStartedAgainIsFoundAgain) {
   PostgresServer server({"fsync = off"});
   Pool pool(locate(server.url()));
