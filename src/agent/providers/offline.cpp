@@ -7,6 +7,7 @@
 
 #include "agent/parts/json_parts.h"
 #include "agent/parts/prompts.h"
+#include "base/text/counted.h"
 
 namespace bough::agent {
 namespace {
@@ -152,8 +153,7 @@ Plan planOf(std::string_view prompt, std::size_t step) {
 }
 
 std::string reportOf(const Situation& situation) {
-  std::string out =
-      fmt::format("Done: {} result{}.\n", situation.results.size(), situation.results.size() == 1 ? "" : "s");
+  std::string out = fmt::format("Done: {}.\n", counted(situation.results.size(), "result"));
   for (const std::string& call : situation.calls) {
     if (const auto result = situation.results.find(call); result != situation.results.end()) {
       out += "\n" + cut(result->second) + "\n";
@@ -172,7 +172,7 @@ std::string sayOf(const Situation& situation, const Plan& plan) {
     return "About: " + cut(rest.substr(0, rest.find('\n')));
   }
   if (!plan.calls.empty()) {
-    return fmt::format("I use {} tool{}.", plan.calls.size(), plan.calls.size() == 1 ? "" : "s");
+    return fmt::format("I use {}.", counted(plan.calls.size(), "tool"));
   }
   if (!situation.results.empty()) return reportOf(situation);
   return fmt::format(

@@ -13,6 +13,7 @@
 #include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
 #include "base/system/file_io.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -84,10 +85,10 @@ using PlanChange = Result<FileChange> (*)(const std::string& arguments, const Pl
 
 ToolOutcome applyChange(const FileChange& change, const Place& place, bool wholeFile) {
   if (const auto written = WorkingFolder::write(place, change.after); !written) return failed(written.error());
-  if (!change.before) return {.text = fmt::format("made {} with {} bytes", place.path, change.after.size())};
+  if (!change.before) return {.text = fmt::format("made {} with {}", place.path, counted(change.after.size(), "byte"))};
   const std::string diff = lineDiff(*change.before, change.after);
   if (!wholeFile) return {.text = fmt::format("changed {}\n{}", place.path, diff)};
-  return {.text = fmt::format("wrote {} bytes to {}\n{}", change.after.size(), place.path, diff)};
+  return {.text = fmt::format("wrote {} to {}\n{}", counted(change.after.size(), "byte"), place.path, diff)};
 }
 
 // What is asked about is what is done: a whole file that changed after the question is not replaced.
@@ -149,11 +150,12 @@ ToolOutcome someLines(const WorkingFolder::Content& content, std::uint64_t first
   }
   if (out.empty() && rest.empty()) {
     return content.bytes.empty() ? ToolOutcome{.text = "[the file is empty]"}
-                                 : failed(fmt::format("the file has only {} lines", line - 1));
+                                 : failed("the file has only " + counted(line - 1, "line"));
   }
   if (out.empty()) return {.text = asText(rest.substr(0, limitBytes), limitBytes) + "\n[the line goes on]"};
   if (!rest.empty() || content.bytes.size() < content.sizeBytes) {
-    out += fmt::format("\n[there is more: the file has {} bytes; go on with offset {}]", content.sizeBytes, line);
+    out += fmt::format("\n[there is more: the file has {}; go on with offset {}]", counted(content.sizeBytes, "byte"),
+                       line);
   }
   return {.text = std::move(out)};
 }
@@ -161,7 +163,8 @@ ToolOutcome someLines(const WorkingFolder::Content& content, std::uint64_t first
 ToolOutcome runRead(const std::string& arguments, const Place& place, const ToolLimits& limits) {
   const auto content = WorkingFolder::read(place, limits.fileBytes);
   if (!content) return failed(content.error());
-  if (looksBinary(content->bytes)) return {.text = fmt::format("[binary file, {} bytes]", content->sizeBytes)};
+  if (looksBinary(content->bytes))
+    return {.text = fmt::format("[binary file, {}]", counted(content->sizeBytes, "byte"))};
   const std::uint64_t first = std::max<std::uint64_t>(1, json::findUnsigned(arguments, "offset").value_or(1));
   const std::uint64_t count = std::min(kMaxLines, json::findUnsigned(arguments, "limit").value_or(kMaxLines));
   return someLines(*content, first, count, limits.outputBytes);

@@ -14,6 +14,7 @@
 
 #include "agent/tools/process_keeper.h"
 #include "base/system/file_io.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "bough/agent/tools.h"
 
@@ -44,7 +45,7 @@ class Excerpt {
     const std::string_view end = std::string_view(tail_).substr(tail_.size() - std::min(tail_.size(), tailLimit_));
     const std::uint64_t leftOut = total_ - head_.size() - end.size();
     if (leftOut == 0) return head_ + std::string(end);
-    return fmt::format("{}\n[… {} bytes left out …]\n{}", head_, leftOut, end);
+    return fmt::format("{}\n[… {} left out …]\n{}", head_, counted(leftOut, "byte"), end);
   }
 
  private:

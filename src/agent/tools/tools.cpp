@@ -1,4 +1,5 @@
 #include "agent/tools/builtin.h"
+#include "base/text/counted.h"
 
 #include <fmt/format.h>
 
@@ -84,7 +85,7 @@ std::string asText(std::string_view bytes, std::size_t limitBytes) {
     }
   }
   // A few stray bytes are shown as such; more of them say nothing to anybody.
-  if (bad > 16 && bad * 10 > shown.size()) return fmt::format("[binary data, {} bytes]", bytes.size());
+  if (bad > 16 && bad * 10 > shown.size()) return fmt::format("[binary data, {}]", counted(bytes.size(), "byte"));
   if (shown.size() < bytes.size()) out += fmt::format("\n[… {} more bytes …]", bytes.size() - shown.size());
   return out;
 }

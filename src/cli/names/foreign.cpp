@@ -13,6 +13,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/system/file_system.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
@@ -146,7 +147,7 @@ Result<void> bringIn(SessionStore& store, const std::vector<const FoundTranscrip
     left = std::move(waiting);
   }
   if (unreadable > 0) {
-    printMessage(fmt::format("note: {} files could not be read as sessions{}", unreadable,
+    printMessage(fmt::format("note: {} not be read as sessions{}", counted(unreadable, "file could", "files could"),
                              example.empty() ? "" : ": " + text::excerpt(example, 160)));
   }
   return {};
@@ -169,8 +170,8 @@ std::string damageText(const TranscriptReport& report, const std::string& path) 
       report.damage.empty()
           ? std::string()
           : fmt::format(", the first at byte {}: {}", report.damage.front().offset, report.damage.front().reason);
-  return fmt::format("{}: {} {} damaged ({} read all the same, {} not){}", path, places,
-                     places == 1 ? "place is" : "places are", report.recovered, report.unreadable, first);
+  return fmt::format("{}: {} damaged ({} read all the same, {} not){}", path, counted(places, "place is", "places are"),
+                     report.recovered, report.unreadable, first);
 }
 
 Result<NamedSession> openTranscript(const std::string& path) {

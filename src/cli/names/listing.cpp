@@ -13,6 +13,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/text/counted.h"
 #include "base/try.h"
 
 namespace bough::cli {
@@ -103,10 +104,9 @@ Result<std::string> listedSession(SessionStore& store, std::size_t number) {
                 "`bough ls` lists the sessions and numbers them");
   }
   if (number >= 1 && number <= ids.size()) return ids[number - 1];
-  return fail(
-      ErrorCode::NotFound,
-      fmt::format("the last list has no @{}: it has {} session{}", number, ids.size(), ids.size() == 1 ? "" : "s"),
-      "`bough ls` lists the sessions and numbers them");
+  return fail(ErrorCode::NotFound,
+              fmt::format("the last list has no @{}: it has {}", number, counted(ids.size(), "session")),
+              "`bough ls` lists the sessions and numbers them");
 }
 
 }  // namespace bough::cli

@@ -5,6 +5,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "cli/repl/chat_listener.h"
 #include "cli/repl/repl_commands.h"
@@ -26,7 +27,7 @@ void printOpened(const OpenedChat& opened, bool json) {
     writer.member("restoredTurns", opened.restoredTurns).endObject();
     printJsonLine(out);
   } else if (opened.restoredTurns > 0) {
-    printMessage(fmt::format("Restored: {} turn{}", opened.restoredTurns, opened.restoredTurns == 1 ? "" : "s"));
+    printMessage("Restored: " + counted(opened.restoredTurns, "turn"));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/definition/help.h"
@@ -174,7 +175,7 @@ void ReplCommands::showOpened() {
   printLine(styled(Style::Bold, "bough chat") + styled(Style::Dim, "  /help lists the commands, Ctrl-D ends"));
   printLine(fmt::format("{}  session {}", chat().model(), chat().sessionId()));
   if (opened_.restoredTurns > 0) {
-    printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));
+    printLine("Restored: " + counted(opened_.restoredTurns, "turn"));
   }
   for (const std::string& file : chat().instructions().files) {
     printLine(styled(Style::Dim, "instructions: " + text::printable(file)));
@@ -239,7 +240,7 @@ Result<std::string> ReplCommands::findSession(const std::string& name) {
   if (!number) return resolveSession(chat().store(), name);
   if (*number <= listed_.size()) return listed_[*number - 1];
   return fail(ErrorCode::NotFound,
-              listed_.empty() ? "no sessions were listed yet" : fmt::format("the list has {} sessions", listed_.size()),
+              listed_.empty() ? "no sessions were listed yet" : "the list has " + counted(listed_.size(), "session"),
               "/sessions lists them");
 }
 
@@ -254,7 +255,7 @@ Result<void> ReplCommands::open(const std::string& id) {
   (void)opened_.catalog->catchUp();  // for the number of turns only
   opened_.restoredTurns = countTurns(opened_);
   printLine(fmt::format("{}  session {}", chat().model(), id));
-  printLine(fmt::format("Restored: {} turn{}", opened_.restoredTurns, opened_.restoredTurns == 1 ? "" : "s"));
+  printLine("Restored: " + counted(opened_.restoredTurns, "turn"));
   printText(lastExchange(opened_));
   printNextTurn(chat());
   return {};
@@ -303,7 +304,7 @@ Result<void> ReplCommands::goBack(const std::string& words) {
   BOUGH_TRY(auto count, numberIn(words, 1));
   BOUGH_TRY(auto place, chat().findBack(count));
   if (auto moved = chat().moveHead(place); !moved) return moved;
-  printLine(fmt::format("back {} turn{}; the later messages stay as a branch", count, count == 1 ? "" : "s"));
+  printLine(fmt::format("back {}; the later messages stay as a branch", counted(count, "turn")));
   return {};
 }
 
@@ -346,8 +347,8 @@ Result<void> ReplCommands::changeThinking(const std::string& words) {
 
 Result<void> ReplCommands::compact(const std::string& words) {
   BOUGH_TRY(auto report, chat().compactNow(words));
-  printLine(report ? fmt::format("a summary replaces {} messages in the context; nothing was removed from the session",
-                                 report->messages)
+  printLine(report ? fmt::format("a summary replaces {} in the context; nothing was removed from the session",
+                                 counted(report->messages, "message"))
                    : "the context is too short to compact");
   return {};
 }
@@ -364,7 +365,7 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
     text += renderEntry(entry, viewEntry(entry), {.full = true, .format = EntryFormat::Markdown});
   }
   BOUGH_TRY(writeOutputFile(words, text));
-  printLine(fmt::format("{} messages in {}", entries.size(), text::printable(words)));
+  printLine(fmt::format("{} in {}", counted(entries.size(), "message"), text::printable(words)));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/names/catalog_view.h"
@@ -77,10 +78,11 @@ class SessionRows final : public PickerSource {
     const SessionRow& each = rows_[number];
     std::vector<PickerLine> lines = {{.text = text::printable(displayTitle(each.summary)), .style = Style::Bold}};
     const SessionSummary& about = each.summary;
-    lines.push_back({.text = fmt::format("{}  {} messages  {}", shortId(about.sessionId),
-                                         about.userMessages + about.assistantMessages + about.toolMessages,
-                                         text::printable(about.key)),
-                     .style = Style::Dim});
+    lines.push_back(
+        {.text = fmt::format("{}  {}  {}", shortId(about.sessionId),
+                             counted(about.userMessages + about.assistantMessages + about.toolMessages, "message"),
+                             text::printable(about.key)),
+         .style = Style::Dim});
     if (!about.cwd.empty()) lines.push_back({.text = text::printable(about.cwd), .style = Style::Dim});
     const auto& conversation = conversationOf(each, width);
     if (const auto price = prices_.find(about.sessionId); price != prices_.end()) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/json/json_scan.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/text/timestamp.h"
 #include "cli/names/session_name.h"
@@ -57,7 +58,7 @@ std::string resultLine(const EntryPart& result, std::size_t columns) {
   const std::string_view rest = text.substr(begin);
   const auto more =
       std::ranges::count(rest.substr(std::min(rest.find('\n'), rest.size())), '\n') - (rest.ends_with('\n') ? 1 : 0);
-  const std::string count = more > 0 ? fmt::format(" (+{} line{})", more, more == 1 ? "" : "s") : "";
+  const std::string count = more > 0 ? fmt::format(" (+{})", counted(static_cast<std::uint64_t>(more), "line")) : "";
   // Where there is little room, what it says matters more than how long it is.
   const bool counts = columns >= count.size() + 8;
   const std::size_t room = counts ? columns - count.size() : columns;
@@ -125,7 +126,8 @@ std::string firstLines(std::string_view text, std::size_t lines) {
   }
   if (end >= text.size()) return std::string(text);
   const auto more = std::ranges::count(text.substr(end), '\n') + (text.ends_with('\n') ? 0 : 1);
-  return fmt::format("{}… {} more line{} (--full shows all)", text.substr(0, end), more, more == 1 ? "" : "s");
+  return fmt::format("{}… {} (--full shows all)", text.substr(0, end),
+                     counted(static_cast<std::uint64_t>(more), "more line"));
 }
 
 std::string briefArguments(std::string_view arguments) {

@@ -9,6 +9,7 @@
 
 #include "base/system/file_io.h"
 #include "base/system/file_system.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "cli/terminal/output.h"
 #include "cli/views/compatibility_text.h"
@@ -95,10 +96,10 @@ Result<void> completeFile(const std::string& path, std::string_view bytes) {
 
 void printWritten(const MadeTranscript& made) {
   if (made.written.sameBytes) {
-    printMessage(fmt::format("{} entries, the bytes that {} wrote", made.written.entries, made.facts.agent));
+    printMessage(fmt::format("{}, the bytes that {} wrote", counted(made.written.entries, "entry"), made.facts.agent));
     return;
   }
-  printMessage(fmt::format("{} entries for {}{}", made.written.entries, made.facts.agent,
+  printMessage(fmt::format("{} for {}{}", counted(made.written.entries, "entry"), made.facts.agent,
                            made.written.report.lossyFields.empty() ? "" : "; its format cannot hold:"));
   printLosses(made.written.report);
 }

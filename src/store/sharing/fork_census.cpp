@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text/counted.h"
 #include "base/try.h"
 
 namespace bough {
@@ -22,8 +23,8 @@ bool leadsElsewhere(SharingBackend& backend, const SeenOrigin& from) {
 Result<void> refuseForks(const std::string& sessionId, const std::vector<std::string>& forks) {
   if (forks.empty()) return {};
   return fail(ErrorCode::HasForks,
-              fmt::format("{} {} the history of session {}: {}", forks.size(),
-                          forks.size() == 1 ? "session shares" : "sessions share", sessionId, fmt::join(forks, ", ")),
+              fmt::format("{} the history of session {}: {}", counted(forks.size(), "session shares", "sessions share"),
+                          sessionId, fmt::join(forks, ", ")),
               "delete the forks first, or detach them: each then gets its own copy");
 }
 

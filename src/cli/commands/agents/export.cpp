@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
@@ -70,7 +71,7 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
   const WriteTranscriptOptions wish{.agent = options.agent, .facts = std::move(facts), .headId = at};
   BOUGH_TRY(const auto files, writeTranscriptTree(entries, wish, &report));
   if (options.output.empty()) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("--all writes {} files", files.size()),
+    return fail(ErrorCode::InvalidArgument, "--all writes " + counted(files.size(), "file"),
                 "name a folder with --out");
   }
   std::vector<std::string> paths;

@@ -13,6 +13,7 @@
 
 #include "base/system/file_io.h"
 #include "base/system/tree_watcher.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "bough/transcript.h"
 #include "cli/names/foreign.h"
@@ -66,8 +67,7 @@ class Watching {
   Result<ExitCode> run() {
     BOUGH_TRY(watcher_, orError(TreeWatcher::make(), "watch", "the agents' folders"));
     BOUGH_TRY(lookAtAll());
-    printMessage(fmt::format("watching {} folder{}; Ctrl-C ends", watcher_->folderCount(),
-                             watcher_->folderCount() == 1 ? "" : "s"));
+    printMessage(fmt::format("watching {}; Ctrl-C ends", counted(watcher_->folderCount(), "folder")));
     if (watcher_->refusedCount() > 0) {
       printMessage(
           fmt::format("note: the system does not watch {} more (fs.inotify.max_user_watches); they are looked "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/message.h"
@@ -41,10 +42,6 @@ Result<void> forEachEntry(SessionStore& store, const std::string& sessionId, con
   return {};
 }
 
-std::string counted(std::size_t count) {
-  return count == 1 ? "1 entry" : fmt::format("{} entries", count);
-}
-
 void printEntry(char mark, Style style, const Entry& entry, const Options& options) {
   const bool terminal = stdoutIsTerminal();
   if (!options.full) {
@@ -73,14 +70,14 @@ Result<ExitCode> printText(SessionStore& store, const BranchEnd& left, const Bra
     const EntrySummary summary = summarizeEntry(entries.front(), 50);
     last = fmt::format(", up to {} [{}] {}", summary.entryId, summary.speaker, summary.text);
   }
-  printLine(styled(Style::Bold, fmt::format("  {} in common{}", counted(diff.common.size()), last)));
+  printLine(styled(Style::Bold, fmt::format("  {} in common{}", counted(diff.common.size(), "entry"), last)));
   if (diff.left.empty() && diff.right.empty()) {
     printLine("  no difference");
     return kDone;
   }
   const auto side = [&](char mark, Style style, const BranchEnd& end, const std::vector<TreeNode>& nodes) {
     const std::string where = end.entryId.empty() ? end.sessionId : end.entryId + " of " + end.sessionId;
-    printLine(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size()), where)));
+    printLine(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size(), "entry"), where)));
     return forEachEntry(store, end.sessionId, nodes,
                         [&](const Entry& entry) { printEntry(mark, style, entry, options); });
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/tree.h"
@@ -126,8 +127,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   auto drawn = draw(store, session, tree, options);
   if (const std::size_t problems = tree.problems().size(); drawn && problems > 0) {
-    printMessage(fmt::format("{} {} no known parent; `bough verify {}` says more", problems,
-                             problems == 1 ? "entry has" : "entries have", session));
+    printMessage(fmt::format("{} no known parent; `bough verify {}` says more",
+                             counted(problems, "entry has", "entries have"), session));
   }
   return drawn;
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "bough/context.h"
 #include "cli/commands/commands.h"
@@ -38,10 +39,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printJsonLine(out);
   } else {
     printEntries(*report);
-    printMessage(fmt::format("{} messages to {}: {}", report->messages, options.to,
+    printMessage(fmt::format("{} to {}: {}", counted(report->messages, "message"), options.to,
                              report->lossyMessages == 0
                                  ? std::string(report->compatible ? "nothing is lost" : "not all could be read")
-                                 : fmt::format("{} hold something that it cannot hold", report->lossyMessages)));
+                                 : counted(report->lossyMessages, "holds", "hold") + " something that it cannot hold"));
     printLosses(*report);
   }
   return report->compatible ? kDone : kProblem;

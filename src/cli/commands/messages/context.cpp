@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
@@ -39,8 +40,9 @@ void printJson(const bough::Context& built) {
 
 void printFindings(const bough::Context& built) {
   printMessage(
-      fmt::format("{} messages for {}, about {} tokens{}", built.parts.size(), toString(built.dialect), built.tokens,
-                  built.turnsLeftOut > 0 ? fmt::format("; {} turns left out", built.turnsLeftOut) : std::string()));
+      fmt::format("{} for {}, about {}{}", counted(built.parts.size(), "message"), toString(built.dialect),
+                  counted(built.tokens, "token"),
+                  built.turnsLeftOut > 0 ? fmt::format("; {} left out", counted(built.turnsLeftOut, "turn")) : ""));
   for (const Finding& finding : built.report.findings) {
     printMessage(fmt::format("  {} {} {}: {}", toString(finding.change), text::printable(finding.entryId),
                              text::printable(finding.field), text::printable(finding.reason)));
@@ -65,8 +67,8 @@ Result<ExitCode> explain(const Context& context, SessionStore& store, const std:
       printJsonLine(out);
       continue;
     }
-    printLine(fmt::format("{}  {} messages, the first {} as before{}", shortId(step.at), step.messages, step.same,
-                          step.extends ? "" : "; " + text::printable(step.reason)));
+    printLine(fmt::format("{}  {}, the first {} as before{}", shortId(step.at), counted(step.messages, "message"),
+                          step.same, step.extends ? "" : "; " + text::printable(step.reason)));
   }
   if (!context.json && steps.empty()) printMessage("there is only one request: nothing to compare");
   return extends ? kDone : kProblem;

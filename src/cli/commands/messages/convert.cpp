@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/convert.h"
@@ -57,11 +58,13 @@ std::string settingsLeft(const CompatibilityReport& report) {
 
 // What a person wants to know: how much came back, what the target cannot hold, what was wrong.
 void printReport(const CompatibilityReport& report, const Options& options, bool keptWayBack) {
-  printMessage(fmt::format("{} messages, {} to {}: {}{}", report.messages, options.from, options.to,
-                           report.lossyMessages == 0
-                               ? std::string(report.compatible ? "nothing is lost" : "not all could be read")
-                               : fmt::format("{} hold something that {} cannot hold", report.lossyMessages, options.to),
-                           report.restored > 0 ? fmt::format("; {} have their original bytes", report.restored) : ""));
+  printMessage(fmt::format(
+      "{}, {} to {}: {}{}", counted(report.messages, "message"), options.from, options.to,
+      report.lossyMessages == 0
+          ? std::string(report.compatible ? "nothing is lost" : "not all could be read")
+          : fmt::format("{} something that {} cannot hold", counted(report.lossyMessages, "holds", "hold"), options.to),
+      report.restored > 0 ? fmt::format("; {} original bytes", counted(report.restored, "has its", "have their"))
+                          : ""));
   printLosses(report);
   const std::string settings = settingsLeft(report);
   if (!settings.empty()) printMessage(fmt::format("  settings that the target does not have: {}", settings));

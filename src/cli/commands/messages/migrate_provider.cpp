@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "bough/context.h"
 #include "cli/commands/commands.h"
@@ -49,8 +50,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   printLine(done.sessionId);
-  printMessage(fmt::format("{} messages, {} to {}: {} unchanged, {} added because the API requires them", done.nodes,
-                           toString(done.from), toString(done.to), done.verbatim, done.synthetic));
+  printMessage(fmt::format("{}, {} to {}: {} unchanged, {} added because the API requires them",
+                           counted(done.nodes, "message"), toString(done.from), toString(done.to), done.verbatim,
+                           done.synthetic));
   printLosses(done.report);
   if (done.report.lossyMessages > 0) {
     printMessage(fmt::format("  → nothing is lost: `bough migrate-provider {} --to {}` restores it", done.sessionId,

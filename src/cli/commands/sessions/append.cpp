@@ -3,6 +3,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
@@ -99,8 +100,8 @@ Entry typedMessage(const std::string& role, const std::string& text) {
 
 void printCondition(const AppendResult& result) {
   if (result.tornBytes > 0) {
-    printMessage(fmt::format("{0} bytes that an interrupted write had left at the end were moved to {1}.torn",
-                             result.tornBytes, result.sessionId));
+    printMessage(fmt::format("{} moved to {}.torn: an interrupted write had left them at the end",
+                             counted(result.tornBytes, "byte was", "bytes were"), result.sessionId));
   }
 }
 

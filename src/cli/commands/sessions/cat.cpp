@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
@@ -18,9 +19,8 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
   BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
   if (state.problemCount > 0) return kProblem;  // some lines are missing here
   if (state.trailingBytes > 0) {
-    printMessage(
-        fmt::format("the last {} bytes are not a complete entry; if nothing is writing now, run `bough verify {}`",
-                    state.trailingBytes, session.sessionId));
+    printMessage(fmt::format("the last {} not a complete entry; if nothing is writing now, run `bough verify {}`",
+                             counted(state.trailingBytes, "byte is", "bytes are"), session.sessionId));
   }
   return kDone;
 }

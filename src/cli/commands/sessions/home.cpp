@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
@@ -101,9 +102,7 @@ void printRecent(const Home& home) {
 void printForPeople(const Home& home) {
   printLine("bough keeps the conversations of AI agents: durable, branching, portable.\n");
   printLine(fmt::format("Store: {}  ({})", text::printable(home.location),
-                        !home.made        ? "not made yet"
-                        : home.total == 1 ? "1 session"
-                                          : fmt::format("{} sessions", home.total)));
+                        home.made ? counted(home.total, "session") : "not made yet"));
   if (!home.recent.empty()) {
     printLine("");
     printRecent(home);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/output.h"
@@ -23,10 +24,6 @@ struct SyncOptions {
   std::string right;
   std::vector<std::string> sessions;
 };
-
-std::string plural(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
   StoreOptions existing;
@@ -62,8 +59,8 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
     }
   }
   if (!context.json) {
-    printMessage(fmt::format("copied {} new {} of {}; {} compared", entries, entries == 1 ? "entry" : "entries",
-                             plural(grown, "session"), plural(seen.size(), "session")));
+    printMessage(fmt::format("copied {} of {}; {} compared", counted(entries, "new entry"), counted(grown, "session"),
+                             counted(seen.size(), "session")));
   }
   return code;
 }
@@ -111,7 +108,7 @@ Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
   }
   if (!context.json) {
     printMessage(fmt::format("{} compared; new entries: {} in the first store, {} in the second",
-                             plural(seen.size(), "session"), toLeft, toRight));
+                             counted(seen.size(), "session"), toLeft, toRight));
   }
   return code;
 }

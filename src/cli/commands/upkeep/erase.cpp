@@ -5,6 +5,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
@@ -177,10 +178,10 @@ Result<bool> choose(const Context& context, const NamedSession& session, const O
   if (options.yes) return true;
   printMatches(session.sessionId, matches, context.json);
   if (context.json || !stdinIsTerminal()) {
-    printMessage(fmt::format("{} entries match; nothing is erased without --yes", matches.size()));
+    printMessage(counted(matches.size(), "entry matches", "entries match") + "; nothing is erased without --yes");
     return false;
   }
-  return confirm(fmt::format("Erase {} entries for good?", matches.size()));
+  return confirm(fmt::format("Erase {} for good?", counted(matches.size(), "entry")));
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {

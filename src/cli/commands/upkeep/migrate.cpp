@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/transcript.h"
@@ -34,13 +35,13 @@ void print(const MigrationResult& result, bool json) {
     return printLine(fmt::format("{} is already in format {}", result.sessionId, result.toFormat));
   }
   const bool onlyHeader = result.fromFormat == result.toFormat;
-  printLine(fmt::format("{}: {} entries {}; the old file is kept as {}", result.sessionId, result.entries,
+  printLine(fmt::format("{}: {} {}; the old file is kept as {}", result.sessionId, counted(result.entries, "entry"),
                         onlyHeader ? "kept under a new header, because the old header could not be read"
                                    : fmt::format("converted from format {} to {}", result.fromFormat, result.toFormat),
                         result.keptAs));
   for (const Problem& problem : result.problems) {
-    printLine(fmt::format("  PROBLEM: {} at byte {} ({} bytes) of the old file could not be read: {}",
-                          toString(problem.kind), problem.offset, problem.bytes, text::printable(problem.message)));
+    printLine(fmt::format("  PROBLEM: {} at byte {} ({}) of the old file could not be read: {}", toString(problem.kind),
+                          problem.offset, counted(problem.bytes, "byte"), text::printable(problem.message)));
   }
 }
 
@@ -51,7 +52,7 @@ Result<ExitCode> migrateDocument(const Context& context, const std::string& path
   BOUGH_TRY(completeFile(target, lines));
   const auto count = static_cast<std::uint64_t>(std::ranges::count(lines, '\n'));
   printLine(context.json ? fmt::format(R"({{"schema":1,"file":{},"messages":{}}})", json::quoted(target), count)
-                         : fmt::format("{}: {} messages; {} stays", target, count, path));
+                         : fmt::format("{}: {}; {} stays", target, counted(count, "message"), path));
   return kDone;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
@@ -200,8 +201,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                              formatBytes(outcome.bytes)));
     return kDone;
   }
-  printMessage(fmt::format("{} session{} moved to the trash, {}; `bough trash --empty` frees the space", outcome.moved,
-                           outcome.moved == 1 ? "" : "s", formatBytes(outcome.bytes)));
+  printMessage(fmt::format("{} moved to the trash, {}; `bough trash --empty` frees the space",
+                           counted(outcome.moved, "session"), formatBytes(outcome.bytes)));
   return outcome.code;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/maintenance.h"
@@ -113,8 +114,8 @@ Result<ExitCode> pruneAgents(const Context& context, const std::string& agents, 
                     formatBytes(bytes)));
     return kDone;
   }
-  printMessage(fmt::format("{} file{} removed, {}; the sessions are in the store", removed, removed == 1 ? "" : "s",
-                           formatBytes(bytes)));
+  printMessage(
+      fmt::format("{} removed, {}; the sessions are in the store", counted(removed, "file"), formatBytes(bytes)));
   return code;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
@@ -28,9 +29,8 @@ Result<ExitCode> run(const Context& context, bool noSearch) {
   for (const std::string& note : report->notes) printMessage("note: " + text::printable(note));
   const bool whole = report->notes.empty();
   if (!context.json) {
-    printMessage(fmt::format("{} session{} with {} {} in the catalog", report->sessions,
-                             report->sessions == 1 ? "" : "s", report->entries,
-                             report->entries == 1 ? "entry is" : "entries are"));
+    printMessage(fmt::format("{} with {} in the catalog", counted(report->sessions, "session"),
+                             counted(report->entries, "entry is", "entries are")));
     return whole ? kDone : kProblem;
   }
   std::string out;

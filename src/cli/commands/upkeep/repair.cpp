@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"
@@ -34,7 +35,7 @@ void print(const RepairReport& report, bool json) {
     return printJsonLine(out);
   }
   if (report.tornBytes > 0) {
-    printLine(fmt::format("moved {} torn bytes to {}.torn", report.tornBytes, report.sessionId));
+    printLine(fmt::format("moved {} to {}.torn", counted(report.tornBytes, "torn byte"), report.sessionId));
   }
   if (!report.removedFiles.empty()) printLine(fmt::format("removed {}", fmt::join(report.removedFiles, ", ")));
   for (const std::string& path : report.otherCopies) {
@@ -55,7 +56,7 @@ Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
   auto removed = store.removeUnusedAttachments(unused);
   if (!removed) return std::unexpected(removed.error());
   printLine(context.json ? fmt::format(R"({{"schema":1,"removedAttachments":{}}})", *removed)
-                         : fmt::format("removed {} attachments that no entry names", *removed));
+                         : fmt::format("removed {} that no entry names", counted(*removed, "attachment")));
   return kDone;
 }
 
@@ -88,8 +89,8 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
     printLine(out);
     return kDone;
   }
-  printLine(fmt::format("{}: {} messages; {} damaged places were read, {} could not be", options.output,
-                        report.messages, report.recovered, report.unreadable));
+  printLine(fmt::format("{}: {}; {} read, {} could not be", options.output, counted(report.messages, "message"),
+                        counted(report.recovered, "damaged place was", "damaged places were"), report.unreadable));
   return kDone;
 }
 

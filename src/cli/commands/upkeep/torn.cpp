@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/torn.h"
@@ -42,10 +43,9 @@ void printJson(SessionStore& store, const TornReport& report) {
 
 void printText(SessionStore& store, const TornReport& report) {
   for (const TornRecord& record : report.records) {
-    printLine(fmt::format("{} bytes at offset {}, set aside {}: {} intact, {} bytes unreadable", record.bytes,
+    printLine(fmt::format("{} at offset {}, set aside {}: {} intact, {} unreadable", counted(record.bytes, "byte"),
                           record.offset, record.timestamp.empty() ? "at an unknown time" : record.timestamp,
-                          record.entries.size() == 1 ? "1 entry" : fmt::format("{} entries", record.entries.size()),
-                          record.unreadableBytes));
+                          counted(record.entries.size(), "entry"), counted(record.unreadableBytes, "byte")));
     for (const Entry& entry : record.entries) {
       printLine(fmt::format("  {}  {}{}", text::printable(entry.id), text::printable(entry.type),
                             isStored(store, report.sessionId, entry.id) ? "  (in the session)" : ""));
@@ -80,15 +80,18 @@ void printDone(const Context& context, const std::string& sessionId, const TornP
     writer.member("droppedBytes", dropped).endObject();
     return printJsonLine(out);
   }
-  if (dropped > 0) return printMessage(fmt::format("deleted {} bytes that were set aside", dropped));
-  printMessage(fmt::format("{} entries appended, {} already in the session", done.appendedCount, done.storedCount));
+  if (dropped > 0)
+    return printMessage(fmt::format("deleted {} set aside", counted(dropped, "byte that was", "bytes that were")));
+  printMessage(
+      fmt::format("{} appended, {} already in the session", counted(done.appendedCount, "entry"), done.storedCount));
   if (done.movedCount > 0) {
-    printMessage(
-        fmt::format("{} of them continue the entry before their parent, which cannot be read", done.movedCount));
+    printMessage(fmt::format("{} the entry before the parent, which cannot be read",
+                             counted(done.movedCount, "of them continues", "of them continue")));
   }
   if (done.keptBytes > 0) {
-    printMessage(fmt::format("{} bytes are not entries and stay set aside; `bough torn {} --drop` deletes them",
-                             done.keptBytes, sessionId));
+    printMessage(fmt::format(
+        "{} set aside; `bough torn {} --drop` deletes them",
+        counted(done.keptBytes, "byte is not an entry and stays", "bytes are not entries and stay"), sessionId));
   }
 }
 

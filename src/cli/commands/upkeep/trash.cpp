@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/catalog.h"
@@ -120,8 +121,8 @@ Result<ExitCode> empty(const Context& context, SessionStore& store, std::vector<
     std::erase_if(trash, [&](const TrashedSession& each) { return each.removedMs >= before; });
   }
   if (!trash.empty() && !options.yes) {
-    BOUGH_TRY(auto sure, confirm(fmt::format("Remove {} session{} ({}) for good?", trash.size(),
-                                             trash.size() == 1 ? "" : "s", formatBytes(bytesOf(trash)))));
+    BOUGH_TRY(auto sure, confirm(fmt::format("Remove {} ({}) for good?", counted(trash.size(), "session"),
+                                             formatBytes(bytesOf(trash)))));
     if (!sure) return kDone;
   }
   std::vector<std::string> ids;
@@ -129,8 +130,7 @@ Result<ExitCode> empty(const Context& context, SessionStore& store, std::vector<
   auto bytes = store.emptyTrash(ids);
   if (!bytes) return std::unexpected(bytes.error());
   if (!context.json) {
-    printMessage(fmt::format("{} session{} removed for good, {} freed", ids.size(), ids.size() == 1 ? "" : "s",
-                             formatBytes(*bytes)));
+    printMessage(fmt::format("{} removed for good, {} freed", counted(ids.size(), "session"), formatBytes(*bytes)));
     return kDone;
   }
   std::string out;
