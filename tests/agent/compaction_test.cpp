@@ -83,6 +83,30 @@ TEST_F(LoopTest, ALongHistoryIsSummarizedInParts) {
   for (int i = 0; i < 24; ++i) EXPECT_NE(all.find(fmt::format("message {} ", i)), std::string::npos) << i;
 }
 
+TEST_F(LoopTest, ALongMessageIsSummarizedWhole) {
+  auto scribe = std::make_unique<Scribe>();
+  Scribe& model = *scribe;
+  provider_ = std::move(scribe);
+  options_.compactShare = 0;
+  std::string pasted;
+  for (int i = 0; i < 2'000; ++i) pasted += fmt::format("rule {} ", i);
+  ASSERT_TRUE(runTurn(agent(), here(), "obey these: " + pasted).has_value());
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(runTurn(agent(), here(), std::string(600, 'x')).has_value());
+  options_.compactShare = 0.5;
+  options_.windowTokens = 4'000;
+  ASSERT_TRUE(runTurn(agent(), here(), "and now?").has_value());
+  std::string all;
+  for (const std::string& each : model.summaries) {
+    EXPECT_LT(each.size(), 16'000U);
+    all += each;
+  }
+  ASSERT_GT(model.summaries.size(), 2U);
+  // All but those that two parts share.
+  std::size_t missing = 0;
+  for (int i = 0; i < 2'000; ++i) missing += all.find(fmt::format("rule {} ", i)) == std::string::npos ? 1U : 0U;
+  EXPECT_LT(missing, model.summaries.size());
+}
+
 // Two answers that think: one before the summary was made, one after it.
 TEST_F(LoopTest, ThinkingWhosePrefixChangedIsLeftOutOfTheRequest) {
   const auto answer = [&](const std::string& name) {

@@ -97,6 +97,45 @@ TEST_F(LoopTest, APromptThatIsTooLongIsCompactedAndSentAgain) {
   EXPECT_NE(server.requests().back().body.find("THE SUMMARY"), std::string::npos);
 }
 
+// The table says that the model reads far more than its server takes.
+TEST_F(LoopTest, APromptIsCompactedToWhatTheServerTakes) {
+  constexpr std::size_t kMostBytes = 7'000;
+  LoopbackServer server([&](const HttpIn& in, Reply& reply) {
+    const bool summary = in.body.find("Summarize the conversation") != std::string::npos;
+    if (in.body.size() > kMostBytes + (summary ? 6'000 : 0)) {
+      reply.answer(
+          400, "application/json",
+          R"({"error":{"code":400,"message":"the request exceeds the available context size, try increasing it",)"
+          R"("type":"exceed_context_size_error"}})");
+      return;
+    }
+    reply.stream(streamOf(Dialect::OpenaiChat, {"", summary ? "THE SUMMARY" : "Fine.", {}}, 1));
+  });
+  provider_ = makeHttpProvider(loopbackEndpoint(server, Dialect::OpenaiChat), {}, {.attempts = 1});
+  tools_.clear();
+  for (int i = 0; i < 16; ++i) {
+    const auto report = runTurn(agent(), here(), fmt::format("message {} {}", i, std::string(800, 'x')));
+    ASSERT_TRUE(report.has_value()) << i << ": " << report.error().message;
+    EXPECT_EQ(report->text, "Fine.");
+  }
+  EXPECT_NE(server.requests().back().body.find("THE SUMMARY"), std::string::npos);
+}
+
+TEST(ProviderError, ManyWordsForTooLong) {
+  for (const char* each :
+       {"prompt is too long: 210000 tokens > 200000 maximum", "Prompt too long", "Request too large for model",
+        "This model's maximum context length is 8192 tokens", "Input is too long for requested model.",
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        "Your input exceeds the context window of this model. (context_length_exceeded)",
+        "the request exceeds the available context size, try increasing it",
+        "This model's maximum prompt length is 131072 but the request contains 200000 tokens."}) {
+    EXPECT_TRUE(isTooLong(each)) << each;
+  }
+  for (const char* each : {"temperature is too high", "max_tokens is too large", "invalid x-api-key"}) {
+    EXPECT_FALSE(isTooLong(each)) << each;
+  }
+}
+
 TEST(StreamReader, CallsWithoutAnIdGetOne) {
   struct Case {
     Dialect dialect;

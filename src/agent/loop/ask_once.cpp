@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "agent/loop/answer_parts.h"
 #include "agent/loop/requests.h"
 #include "agent/providers/models.h"
 #include "base/json/json_write.h"
@@ -20,17 +21,17 @@ Result<OneAnswer> askOnce(const Agent& agent, std::string_view instruction, std:
   BOUGH_TRY(const auto request, convertHistory(document, Dialect::Bough, agent.provider.dialect()));
   const std::uint64_t most = agent.provider.limits().maxOutput;
   OneAnswer out;
-  // A model that thinks may use up a small limit before it has said anything.
+  // A model that thinks may use up a small limit before it has said everything, or anything.
   for (std::uint64_t limit = std::min<std::uint64_t>(8'192, most);; limit = most) {
     BOUGH_TRY(const Answer answer,
               agent.provider.stream({.context = request.document, .thinkingLevel = {}, .maxOutputTokens = limit}, {},
                                     agent.cancel));
     if (answer.aborted || answer.message.empty()) return fail(ErrorCode::Io, "the answer broke off", "try again");
-    BOUGH_TRY(const Message message, normalize(answer.message, agent.provider.dialect()));
-    out.usage += message.usage.value_or(Usage{});
-    for (const Block& block : message.blocks) {
-      if (block.kind == BlockKind::Text) out.text += block.text.decode();
-    }
+    BOUGH_TRY(AnswerParts parts, partsOf(answer, agent.provider.dialect()));
+    out.usage += parts.usage;
+    if (parts.refused || parts.end == "refusal") return fail(ErrorCode::Io, "the model refused to answer", "try again");
+    out.text = std::move(parts.text);
+    if (limit < most && parts.isCutOff()) continue;
     if (!out.text.empty()) return out;
     if (limit == most) return fail(ErrorCode::Io, "the answer is empty", "try again");
   }

@@ -13,7 +13,7 @@
 namespace bough::agent {
 namespace {
 
-constexpr std::size_t kBlockBytes = 4'000;  // of one block in what is to be summarized
+constexpr std::size_t kBlockBytes = 4'000;  // of the arguments of a call or of a result, in what is to be summarized
 
 // One message of the branch, as far as compaction looks at it.
 struct Piece {
@@ -27,11 +27,16 @@ struct Piece {
 
 constexpr std::size_t kGoalBytes = 2'000;
 
-std::string cut(const std::string& text, std::size_t limit = kBlockBytes) {
-  if (text.size() <= limit) return text;
+// Where the last whole character before `limit` ends. The text is longer.
+std::size_t characterEnd(std::string_view text, std::size_t limit) {
   std::size_t end = limit;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "…";
+  return end > 0 ? end : limit;
+}
+
+std::string cut(const std::string& text, std::size_t limit = kBlockBytes) {
+  if (text.size() <= limit) return text;
+  return text.substr(0, characterEnd(text, limit)) + "…";
 }
 
 std::string textOf(const Block& block) {
@@ -42,7 +47,7 @@ std::string textOf(const Block& block) {
     for (const Block& part : block.content) text += part.text.decode();
     return fmt::format("[{}: {}]", block.isError ? "failed" : "result", cut(text));
   }
-  return block.kind == BlockKind::Text || block.kind == BlockKind::Refusal ? cut(block.text.decode()) : std::string();
+  return block.kind == BlockKind::Text || block.kind == BlockKind::Refusal ? block.text.decode() : std::string();
 }
 
 std::optional<Piece> pieceOf(const Entry& entry) {
@@ -133,24 +138,37 @@ Result<std::string> goalOf(const Agent& agent, const Journal& journal) {
   return std::string();
 }
 
+// Cuts what is said in the pieces before `count` into parts of at most `limit` bytes. A long message goes on in the
+// next part.
+std::vector<std::string> inParts(const std::vector<Piece>& pieces, std::size_t count, std::size_t limit) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (pieces[i].isSummary) continue;
+    std::string_view rest = pieces[i].transcript;
+    if (parts.empty() || parts.back().size() + rest.size() > limit) parts.emplace_back();
+    while (rest.size() > limit) {
+      const std::size_t end = characterEnd(rest, limit);
+      parts.back() += rest.substr(0, end);
+      parts.emplace_back();
+      rest.remove_prefix(end);
+    }
+    parts.back() += rest;
+  }
+  return parts;
+}
+
 // A history that is longer than the model reads at once is summarized in parts: each together with the summary of those
 // before it, so that nothing falls out.
 Result<OneAnswer> summarize(const Agent& agent, const std::vector<Piece>& pieces, std::size_t count,
                             const std::string& goal, const std::string& keep, std::uint64_t windowTokens) {
   const std::size_t limit = std::max<std::size_t>(windowTokens, 2'000);  // bytes: far less than a window of tokens
   OneAnswer out;
-  for (std::size_t i = 0; i < count;) {
-    if (pieces[i].isSummary) {
-      out.text = pieces[i++].transcript;
-      continue;
-    }
+  if (pieces[0].isSummary) out.text = pieces[0].transcript;
+  for (const std::string& said : inParts(pieces, count, limit)) {
     std::string about = keep.empty() ? "" : fmt::format("What the summary must hold above all: {}\n\n", keep);
     if (!goal.empty()) about += fmt::format("The user's first request: {}\n\n", goal);
     if (!out.text.empty()) about += fmt::format("Summary of what was before: {}\n\n", out.text);
-    const std::size_t room = about.size() + limit;
-    do about += pieces[i++].transcript;
-    while (i < count && about.size() + pieces[i].transcript.size() <= room);
-    BOUGH_TRY(OneAnswer part, askOnce(agent, kSummaryPrompt, about));
+    BOUGH_TRY(OneAnswer part, askOnce(agent, kSummaryPrompt, about + said));
     out.text = std::move(part.text);
     out.usage += part.usage;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "agent/loop/answer_parts.h"
 #include "agent/loop/compaction.h"
 #include "agent/loop/interruption.h"
 #include "agent/loop/requests.h"
@@ -16,6 +17,7 @@
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
 #include "base/system/environment.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -25,6 +27,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 // What is left over right after a compaction is kept on purpose; another one would change nothing.
 constexpr std::size_t kStepsBetweenCompactions = 5;
+// For one request, when the provider says again and again that it is too long.
+constexpr int kMostCompactions = 3;
 
 // What an answer may have at first; models that can write more are asked for that only when it was too little.
 constexpr std::uint64_t kUsualOutput = 32'000;
@@ -34,49 +38,8 @@ std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
       std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - begin).count());
 }
 
-// What is read off an answer before it is stored.
-struct AnswerParts {
-  std::vector<ToolCall> calls;
-  std::string text;
-  std::string stopReason;
-  Usage usage;
-  bool refused = false;
-};
-
-Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
-  auto message = normalize(answer.message, dialect);
-  if (!message) return std::unexpected(message.error());
-  AnswerParts parts;
-  for (const Block& block : message->blocks) {
-    if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) parts.text += block.text.decode();
-    parts.refused = parts.refused || block.kind == BlockKind::Refusal;
-    if (block.kind != BlockKind::ToolCall) continue;
-    parts.calls.push_back({.id = block.id.decode(), .name = block.name.decode(), .arguments = argumentsOf(block)});
-  }
-  parts.stopReason = message->stopReason.decode();
-  parts.usage = message->usage.value_or(Usage{});
-  return parts;
-}
-
-std::string lowered(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
-}
-
-// Why an answer ended, in one spelling. Responses say "incomplete" and give the reason elsewhere.
-std::string endOf(const Answer& answer, const AnswerParts& parts) {
-  if (parts.stopReason != "incomplete") return lowered(parts.stopReason);
-  const auto details = json::findMember(answer.message, "incomplete_details");
-  return lowered(details ? json::findString(*details, "reason").value_or("") : "");
-}
-
-bool isCutOff(std::string_view end) {
-  return end == "max_tokens" || end == "length" || end == "max_output_tokens" || end == "model_context_window_exceeded";
-}
-
 // What is wrong with a whole answer that ends a turn; empty when nothing is.
-std::string problemOf(const Answer& answer, const AnswerParts& parts) {
+std::string problemOf(const AnswerParts& parts) {
   constexpr std::string_view kRefusals[] = {"refusal",
                                             "content_filter",
                                             "safety",
@@ -89,11 +52,10 @@ std::string problemOf(const Answer& answer, const AnswerParts& parts) {
                                             "other",
                                             "malformed_function_call",
                                             "unexpected_tool_call"};
-  const std::string end = endOf(answer, parts);
-  if (isCutOff(end)) return fmt::format("the answer is cut off: it reached the limit of tokens ({})", end);
+  if (parts.isCutOff()) return fmt::format("the answer is cut off: it reached the limit of tokens ({})", parts.end);
   if (parts.refused) return "the model refused to answer";
-  if (std::ranges::find(kRefusals, end) != std::end(kRefusals))
-    return fmt::format("the answer was refused or blocked ({})", end);
+  if (std::ranges::find(kRefusals, parts.end) != std::end(kRefusals))
+    return fmt::format("the answer was refused or blocked ({})", parts.end);
   return parts.text.empty() ? "the answer is empty" : "";
 }
 
@@ -167,7 +129,7 @@ class Turn {
 
   Result<TurnReport> goOn() {
     for (std::size_t step = 0; !done_; ++step) {
-      if (step == agent_.options.maxSteps) return stop(fmt::format("stopped after {} answers", step));
+      if (step == agent_.options.maxSteps) return stop("stopped after " + counted(step, "answer"));
       if (agent_.cancel.requested()) return stop("stopped");
       auto taken = takeStep();
       if (!taken) return std::unexpected(taken.error());
@@ -180,14 +142,13 @@ class Turn {
     if (!context) return giveUp(context.error());
     const auto begin = SteadyClock::now();
     auto answer = ask(*context, maxOutput());
-    if (!answer && isTooLong(answer.error().message)) {
-      // The provider counts otherwise than we do: once more with a summary.
-      BOUGH_TRY(const bool shorter, makeSummary());
-      if (shorter) {
-        context = contextAt(journal_.parentId());
-        if (!context) return giveUp(context.error());
-        answer = ask(*context, maxOutput());
-      }
+    for (int tries = 0; tries < kMostCompactions && !answer && isTooLong(answer.error().message); ++tries) {
+      // The provider's window is smaller than ours: what was sent does not fit into it.
+      BOUGH_TRY(const bool shorter, makeSummary(std::min(window(), context->tokens)));
+      if (!shorter) break;
+      context = contextAt(journal_.parentId());
+      if (!context) return giveUp(context.error());
+      answer = ask(*context, maxOutput());
     }
     if (answer && agent_.provider.limits().maxOutput > maxOutput()) {
       BOUGH_TRY(const bool usedUp, recordIfUsedUp(*answer));
@@ -214,7 +175,7 @@ class Turn {
   Result<bool> recordIfUsedUp(const Answer& answer) {
     if (answer.aborted || answer.message.empty()) return false;
     const auto parts = partsOf(answer, agent_.provider.dialect());
-    if (!parts || !parts->text.empty() || !parts->calls.empty() || !isCutOff(endOf(answer, *parts))) return false;
+    if (!parts || !parts->text.empty() || !parts->calls.empty() || !parts->isCutOff()) return false;
     report_.totals.usage += parts->usage;
     BOUGH_TRY(journal_.append(entry_type::kCustom,
                               requestPayload("used up by reasoning", agent_.provider.name(), parts->usage)));
@@ -232,7 +193,7 @@ class Turn {
                                   : context.error().code == ErrorCode::InvalidArgument;
     if (context) report_.contextTokens = context->tokens;
     if (share <= 0 || ++stepsSinceCompaction_ < kStepsBetweenCompactions || !tooLarge) return context;
-    BOUGH_TRY(const bool made, makeSummary());
+    BOUGH_TRY(const bool made, makeSummary(window()));
     if (!made) return context;
     context = contextAt(journal_.parentId());
     if (context) report_.contextTokens = context->tokens;
@@ -240,9 +201,9 @@ class Turn {
   }
 
   // False when there is nothing to leave out, or no summary could be had.
-  Result<bool> makeSummary() {
+  Result<bool> makeSummary(std::uint64_t windowTokens) {
     stepsSinceCompaction_ = 0;
-    auto summary = compact(agent_, journal_, window());
+    auto summary = compact(agent_, journal_, windowTokens);
     if (!summary) {
       agent_.listener.onEvent(
           {.kind = EventKind::Notice, .text = "the conversation could not be compacted: " + summary.error().message});
@@ -250,7 +211,8 @@ class Turn {
     }
     if (!*summary) return false;
     agent_.listener.onEvent({.kind = EventKind::Notice,
-                             .text = fmt::format("compacted: {} messages are now a summary", (*summary)->messages)});
+                             .text = fmt::format("compacted: {} now a summary",
+                                                 counted((*summary)->messages, "message is", "messages are"))});
     return true;
   }
 
@@ -305,7 +267,7 @@ class Turn {
                              .durationMs = durationMs});
     if (answer.aborted) return sayAborted(answer);
     if (done_) {
-      report_.problem = problemOf(answer, *parts);
+      report_.problem = problemOf(*parts);
       if (!report_.problem.empty()) {
         agent_.listener.onEvent({.kind = EventKind::Notice, .text = report_.problem, .isError = true});
       }

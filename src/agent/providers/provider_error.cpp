@@ -83,13 +83,17 @@ void leaveOutSampling(MemberList& body, const ModelFacts& facts) {
   for (const char* name : {"temperature", "top_p", "top_k"}) body.remove(name);
 }
 
+// Each provider, and each server that speaks like one, has its own words for it.
 bool isTooLong(std::string_view message) {
   constexpr std::string_view kSigns[] = {
-      "prompt is too long", "context_length_exceeded", "maximum context length",   "context window",
-      "too many tokens",    "request_too_large",       "maximum number of tokens", "input token count",
-      "input is too long",  "exceeds the budget"};
-  return std::ranges::any_of(kSigns,
-                             [&](std::string_view sign) { return message.find(sign) != std::string_view::npos; });
+      "prompt is too long",       "prompt too long",   "input is too long", "too many tokens",
+      "request_too_large",        "request too large", "context_length",    "context length",
+      "context window",           "context size",      "context_size",      "maximum prompt length",
+      "maximum number of tokens", "input token count", "reduce the length", "exceeds the budget"};
+  std::string lowered(message);
+  std::ranges::transform(lowered, lowered.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return std::ranges::any_of(kSigns, [&](std::string_view sign) { return lowered.contains(sign); });
 }
 
 std::string newCallId(std::string_view responseId, std::size_t number) {

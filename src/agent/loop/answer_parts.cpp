@@ -1,0 +1,44 @@
+#include "agent/loop/answer_parts.h"
+
+#include <algorithm>
+
+#include "agent/loop/tool_runner.h"
+#include "base/json/json_scan.h"
+#include "base/try.h"
+
+namespace bough::agent {
+namespace {
+
+// Responses say "incomplete" and give the reason elsewhere.
+std::string endOf(const Answer& answer, const std::string& stopReason) {
+  std::string end = stopReason;
+  if (stopReason == "incomplete") {
+    const auto details = json::findMember(answer.message, "incomplete_details");
+    end = details ? json::findString(*details, "reason").value_or("") : "";
+  }
+  std::ranges::transform(end, end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return end;
+}
+
+}  // namespace
+
+bool AnswerParts::isCutOff() const {
+  return end == "max_tokens" || end == "length" || end == "max_output_tokens" || end == "model_context_window_exceeded";
+}
+
+Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
+  BOUGH_TRY(const auto message, normalize(answer.message, dialect));
+  AnswerParts parts;
+  for (const Block& block : message.blocks) {
+    if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) parts.text += block.text.decode();
+    parts.refused = parts.refused || block.kind == BlockKind::Refusal;
+    if (block.kind != BlockKind::ToolCall) continue;
+    parts.calls.push_back({.id = block.id.decode(), .name = block.name.decode(), .arguments = argumentsOf(block)});
+  }
+  parts.stopReason = message.stopReason.decode();
+  parts.end = endOf(answer, parts.stopReason);
+  parts.usage = message.usage.value_or(Usage{});
+  return parts;
+}
+
+}  // namespace bough::agent

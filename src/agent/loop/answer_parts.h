@@ -1,0 +1,29 @@
+// What is read off a model's answer: its text and calls, why it ended, what it took.
+#pragma once
+
+#include <bough/message.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bough/agent/provider.h"
+#include "bough/agent/tools.h"
+
+namespace bough::agent {
+
+struct AnswerParts {
+  std::vector<ToolCall> calls;
+  std::string text;
+  std::string stopReason;  ///< As the provider names it.
+  std::string end;         ///< The same in one spelling, lower case.
+  Usage usage;
+  bool refused = false;
+
+  /// Whether the answer reached a limit of tokens.
+  [[nodiscard]] bool isCutOff() const;
+};
+
+Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect);
+
+}  // namespace bough::agent
