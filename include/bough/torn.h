@@ -1,5 +1,5 @@
 // What an append set aside from the end of a session's log, because it was not a complete batch: reading it, putting it
-// back, deleting it. Only a store in a folder sets anything aside.
+// back, deleting it. And what is gone from a log without a trace. Only for a store in a folder.
 #pragma once
 
 #include <cstdint>
@@ -49,5 +49,9 @@ struct TornPutBack {
 
 /// Deletes the record. Conflict when it does not have the size that TornReport::fileBytes said.
 [[nodiscard]] Result<void> dropTorn(SessionStore& store, const std::string& sessionId, std::uint64_t fileBytes);
+
+/// What the store's catalog has counted of a session and its log does not hold any more, for people; empty when nothing
+/// is missing or there is no catalog. Rebuilding the catalog accepts the log as it is.
+[[nodiscard]] std::string missingFromLog(SessionStore& store, const std::string& sessionId);
 
 }  // namespace BOUGH_PUBLIC bough

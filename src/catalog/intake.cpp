@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
+#include "base/text/counted.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "catalog/database/answers.h"
@@ -44,6 +46,36 @@ std::int64_t modelId(Database& database, const std::string& name) {
   Query(database, "INSERT OR IGNORE INTO model(name) VALUES(?)", name).run();
   Query query(database, "SELECT id FROM model WHERE name = ?", name);
   return query.next() ? query.integer(0) : 0;
+}
+
+Result<bool> holds(SessionStore& store, const SessionRow& row, const std::string& entryId) {
+  const auto found = store.sequenceOf(row.facts.sessionId, entryId);
+  if (!found && found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
+  return found.has_value();
+}
+
+// Remembers what was counted under the same header and is gone: a log never loses entries by itself. A damaged line is
+// in its place.
+Result<void> noteLoss(SessionStore& store, SessionRow& row, const SessionState& state) {
+  if (row.taken == 0) return {};
+  bool sameHeader = false;
+  bool inPlace = false;
+  BOUGH_TRY(store.readOwnEntries(row.facts.sessionId, 0, 1,
+                                 [&](std::uint64_t, Entry& entry) { sameHeader = entry.id == row.headerId; }));
+  if (!sameHeader) {
+    row.lostId.clear();
+    return {};
+  }
+  if (state.entryCount >= row.taken) {
+    BOUGH_TRY(store.readOwnEntries(row.facts.sessionId, row.taken - 1, 1,
+                                   [&](std::uint64_t, Entry& entry) { inPlace = isUnreadable(entry); }));
+  }
+  if (inPlace || (!row.lostId.empty() && row.lostEntries >= row.taken)) return {};
+  BOUGH_TRY(const bool isThere, holds(store, row, row.lastId));
+  if (isThere) return {};
+  row.lostId = row.lastId;
+  row.lostEntries = row.taken;
+  return {};
 }
 
 }  // namespace
@@ -102,7 +134,14 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
 
 Result<void> Intake::readLog(const SessionState& state) {
   BOUGH_TRY(auto same, isSameLog(state));
-  if (!same) startAnew();
+  if (!same) {
+    BOUGH_TRY(noteLoss(store_, row_, state));
+    startAnew();
+  }
+  if (!row_.lostId.empty()) {
+    BOUGH_TRY(const bool isBack, holds(store_, row_, row_.lostId));
+    if (isBack) row_.lostId.clear();
+  }
   if (row_.id == 0) saveRow(database_, row_, store_.changeGroup(row_.facts.sessionId));
   before_ = row_;
   loadBranches();
@@ -140,6 +179,8 @@ Result<bool> Intake::isSameLog(const SessionState& state) {
 
 void Intake::startAnew() {
   SessionRow fresh;
+  fresh.lostId = row_.lostId;
+  fresh.lostEntries = row_.lostEntries;
   fresh.facts.sessionId = row_.facts.sessionId;
   fresh.stamp = row_.stamp;
   if (row_.id != 0) forgetSession(database_, row_.id);
@@ -346,6 +387,7 @@ void Intake::finish(const SessionState& state) {
   facts.branches = branches_.size();
   facts.headId = state.headId;
   facts.origin = state.origin;
+  row_.countedBytes = state.bytes - std::min(state.bytes, state.trailingBytes);
   facts.problem.clear();
   const auto head = tips_.find(state.headId);
   const bool unfinished = head != tips_.end() && !branches_[head->second].openCalls.empty();
@@ -353,7 +395,16 @@ void Intake::finish(const SessionState& state) {
   if (unfinished) facts.condition = SessionCondition::Unfinished;
   if (state.problemCount > 0) {
     facts.condition = SessionCondition::Damaged;
-    facts.problem = fmt::format("{} place{} cannot be read", state.problemCount, state.problemCount == 1 ? "" : "s");
+    facts.problem = counted(state.problemCount, "place") + " cannot be read";
+  }
+  if (state.trailingBytes > 0) {
+    facts.problem += fmt::format("{}{} at the end {} not a complete batch", facts.problem.empty() ? "" : "; ",
+                                 counted(state.trailingBytes, "byte"), state.trailingBytes == 1 ? "is" : "are");
+  }
+  if (!row_.lostId.empty()) {
+    facts.condition = SessionCondition::Damaged;
+    facts.problem += fmt::format("{}the log held {} once, up to {}, which is missing",
+                                 facts.problem.empty() ? "" : "; ", counted(row_.lostEntries, "entry"), row_.lostId);
   }
   saveBranches();
   saveRow(database_, row_, store_.changeGroup(facts.sessionId));

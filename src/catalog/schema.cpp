@@ -16,7 +16,9 @@ namespace bough::catalog {
 namespace {
 
 // session: one a session. `taken` entries are in the numbers, `indexed` in the search, and `lastId` is the last one
-// taken: it proves that the log is still the same one. An entry's row is numbered session.id << 32 | its sequence.
+// taken: it proves that the log is still the same one. `countedBytes` end the last complete batch of it. `lostId` was
+// the last of `lostEntries` entries of the same log, which does not hold it any more. The store reads these through the
+// view `counted` (store/file/parts/catalog_row.h). An entry's row is numbered session.id << 32 | its sequence.
 // answer: what each answer cost, in each session that holds it; `id` is a hash of its identity, `first` the sequence of
 // its first entry. Sums take each id once.
 constexpr const char* kTables = R"sql(
@@ -32,7 +34,10 @@ CREATE TABLE session(
   input INTEGER NOT NULL, output INTEGER NOT NULL, cacheRead INTEGER NOT NULL, cacheWrite INTEGER NOT NULL,
   reasoning INTEGER NOT NULL, lastMessageId TEXT NOT NULL, lastModel TEXT NOT NULL,
   entries INTEGER NOT NULL, bytes INTEGER NOT NULL, branches INTEGER NOT NULL, headId TEXT NOT NULL,
-  condition INTEGER NOT NULL, problem TEXT NOT NULL, pinned INTEGER NOT NULL, timeToLiveMs INTEGER);
+  condition INTEGER NOT NULL, problem TEXT NOT NULL, pinned INTEGER NOT NULL, timeToLiveMs INTEGER,
+  countedBytes INTEGER NOT NULL, lostId TEXT NOT NULL, lostEntries INTEGER NOT NULL);
+CREATE VIEW counted AS SELECT sessionId, headerId, lastId, taken AS entries, countedBytes AS bytes, lostId, lostEntries
+  FROM session;
 CREATE INDEX sessionByTime ON session(activeMs DESC, sessionId DESC);
 CREATE INDEX sessionByKey ON session(key, createdMs DESC, sessionId DESC) WHERE key <> '';
 CREATE INDEX sessionByGroup ON session(changeGroup);
@@ -152,7 +157,7 @@ Result<OpenedCatalog> openPatiently(const std::string& path, const CatalogOption
 }  // namespace
 
 void resetSchema(Database& database) {
-  database.execute("DROP VIEW IF EXISTS entryText");
+  for (const char* view : {"entryText", "counted"}) database.execute(fmt::format("DROP VIEW IF EXISTS {}", view));
   for (const char* table : kDropped) database.execute(fmt::format("DROP TABLE IF EXISTS {}", table));
   database.execute(kTables);
   database.execute(searchTable());

@@ -104,7 +104,7 @@ Result<BatchWriter::Outcome> BatchWriter::tryCommit(const Group& group, NameLook
   BOUGH_TRY(const Outcome prepared, prepare(group));
   if (prepared == Outcome::StaleIndex) {
     // Nothing is written on the word of such an index: rebuild it and ask again.
-    parts_.index.forget();
+    BOUGH_TRY(parts_.index.rebuild());
     BOUGH_TRY(parts_.index.refresh());
     return prepared;
   }
@@ -182,15 +182,18 @@ Result<void> BatchWriter::checkHeader() {
   return {};
 }
 
-// Nobody is writing, since we hold the lock: what comes after the last complete batch was never acknowledged.
+// Nobody is writing, since we hold the lock: what comes after the last complete batch was never acknowledged, unless
+// others have counted it.
 Result<void> BatchWriter::setTornTailAside() {
   if (parts_.index.summary().count == 0) {
     return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", parts_.file.path()),
                 "it is empty or not a session file; see `bough verify`");
   }
-  const std::uint64_t covered = parts_.index.summary().coveredBytes;
   const auto seen = parts_.file.seenBytes();
-  if (!seen || *seen <= covered) return {};
+  if (!seen || *seen <= parts_.index.summary().coveredBytes) return {};
+  BOUGH_TRY(parts_.index.takeCounted());
+  const std::uint64_t covered = parts_.index.summary().coveredBytes;
+  if (*seen <= covered) return {};
   return torn_.setAside(parts_.file, covered, *seen, environment_.clock);
 }
 
@@ -397,7 +400,7 @@ Result<RepairReport> BatchWriter::repair() {
   }
   const IndexSummary before = parts_.index.summary();
   const std::uint64_t generation = parts_.index.generation();
-  parts_.index.forget();
+  BOUGH_TRY(parts_.index.rebuild());
   BOUGH_TRY(parts_.index.refresh());
   // Those who know the log by its generation need not begin again when it turns out to be as it was.
   parts_.index.resume(before, generation);

@@ -19,9 +19,9 @@ using IndexedValue = Result<typename std::invoke_result_t<Operation, LogIndex&, 
 
 struct LogParts {
   LogParts(LogFolders folders, std::string sessionId, const EntrySerializer& serializer, Environment& environment,
-           int lockTimeoutMs, bool writeIndex)
+           int lockTimeoutMs, LogIndexOptions options)
       : file(std::move(folders), std::move(sessionId), lockTimeoutMs),
-        index(file, serializer, environment, writeIndex),
+        index(file, serializer, environment, std::move(options)),
         lines(file, index, serializer) {}
 
   /// Runs an operation over a fresh index. When the index turns out to be stale, rebuilds it and runs the operation

@@ -12,7 +12,8 @@ namespace bough {
 struct SessionLog::Inside {
   Inside(const LogFolders& folders, const std::string& sessionId, const EntrySerializer& serializer,
          Environment& environment, const Options& options)
-      : parts(folders, sessionId, serializer, environment, options.lockTimeoutMs, options.writeIndex),
+      : parts(folders, sessionId, serializer, environment, options.lockTimeoutMs,
+              {.writeFile = options.writeIndex, .askElsewhere = options.askElsewhere}),
         writer(parts, options.mayAppend, serializer, environment) {}
 
   LogParts parts;

@@ -36,6 +36,7 @@
 #include "bough/error.h"
 #include "bough/maintenance.h"
 #include "log/file/log_files.h"
+#include "log/index/counted_elsewhere.h"
 #include "log/index/offset_index.h"
 #include "log/new_lines.h"
 
@@ -115,6 +116,8 @@ class SessionLog {
     bool writeIndex = true;
     /// Asked before the first append, and again when the file was replaced: whether to write to it.
     std::function<Result<void>(const FirstLine&)> mayAppend = {};
+    /// Asked when bytes at the end look torn, before they are believed to be.
+    AskElsewhere askElsewhere = {};
     /// The log goes on with this generation if it is still the same.
     std::optional<Trace> before = {};
   };

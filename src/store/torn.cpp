@@ -9,9 +9,11 @@
 #include "base/model/ids.h"
 #include "base/system/environment.h"
 #include "base/system/file_io.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "log/file/new_file.h"
 #include "log/torn_records.h"
+#include "store/file/parts/catalog_row.h"
 #include "store/rules/attachment_reference.h"
 
 namespace bough {
@@ -146,6 +148,25 @@ Result<void> dropTorn(SessionStore& store, const std::string& sessionId, std::ui
                 "`bough torn` lists all of it");
   }
   return removeDurably(*folders.sessions, name);
+}
+
+std::string missingFromLog(SessionStore& store, const std::string& sessionId) {
+  if (store.folder().empty() || !isSessionId(sessionId)) return {};
+  const auto row = readCatalogRow(store.folder(), sessionId);
+  if (!row) return {};
+  const auto state = store.sessionState(sessionId);
+  std::string headerId;
+  const auto read =
+      store.readOwnEntries(sessionId, 0, 1, [&](std::uint64_t, Entry& entry) { headerId = std::move(entry.id); });
+  if (!state || !read || headerId != row->headerId) return {};
+  // With as many entries the log may hold a damaged line in the place of the last one.
+  const bool isShorter = row->entries > state->entryCount && !has(store, sessionId, row->lastId);
+  const bool isLost = !row->lostId.empty() && !has(store, sessionId, row->lostId);
+  if (!isShorter && !isLost) return {};
+  const bool before = isLost && (!isShorter || row->lostEntries >= row->entries);
+  return fmt::format("the catalog had counted {} up to {}, and the log holds {} without it",
+                     counted(before ? row->lostEntries : row->entries, "entry"), before ? row->lostId : row->lastId,
+                     state->entryCount);
 }
 
 }  // namespace bough

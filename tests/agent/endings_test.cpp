@@ -1,6 +1,7 @@
 // How answers end that are not what was asked for: refused, blocked, cut off, used up, too long, without ids.
 #include "agent/loop_fixture.h"
 #include "agent/parts/prompts.h"
+#include "agent/providers/provider_error.h"
 
 namespace bough::agent {
 namespace {

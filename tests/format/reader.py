@@ -26,6 +26,12 @@ def whole(line):  # id, parentId and type when all of the line is an entry
         return fine and e["type"] + "" and (e["id"], parent or None, e["type"])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError): return None
 
+def had_seal(line):  # of a line without one that is an entry: its text or its name was changed
+    fits = lambda text: (m := SEAL.fullmatch(b',"seal":"' + text + b'"}')) and int(m[2]) <= int(m[3]) <= 1000000
+    e = json.loads(line.decode("utf-8"), object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+    if "seal" in e: return not (isinstance(e["seal"], str) and fits(e["seal"].encode("utf-8", "surrogatepass")))
+    return bool(line.endswith(b'"}') and fits(line[:-2].rpartition(b'"')[2]))
+
 def read(data):
     counting, found, held, suspects = [], [], [], []  # lines: offset, size, keys, size with the line end, batch
     last, repaired, lost, at, counted = b"", None, False, 0, 0
@@ -44,7 +50,9 @@ def read(data):
             last, repaired, lost = seal[4], None if sure or lost else right, False
         else: seal, sure, keys, repaired, lost = None, False, whole(line), None, True
         doubt = bool(keys) and not sure
-        found += [(offset, size, "unsealed")] * (bool(keys) * ((doubt and not seal) + (not begin)))
+        changed = bool(keys) and not seal and had_seal(line)
+        found += [(offset, size, "broken_batch")] * changed
+        found += [(offset, size, "unsealed")] * (bool(keys) * ((doubt and not seal and not changed) + (not begin)))
         if not keys or not seal or i != len(held) + 1 or held and n != held[0][4]: suspects, held = suspects + held, []
         (held if keys and i == len(held) + 1 else suspects).append((offset, size, keys, len(full), n, doubt and seal))
         if not held or i < n: continue

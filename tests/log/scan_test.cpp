@@ -202,6 +202,28 @@ TEST(Scan, UnsealedLinesCountWithANote) {
   EXPECT_FALSE(scan.sink.notes().empty());
 }
 
+TEST(Scan, AChangedSealAtTheEndIsAProblem) {
+  LogBuilder log;
+  const std::string whole = log.batch({"h"}).batch({"a"}).bytes();
+  const std::size_t seal = whole.rfind("\"seal\"");
+  std::size_t told = 0;
+  for (std::size_t at = seal; at < whole.size() - 1; ++at) {
+    for (const char c : {'#', 'z', 'A', '0', '7', ' '}) {
+      if (whole[at] == c) continue;
+      std::string bytes = whole;
+      bytes[at] = c;
+      const Scanned scan(bytes);
+      EXPECT_TRUE(scan.trailing > 0 || !scan.sink.problems().empty()) << bytes.substr(seal);
+      told += scan.sink.problems().empty() ? 0U : 1U;
+    }
+  }
+  EXPECT_GT(told, 40U);
+  // As another tool writes it.
+  std::string rewritten = whole;
+  rewritten.replace(seal, 7, "\"seal\": ");
+  EXPECT_TRUE(Scanned(rewritten).sink.problems().empty());
+}
+
 TEST(Scan, ASealedLineBehindAnUnsealedOneIsCheckedAndWhenThatFailsItIsAProblem) {
   LogBuilder log;
   log.batch({"h"}).batch({"a"});

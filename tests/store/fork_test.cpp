@@ -226,15 +226,14 @@ TEST_F(StoreTest, HostileOriginsLeadNowhere) {
 }
 
 // What is damaged costs itself: the fork's own entries stay, and new ones come behind them.
-TEST_F(StoreTest, ADamagedForkPointLeavesTheForkReadable) {
+TEST_F(StoreTest, AForkPointThatWasCutOffLeavesTheForkReadable) {
   fill("p", 3);
   must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
   must(store->appendSessionEntries("f", {message("own", "f1")}));
   must(store->branchFromEntry("f", "f1", {.sessionId = "g"}));
   must(store->branchFromEntry("p", "e2", {.sessionId = "bare"}));
   const std::string good = slurp(logPath("p"));
-  std::string bytes = good;
-  spill(logPath("p"), bytes.replace(bytes.find("m2"), 2, "XX"));
+  spill(logPath("p"), good.substr(0, good.find('\n') + 1));
   store = open();
   EXPECT_EQ(idsOf(*store, "f"), (Ids{"f1"}));
   EXPECT_EQ(idsOf(*store, "g", {.branch = "f1"}), (Ids{"f1"}));

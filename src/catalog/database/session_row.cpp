@@ -10,7 +10,7 @@ constexpr std::string_view kColumns =
     "title, "
     "titleSource, titleEntry, createdMs, firstMs, activeMs, users, assistants, tools, systems, calls, failures, input, "
     "output, cacheRead, cacheWrite, reasoning, lastMessageId, lastModel, entries, bytes, branches, headId, condition, "
-    "problem, pinned, timeToLiveMs";
+    "problem, pinned, timeToLiveMs, countedBytes, lostId, lostEntries";
 
 }  // namespace
 
@@ -65,6 +65,10 @@ SessionRow readRow(const Query& query) {
   facts.problem = text();
   facts.pinned = number() != 0;
   if (!query.isNull(column)) facts.timeToLiveMs = query.number(column);
+  ++column;
+  row.countedBytes = number();
+  row.lostId = text();
+  row.lostEntries = number();
   return row;
 }
 
@@ -139,6 +143,9 @@ void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
   save.bind(facts.problem);
   save.bind(facts.pinned);
   save.bind(facts.timeToLiveMs);
+  save.bind(row.countedBytes);
+  save.bind(row.lostId);
+  save.bind(row.lostEntries);
   save.bind(changeGroup);
   save.run();
   if (row.id == 0) row.id = sqlite3_last_insert_rowid(database.handle());

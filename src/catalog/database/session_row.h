@@ -22,7 +22,10 @@ struct SessionRow {
   std::uint64_t firstMs = 0;
   std::string lastMessageId;
   std::string lastModel;
-  SessionSummary facts;  ///< What everybody sees.
+  std::uint64_t countedBytes = 0;  ///< Up to the end of the last complete batch.
+  std::string lostId;              ///< The last entry of a longer log of this session that was read once.
+  std::uint64_t lostEntries = 0;   ///< How many entries that log held.
+  SessionSummary facts;            ///< What everybody sees.
 };
 
 /// The columns of a SessionRow, in the order that readRow wants them.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/model/unreadable.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "bough/torn.h"
 #include "cli/terminal/output.h"
@@ -14,10 +15,6 @@ namespace bough::cli {
 namespace {
 
 constexpr const char* kStrictHint = "leave --strict out to see the rest";
-
-std::string places(std::uint64_t count) {
-  return count == 1 ? "1 place" : fmt::format("{} places", count);
-}
 
 struct Damage {
   std::string what;
@@ -54,17 +51,28 @@ std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId
   const auto state = store.sessionState(sessionId);
   if (!state) return std::nullopt;  // the command itself says what is wrong
   if (state->problemCount > 0) {
-    return Damage{.what = fmt::format("{} of session {} cannot be read", places(state->problemCount), sessionId),
-                  .sessionId = sessionId};
+    return Damage{
+        .what = fmt::format("{} of session {} cannot be read", counted(state->problemCount, "place"), sessionId),
+        .sessionId = sessionId};
+  }
+  if (std::string missing = missingFromLog(store, sessionId); !missing.empty()) {
+    return Damage{.what = fmt::format("session {}: {}", sessionId, missing), .sessionId = sessionId};
+  }
+  if (state->trailingBytes > 0) {
+    return Damage{
+        .what = fmt::format("session {} ends with {} of an incomplete batch: an interrupted write left them, or "
+                            "somebody is writing now",
+                            sessionId, counted(state->trailingBytes, "byte")),
+        .sessionId = sessionId};
   }
   const std::string ancestor = damagedAncestor(store, *state);
   if (ancestor.empty()) return std::nullopt;
   // It may be on a branch that the fork does not share.
   const auto lost = store.loadSessionEntries(sessionId, {.type = std::string(kUnreadableType)});
   if (!lost || lost->empty()) return std::nullopt;
-  return Damage{
-      .what = fmt::format("{} of the history that session {} shares cannot be read", places(lost->size()), sessionId),
-      .sessionId = ancestor};
+  return Damage{.what = fmt::format("{} of the history that session {} shares cannot be read",
+                                    counted(lost->size(), "place"), sessionId),
+                .sessionId = ancestor};
 }
 
 // Reads every byte of the session and of those that it shares history with, so that all damage is known.

@@ -47,6 +47,12 @@ Result<LockedFile> LogFile::lock(std::shared_ptr<File> file, LockOrder order, in
   return LockedFile{.file = std::move(file), .lock = std::move(lock)};
 }
 
+// By a second open file: our own lock would be changed by another one on the same file.
+bool isBeingWritten(const OpenLog& log) {
+  const auto file = log.folder->open(log.name, OpenMode::Read);
+  return !file || !(*file)->tryLock(LockKind::Shared);
+}
+
 LockOrder LogFile::nextLockOrder() {
   constexpr unsigned kAppends = 16;
   constexpr std::uint64_t kBytes = std::uint64_t{4} << 20;

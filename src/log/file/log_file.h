@@ -26,6 +26,9 @@ struct LockedFile {
   FileLock lock;
 };
 
+/// Whether somebody holds the exclusive lock of a log at this moment, we ourselves included.
+[[nodiscard]] bool isBeingWritten(const OpenLog& log);
+
 class LogFile {
  public:
   LogFile(LogFolders folders, std::string sessionId, int lockTimeoutMs);

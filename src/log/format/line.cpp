@@ -1,5 +1,7 @@
 #include "log/format/line.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <charconv>
 
@@ -99,6 +101,17 @@ std::optional<Seal> findSeal(std::string_view line) {
   seal.count = readPlace(line.substr(countAt, countEnd - countAt));
   if (seal.place == 0 || seal.count < seal.place || seal.count > kMaxBatchEntries) return std::nullopt;
   return seal;
+}
+
+bool hadSeal(std::string_view line) {
+  const auto isSealText = [](std::string_view text) {
+    return findSeal(fmt::format("{{{}{}\"}}", kSealKey, text)).has_value();
+  };
+  if (const auto seal = json::findMember(line, "seal")) return !isSealText(json::findString(line, "seal").value_or(""));
+  // The last member under another name.
+  if (!line.ends_with("\"}")) return false;
+  line.remove_suffix(2);
+  return isSealText(line.substr(line.rfind('"') + 1));
 }
 
 std::optional<LineKeys> readCanonicalKeys(std::string_view line) {

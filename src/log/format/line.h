@@ -39,6 +39,10 @@ std::string_view bareLine(std::string_view line);
 /// Finds the seal at the end of a line; none when there is none in its canonical place.
 std::optional<Seal> findSeal(std::string_view line);
 
+/// Whether a line that is an entry, but has no seal in its canonical place, had one that was changed: its text or its
+/// name is not what a writer of seals writes. False for a line that another tool wrote in its own way.
+bool hadSeal(std::string_view line);
+
 /// The members a log needs to place an entry. Views into the line, or into `storage` when they had escapes.
 struct LineKeys {
   std::string_view id;

@@ -48,6 +48,32 @@ class OnFailure {
   bool succeeded_ = false;
 };
 
+// Most questions are for the last entry, whose id is at hand.
+IdMatch confirm(ByteSource& source, const LogEnds& ends, const IndexRecord& record, std::string_view id) {
+  const auto match = [](bool same) { return same ? IdMatch::Same : IdMatch::Different; };
+  if (record.unreadable != 0) return IdMatch::Same;  // by its hash, which is all that is known
+  if (!ends.tailId.empty() && record.offset == ends.tailOffset) return match(ends.tailId == id);
+  std::array<char, 160> head{};
+  const std::size_t want = std::min<std::size_t>(head.size(), record.length);
+  const auto got = readFully(source, record.offset, std::span(head).first(want));
+  if (!got) return IdMatch::Unreadable;
+  const std::string_view text(head.data(), *got);
+  constexpr std::string_view kBegin = R"({"id":")";
+  if (text.starts_with(kBegin)) {
+    const std::string_view value = text.substr(kBegin.size());
+    if (value.starts_with(id) && value.substr(id.size()).starts_with('"')) return IdMatch::Same;
+    // Other tools may write an id with escapes.
+    if (!value.substr(0, value.find('"')).contains('\\')) return IdMatch::Different;
+  }
+  // Members in another order, or an id with escapes in it.
+  std::string line(record.length, '\0');
+  if (!readFully(source, record.offset, line)) return IdMatch::Unreadable;
+  std::string storage;
+  std::string_view reason;
+  const auto keys = readAnyKeys(bareLine(line), storage, reason);
+  return match(keys && keys->id == id);
+}
+
 }  // namespace
 
 // Feeds what a scan finds into the index.
@@ -70,14 +96,21 @@ class LogIndex::Sink final : public ScanSink {
     log_.ends_.tailId = line.keys.id;
     log_.ends_.tailOffset = line.offset;
   }
-  bool isAsCounted() override {
-    OffsetIndex& index = log_.index_;
-    const Ordinal count = index.summary().count;
-    if (!log_.earlier_ || count == 0 || count > log_.earlier_->summary().count) return false;
-    const IndexRecord mine = index.record(count - 1);
-    const IndexRecord before = log_.earlier_->record(count - 1);
-    return !log_.earlier_->damaged() && mine.offset == before.offset && mine.idHash == before.idHash;
+  /// Scans on from `state`. Returns how many bytes follow there that look torn.
+  Result<std::uint64_t> scan(ScanState& state) {
+    const auto trailing = scanLog(log_.file_.source(), log_.serializer_, state, *this);
+    if (!trailing) return std::unexpected(log_.file_.ioError(trailing.error(), "read"));
+    return *trailing;
   }
+  /// Scans once more what looks torn, up to where others have counted it, whatever the index before says.
+  Result<void> scanCounted(ScanState& state) {
+    BOUGH_TRY(state.countedBytes, countedEnd(state.offset));
+    if (state.countedBytes <= state.offset) return {};
+    trustsOthers_ = true;
+    BOUGH_TRY(scan(state));
+    return {};
+  }
+  bool isAsCounted() override { return trustsOthers_ || isAsBefore(); }
   void onUpcoming(std::string_view text) override { log_.index_.prepareFor(text); }
   void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view /*message*/) override {
     if (isNote(kind)) return;
@@ -88,6 +121,29 @@ class LogIndex::Sink final : public ScanSink {
 
  private:
   static constexpr std::string_view kForkMember = R"("parentSession")";
+
+  // Up to which offset others have counted the log; 0 when nobody has.
+  Result<std::uint64_t> countedEnd(std::uint64_t from) {
+    constexpr std::size_t kHeaderBytes = std::size_t{64} << 10;
+    OffsetIndex& index = log_.index_;
+    ByteSource& source = log_.file_.source();
+    if (!log_.options_.askElsewhere || index.summary().count == 0) return 0;
+    CountedElsewhere counted = log_.options_.askElsewhere(beginningOf(source, index.record(0), kHeaderBytes));
+    std::erase_if(counted.entryIds, [&](const std::string& id) { return index.find(id, confirmId_).has_value(); });
+    const auto end = endOfCounted(source, from, counted);
+    if (!end) return std::unexpected(log_.file_.ioError(end.error(), "read"));
+    return *end;
+  }
+
+  // Whether the index before the damage ends its first entries as this one.
+  bool isAsBefore() {
+    OffsetIndex& index = log_.index_;
+    const Ordinal count = index.summary().count;
+    if (!log_.earlier_ || count == 0 || count > log_.earlier_->summary().count) return false;
+    const IndexRecord mine = index.record(count - 1);
+    const IndexRecord before = log_.earlier_->record(count - 1);
+    return !log_.earlier_->damaged() && mine.offset == before.offset && mine.idHash == before.idHash;
+  }
 
   // Damaged lines side by side come as one problem; each was an entry, which the index before the damage may know. A
   // run that is too long to look for lines in it stays one.
@@ -111,7 +167,7 @@ class LogIndex::Sink final : public ScanSink {
     OffsetIndex& index = log_.index_;
     const auto found = earlier.recordAt(offset);
     if (!found || found->first == 0 || found->first != index.summary().count) return false;
-    if (!isAsCounted()) return false;
+    if (!isAsBefore()) return false;
     for (Ordinal at = found->first; at < earlier.summary().count; ++at) {
       const IndexRecord record = earlier.record(at);
       if (earlier.damaged() || record.offset >= end) break;
@@ -161,15 +217,16 @@ class LogIndex::Sink final : public ScanSink {
 
   LogIndex& log_;
   OffsetIndex::ConfirmId confirmId_;
+  bool trustsOthers_ = false;
   std::optional<Ordinal> unsure_;  // the last unreadable entry whose id is not known for certain
   bool isFork_ = false;
 };
 
-LogIndex::LogIndex(LogFile& file, const EntrySerializer& serializer, Environment& environment, bool writeFile)
+LogIndex::LogIndex(LogFile& file, const EntrySerializer& serializer, Environment& environment, LogIndexOptions options)
     : file_(file),
       serializer_(serializer),
       environment_(environment),
-      writeFile_(writeFile),
+      options_(std::move(options)),
       index_(environment.random.next()),
       generation_(nextGeneration()) {}
 
@@ -187,33 +244,7 @@ std::optional<Ordinal> LogIndex::find(std::string_view id) {
 }
 
 OffsetIndex::ConfirmId LogIndex::confirmer() {
-  return [this](const IndexRecord& record, std::string_view id) { return confirm(record, id); };
-}
-
-// Most questions are for the last entry, whose id is at hand.
-IdMatch LogIndex::confirm(const IndexRecord& record, std::string_view id) {
-  const auto match = [](bool same) { return same ? IdMatch::Same : IdMatch::Different; };
-  if (record.unreadable != 0) return IdMatch::Same;  // by its hash, which is all that is known
-  if (!ends_.tailId.empty() && record.offset == ends_.tailOffset) return match(ends_.tailId == id);
-  std::array<char, 160> head{};
-  const std::size_t want = std::min<std::size_t>(head.size(), record.length);
-  const auto got = readFully(file_.source(), record.offset, std::span(head).first(want));
-  if (!got) return IdMatch::Unreadable;
-  const std::string_view text(head.data(), *got);
-  constexpr std::string_view kBegin = R"({"id":")";
-  if (text.starts_with(kBegin)) {
-    const std::string_view value = text.substr(kBegin.size());
-    if (value.starts_with(id) && value.substr(id.size()).starts_with('"')) return IdMatch::Same;
-    // Other tools may write an id with escapes.
-    if (!value.substr(0, value.find('"')).contains('\\')) return IdMatch::Different;
-  }
-  // Members in another order, or an id with escapes in it.
-  std::string line(record.length, '\0');
-  if (!readFully(file_.source(), record.offset, line)) return IdMatch::Unreadable;
-  std::string storage;
-  std::string_view reason;
-  const auto keys = readAnyKeys(bareLine(line), storage, reason);
-  return match(keys && keys->id == id);
+  return [this](const IndexRecord& record, std::string_view id) { return confirm(file_.source(), ends_, record, id); };
 }
 
 Result<void> LogIndex::reopen() {
@@ -284,12 +315,12 @@ Result<void> LogIndex::catchUp() {
 // With the seed of the index before, so that ids can be compared by their hashes.
 Result<void> LogIndex::rebuild() {
   if (!index_.damaged() && index_.summary().count > 0) earlier_.emplace(std::move(index_));
-  forget(earlier_ ? earlier_->seed() : environment_.random.next());
+  forget(earlier_ ? std::optional(earlier_->seed()) : std::nullopt);
   return scanNew();
 }
 
-void LogIndex::forget(std::uint64_t seed) {
-  index_ = OffsetIndex(seed);
+void LogIndex::forget(std::optional<std::uint64_t> seed) {
+  index_ = OffsetIndex(seed ? *seed : environment_.random.next());
   end_.clear();
   ends_.clear();
   generation_ = nextGeneration();
@@ -309,8 +340,10 @@ Result<void> LogIndex::scanNew() {
   }
   {
     Sink sink(*this);
-    const auto trailing = scanLog(file_.source(), serializer_, state, sink);
-    if (!trailing) return std::unexpected(file_.ioError(trailing.error(), "read"));
+    BOUGH_TRY(const std::uint64_t trailing, sink.scan(state));
+    if (trailing > 0 && !isBeingWritten(file_.opened())) {
+      BOUGH_TRY(sink.scanCounted(state));
+    }
   }
   earlier_.reset();
   if (index_.damaged()) {
@@ -331,6 +364,22 @@ Result<void> LogIndex::scanNew() {
   return {};
 }
 
+Result<void> LogIndex::takeCounted() {
+  OnFailure undo([this] { forget(); });
+  ScanState state = index_.scanState();
+  {
+    Sink sink(*this);
+    BOUGH_TRY(sink.scanCounted(state));
+  }
+  auto end = CoveredEnd::read(file_.source(), state.offset);
+  if (!end) return std::unexpected(file_.ioError(end.error(), "read"));
+  end_ = std::move(*end);
+  ends_.headId.clear();
+  index_.setScanState(state);
+  undo.succeed();
+  return {};
+}
+
 void LogIndex::addWritten(const ScannedLine& line) {
   BOUGH_CHECK(index_.add(line, confirmer(), ends_.tailId));
   ends_.tailId = line.keys.id;
@@ -345,7 +394,7 @@ void LogIndex::setEnd(std::uint64_t offset, std::string_view bytes, const SealDi
 // What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
 void LogIndex::save() {
   const OpenLog& log = file_.opened();
-  if (!writeFile_ || log.writeError != 0 || index_.damaged()) return;
+  if (!options_.writeFile || log.writeError != 0 || index_.damaged()) return;
   if (log.form == LogForm::Plain && file_.synced().bytes < index_.summary().coveredBytes) {
     // Not noted as synced: the next append still has to make the last batch safe.
     if (file_.poison() || !file_.sync()) return;
@@ -363,7 +412,8 @@ void LogIndex::save() {
 
 // Only what is durable: an index must not vouch for bytes that a crash may take.
 void LogIndex::extend() {
-  if (!writeFile_ || index_.damaged() || !index_.hasFile() || index_.unsavedBytes() <= kExtendAfterBytes) return;
+  if (!options_.writeFile || index_.damaged() || !index_.hasFile() || index_.unsavedBytes() <= kExtendAfterBytes)
+    return;
   if (index_.summary().coveredBytes != file_.synced().bytes) return;
   index_.setEdge(end_.sum(), readStamp_);
   index_.extendFile();

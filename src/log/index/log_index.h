@@ -15,6 +15,7 @@
 #include "bough/entry.h"
 #include "bough/error.h"
 #include "log/file/log_file.h"
+#include "log/index/counted_elsewhere.h"
 #include "log/index/covered_end.h"
 #include "log/index/offset_index.h"
 
@@ -32,9 +33,14 @@ struct LogEnds {
   }
 };
 
+struct LogIndexOptions {
+  bool writeFile = true;
+  AskElsewhere askElsewhere = {};
+};
+
 class LogIndex {
  public:
-  LogIndex(LogFile& file, const EntrySerializer& serializer, Environment& environment, bool writeFile);
+  LogIndex(LogFile& file, const EntrySerializer& serializer, Environment& environment, LogIndexOptions options);
 
   [[nodiscard]] const IndexSummary& summary() const { return index_.summary(); }
   OffsetIndex& records() { return index_; }
@@ -59,7 +65,11 @@ class LogIndex {
   Result<void> refreshFrom(const FileInfo& info);
   /// Scans all of it again.
   Result<void> rebuild();
-  void forget() { forget(environment_.random.next()); }
+  /// Knows nothing then. With the seed of another index ids can be compared by their hashes.
+  void forget(std::optional<std::uint64_t> seed = {});
+  /// Takes in what looks torn at the end but was counted elsewhere. The caller holds the log's lock, so that nobody is
+  /// writing.
+  Result<void> takeCounted();
   /// Takes note that all of the file is known.
   void noteSeen(const FileInfo& info);
 
@@ -76,16 +86,14 @@ class LogIndex {
  private:
   class Sink;
 
-  void forget(std::uint64_t seed);
   void loadFile(std::uint64_t sizeBytes);
   Result<void> catchUp();
   Result<void> scanNew();
-  [[nodiscard]] IdMatch confirm(const IndexRecord& record, std::string_view id);
 
   LogFile& file_;
   const EntrySerializer& serializer_;
   Environment& environment_;
-  const bool writeFile_;
+  const LogIndexOptions options_;
   OffsetIndex index_;
   CoveredEnd end_;
   LogEnds ends_;

@@ -188,7 +188,11 @@ class LogScan {
     if (!keys) return suspect(line, reason);
     holdAsSuspects();
     unproven_ = false;
-    note(ProblemKind::Unsealed, line, "the line has no seal");
+    if (hadSeal(text)) {
+      note(ProblemKind::BrokenBatch, line, "its seal was changed, so nothing proves the line");
+    } else {
+      note(ProblemKind::Unsealed, line, "the line has no seal");
+    }
     noteOrder(line, *keys);
     chained_ = false;
     commitOne(line, text, *keys);

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
+#include "base/text/text.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/store.h"
@@ -109,16 +111,21 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
   printJsonLine(out);
 }
 
-// Somebody has to decide about what was set aside, so the list names such sessions each time.
-void nameSetAside(SessionStore& store, std::vector<SessionSummary>& rows) {
+// Somebody has to decide about damage and about what was set aside, so the list names such sessions each time.
+bool nameDamaged(SessionStore& store, std::vector<SessionSummary>& rows) {
   for (SessionSummary& row : rows) {
+    if (!row.problem.empty()) {
+      printMessage(
+          fmt::format("session {0}: {1}; `bough verify {0}` says more", row.sessionId, text::printable(row.problem)));
+    }
     const std::uint64_t bytes = tornBytes(store, row.sessionId);
     if (bytes == 0) continue;
     row.condition = SessionCondition::Damaged;
-    row.problem += fmt::format("{}{} bytes were set aside; `bough torn {}` lists them", row.problem.empty() ? "" : "; ",
-                               bytes, row.sessionId);
+    row.problem += fmt::format("{}{} set aside; `bough torn {}` lists them", row.problem.empty() ? "" : "; ",
+                               counted(bytes, "byte was", "bytes were"), row.sessionId);
     printMessage(fmt::format("part of session {0} was set aside as torn; `bough torn {0}` lists it", row.sessionId));
   }
+  return std::ranges::any_of(rows, [](const SessionSummary& row) { return !row.problem.empty(); });
 }
 
 std::uint64_t messagesOf(const SessionSummary& row) {
@@ -235,22 +242,23 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const bool more = rows.size() > limit;
   if (more) rows.resize(limit);
   remember(context, *view.store, rows);
-  nameSetAside(*view.store, rows);
+  const bool damaged = nameDamaged(*view.store, rows);
+  const ExitCode code = damaged && context.strict ? kProblem : kDone;
   if (context.json) {
     BOUGH_TRY(auto total, view.catalog->count(filter));
     printJson(shownLocation(shown.resolvedLocation()), total, rows);
-    return kDone;
+    return code;
   }
   if (rows.empty()) {
     BOUGH_TRY(auto any, view.catalog->count());
     printMessage(any > 0 ? "no sessions match; `bough ls` lists all of them"
                          : "no sessions yet; `bough new` makes one");
-    return kDone;
+    return code;
   }
   printTable(*view.store, rows, options.longForm, prices);
   if (more)
     printMessage(fmt::format("showing the first {}; --all shows every session, --limit N another number", limit));
-  return kDone;
+  return code;
 }
 
 }  // namespace

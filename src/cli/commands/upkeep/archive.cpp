@@ -3,6 +3,7 @@
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
@@ -31,6 +32,7 @@ Result<ExitCode> run(const Context& context, const std::vector<std::string>& nam
   }
   ExitCode code = kDone;
   for (const std::string& session : sessions) {
+    BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
     const auto before = store->sessionState(session);
     auto result = store->archiveSession(session);
     if (!result) {

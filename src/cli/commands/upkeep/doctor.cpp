@@ -11,6 +11,7 @@
 
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
@@ -59,7 +60,10 @@ std::optional<Finding> checkSession(SessionStore& store, const std::string& id, 
     if (!report) return bad(report.error().message, report.error().hint);
     problems = report->problemCount;
   }
-  if (problems > 0) return bad(fmt::format("{} parts cannot be read", problems), fmt::format("`bough verify {}`", id));
+  if (problems > 0) return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", id));
+  if (const std::string missing = missingFromLog(store, id); !missing.empty()) {
+    return bad(missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
+  }
   if (const std::uint64_t setAside = tornBytes(store, id); setAside > 0) {
     return Finding{.health = Health::Bad,
                    .what = fmt::format("{}: {} were set aside from the end of the log", id, formatBytes(setAside)),
@@ -67,8 +71,8 @@ std::optional<Finding> checkSession(SessionStore& store, const std::string& id, 
   }
   if (state->trailingBytes > 0) {
     return Finding{.health = Health::Note,
-                   .what = fmt::format("{}: {} bytes after the last complete batch, left by a crash or being written",
-                                       id, state->trailingBytes),
+                   .what = fmt::format("{}: {} after the last complete batch, left by a crash or being written", id,
+                                       counted(state->trailingBytes, "byte")),
                    .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now", id)};
   }
   if (state->format < jsonEntrySerializer().schemaVersion()) {
@@ -99,10 +103,16 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
   }
   const std::string checked = deep ? "; every byte was checked" : "";
   findings.push_back(
-      damaged == 0 ? Finding{.what = fmt::format("all {} sessions are good{}", sessions->size(), checked), .advice = {}}
-                   : Finding{.health = Health::Bad,
-                             .what = fmt::format("{} of {} sessions are damaged{}", damaged, sessions->size(), checked),
-                             .advice = deep ? "" : "--deep checks every byte"});
+      damaged == 0
+          ? Finding{.what = fmt::format(
+                        "{} good{}",
+                        sessions->size() == 1 ? "the session is" : fmt::format("all {} sessions are", sessions->size()),
+                        checked),
+                    .advice = {}}
+          : Finding{.health = Health::Bad,
+                    .what = fmt::format("{} of {} {} damaged{}", damaged, counted(sessions->size(), "session"),
+                                        damaged == 1 ? "is" : "are", checked),
+                    .advice = deep ? "" : "--deep checks every byte"});
   std::ranges::move(found, std::back_inserter(findings));
 }
 
@@ -247,7 +257,7 @@ void checkAttachments(SessionStore& store, Findings& findings) {
     findings.push_back({.what = "all attachments are used", .advice = {}});
   } else {
     findings.push_back({.health = Health::Note,
-                        .what = fmt::format("{} attachments are not used by any entry", unused->size()),
+                        .what = counted(unused->size(), "attachment is", "attachments are") + " not used by any entry",
                         .advice = "`bough doctor --deep --remove-unused` removes them"});
   }
 }

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <set>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
-#include "bough/catalog.h"
 #include "bough/torn.h"
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"
@@ -18,6 +17,8 @@
 
 namespace bough::cli {
 namespace {
+
+constexpr std::string_view kAccept = "; `bough reindex` accepts the log as it is";
 
 std::string remedyIn(const VerifyReport& report, ProblemKind kind) {
   constexpr std::string_view kSession = "SESSION";
@@ -49,16 +50,15 @@ void printJson(const VerifyReport& report) {
 }
 
 void printForPeople(const VerifyReport& report) {
-  printLine(fmt::format("{}  {} {}, {}: {}", report.sessionId, report.entries,
-                        report.entries == 1 ? "entry" : "entries", formatBytes(report.bytes),
+  printLine(fmt::format("{}  {}, {}: {}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
                         report.problemCount > 0
-                            ? fmt::format("{} {} in {}", report.problemCount,
-                                          report.problemCount == 1 ? "problem" : "problems", report.file)
-                        : report.noteCount > 0 ? fmt::format("good, {} notes", report.noteCount)
+                            ? fmt::format("{} in {}", counted(report.problemCount, "problem"), report.file)
+                        : report.noteCount > 0 ? "good, " + counted(report.noteCount, "note")
                                                : "good"));
   for (const Problem& problem : report.problems) {
-    printLine(fmt::format("  {} {} at byte {} ({} bytes): {}", isNote(problem.kind) ? "note:" : "PROBLEM:",
-                          toString(problem.kind), problem.offset, problem.bytes, text::printable(problem.message)));
+    printLine(fmt::format("  {} {} at byte {} ({}): {}",
+                          isNote(problem.kind) ? "note:" : "PROBLEM:", toString(problem.kind), problem.offset,
+                          counted(problem.bytes, "byte"), text::printable(problem.message)));
   }
   std::set<ProblemKind> kinds;
   for (const Problem& problem : report.problems) {
@@ -125,31 +125,13 @@ Result<std::vector<NamedSession>> named(const Context& context, const std::vecto
 }
 
 // What the catalog has counted was there. Nothing is written: a catalog that is not there is not made.
-class Counted {
- public:
-  void compare(SessionStore& store, VerifyReport& report) {
-    if (store.folder().empty() || !std::filesystem::exists(std::filesystem::path(store.folder()) / "catalog.db"))
-      return;
-    if (&store != store_) {
-      auto opened = Catalog::open(store);
-      catalog_ = opened ? std::move(*opened) : nullptr;
-      store_ = &store;
-    }
-    const auto row = catalog_ ? catalog_->session(report.sessionId) : fail(ErrorCode::NotFound, "");
-    const auto state = store.sessionState(report.sessionId);
-    if (!row || !state || row->entries <= state->entryCount) return;
-    ++report.problemCount;
-    report.problems.push_back({.kind = ProblemKind::Damage,
-                               .offset = report.bytes,
-                               .bytes = 0,
-                               .message = fmt::format("the catalog has counted {} entries, and the log holds {}",
-                                                      row->entries, state->entryCount)});
-  }
-
- private:
-  SessionStore* store_ = nullptr;
-  std::unique_ptr<Catalog> catalog_;
-};
+void addMissing(SessionStore& store, VerifyReport& report) {
+  std::string missing = missingFromLog(store, report.sessionId);
+  if (missing.empty()) return;
+  ++report.problemCount;
+  report.problems.push_back(
+      {.kind = ProblemKind::Damage, .offset = report.bytes, .bytes = 0, .message = missing.append(kAccept)});
+}
 
 // Somebody has to decide about what was set aside: it may have been acknowledged.
 void addSetAside(SessionStore& store, VerifyReport& report) {
@@ -160,12 +142,11 @@ void addSetAside(SessionStore& store, VerifyReport& report) {
     for (const TornRecord& record : torn->records) intact += record.entries.size();
   }
   ++report.problemCount;
-  report.problems.push_back(
-      {.kind = ProblemKind::Torn,
-       .offset = torn && !torn->records.empty() ? torn->records.front().offset : 0,
-       .bytes = tornBytes(store, report.sessionId),
-       .message = fmt::format("was set aside, with {} intact; `bough torn {}` lists it",
-                              intact == 1 ? "1 entry" : fmt::format("{} entries", intact), report.sessionId)});
+  report.problems.push_back({.kind = ProblemKind::Torn,
+                             .offset = torn && !torn->records.empty() ? torn->records.front().offset : 0,
+                             .bytes = tornBytes(store, report.sessionId),
+                             .message = fmt::format("was set aside, with {} intact; `bough torn {}` lists it",
+                                                    counted(intact, "entry"), report.sessionId)});
 }
 
 Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
@@ -173,7 +154,6 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
   BOUGH_TRY(std::size_t bad, verifyFiles(context, names));
   if (!all && names.empty()) return bad > 0 ? kProblem : kDone;
   BOUGH_TRY(const auto sessions, named(context, names));
-  Counted counted;
   for (const NamedSession& session : sessions) {
     auto report = session.store->verifySession(session.sessionId);
     if (!report) {
@@ -181,15 +161,15 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
       ++bad;
       continue;
     }
-    counted.compare(*session.store, *report);
+    addMissing(*session.store, *report);
     addSetAside(*session.store, *report);
     print(*report, context.json);
     if (report->problemCount > 0) ++bad;
     if (outputClosed()) return kDone;
   }
   if (!context.json && (bad > 0 || sessions.size() > 1)) {
-    printMessage(
-        fmt::format("{} of {} sessions have problems{}", bad, sessions.size(), bad > 0 ? "; nothing was changed" : ""));
+    printMessage(fmt::format("{} of {} {} problems{}", bad, counted(sessions.size(), "session"),
+                             bad == 1 ? "has" : "have", bad > 0 ? "; nothing was changed" : ""));
   }
   return bad > 0 ? kProblem : kDone;
 }

@@ -1,0 +1,25 @@
+// What the catalog of a store has counted of a session, read from catalog.db without the catalog: a log that holds
+// less, or whose end does not verify, was more once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bough {
+
+/// A row of the view `counted`.
+struct CatalogRow {
+  std::string headerId = {};      ///< Of the log that was counted.
+  std::string lastId = {};        ///< The last entry that was counted.
+  std::uint64_t entries = 0;      ///< How many were counted.
+  std::uint64_t bytes = 0;        ///< Up to the end of the last complete batch.
+  std::string lostId = {};        ///< The last entry of a longer log that was counted before; empty: there was none.
+  std::uint64_t lostEntries = 0;  ///< How many that log held.
+};
+
+/// None when there is no catalog, no such row, or when it cannot be read. `folder` is the store's.
+std::optional<CatalogRow> readCatalogRow(const std::string& folder, std::string_view sessionId);
+
+}  // namespace bough
