@@ -31,6 +31,12 @@ std::string marksBesidesHead(const SessionTree& tree, TreeNode node) {
   return marks;
 }
 
+std::string marksOf(const SessionTree& tree, TreeNode node, bool isHead) {
+  const std::string marks = marksBesidesHead(tree, node);
+  if (!isHead) return marks;
+  return marks.empty() ? "head" : "head, " + marks;
+}
+
 class LineMaker {
  public:
   LineMaker(const SessionTree& tree, const DrawOptions& options) : tree_(tree), options_(options) {}
@@ -41,11 +47,11 @@ class LineMaker {
     const std::size_t speakerColumns = width < 32 ? 4 : width < 60 ? 10 : 24;
     const std::string speaker = fmt::format("[{}]", text::excerptToWidth(summary.speaker, speakerColumns));
     Parts parts{.time = options_.time ? options_.time(summary.timestamp) : "", .said = summary.text};
-    if (row.node == tree_.head()) parts.mark = "← head";
+    if (row.isHead) parts.mark = "← head";
     parts.mark += moreMarks(row.node, summary, parts.mark.empty());
     if (options_.ids) parts.id = options_.shortId ? options_.shortId(summary.entryId) : summary.entryId;
     if (options_.width > 0) {
-      fit(parts, text::displayWidth(row.lead) + text::displayWidth(speaker), row.node == tree_.head());
+      fit(parts, text::displayWidth(row.lead) + text::displayWidth(speaker), row.isHead);
     }
     std::string line = paint(TreePart::Lines, row.lead) + paint(TreePart::Speaker, speaker);
     if (!parts.time.empty()) line += " " + paint(TreePart::Fold, parts.time) + " ";
@@ -119,9 +125,7 @@ std::string dotName(TreeNode node, bool folded) {
 }  // namespace
 
 std::string treeMarks(const SessionTree& tree, TreeNode node) {
-  const std::string marks = marksBesidesHead(tree, node);
-  if (node != tree.head()) return marks;
-  return marks.empty() ? "head" : "head, " + marks;
+  return marksOf(tree, node, node == tree.head());
 }
 
 Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
@@ -144,9 +148,9 @@ Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& descr
       open = line(fmt::format("  {} [label={}, style=dashed];", name, dotText(foldText(row.folded))));
     } else {
       std::string label = fmt::format("[{}] {}", summary.speaker, summary.text);
-      if (const std::string marks = treeMarks(tree, row.node); !marks.empty()) label += " ← " + marks;
+      if (const std::string marks = marksOf(tree, row.node, row.isHead); !marks.empty()) label += " ← " + marks;
       if (options.ids) label += " " + summary.entryId;
-      const char* style = row.node == tree.head() ? ", style=bold" : summary.failed ? ", color=red" : "";
+      const char* style = row.isHead ? ", style=bold" : summary.failed ? ", color=red" : "";
       open = line(fmt::format("  {} [label={}{}];", name, dotText(label), style));
     }
     if (open && row.above != kNoNode)

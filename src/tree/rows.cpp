@@ -10,18 +10,39 @@ bool RowWalk::hasSiblings(TreeNode node) const {
   return tree_.nextSibling(tree_.firstRoot()) != kNoNode;
 }
 
+RowWalk::RowWalk(const SessionTree& tree, bool all, std::size_t leadColumns)
+    : tree_(tree), all_(all), leadColumns_(leadColumns), head_(tree.head()) {
+  while (head_ != kNoNode && isBookkeeping(head_) && !hasSiblings(head_) && tree_.parent(head_) != kNoNode) {
+    head_ = tree_.parent(head_);
+  }
+}
+
+// What nobody said, and nobody has given a name.
+bool RowWalk::isBookkeeping(TreeNode node) const {
+  if (all_ || !tree_.labelsOf(node).empty() || tree_.isOrphan(node)) return false;
+  const EntryKind kind = tree_.kind(node);
+  return kind != EntryKind::Message && kind != EntryKind::CompactionSummary && kind != EntryKind::BranchSummary &&
+         kind != EntryKind::Other;
+}
+
 bool RowWalk::isMarked(TreeNode node) const {
-  return node == tree_.head() || !tree_.labelsOf(node).empty() || tree_.isOrphan(node);
+  return node == head_ || !tree_.labelsOf(node).empty() || tree_.isOrphan(node);
 }
 
 bool RowWalk::isHidden(TreeNode node) const {
-  if (all_ || isMarked(node) || tree_.isBranchPoint(node)) return false;
+  if (!isBookkeeping(node) || node == head_) return false;
   // A branch that holds nothing but bookkeeping is shown by its last entry.
   const bool branchSeen = partings_.empty() ? shown_ != kNoNode : partings_.back().drawn;
-  if (tree_.isLeaf(node) && !branchSeen) return false;
-  const EntryKind kind = tree_.kind(node);
-  return kind != EntryKind::Message && kind != EntryKind::CompactionSummary && kind != EntryKind::BranchSummary &&
-         kind != EntryKind::Custom && kind != EntryKind::Other;
+  return branchSeen || !(tree_.isLeaf(node) || tree_.isBranchPoint(node));
+}
+
+// The last of the hidden entries that follow an entry and belong to its row; the entry itself when none do.
+TreeNode RowWalk::lastOfRow(TreeNode node) const {
+  for (;;) {
+    const TreeNode child = tree_.firstChild(node);
+    if (child == kNoNode || tree_.isBranchPoint(node) || !isBookkeeping(child)) return node;
+    node = child;
+  }
 }
 
 // The next entry in the order of the walk. Leaves the branches that end on the way to it.
@@ -34,6 +55,7 @@ TreeNode RowWalk::following() {
   TreeNode node = tree_.firstChild(at_);
   while (node == kNoNode && !partings_.empty()) {
     node = tree_.nextSibling(partings_.back().node);
+    shown_ = partings_.back().above;
     partings_.pop_back();
   }
   return node;
@@ -44,14 +66,12 @@ bool RowWalk::next(Row& row) {
     at_ = following();
     if (at_ == kNoNode) return false;
     const bool parts = hasSiblings(at_);
-    if (parts) {
-      shown_ = tree_.parent(at_);  // a branch point is always shown
-      partings_.push_back({.node = at_});
-    }
+    if (parts) partings_.push_back({.node = at_, .above = shown_});
     if (isHidden(at_)) continue;
     const EntryKind kind = tree_.kind(at_);
-    row = {.node = at_, .above = shown_};
-    row.isPlain = !parts && !tree_.isLeaf(at_) && !tree_.isBranchPoint(at_) && !isMarked(at_) &&
+    const TreeNode last = lastOfRow(at_);
+    row = {.node = at_, .above = shown_, .isHead = at_ == head_};
+    row.isPlain = !parts && !tree_.isLeaf(last) && !tree_.isBranchPoint(last) && !isMarked(at_) &&
                   kind != EntryKind::BranchSummary && kind != EntryKind::CompactionSummary;
     row.lead = lead();
     shown_ = at_;

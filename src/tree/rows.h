@@ -16,6 +16,7 @@ struct Row {
   std::size_t folded = 0;    ///< How many entries are folded; 0 for an entry.
   TreeNode above = kNoNode;  ///< The row that it hangs under, by its node; kNoNode for roots.
   bool aboveFolded = false;  ///< That row is a fold.
+  bool isHead = false;       ///< The head, or nothing but bookkeeping is between this entry and the head.
   bool isPlain = false;      ///< It may be folded: not a branch point, leaf, summary or head, and without a mark.
   std::string lead = {};     ///< The lines before it.
 };
@@ -23,10 +24,10 @@ struct Row {
 /// Walks a tree row by row, children before siblings.
 class RowWalk {
  public:
-  /// Without `all`, bookkeeping entries (changes of model, tool starts, …) are left out where nothing depends on them.
-  /// The lines before a row take at most `leadColumns`.
-  RowWalk(const SessionTree& tree, bool all, std::size_t leadColumns)
-      : tree_(tree), all_(all), leadColumns_(leadColumns) {}
+  /// Without `all`, bookkeeping entries (changes of model, tool starts, sums of turns, …) are left out: where the head
+  /// is one, or branches part at one, the entry before it has that place. The lines before a row take at most
+  /// `leadColumns`.
+  RowWalk(const SessionTree& tree, bool all, std::size_t leadColumns);
 
   /// False at the end.
   bool next(Row& row);
@@ -35,11 +36,14 @@ class RowWalk {
   // An entry with siblings on the way from the root to the current entry.
   struct Parting {
     TreeNode node = kNoNode;
-    bool drawn = false;  // a row has shown its corner
+    TreeNode above = kNoNode;  // the row it hangs under
+    bool drawn = false;        // a row has shown its corner
   };
 
   TreeNode following();
   [[nodiscard]] bool hasSiblings(TreeNode node) const;
+  [[nodiscard]] bool isBookkeeping(TreeNode node) const;
+  [[nodiscard]] TreeNode lastOfRow(TreeNode node) const;
   [[nodiscard]] bool isMarked(TreeNode node) const;
   [[nodiscard]] bool isHidden(TreeNode node) const;
   std::string lead();
@@ -47,6 +51,7 @@ class RowWalk {
   const SessionTree& tree_;
   const bool all_;
   const std::size_t leadColumns_;
+  TreeNode head_;  // the entry whose row shows the head
   TreeNode at_ = kNoNode;
   TreeNode shown_ = kNoNode;  // the last entry that was a row
   bool started_ = false;

@@ -137,6 +137,40 @@ TEST(TreeDrawing, ABranchThatBeginsWithBookkeepingKeepsItsCorner) {
 )");
 }
 
+// Every turn of a chat ends with an entry that sums it up; the next turn, and a branch, continue from that entry.
+TEST(TreeDrawing, WhereTheHeadOrABranchPointIsBookkeepingTheEntryBeforeItHasItsPlace) {
+  auto outline = outlineOf({kNone, 1, 2, 3, 4, 5, 3, 7, 8});
+  for (const TreeNode sum : {3u, 6u, 9u}) outline.kinds[sum] = EntryKind::Custom;
+  outline.head = 6;
+  EXPECT_EQ(drawn(SessionTree(outline)), R"(
+[user] entry 1
+[assistant] entry 2
+├─ [assistant] entry 4
+│  [user] entry 5   ← head
+└─ [user] entry 7
+   [assistant] entry 8
+)");
+  outline.head = 3;
+  const SessionTree tree(outline, {{"sum", 9}});
+  EXPECT_EQ(drawn(tree), R"(
+[user] entry 1
+[assistant] entry 2   ← head
+├─ [assistant] entry 4
+│  [user] entry 5
+└─ [user] entry 7
+   [assistant] entry 8
+   [user] entry 9   ← branch sum
+)");
+  std::string graph;
+  ASSERT_TRUE(drawTreeAsDot(tree, describe, {}, [&](std::string_view line) {
+                graph.append(line).append("\n");
+                return true;
+              }).has_value());
+  EXPECT_TRUE(graph.contains("n2 -> n4;")) << graph;
+  EXPECT_TRUE(graph.contains("n2 -> n7;")) << graph;
+  EXPECT_FALSE(graph.contains("n3")) << graph;
+}
+
 TEST(TreeDrawing, TheHeadIsShownWhereThereIsLittleRoom) {
   // Each entry has a brother, so that every level moves to the right.
   std::vector<TreeNode> parents = {kNone};

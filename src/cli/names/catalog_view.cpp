@@ -6,6 +6,7 @@
 
 #include "base/text/text.h"
 #include "base/try.h"
+#include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -49,7 +50,16 @@ Result<CatalogView> openCatalogView(const Context& context, bool search) {
 std::string displayTitle(const SessionSummary& row) {
   if (!row.title.empty()) return row.title;
   if (!row.key.empty() || !row.origin) return row.key;
-  return "fork of " + row.origin->sessionId;
+  return "fork of " + shortId(row.origin->sessionId);
+}
+
+void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows) {
+  for (SessionSummary& row : rows) {
+    if (!row.title.empty() || !row.key.empty() || !row.origin) continue;
+    const auto origin = catalog.list({.filter = {.session = row.origin->sessionId}, .limit = 1, .models = false});
+    if (!origin || origin->empty()) continue;
+    if (const std::string title = displayTitle(origin->front()); !title.empty()) row.title = "fork of " + title;
+  }
 }
 
 std::vector<Option> FilterOptions::definitions() {

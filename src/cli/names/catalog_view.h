@@ -25,6 +25,10 @@ Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
 /// What a list calls a session: its title, else its key, else what it is a fork of.
 std::string displayTitle(const SessionSummary& row);
 
+/// Gives forks that have no title of their own "fork of" and the title of the session they come from: for people, not
+/// for programs, who get the origin.
+void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows);
+
 /// Options that choose sessions, and the filter they make.
 struct FilterOptions {
   std::string agent;

@@ -144,6 +144,7 @@ class SessionRows final : public PickerSource {
   Result<void> load(std::size_t count) {
     BOUGH_TRY(auto rows, catalog_.list({.filter = {}, .limit = count, .skip = rows_.size(), .models = false}));
     complete_ = rows.size() < count;
+    titleForks(catalog_, rows);
     for (SessionSummary& each : rows) {
       // Rows move when somebody appends between two looks.
       if (!numbers_.emplace(each.sessionId, rows_.size()).second) continue;

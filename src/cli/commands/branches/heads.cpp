@@ -19,9 +19,14 @@ struct Options {
   std::string session;
 };
 
+// What was said last there: a head is mostly after the sums of a turn, which nobody said.
 EntrySummary summaryOf(SessionStore& store, const std::string& session, const std::string& entryId) {
+  constexpr int kMostSteps = 8;
   if (entryId.empty()) return {.text = "before the first entry"};
-  const auto entry = store.loadEntry(session, entryId);
+  auto entry = store.loadEntry(session, entryId);
+  for (int i = 0; i < kMostSteps && entry && entry->type == entry_type::kCustom && entry->parentId; ++i) {
+    entry = store.loadEntry(session, *entry->parentId);
+  }
   return entry ? summarizeEntry(*entry, 72) : EntrySummary{.text = "(cannot be read)"};
 }
 

@@ -255,6 +255,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                          : "no sessions yet; `bough new` makes one");
     return code;
   }
+  titleForks(*view.catalog, rows);
   printTable(*view.store, rows, options.longForm, prices);
   if (more)
     printMessage(fmt::format("showing the first {}; --all shows every session, --limit N another number", limit));
