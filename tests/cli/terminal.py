@@ -286,6 +286,7 @@ def test_a_loose_name_is_asked_about_before_something_changes(folder, bough):
     terminal.type("n")
     terminal.wait(lambda text: "nothing was changed" in text)
     terminal.tmux("send-keys", "C-l")
+    terminal.wait(lambda text: "[y/N]" not in text)  # an answer typed before the question is asked would be lost
     terminal.type("bough label shor mark")
     terminal.wait(lambda text: "[y/N]" in text)
     terminal.type("y")
