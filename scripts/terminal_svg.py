@@ -14,7 +14,7 @@ import termios
 import unicodedata
 
 CELL, LINE, MARGIN = 8.4, 19, 14
-COLORS = {31: "#c0392b", 32: "#2e8b57", 33: "#b8860b", 34: "#2f6fb0", 35: "#9b4fb8", 36: "#1b8a9e"}
+COLORS = {160: "#c0392b", 28: "#2e8b57", 130: "#b8860b", 27: "#2f6fb0", 133: "#9b4fb8", 30: "#1b8a9e"}  # of 256
 
 
 def captured(words, columns, environment, folder):
@@ -54,11 +54,12 @@ def runs(line):
                 yield column, piece, dict(style)
                 column += sum(map(width, piece))
             continue
+        if code[1].startswith("38;5;"):
+            style["fill"] = COLORS[int(code[1].split(";")[2])]
+            continue
         for number in (int(each or 0) for each in code[1].split(";")):
             if number == 0:
                 style.clear()
-            elif number in COLORS:
-                style["fill"] = COLORS[number]
             else:
                 style.update({1: {"font-weight": "bold"}, 2: {"opacity": ".6"}, 3: {"font-style": "italic"}, 4: {"text-decoration": "underline"}}.get(number, {}))
 

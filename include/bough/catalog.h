@@ -209,13 +209,15 @@ inline constexpr char kMarkEnd = '\x02';
 struct CatchUpProgress {
   std::uint64_t doneSessions = 0;
   std::uint64_t totalSessions = 0;
-  std::uint64_t doneBytes = 0;  ///< Of entries that were read.
+  std::uint64_t doneBytes = 0;   ///< Of entries that were read.
+  std::uint64_t totalBytes = 0;  ///< About how much there is to read, of a store in a folder; 0 of others.
 };
 
 struct CatchUpOptions {
   bool search = false;      ///< Take in the text for search() too.
   bool everything = false;  ///< Look at every session, whatever the store says has changed.
-  /// Called now and then; false stops, and what was taken in until then stays.
+  /// Called before the first session, when there is one to look into, then now and then; false stops, and what was taken
+  /// in until then stays.
   std::function<bool(const CatchUpProgress&)> progress = {};
 };
 

@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/intake.h"
+#include "catalog/search/session_files.h"
 #include "catalog/source_intake.h"
 
 namespace bough {
@@ -151,6 +152,21 @@ Result<void> dropUnchanged(SessionStore& store, catalog::Database& database, boo
   return database.take();
 }
 
+// By the sizes of their files; of those that have only grown, what was added.
+std::uint64_t bytesToRead(const SessionStore& store, catalog::Database& database, bool search,
+                          const std::vector<std::string>& sessions) {
+  const catalog::SessionFiles files(store.folder());
+  std::uint64_t bytes = 0;
+  for (const std::string& id : sessions) {
+    const auto file = files.info(id);
+    if (!file) continue;
+    Query row(database, "SELECT bytes, taken, indexed FROM session WHERE sessionId = ?", id);
+    const bool known = row.next() && (!search || row.integer(1) == row.integer(2));
+    bytes += file->sizeBytes - (known ? std::min(file->sizeBytes, row.number(0)) : 0);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
@@ -163,6 +179,12 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   for (const char c : lookedAtAll) lookedAtAllMs = lookedAtAllMs * 10 + static_cast<std::uint64_t>(c - '0');
   BOUGH_TRY(auto plan, makePlan(store, *database, wanted, token, lookedAtAllMs, nowMs));
   BOUGH_TRY(dropUnchanged(store, *database, wanted.search, plan.sessions));
+  CatchUpProgress progress{.totalSessions = plan.sessions.size()};
+  if (wanted.progress && !plan.sessions.empty()) {
+    progress.totalBytes = bytesToRead(store, *database, wanted.search, plan.sessions);
+    BOUGH_TRY(database->take());
+    if (!wanted.progress(progress)) return report;
+  }
   const bool tokenMoved = plan.token != token;
   const bool worthKeeping = tokenMoved || plan.due;
   if (quiet && (!plan.sessions.empty() || worthKeeping)) {
@@ -172,7 +194,6 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     BOUGH_TRY(moveToMemory("cannot be written to"));
     return catchUp(wanted);
   }
-  CatchUpProgress progress{.totalSessions = plan.sessions.size()};
   bool complete = true;
   std::size_t at = 0;
   while (at < plan.sessions.size()) {

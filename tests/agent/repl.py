@@ -134,8 +134,8 @@ def test_answers_are_readable(folder, bough):
     shown = answer_to("汉" * 80)
     check("汉" * 80 in shown.replace("\n", ""), "text without blanks is broken between characters", shown)
     shown = answer_to("**bold** and `code` and a stray ` mark\nplain\n```diff\n+new\n-old\n```", colours=True)
-    check(re.search(r"\[32m(\x1b\[49m)?\+new", shown) and re.search(r"\[31m-old", shown), "a diff is coloured", shown)
-    check("\x1b[36mcode" in shown and "\x1b[1mbold" in shown, "marks are styles", shown)
+    check(re.search(r"\[38;5;28m(\x1b\[49m)?\+new", shown) and re.search(r"\[38;5;160m-old", shown), "a diff is coloured", shown)
+    check("\x1b[38;5;30mcode" in shown and "\x1b[1mbold" in shown, "marks are styles", shown)
     check(re.search(r"^(\x1b\[0?m|\x1b\[39m)*plain", shown, re.M) is not None, "a stray mark ends with its line", shown)
     chat.close()
 

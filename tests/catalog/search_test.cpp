@@ -1,4 +1,5 @@
 // Search finds what was said, in every script, and nothing that was redacted.
+#include "catalog/session_scan.h"
 #include "catalog_support.h"
 
 namespace bough {
@@ -6,10 +7,24 @@ namespace {
 
 class SearchTest : public CatalogTest {
  protected:
-  /// The ids of the entries found, sorted.
+  /// The ids of the entries found, sorted: the same with and without the index.
   Ids found(const std::string& query, const SearchOptions& options = {}) {
     Ids ids;
     for (const SearchHit& hit : must(open(true)->search(query, options))) ids.push_back(hit.entryId);
+    std::ranges::sort(ids);
+    EXPECT_EQ(scanned(query, options), ids) << query;
+    return ids;
+  }
+  Ids scanned(const std::string& query, const SearchOptions& options) {
+    Ids ids;
+    catalog::scanSessions(
+        *store, must(catalog::sessionsByFile(*store, options.filter)), must(catalog::scanForWords(query)),
+        {.roles = options.roles, .sinceMs = options.filter.sinceMs, .untilMs = options.filter.untilMs},
+        [&](SearchHit& hit) {
+          ids.push_back(hit.entryId);
+          return true;
+        },
+        [](const std::string& id, const Error& error) { ADD_FAILURE() << id << ": " << error.message; });
     std::ranges::sort(ids);
     return ids;
   }

@@ -11,6 +11,7 @@ import tempfile
 import time
 
 PROMPT = "ready>"
+GREEN = r"\033\[38;5;28m(\033\[\d+m)*"
 DEADLINE_S = 30
 
 
@@ -91,13 +92,40 @@ def test_colours_only_where_they_are_wanted(folder, bough):
     terminal = Terminal(folder, bough)
     terminal.run("bough show short")
     screen = terminal.screen(colours=True)
-    check(re.search(r"\033\[32m(\033\[49m)?user", screen), "the speaker is green", screen)
+    check(re.search(GREEN + "user", screen), "the speaker is green", screen)
     terminal.run("NO_COLOR=1 bough show short")
     screen = terminal.screen(colours=True)
-    check("\033[32m" not in screen, "NO_COLOR means no colour", screen)
+    check(not re.search(GREEN, screen), "NO_COLOR means no colour", screen)
     screen = terminal.run("bough show short | cat -v")
     check("^[" not in screen, "no colour into a pipe", screen)
     terminal.close()
+
+
+def contrast(one, other):
+    """As WCAG counts it: 1 for the same, 21 for black and white."""
+    def light(colour):
+        parts = [c / 255 for c in colour]
+        parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    lights = sorted((light(one), light(other)))
+    return (lights[1] + 0.05) / (lights[0] + 0.05)
+
+
+def test_colours_read_on_black_and_on_white(folder, bough):
+    commands = ["ls --long", "show short", "tree short", "search short", "usage", "branches short", "--help", "help search"]
+    said = "".join(subprocess.run([bough, *command.split(), "--color", "always"], capture_output=True, text=True, env={
+        **os.environ, "BOUGH_STORE": f"{folder}/store", "TERM": "xterm-256color", "HOME": folder}).stdout for command in commands)
+    check(not re.search(r"\033\[(3[0-7]|9[0-7])m", said), "no colour that only one background bears", said)
+    numbers = {int(number) for number in re.findall(r"\033\[38;5;(\d+)m", said)}
+    check(numbers, "colours are used", said)
+    levels = [0, 95, 135, 175, 215, 255]
+    for number in numbers:
+        colour = [levels[(number - 16) // divisor % 6] for divisor in (36, 6, 1)]
+        for background in ([0, 0, 0], [255, 255, 255]):
+            check(contrast(colour, background) > 3.5, f"colour {number} can be read on {background}", said)
+    plain = subprocess.run([bough, "show", "short", "--color", "always"], capture_output=True, text=True, env={
+        "PATH": os.environ["PATH"], "BOUGH_STORE": f"{folder}/store", "TERM": "xterm", "HOME": folder}).stdout
+    check("\033[32m" in plain, "a terminal of few colours gets its own", plain)
 
 
 def test_hostile_text_does_not_reach_the_terminal(folder, bough):
@@ -121,7 +149,7 @@ def test_trees_fold_keep_to_the_width_and_are_coloured(folder, bough):
     screen = terminal.run("bough tree wide")
     check(re.search(r"^\[user\] now  你好世界.*… ← head$", screen, re.M), "a long text is cut so that the line fits", screen)
     screen = terminal.screen(colours=True)
-    check(re.search(r"\033\[32m(\033\[49m)?\[user\]", screen), "the speaker is green", screen)
+    check(re.search(GREEN + r"\[user\]", screen), "the speaker is green", screen)
     terminal.run("NO_COLOR=1 bough tree wide")
     check("\033[3" not in terminal.screen(colours=True), "NO_COLOR means no colour", terminal.screen(colours=True))
     screen = terminal.run("bough tree wide | cat -v | grep -c '\\^\\['")
@@ -195,7 +223,7 @@ def test_show_renders_markdown_and_folds_tools(folder, bough):
         check("**" not in screen and "](" not in screen and "\ntool " not in screen, "marks of Markdown are not shown", screen)
         check(width > 40 or re.search(r"\n    (broken, and )?(keeps its )?indentation\n", screen), "an item keeps its indentation", screen)
         colours = terminal.screen(colours=True)
-        check(re.search(r"\033\[35m(\033\[\d+m)*for", colours) and re.search(r'\033\[32m(\033\[\d+m)*"hi"', colours), "code is coloured", colours)
+        check(re.search(r"\033\[38;5;133m(\033\[\d+m)*for", colours) and re.search(GREEN + '"hi"', colours), "code is coloured", colours)
         screen = terminal.run("bough show talk --full | head -30")
         check("**done**" in screen and "total 3\n" in screen, "a pipe gets what was written", screen)
         terminal.close()

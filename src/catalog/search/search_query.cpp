@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "base/try.h"
@@ -127,6 +129,24 @@ Result<ParsedSearch> parseSearch(std::string_view query) {
   wanted += ")";
   if (!unwanted.empty()) wanted = fmt::format("({}) NOT ({})", wanted, unwanted);
   return ParsedSearch{.match = std::move(wanted), .words = std::move(words)};
+}
+
+// Of the groups the one whose shortest anchor is the longest.
+std::vector<std::string> anchorsOf(const SearchWords& words) {
+  std::vector<std::string> best;
+  std::size_t bestBytes = 0;
+  for (const auto& group : words.groups) {
+    std::vector<std::string> anchors;
+    std::size_t shortest = SIZE_MAX;
+    for (const SearchWords::Term& term : group) {
+      anchors.push_back(*std::ranges::max_element(term.words, {}, &std::string::size));
+      shortest = std::min(shortest, anchors.back().size());
+    }
+    if (shortest <= bestBytes) continue;
+    bestBytes = shortest;
+    best = std::move(anchors);
+  }
+  return best;
 }
 
 }  // namespace bough::catalog

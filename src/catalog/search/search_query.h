@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bough/catalog.h"
 
@@ -19,5 +20,8 @@ struct ParsedSearch {
 
 /// InvalidArgument, with what is wrong, when there is nothing to look for.
 Result<ParsedSearch> parseSearch(std::string_view query);
+
+/// Words as the index holds them: every entry that matches holds one, or a word that begins with it.
+std::vector<std::string> anchorsOf(const SearchWords& words);
 
 }  // namespace bough::catalog

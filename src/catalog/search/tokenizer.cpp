@@ -12,10 +12,6 @@
 #include "catalog/database/database.h"
 
 namespace bough::catalog {
-namespace {
-
-/// Of longer words only the beginning counts.
-constexpr std::size_t kMaxWordBytes = 96;
 
 enum class CharacterClass : std::uint8_t { Unknown, Separator, Letter, Mark, Alone };
 
@@ -25,6 +21,11 @@ struct Character {
   std::uint8_t length = 0;
   std::array<char, 14> folded{};
 };
+
+namespace {
+
+/// Of longer words only the beginning counts.
+constexpr std::size_t kMaxWordBytes = 96;
 
 struct Range {
   utf8proc_int32_t first;
@@ -73,6 +74,8 @@ Character classify(utf8proc_int32_t point) {
   return made;
 }
 
+}  // namespace
+
 // Looked up once a character, then kept.
 class Characters {
  public:
@@ -89,6 +92,8 @@ class Characters {
   std::vector<Character> known_;
   Character scratch_;
 };
+
+namespace {
 
 constexpr std::array<char, 128> makeAscii() {
   std::array<char, 128> table{};
@@ -205,6 +210,25 @@ bool hasWord(std::string_view text) {
     return SQLITE_DONE;
   });
   return any;
+}
+
+struct Folding::Known {
+  Characters characters;
+};
+Folding::Folding() : known_(std::make_unique<Known>()) {}
+Folding::~Folding() = default;
+
+Folding::Character Folding::at(std::string_view text, std::size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  if (first < 0x80) return {.folded = {&kAscii[first], kAscii[first] == 0 ? std::size_t{0} : std::size_t{1}}};
+  utf8proc_int32_t point = 0;
+  const utf8proc_ssize_t step = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
+                                                 static_cast<utf8proc_ssize_t>(text.size() - at), &point);
+  if (step <= 0) return {};
+  const catalog::Character& found = known_->characters.at(point);
+  return {.folded = {found.folded.data(), found.length},
+          .isMark = found.kind == CharacterClass::Mark,
+          .bytes = static_cast<std::size_t>(step)};
 }
 
 }  // namespace bough::catalog

@@ -7,7 +7,9 @@
 
 #include <sqlite3.h>
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string_view>
 
 namespace bough::catalog {
@@ -20,5 +22,23 @@ void eachWord(std::string_view text, const std::function<void(std::string_view)>
 
 /// Whether there is anything in `text` that can be looked for.
 bool hasWord(std::string_view text);
+
+/// What single characters count as: for a look at bytes that are not cut into words. One thread at a time.
+class Folding {
+ public:
+  struct Character {
+    std::string_view folded;  ///< Empty when it separates words, or is a mark.
+    bool isMark = false;      ///< Does not count inside a word.
+    std::size_t bytes = 1;
+  };
+  Folding();
+  ~Folding();
+  /// The character that begins at `at`.
+  Character at(std::string_view text, std::size_t at);
+
+ private:
+  struct Known;
+  std::unique_ptr<Known> known_;
+};
 
 }  // namespace bough::catalog

@@ -1,6 +1,9 @@
 #include "cli/names/catalog_view.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <spawn.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -18,25 +21,65 @@ bool canAnswerAllTheSame(const Error& error) {
   return error.code == ErrorCode::Busy || error.code == ErrorCode::NoSpace || error.code == ErrorCode::ReadOnly;
 }
 
-}  // namespace
+// Taking in so much takes about a quarter of a second.
+constexpr std::uint64_t kAtOnceBytes = std::uint64_t{8} << 20;
 
-Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search) {
+// `behind`: where to say that there is too much to take in at once; null: all is taken in.
+Result<CatchUpReport> takeIn(Catalog& catalog, bool search, bool* behind) {
   // The bar shows only when there is more to do than the eye would see.
   std::optional<Progress> bar;
   return catalog.catchUp({.search = search, .everything = false, .progress = [&](const CatchUpProgress& at) {
+                            if (behind != nullptr && at.totalBytes > kAtOnceBytes) *behind = true;
+                            if (behind != nullptr && *behind) return false;
                             if (at.totalSessions >= 50 && !bar) bar.emplace("reading sessions", at.totalSessions);
                             if (bar) bar->update(at.doneSessions);
                             return true;
                           }});
 }
 
-Result<CatalogView> openCatalogView(const Context& context, bool search) {
+}  // namespace
+
+Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search) {
+  return takeIn(catalog, search, nullptr);
+}
+
+void takeInBesides(const SessionStore& store) {
+  const std::string folder = std::filesystem::absolute(store.folder()).string();
+  if (::access(folder.c_str(), W_OK) != 0) {
+    return printMessage(
+        fmt::format("note: {} cannot be written to, so its sessions are read for each search; the "
+                    "newest come first",
+                    text::printable(folder)));
+  }
+  std::vector<std::string> words = {"bough", "--store", folder, "reindex", "--new"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  // It goes on when this process and its terminal are gone, and speaks to nobody.
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&files, file, "/dev/null", O_RDWR, 0);
+  }
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  pid_t process = 0;
+  const int problem = ::posix_spawn(&process, "/proc/self/exe", &files, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  printMessage(problem == 0 ? "note: the search index is being made; until it is ready, the sessions themselves are "
+                              "searched, and the newest come first"
+                            : "note: the sessions themselves are searched; `bough reindex` makes the search index");
+}
+
+Result<CatalogView> openCatalogView(const Context& context, bool search, WhenBehind whenBehind) {
   CatalogView view;
   BOUGH_TRY(auto store, context.openStore());
   view.store = std::move(store);
   BOUGH_TRY(auto catalog, Catalog::open(*view.store));
   view.catalog = std::move(catalog);
-  auto report = catchUpWithBar(*view.catalog, search);
+  auto report = takeIn(*view.catalog, search, whenBehind == WhenBehind::Leave ? &view.behind : nullptr);
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
     if (!canAnswerAllTheSame(report.error())) return std::unexpected(report.error());

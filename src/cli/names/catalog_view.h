@@ -1,6 +1,7 @@
 // What commands that answer from the catalog begin with.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,14 +14,25 @@ namespace bough::cli {
 struct CatalogView {
   std::unique_ptr<SessionStore> store;
   std::unique_ptr<Catalog> catalog;
+  bool behind = false;  ///< There was too much to take in at once; see WhenBehind::Leave.
+};
+
+/// What to do when there is so much to take in that it would be waited for.
+enum class WhenBehind : std::uint8_t {
+  TakeIn,
+  Leave,  ///< Take in nothing; the caller reads the sessions themselves.
 };
 
 /// Opens the store's catalog and brings it up to date, with a progress bar when that takes long. When it cannot be
 /// brought up to date (another process holds it, the disk is full) it says so and answers from what was known.
-Result<CatalogView> openCatalogView(const Context& context, bool search = false);
+Result<CatalogView> openCatalogView(const Context& context, bool search = false,
+                                    WhenBehind whenBehind = WhenBehind::TakeIn);
 
 /// Brings a catalog up to date, with a progress bar when that takes long.
 Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
+
+/// Starts another process that takes in what is new, and says so; says instead why not where nothing can be written.
+void takeInBesides(const SessionStore& store);
 
 /// What a list calls a session: its title, else its key, else what it is a fork of.
 std::string displayTitle(const SessionSummary& row);

@@ -33,7 +33,25 @@ bool wantsColor() {
   return stdoutIsTerminal() && environmentValue("TERM") != "dumb";
 }
 
+// With 256 colors those that read on black and on white; with fewer, the terminal's own decide.
+bool hasManyColors() {
+  return environmentValue("TERM").find("256color") != std::string_view::npos || !environmentValue("COLORTERM").empty();
+}
+
+std::string_view readableCodeOf(Style style) {
+  switch (style) {
+    case Style::Red: return "38;5;160";
+    case Style::Green: return "38;5;28";
+    case Style::Yellow: return "38;5;130";
+    case Style::Blue: return "38;5;27";
+    case Style::Magenta: return "38;5;133";
+    case Style::Cyan: return "38;5;30";
+    default: return {};
+  }
+}
+
 std::string_view codeOf(Style style) {
+  if (const std::string_view code = readableCodeOf(style); !code.empty() && hasManyColors()) return code;
   switch (style) {
     case Style::Bold: return "1";
     case Style::Dim: return "2";

@@ -1,16 +1,47 @@
+#include "cli/views/text_matcher.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "base/text/text.h"
-#include "cli/views/text_scan.h"
 
 namespace bough::cli {
 namespace {
 
+constexpr std::size_t kAround = 60;  // bytes of text before and after what was found
+
 char lowerLetter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+// The beginning of a character at or before a place.
+std::size_t characterAt(std::string_view text, std::size_t at) {
+  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return at;
+}
+
+std::string excerptOf(std::string_view text, const TextMatcher& matcher, TextMatcher::Place place) {
+  const std::size_t before = text.rfind('\n', place.begin);
+  std::size_t begin = before == std::string_view::npos || place.begin == 0 ? 0 : before + 1;
+  if (begin > place.begin) begin = place.begin;
+  const bool cutBefore = place.begin - begin > kAround;
+  if (cutBefore) begin = characterAt(text, place.begin - kAround);
+  std::size_t end = std::min({text.find('\n', place.end), place.end + 2 * kAround, text.size()});
+  const bool cutAfter = end < text.size() && text[end] != '\n';
+  end = characterAt(text, end);
+  std::string out = cutBefore ? "…" : "";
+  std::size_t at = begin;
+  for (std::optional<TextMatcher::Place> each = place; each && each->end <= end; each = matcher.find(text, each->end)) {
+    out += text.substr(at, each->begin - at);
+    out += kMarkBegin;
+    out += text.substr(each->begin, each->end - each->begin);
+    out += kMarkEnd;
+    at = each->end;
+  }
+  out += text.substr(at, end > at ? end - at : 0);
+  return out + (cutAfter ? "…" : "");
 }
 
 }  // namespace
@@ -19,9 +50,7 @@ TextMatcher TextMatcher::fixed(std::string text, bool ignoreCase) {
   TextMatcher made;
   made.ignoreCase_ = ignoreCase;
   if (ignoreCase) std::ranges::transform(text, text.begin(), lowerLetter);
-  made.plain_ = !ignoreCase && std::ranges::all_of(text, [](char c) {
-    return c >= ' ' && c < 0x7F && c != '"' && c != '\\' && c != '/';
-  });
+  made.anchor_ = catalog::anchorOfText(text);
   made.fixed_ = std::move(text);
   return made;
 }
@@ -38,6 +67,9 @@ Result<TextMatcher> TextMatcher::regex(const std::string& pattern, bool ignoreCa
                 "--fixed looks for the text as it is");
   }
   TextMatcher made;
+  made.ignoreCase_ = ignoreCase;
+  made.anchor_ = catalog::anchorOfPattern(pattern);
+  if (ignoreCase) std::ranges::transform(made.anchor_, made.anchor_.begin(), lowerLetter);
   made.pattern_ = std::shared_ptr<regex_t>(compiled.release(), [](regex_t* each) {
     ::regfree(each);
     delete each;
@@ -74,10 +106,16 @@ std::optional<TextMatcher::Place> TextMatcher::findPattern(std::string_view text
   return {};
 }
 
-bool TextMatcher::mayBeIn(std::string_view line) const {
-  if (!plain_) return true;
-  return line.find(fixed_) != std::string_view::npos || line.find("\\u00") != std::string_view::npos ||
-         line.find("{\"$attachment\":") != std::string_view::npos;
+catalog::ScanQuery TextMatcher::scan() const {
+  catalog::ScanQuery query{.form = ignoreCase_ ? catalog::AnchorForm::AnyCase : catalog::AnchorForm::Bytes};
+  if (!anchor_.empty()) query.anchors.push_back(anchor_);
+  query.matcher = [matcher = *this] {
+    return Result<catalog::ExcerptOf>([matcher](std::string_view text) -> Result<std::optional<std::string>> {
+      const auto place = matcher.find(text);
+      return place ? std::optional(excerptOf(text, matcher, *place)) : std::nullopt;
+    });
+  };
+  return query;
 }
 
 }  // namespace bough::cli

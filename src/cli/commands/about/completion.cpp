@@ -14,8 +14,8 @@
 namespace bough::cli {
 namespace {
 
-// A candidate may hold blanks, quotes or dollars, as labels do: each shell quotes what it inserts. A word that was begun
-// with a quote is completed inside the quotes.
+// A candidate may hold blanks, quotes or dollars, as labels do: each shell quotes what it inserts. A word that was
+// begun with a quote is completed inside the quotes.
 constexpr std::string_view kBash = R"(_bough() {
   local line word quote="" typed=("${COMP_WORDS[@]:1:COMP_CWORD}")
   COMPREPLY=()
@@ -32,7 +32,7 @@ complete -o default -F _bough bough
 constexpr std::string_view kZsh = R"(#compdef bough
 _bough() {
   local -a found
-  found=("${(@f)$(bough completion zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("${(@f)$(bough completion zsh -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
   if [[ -n "$found" ]]; then compadd -a found; else _files; fi
 }
 # The first Tab loads this file as the function itself; sourced, it only registers it.
@@ -40,8 +40,9 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _bough "$@"; else compdef _
 )";
 
 constexpr std::string_view kFish = R"(function __bough_complete
-  set -l typed (commandline -opc) (commandline -ct)
-  bough completion fish -- $typed[2..-1] 2>/dev/null
+  set -l typed (commandline -opc)
+  set -l word (string replace -r '^["\']' '' -- (commandline -ct) | string unescape)
+  bough completion fish -- $typed[2..-1] "$word" 2>/dev/null
 end
 complete -c bough -a '(__bough_complete)'
 )";

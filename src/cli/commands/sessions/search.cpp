@@ -16,7 +16,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/search_view.h"
-#include "cli/views/text_scan.h"
+#include "cli/views/text_matcher.h"
 
 namespace bough::cli {
 namespace {
@@ -71,27 +71,39 @@ Result<std::vector<SearchHit>> searchIndex(Catalog& catalog, const std::string& 
   return hits;
 }
 
-// The text of sessions themselves, the newest session first.
-Result<std::vector<SearchHit>> searchText(const CatalogView& view, const SessionFilter& filter, const Options& options,
-                                          std::size_t limit) {
+Result<catalog::ScanQuery> textQueryOf(const Options& options) {
   const std::string pattern = fmt::format("{}", fmt::join(options.words, " "));
-  BOUGH_TRY(const auto matcher, options.regex ? TextMatcher::regex(pattern, options.ignoreCase)
-                                              : Result<TextMatcher>(TextMatcher::fixed(pattern, options.ignoreCase)));
+  if (options.fixed) return TextMatcher::fixed(pattern, options.ignoreCase).scan();
+  BOUGH_TRY(const auto matcher, TextMatcher::regex(pattern, options.ignoreCase));
+  return matcher.scan();
+}
+
+// The newest first, as far as the catalog knows them; when it is behind, by their files.
+Result<std::vector<std::string>> sessionsOf(const CatalogView& view, const SessionFilter& filter) {
+  if (view.behind) return catalog::sessionsByFile(*view.store, filter);
   SessionFilter chosen = filter;
   chosen.sinceMs = chosen.untilMs = {};  // these ask for entries
   BOUGH_TRY(const auto rows, view.catalog->list({.filter = chosen, .limit = SIZE_MAX, .models = false}));
   std::vector<std::string> sessions;
-  std::map<std::string, std::string> titles;
-  for (const SessionSummary& row : rows) {
-    sessions.push_back(row.sessionId);
-    titles[row.sessionId] = row.title;
-  }
+  for (const SessionSummary& row : rows) sessions.push_back(row.sessionId);
+  return sessions;
+}
+
+std::string titleOf(const CatalogView& view, const std::string& sessionId) {
+  if (view.behind) return catalog::readTitle(*view.store, sessionId).value_or("");
+  const auto row = view.catalog->session(sessionId);
+  return row ? row->title : "";
+}
+
+// The text of sessions themselves, the newest session first.
+Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::ScanQuery& query,
+                                    const SessionFilter& filter, const Options& options, std::size_t limit) {
+  BOUGH_TRY(const auto sessions, sessionsOf(view, filter));
   std::vector<SearchHit> hits;
-  scanSessions(
-      *view.store, sessions, matcher,
+  catalog::scanSessions(
+      *view.store, sessions, query,
       {.roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .mostOfSession = limit},
       [&](SearchHit& hit) {
-        hit.title = titles[hit.sessionId];
         hits.push_back(std::move(hit));
         return hits.size() < limit && !outputClosed();
       },
@@ -99,6 +111,12 @@ Result<std::vector<SearchHit>> searchText(const CatalogView& view, const Session
         printMessage(fmt::format("note: {} was not searched to its end: {}", shortId(sessionId),
                                  text::printable(error.message)));
       });
+  std::map<std::string, std::string> titles;
+  for (SearchHit& hit : hits) {
+    const auto [known, isNew] = titles.try_emplace(hit.sessionId);
+    if (isNew) known->second = titleOf(view, hit.sessionId);
+    hit.title = known->second;
+  }
   return hits;
 }
 
@@ -116,10 +134,19 @@ Result<void> keepBranch(SessionStore& store, const std::string& session, const s
   return {};
 }
 
-void sayNothingFound(Catalog& catalog, const std::string& query, const SessionFilter& filter, const Options& options) {
+// A query of words, the index or not.
+Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::string& query, const SessionFilter& filter,
+                                         const Options& options, std::size_t limit) {
+  if (!view.behind) return searchIndex(*view.catalog, query, filter, options, limit);
+  BOUGH_TRY(const auto asked, catalog::scanForWords(query));
+  return scan(view, asked, filter, options, limit);
+}
+
+void sayNothingFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
+                     const Options& options) {
   const std::string wider = options.fixed || options.regex ? "" : withBeginnings(query);
   const auto hits = wider.empty() ? Result<std::vector<SearchHit>>(std::vector<SearchHit>())
-                                  : catalog.search(wider, {.filter = filter, .roles = options.roles, .limit = 1});
+                                  : findWords(view, wider, filter, options, 1);
   if (hits && !hits->empty()) {
     printMessage(fmt::format("nothing found; did you mean \"{}\"?", text::printable(wider)));
   } else {
@@ -155,7 +182,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(shown, agentsContext(context, options.agents));
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
-  BOUGH_TRY(auto view, openCatalogView(shown, /*search=*/!scans));
+  // --strict looks into every session first.
+  BOUGH_TRY(auto view,
+            openCatalogView(shown, /*search=*/!scans, context.strict ? WhenBehind::TakeIn : WhenBehind::Leave));
+  if (view.behind) takeInBesides(*view.store);
   if (!options.session.empty()) {
     BOUGH_TRY(filter.session, resolveSession(*view.store, options.session));
   }
@@ -165,15 +195,20 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   constexpr std::size_t kMany = 10'000;
   const std::size_t limit =
       options.branch.empty() && !options.sessionsWith ? static_cast<std::size_t>(options.limit) + 1 : kMany;
-  BOUGH_TRY(auto hits, scans ? searchText(view, filter, options, limit)
-                             : searchIndex(*view.catalog, query, filter, options, limit));
+  std::vector<SearchHit> hits;
+  if (scans) {
+    BOUGH_TRY(const auto pattern, textQueryOf(options));
+    BOUGH_TRY(hits, scan(view, pattern, filter, options, limit));
+  } else {
+    BOUGH_TRY(hits, findWords(view, query, filter, options, limit));
+  }
   if (!options.branch.empty()) {
     BOUGH_TRY(keepBranch(*view.store, filter.session, options.branch, hits));
   }
   const bool more = !options.sessionsWith && hits.size() > options.limit;
   if (more) hits.resize(options.limit);
   if (hits.empty() && !context.json) {
-    sayNothingFound(*view.catalog, query, filter, options);
+    sayNothingFound(view, query, filter, options);
   } else if (options.sessionsWith) {
     const Pager pager(!context.json);
     printSessionsWith(hits, context.json);
@@ -185,7 +220,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
       printHits(*view.store, hits, options.around);
     }
     if (more)
-      printMessage(fmt::format("showing the {} {}; --limit N shows more", scans ? "newest" : "best", hits.size()));
+      printMessage(fmt::format("showing the {} {}; --limit N shows more", scans || view.behind ? "newest" : "best",
+                               hits.size()));
   }
   return hits.empty() ? kProblem : kDone;
 }
@@ -243,7 +279,8 @@ Command searchCommand() {
           "words\" is a phrase, begin* matches every word that begins with begin, -word excludes entries that "
           "contain word, and one OR other matches either. Letter case and accents do not matter. Chinese and "
           "Japanese are found by one character or more. --fixed and --regex read the sessions themselves, several at "
-          "a time, the newest first. The exit code is 1 when nothing is found.",
+          "a time, the newest first; so does the first search of a large store, while the index is made. The exit code "
+          "is 1 when nothing is found.",
       .examples =
           "  bough search parse error\n"
           "  bough search '\"connection refused\" -test*' --role tool --since 7d\n"

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/system/environment.h"
+#include "base/system/file_system.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -12,17 +14,38 @@
 namespace bough::cli {
 namespace {
 
-Result<ExitCode> run(const Context& context, bool noSearch) {
+struct Options {
+  bool noSearch = false;
+  bool onlyNew = false;
+};
+
+// Only one process takes in what is new; who comes later need not wait for it. Null when there is one.
+std::unique_ptr<File> onlyOne(const SessionStore& store) {
+  const auto root = systemEnvironment().files.openRoot(store.folder(), false);
+  if (!root) return nullptr;
+  auto file = (*root)->open("catalog.db", OpenMode::OpenOrCreate);
+  // SQLite does not look at this lock.
+  return file && (*file)->tryLock(LockKind::Exclusive) ? std::move(*file) : nullptr;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore());
+  // Held until the catalog is closed: closing any file of that name would end SQLite's locks.
+  const std::unique_ptr<File> turn = options.onlyNew ? onlyOne(*store) : nullptr;
+  if (options.onlyNew && !turn && !store->folder().empty()) {
+    printMessage("another process is taking in what is new");
+    return kDone;
+  }
   auto catalog = Catalog::open(*store);
   if (!catalog) return std::unexpected(catalog.error());
   std::optional<Progress> bar(std::in_place, "reindexing", 0);
-  auto report =
-      (*catalog)->rebuild({.search = !noSearch, .everything = true, .progress = [&](const CatchUpProgress& at) {
-                             bar->setTotal(at.totalSessions);
-                             bar->update(at.doneSessions);
-                             return true;
-                           }});
+  const CatchUpOptions wanted{
+      .search = !options.noSearch, .everything = true, .progress = [&](const CatchUpProgress& at) {
+        bar->setTotal(at.totalSessions);
+        bar->update(at.doneSessions);
+        return true;
+      }};
+  auto report = options.onlyNew ? (*catalog)->catchUp(wanted) : (*catalog)->rebuild(wanted);
   bar.reset();
   if (!report) return std::unexpected(report.error());
   for (const std::string& note : (*catalog)->notes()) printMessage("note: " + text::printable(note));
@@ -30,7 +53,8 @@ Result<ExitCode> run(const Context& context, bool noSearch) {
   const bool whole = report->notes.empty();
   if (!context.json) {
     printMessage(fmt::format("{} with {} in the catalog", counted(report->sessions, "session"),
-                             counted(report->entries, "entry is", "entries are")));
+                             options.onlyNew ? counted(report->entries, "new entry is", "new entries are")
+                                             : counted(report->entries, "entry is", "entries are")));
     return whole ? kDone : kProblem;
   }
   std::string out;
@@ -46,17 +70,21 @@ Result<ExitCode> run(const Context& context, bool noSearch) {
 }  // namespace
 
 Command reindexCommand() {
-  auto noSearch = std::make_shared<bool>(false);
+  auto options = std::make_shared<Options>();
   return {
       .name = "reindex",
       .summary = "Rebuild the catalog from the sessions",
       .details =
           "The catalog (list, search, usage) holds only what is in the sessions, and follows them by itself. "
-          "This command rebuilds it from nothing.",
-      .examples = "  bough reindex",
-      .options = {{.name = "--no-search", .help = "Let the first search index the text", .target = noSearch.get()}},
-      .values = noSearch,
-      .run = [noSearch](const Context& context) { return run(context, *noSearch); },
+          "This command rebuilds it from nothing. The first search in a large store starts `bough reindex --new` by "
+          "itself.",
+      .examples = "  bough reindex\n  bough reindex --new",
+      .options = {{.name = "--no-search", .help = "Let the first search index the text", .target = &options->noSearch},
+                  {.name = "--new",
+                   .help = "Keep what is in the catalog, and take in what is new",
+                   .target = &options->onlyNew}},
+      .values = options,
+      .run = [options](const Context& context) { return run(context, *options); },
   };
 }
 

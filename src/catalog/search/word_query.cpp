@@ -1,0 +1,36 @@
+#include "catalog/search/word_query.h"
+
+#include "base/try.h"
+#include "catalog/search/search_index.h"
+#include "catalog/search/search_query.h"
+
+namespace bough::catalog {
+
+WordQuery::WordQuery(std::unique_ptr<Database> database, std::string match)
+    : database_(std::move(database)), match_(std::move(match)) {}
+
+Result<WordQuery> WordQuery::open(std::string_view query) {
+  BOUGH_TRY(auto parsed, parseSearch(query));
+  BOUGH_TRY(auto database, Database::open("in memory", OpenAs::Memory, 0));
+  BOUGH_TRY(prepareSearch(*database));
+  database->execute("CREATE VIRTUAL TABLE search USING fts5(body, tokenize='bough')");
+  BOUGH_TRY(database->take());
+  return WordQuery(std::move(database), std::move(parsed.match));
+}
+
+Result<std::optional<std::string>> WordQuery::excerptOf(std::string_view text) {
+  Database& database = *database_;
+  std::optional<std::string> found;
+  Query(database, "SAVEPOINT one").run();
+  Query(database, "INSERT INTO search(rowid, body) VALUES(1, ?)", text).run();
+  {
+    Query query(database, "SELECT excerpt(search, 24) FROM search WHERE search MATCH ?", match_);
+    if (query.next()) found = query.text(0);
+  }
+  // Cheaper than deleting it.
+  database.execute("ROLLBACK TO one; RELEASE one");
+  BOUGH_TRY(database.take());
+  return found;
+}
+
+}  // namespace bough::catalog

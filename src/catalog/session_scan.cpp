@@ -1,0 +1,283 @@
+#include "catalog/session_scan.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/json/json_scan.h"
+#include "base/system/file_io.h"
+#include "base/text/timestamp.h"
+#include "base/try.h"
+#include "catalog/database/entry_facts.h"
+#include "catalog/search/search_query.h"
+#include "catalog/search/session_files.h"
+#include "catalog/search/word_query.h"
+#include "catalog/title.h"
+
+namespace bough::catalog {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+
+// The ids of the entries whose lines are candidates, in the order of the log.
+class Candidates {
+ public:
+  Candidates(SessionStore& store, const ScanQuery& query, const std::atomic<bool>& stopped)
+      : store_(store), files_(store.folder()), filter_(query.anchors, query.form), stopped_(stopped) {}
+
+  Result<std::vector<std::string>> of(const std::string& sessionId) {
+    ids_.clear();
+    if (const auto file = files_.open(sessionId)) {
+      BOUGH_TRY(orError(readFile(*file), "read", sessionId));
+      return std::move(ids_);
+    }
+    // It is archived, or not in a file at all.
+    BOUGH_TRY(const auto session, store_.session(sessionId));
+    BOUGH_TRY(session.exportLines([&](std::string_view line) {
+      if (filter_.find(line, 0) != std::string_view::npos) take(line);
+      return !stopped_;
+    }));
+    return std::move(ids_);
+  }
+
+ private:
+  void take(std::string_view line) {
+    // Entries that can be found have their id in the first member; a line without one is damaged, or another's.
+    if (auto id = json::findString(line, "id")) ids_.push_back(std::move(*id));
+  }
+
+  void takeLines(std::string_view lines) {
+    for (std::size_t at = 0; (at = filter_.find(lines, at)) != std::string_view::npos;) {
+      const std::size_t before = at == 0 ? std::string_view::npos : lines.rfind('\n', at - 1);
+      const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+      const std::size_t end = std::min(lines.find('\n', at), lines.size());
+      take(lines.substr(begin, end - begin));
+      at = end + 1;
+      if (at >= lines.size()) return;
+    }
+  }
+
+  // Whole lines at a time; the buffer grows with the longest.
+  SysResult<void> readFile(File& file) {
+    if (buffer_.size() < kChunkBytes) buffer_.resize(kChunkBytes);
+    std::uint64_t offset = 0;
+    std::size_t held = 0;
+    while (!stopped_) {
+      if (held == buffer_.size()) buffer_.resize(buffer_.size() * 2);
+      const auto got = file.readAt(offset, std::span(buffer_).subspan(held));
+      if (!got) return std::unexpected(got.error());
+      const std::string_view all(buffer_.data(), held + *got);
+      if (*got == 0) {
+        takeLines(all);
+        break;
+      }
+      offset += *got;
+      const std::size_t end = all.rfind('\n');
+      if (end == std::string_view::npos || end < held) {
+        held = all.size();
+        continue;
+      }
+      takeLines(all.substr(0, end + 1));
+      held = all.size() - end - 1;
+      std::memmove(buffer_.data(), buffer_.data() + end + 1, held);
+    }
+    return {};
+  }
+
+  SessionStore& store_;
+  SessionFiles files_;
+  LineFilter filter_;
+  const std::atomic<bool>& stopped_;
+  std::vector<char> buffer_;
+  std::vector<std::string> ids_;
+};
+
+struct Scanned {
+  bool done = false;
+  std::vector<SearchHit> hits;  // the newest first
+  std::optional<Error> error;
+};
+
+// What one thread needs.
+class Scanner {
+ public:
+  Scanner(SessionStore& store, const ScanQuery& query, const ScanOptions& options, const std::atomic<bool>& stopped)
+      : store_(store), query_(query), options_(options), stopped_(stopped), candidates_(store, query, stopped) {}
+
+  Result<void> run(const std::string& sessionId, std::vector<SearchHit>& hits) {
+    if (!excerptOf_) {
+      BOUGH_TRY(excerptOf_, query_.matcher());
+    }
+    BOUGH_TRY(const auto ids, candidates_.of(sessionId));
+    if (ids.empty()) return {};
+    BOUGH_TRY(const auto session, store_.session(sessionId));
+    std::optional<Error> problem;
+    for (auto id = ids.rbegin(); id != ids.rend() && hits.size() < options_.mostOfSession && !stopped_; ++id) {
+      // As every view shows it: hidden when it was redacted, and with its attachment.
+      const auto entry = session.entry(*id);
+      if (entry) {
+        BOUGH_TRY(look(sessionId, *entry, hits));
+      } else if (entry.error().code != ErrorCode::NotFound && !problem) {
+        problem = entry.error();  // NotFound: a torn or damaged line, of which every command tells
+      }
+    }
+    if (problem) return std::unexpected(*problem);
+    return {};
+  }
+
+ private:
+  Result<void> look(const std::string& sessionId, const Entry& entry, std::vector<SearchHit>& hits) {
+    if (entry.redacted) return {};
+    const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(0);
+    if (timeMs < options_.sinceMs.value_or(0) || timeMs >= options_.untilMs.value_or(UINT64_MAX)) return {};
+    if (entry.type == entry_type::kSessionInfo) return lookAtTitle(sessionId, entry, timeMs, hits);
+    const EntryFacts facts = readFacts(entry, true);
+    const std::string role(toString(facts.role));
+    if (facts.text.empty() || !wants(role)) return {};
+    BOUGH_TRY(auto excerpt, excerptOf_(facts.text));
+    if (!excerpt) return {};
+    hits.push_back({.sessionId = sessionId, .entryId = entry.id, .role = role, .timeMs = timeMs, .excerpt = *excerpt});
+    return {};
+  }
+
+  // A title that another replaced does not count.
+  Result<void> lookAtTitle(const std::string& sessionId, const Entry& entry, std::uint64_t timeMs,
+                           std::vector<SearchHit>& hits) {
+    const auto title = titleIn(entry);
+    if (!query_.titles || !options_.roles.empty() || !title) return {};
+    BOUGH_TRY(auto excerpt, excerptOf_(*title));
+    if (!excerpt) return {};
+    BOUGH_TRY(const auto current, readTitle(store_, sessionId));
+    if (current != *title) return {};
+    hits.insert(hits.begin(), {.sessionId = sessionId, .role = "title", .timeMs = timeMs, .excerpt = *excerpt});
+    return {};
+  }
+
+  [[nodiscard]] bool wants(const std::string& role) const {
+    return options_.roles.empty() || std::ranges::find(options_.roles, role) != options_.roles.end();
+  }
+
+  SessionStore& store_;
+  const ScanQuery& query_;
+  const ScanOptions& options_;
+  const std::atomic<bool>& stopped_;
+  Candidates candidates_;
+  ExcerptOf excerptOf_;
+};
+
+bool holdsFolder(const std::string& folder, std::string wanted) {
+  while (wanted.size() > 1 && wanted.ends_with('/')) wanted.pop_back();
+  return (folder + "/").starts_with(wanted == "/" ? wanted : wanted + "/");
+}
+
+// What the header of a session says of it.
+Result<bool> isOf(SessionStore& store, const SessionFilter& filter, const std::string& sessionId) {
+  if (!filter.session.empty() && sessionId != filter.session) return false;
+  if (filter.agent.empty() && filter.key.empty() && filter.cwd.empty()) return true;
+  bool wanted = true;
+  BOUGH_TRY(store.readOwnEntries(sessionId, 0, 1, [&](std::uint64_t, Entry& header) {
+    const std::string key = json::findString(header.payload, "key").value_or("");
+    const std::string cwd = json::findString(header.payload, "cwd").value_or("");
+    const auto parts = parseSessionKey(key);
+    const bool beginning = filter.key.ends_with('*');
+    wanted = (filter.agent.empty() || (parts && parts->agent == filter.agent)) &&
+             (filter.key.empty() ||
+              (beginning ? key.starts_with(filter.key.substr(0, filter.key.size() - 1)) : key == filter.key)) &&
+             (filter.cwd.empty() || holdsFolder(cwd, filter.cwd));
+  }));
+  return wanted;
+}
+
+}  // namespace
+
+Result<ScanQuery> scanForWords(std::string_view query) {
+  ScanQuery made{.form = AnchorForm::Word, .titles = true};
+  BOUGH_TRY(const auto parsed, parseSearch(query));
+  made.anchors = anchorsOf(parsed.words);
+  made.matcher = [query = std::string(query)]() -> Result<ExcerptOf> {
+    BOUGH_TRY(auto opened, WordQuery::open(query));
+    const auto words = std::make_shared<WordQuery>(std::move(opened));
+    return ExcerptOf([words](std::string_view text) { return words->excerptOf(text); });
+  };
+  return made;
+}
+
+void scanSessions(SessionStore& store, const std::vector<std::string>& sessions, const ScanQuery& query,
+                  const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
+                  const std::function<void(const std::string& sessionId, const Error&)>& problem) {
+  std::vector<Scanned> scanned(sessions.size());
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> stopped = false;
+  const auto work = [&] {
+    Scanner scanner(store, query, options, stopped);
+    for (std::size_t i = next++; i < sessions.size() && !stopped; i = next++) {
+      Scanned found;
+      if (auto done = scanner.run(sessions[i], found.hits); !done) found.error = done.error();
+      const std::lock_guard lock(mutex);
+      found.done = true;
+      scanned[i] = std::move(found);
+      changed.notify_one();
+    }
+  };
+  std::vector<std::thread> workers;
+  const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
+  for (std::size_t i = 0; i < std::min(threads, sessions.size()); ++i) workers.emplace_back(work);
+  for (std::size_t i = 0; i < sessions.size() && !stopped; ++i) {
+    Scanned found;
+    {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return scanned[i].done; });
+      found = std::move(scanned[i]);
+    }
+    if (found.error) problem(sessions[i], *found.error);
+    for (SearchHit& hit : found.hits) {
+      if (use(hit)) continue;
+      stopped = true;
+      break;
+    }
+  }
+  for (std::thread& worker : workers) worker.join();
+}
+
+Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const SessionFilter& filter) {
+  const SessionFiles files(store.folder());
+  BOUGH_TRY(const auto ids, store.listSessions());
+  std::vector<std::pair<std::uint64_t, std::string>> found;
+  for (const std::string& id : ids) {
+    // What cannot be looked at comes last; whoever reads it says why.
+    if (isOf(store, filter, id).value_or(true)) found.emplace_back(files.info(id).value_or(FileInfo()).modifiedNs, id);
+  }
+  std::ranges::sort(found, std::ranges::greater());
+  std::vector<std::string> sessions;
+  for (auto& [time, id] : found) sessions.push_back(std::move(id));
+  return sessions;
+}
+
+Result<std::string> readTitle(SessionStore& store, const std::string& sessionId) {
+  constexpr std::uint64_t kFirst = 50;
+  TitleChoice choice;
+  std::vector<std::string> first;
+  BOUGH_TRY(store.readOwnEntries(sessionId, 0, kFirst, [&](std::uint64_t, Entry& entry) {
+    if (entry.type == entry_type::kMessage) first.push_back(entry.id);
+  }));
+  BOUGH_TRY(const auto session, store.session(sessionId));
+  const auto take = [&](const std::string& id) {
+    if (const auto entry = session.entry(id)) choice.take(*entry, entry->redacted);
+  };
+  for (const std::string& id : first) {
+    if (choice.source() == TitleSource::None) take(id);
+  }
+  const std::atomic<bool> stopped = false;
+  Candidates infos(store, {.anchors = {"\"session_info\""}}, stopped);
+  BOUGH_TRY(const auto ids, infos.of(sessionId));
+  std::ranges::for_each(ids, take);
+  return choice.title();
+}
+
+}  // namespace bough::catalog

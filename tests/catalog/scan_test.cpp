@@ -1,0 +1,151 @@
+// A search without the index reads the sessions' files, and finds what the index finds.
+#include "catalog/search/line_filter.h"
+#include "catalog/session_scan.h"
+#include "catalog_support.h"
+
+namespace bough {
+namespace {
+
+using catalog::AnchorForm;
+using catalog::LineFilter;
+
+bool isCandidate(const std::string& anchor, AnchorForm form, const std::string& line) {
+  return LineFilter({anchor}, form).find(line, 0) != std::string::npos;
+}
+
+TEST(LineFilterTest, FindsAnAnchorAtEveryPlaceOfALine) {
+  const std::vector<std::string> anchors = {"q", "ab", "needle", "a longer text with blanks in it", "aaaa"};
+  for (const std::string& anchor : anchors) {
+    for (std::size_t before = 0; before < 70; ++before) {
+      for (const std::size_t after : {0U, 1U, 15U, 16U, 40U}) {
+        const std::string line = std::string(before, 'x') + anchor + std::string(after, 'x');
+        EXPECT_TRUE(isCandidate(anchor, AnchorForm::Bytes, line)) << anchor << " at " << before;
+        EXPECT_FALSE(isCandidate(anchor, AnchorForm::Bytes, std::string(before + after, 'x')));
+      }
+    }
+  }
+}
+
+TEST(LineFilterTest, CaseCountsOnlyWhereItIsAskedFor) {
+  EXPECT_FALSE(isCandidate("needle", AnchorForm::Bytes, R"({"text":"a NeedLE here"})"));
+  EXPECT_TRUE(isCandidate("needle", AnchorForm::AnyCase, R"({"text":"a NeedLE here"})"));
+  EXPECT_TRUE(isCandidate("needle", AnchorForm::Word, R"({"text":"a NeedLE here"})"));
+  EXPECT_FALSE(isCandidate("e1", AnchorForm::AnyCase, "e\x11 E\x11"));
+}
+
+TEST(LineFilterTest, EscapesAndAttachmentsMayBeAnything) {
+  EXPECT_TRUE(isCandidate("needle", AnchorForm::Bytes, R"({"text":"\u006eeedle"})"));
+  EXPECT_TRUE(isCandidate("needle", AnchorForm::Word, R"({"text":"\u4e2d"})"));
+  EXPECT_TRUE(isCandidate("needle", AnchorForm::Bytes, R"({"$attachment":"sha256"})"));
+  // Colors of a terminal are no letters.
+  EXPECT_FALSE(isCandidate("needle", AnchorForm::Bytes, R"({"text":"\u001b[31mred\u001b[0m"})"));
+  EXPECT_FALSE(isCandidate("needle", AnchorForm::Word, R"({"text":"\u001b[31mred\u001b[0m"})"));
+}
+
+TEST(LineFilterTest, LettersThatFoldToAnAnchorAreFound) {
+  for (const std::string text : {"cr\u00e8me", "CR\u00c8ME", "cre\u0300me", "\uff43\uff52\uff45\uff4d\uff45",
+                                 "cr\u0113m\u0113 br\u00fbl\u00e9e"}) {
+    EXPECT_TRUE(isCandidate("creme", AnchorForm::Word, "{\"text\":\"" + text + "\"}")) << text;
+    EXPECT_FALSE(isCandidate("crone", AnchorForm::Word, "{\"text\":\"" + text + "\"}")) << text;
+  }
+  EXPECT_TRUE(isCandidate("office", AnchorForm::Word, "o\ufb03ce"));
+  EXPECT_TRUE(isCandidate("strasse", AnchorForm::Word, "Stra\u00dfe"));
+  EXPECT_TRUE(isCandidate("москва", AnchorForm::Word, "nach МОСКВА"));
+  EXPECT_FALSE(isCandidate("москва", AnchorForm::Word, "nach МОСТ"));
+  EXPECT_TRUE(isCandidate("京", AnchorForm::Word, "東京"));
+  EXPECT_FALSE(isCandidate("京", AnchorForm::Word, "東西"));
+}
+
+TEST(LineFilterTest, AnchorsOfTextsAndPatternsAreInEveryMatch) {
+  EXPECT_EQ(catalog::anchorOfText("say \"hello there\" now"), "hello there");
+  EXPECT_EQ(catalog::anchorOfText("a/path/to.c"), "path");
+  EXPECT_EQ(catalog::anchorOfText("\"\\/"), "");
+  EXPECT_EQ(catalog::anchorOfPattern("E[0-9]{4} again"), " again");
+  EXPECT_EQ(catalog::anchorOfPattern("colou?r"), "colo");
+  EXPECT_EQ(catalog::anchorOfPattern("ab+c"), "ab");
+  EXPECT_EQ(catalog::anchorOfPattern("abc{0}d"), "ab");
+  EXPECT_EQ(catalog::anchorOfPattern("^begin.*end$"), "begin");
+  EXPECT_EQ(catalog::anchorOfPattern("[]x]longer"), "longer");
+  EXPECT_EQ(catalog::anchorOfPattern("[[:digit:]]x"), "");
+  EXPECT_EQ(catalog::anchorOfPattern("one|other"), "");
+  EXPECT_EQ(catalog::anchorOfPattern("(maybe)?sure"), "");
+}
+
+class ScanTest : public CatalogTest {
+ protected:
+  std::vector<SearchHit> scan(const std::string& query, std::size_t limit = 100) {
+    std::vector<SearchHit> hits;
+    catalog::scanSessions(
+        *store, must(catalog::sessionsByFile(*store, {})), must(catalog::scanForWords(query)), {},
+        [&](SearchHit& hit) {
+          hits.push_back(hit);
+          return hits.size() < limit;
+        },
+        [](const std::string& id, const Error& error) { ADD_FAILURE() << id << ": " << error.message; });
+    return hits;
+  }
+};
+
+TEST_F(ScanTest, TheNewestComesFirstAndTheLimitEndsIt) {
+  make({.sessionId = "old"}, {said("user", "needle 1", "1"), said("user", "needle 2", "2")});
+  make({.sessionId = "new"}, {said("user", "needle 3", "3"), said("user", "hay", "4"), said("user", "needle 5", "5")});
+  std::filesystem::last_write_time(folder.path() / "sessions/old.jsonl",
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  Ids ids;
+  for (const SearchHit& hit : scan("needle", 3)) ids.push_back(hit.entryId);
+  EXPECT_EQ(ids, (Ids{"5", "3", "2"}));
+}
+
+TEST_F(ScanTest, ExcerptsAreThoseOfTheIndex) {
+  make({.sessionId = "a"}, {said("user", "first words. a b c needle d e f \"quoted\"\nnext line", "1")});
+  EXPECT_EQ(scan("needle").at(0).excerpt, must(open(true)->search("needle")).at(0).excerpt);
+}
+
+TEST_F(ScanTest, OnlyTheTitleThatCountsIsFound) {
+  make({.sessionId = "a", .title = "first name"}, {said("user", "hello", "1")});
+  must(appendSessionInfo(*store, "a", {.title = "second name"}));
+  EXPECT_TRUE(scan("first").empty());
+  EXPECT_EQ(scan("second").at(0).role, "title");
+  EXPECT_EQ(scan("second").at(0).entryId, "");
+  EXPECT_EQ(must(catalog::readTitle(*store, "a")), "second name");
+}
+
+TEST_F(ScanTest, ARedactedMessageMakesNoTitle) {
+  make({.sessionId = "a"}, {said("user", "secret plan", "1"), said("user", "other plan", "2")});
+  must(store->redactEntry("a", "1", "me", "secret"));
+  EXPECT_EQ(must(catalog::readTitle(*store, "a")), "other plan");
+}
+
+TEST_F(ScanTest, ATornLineIsNotFound) {
+  make({.sessionId = "a"}, {said("user", "needle", "1")});
+  std::ofstream(folder.path() / "sessions/a.jsonl", std::ios::app)
+      << R"({"id":"torn","parentId":"1","type":"message","timestamp":"2030-01-01T00:00:00.000Z","payload":{"needle)";
+  ASSERT_EQ(scan("needle").size(), 1u);
+  EXPECT_EQ(scan("needle").at(0).entryId, "1");
+}
+
+TEST_F(ScanTest, CatchingUpSaysFirstHowMuchThereIs) {
+  make({.sessionId = "a"}, {said("user", std::string(5000, 'x'), "1")});
+  auto catalog = must(Catalog::open(*store));
+  std::vector<std::uint64_t> totals;
+  must(catalog->catchUp({.search = true, .progress = [&](const CatchUpProgress& at) {
+                           totals.push_back(at.totalBytes);
+                           return false;
+                         }}));
+  ASSERT_EQ(totals.size(), 1u);
+  EXPECT_EQ(totals[0], std::filesystem::file_size(folder.path() / "sessions/a.jsonl"));
+  EXPECT_EQ(must(catalog->count()), 0u) << "nothing was taken in";
+  must(catalog->catchUp({.search = true}));
+  // What was taken in before does not count again.
+  const auto before = std::filesystem::file_size(folder.path() / "sessions/a.jsonl");
+  append("a", {said("user", "more", "2")});
+  totals.clear();
+  must(catalog->catchUp({.search = true, .progress = [&](const CatchUpProgress& at) {
+                           totals.push_back(at.totalBytes);
+                           return true;
+                         }}));
+  EXPECT_EQ(totals.at(0), std::filesystem::file_size(folder.path() / "sessions/a.jsonl") - before);
+}
+
+}  // namespace
+}  // namespace bough

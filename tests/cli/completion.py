@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Completion as each shell does it, in a real terminal (tmux): completion.py BOUGH. Every Tab is the first one of its
+line; labels with blanks and quotes are inserted so that the shell reads them as one word."""
+import pathlib
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from terminal import PROMPT, Terminal, check  # noqa: E402
+
+# How a shell is started so that it completes as it does for people who installed the script as `bough completion` says.
+START = {
+    "bash": ["bough completion bash > bough.bash", "bash --norc", ". ./bough.bash"],
+    "zsh": ["mkdir functions; bough completion zsh > functions/_bough", "zsh -f",
+            "fpath=($PWD/functions $fpath); autoload -Uz compinit; compinit -u -d $PWD/dump"],
+    "fish": ["mkdir -p .config/fish/completions; bough completion fish > .config/fish/completions/bough.fish",
+             f"fish -C 'set -g fish_autosuggestion_enabled 0; function fish_prompt; echo -n \"{PROMPT} \"; end'"],
+}
+# What is typed before a Tab, and what the line is after it.
+COMPLETED = {
+    "bough sw": "bough switch",
+    "bough show --fo": "bough show --format",
+    "bough show --format m": "bough show --format markdown",
+    "bough show wo": "bough show work",
+    "bough log wo": "bough log work",
+    "bough import a-f": "bough import a-file",
+}
+# A label, quoted as the word was begun.
+LABELS = {
+    "bash": {"ha": "half\\ way\\,\\ don\\'t"},
+    "zsh": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don'\\''t'", '"ha': '"half way, don\'t"'},
+    "fish": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don\\'t'", '"ha': '"half way, don\'t"'},
+}
+
+
+def completed(terminal, typed, wanted):
+    terminal.tmux("send-keys", "C-l")
+    terminal.wait(lambda screen: screen.strip() == PROMPT)
+    terminal.type(typed, enter=False)
+    terminal.wait(lambda screen: screen.rstrip().endswith(typed.rstrip()))
+    terminal.tmux("send-keys", "Tab")
+    terminal.wait(lambda screen: screen.strip() == f"{PROMPT} {wanted}")
+    terminal.tmux("send-keys", "C-u")
+    terminal.wait(lambda screen: screen.strip() == PROMPT)
+
+
+def test(shell, bough):
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        terminal = Terminal(folder, bough, width=100)
+        terminal.run("cd; bough new --id work >/dev/null; bough append work --role user --text hi >/dev/null; "
+                     "bough label work \"half way, don't\" @head >/dev/null; touch a-file")
+        for line in START[shell]:
+            terminal.type(f"{line}; clear" if line == START[shell][0] else line)
+            terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
+        terminal.type("clear")
+        for typed, wanted in COMPLETED.items():
+            completed(terminal, typed, wanted)
+        for typed, wanted in LABELS[shell].items():
+            completed(terminal, f"bough switch work {typed}", f"bough switch work {wanted}")
+        # The line that was completed is one that works.
+        terminal.type("bough switch work ha", enter=False)
+        terminal.tmux("send-keys", "Tab")
+        terminal.wait(lambda screen: "don" in screen)
+        terminal.tmux("send-keys", "Enter")
+        screen = terminal.wait(lambda screen: screen.count(PROMPT) == 2)
+        check("has no entry" not in screen and "bough:" not in screen, f"{shell}: the label is one word", screen)
+        terminal.close()
+
+
+def main():
+    bough = str(pathlib.Path(sys.argv[1]).resolve())
+    for shell in START:
+        if shutil.which(shell) is None:
+            print(f"{shell} is not installed: skipped")
+            continue
+        test(shell, bough)
+        print(f"{shell}: fine")
+
+
+if __name__ == "__main__":
+    main()
