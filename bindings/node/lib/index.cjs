@@ -22,10 +22,12 @@ class BoughError extends Error {
   }
 }
 
+const OPERATIONS = new Map(native.operations.map((name, number) => [name, number]));
+
 // A wrong argument rejects, too: a caller of a promise looks for errors in one place.
 async function run(name, list, entries) {
   try {
-    return await native.run(name, list, entries);
+    return await native.run(OPERATIONS.get(name), list, entries);
   } catch (error) {
     if (error.hint === undefined) throw error; // a wrong argument, not a failed call
     throw new BoughError(error);
@@ -34,7 +36,7 @@ async function run(name, list, entries) {
 
 function runSync(name, list, entries) {
   try {
-    return native.runSync(name, list, entries);
+    return native.runSync(OPERATIONS.get(name), list, entries);
   } catch (error) {
     if (error.hint === undefined) throw error; // a wrong argument, not a failed call
     throw new BoughError(error);
@@ -45,22 +47,23 @@ async function runJson(name, list) {
   return JSON.parse(await run(name, list));
 }
 
+// Symbols cost less than private members where there are many objects.
+const PART = Symbol('part');
+const INDEX = Symbol('index');
+const STEP = TEXTS + 1; // of an entry in `ends`: where its texts end, and its flags
+
 /** A stored entry. Texts are decoded when they are asked for. */
 class Entry {
-  #packed;
-  #at;
-  #flags;
-
-  constructor(packed, index) {
-    this.#packed = packed;
-    this.#at = index * TEXTS;
-    this.#flags = packed.flags[index];
+  constructor(part, index) {
+    this[PART] = part;
+    this[INDEX] = index;
   }
 
   #text(number) {
-    const at = this.#at + number;
-    const { bytes, ends } = this.#packed;
-    return bytes.toString('utf8', at === 0 ? 0 : ends[at - 1], ends[at]);
+    const { bytes, ends } = this[PART];
+    const at = this[INDEX] * STEP;
+    const begin = number > 0 ? ends[at + number - 1] : at > 0 ? ends[at - 2] : 0;
+    return bytes.toString('utf8', begin, ends[at + number]);
   }
 
   get id() {
@@ -91,7 +94,7 @@ class Entry {
     return text ? JSON.parse(text) : null;
   }
   get redacted() {
-    return (this.#flags & REDACTED) !== 0;
+    return (this[PART].ends[this[INDEX] * STEP + TEXTS] & REDACTED) !== 0;
   }
   toJSON() {
     const { id, parentId, type, timestamp, runId, payload, meta, redacted } = this;
@@ -99,8 +102,10 @@ class Entry {
   }
 }
 
-function entriesOf(packed) {
-  return Array.from({ length: packed.count }, (_, index) => new Entry(packed, index));
+function entriesOf(part) {
+  const entries = new Array(part.ends.length / STEP);
+  for (let index = 0; index < entries.length; ++index) entries[index] = new Entry(part, index);
+  return entries;
 }
 
 const isBytes = (value) => ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
@@ -116,7 +121,7 @@ function jsonText(value) {
   return JSON.stringify(value);
 }
 
-// Eight texts an entry; true in place of the parent for a root.
+// Eight texts an entry; true in place of the parent for a root. What is left out at the end may be missing.
 function flattened(entries) {
   const list = [];
   for (const entry of Array.isArray(entries) ? entries : [entries]) {
@@ -132,6 +137,7 @@ function flattened(entries) {
       undefined,
     );
   }
+  while (list.length > 0 && list.at(-1) === undefined) list.pop();
   return list;
 }
 
@@ -140,7 +146,7 @@ function durabilityOf({ durability }) {
   throw new TypeError(`durability is "sync" or "buffered", not ${JSON.stringify(durability)}`);
 }
 
-const appendList = (handle, options = {}) => [handle, durabilityOf(options), options.expectedTail, options.turn];
+const appendList = (handle, options) => (options ? [handle, durabilityOf(options), options.expectedTail, options.turn] : [handle]);
 
 const loadList = (handle, options = {}) => [
   handle,

@@ -30,27 +30,32 @@ function packed([type, bytes]) {
 
 const unpacked = (value) => (value.base64 === undefined ? value.text : Buffer.from(value.base64, 'base64'));
 
-function commonPrefix(left, right) {
-  const most = Math.min(left.length, right.length);
-  let at = 0;
-  while (at < most && left.charCodeAt(at) === right.charCodeAt(at)) ++at;
-  return at;
+// The greatest count for which `same` holds; it holds for every smaller one, too.
+function greatest(most, same) {
+  let known = 0;
+  while (known < most) {
+    const middle = (known + most + 1) >>> 1;
+    if (same(known, middle)) known = middle;
+    else most = middle - 1;
+  }
+  return known;
 }
 
-function commonSuffix(left, right, most) {
-  let count = 0;
-  while (count < most && left.charCodeAt(left.length - 1 - count) === right.charCodeAt(right.length - 1 - count)) ++count;
-  return count;
-}
+// Parts are compared whole, which is much faster than character by character.
+const commonPrefix = (left, right) =>
+  greatest(Math.min(left.length, right.length), (from, to) => left.slice(from, to) === right.slice(from, to));
+const commonSuffix = (left, right, most) =>
+  greatest(most, (from, to) => left.slice(left.length - to, left.length - from) === right.slice(right.length - to, right.length - from));
 
 /** A stored value of a channel: whole, or what stands between the beginning and the end of the value before it. */
 class Value {
-  constructor(entryId, version, stored, before) {
+  constructor(entryId, version, stored, before, known) {
     this.entryId = entryId;
     this.version = version;
     this.stored = stored;
     this.before = before;
-    this.known = undefined;
+    this.known = known;
+    if (known !== undefined && before) before.known = undefined;
   }
 
   /** The serialized value. */
@@ -72,8 +77,7 @@ class Value {
   }
 }
 
-function storedValue(serialized, before) {
-  const whole = packed(serialized);
+function storedValue(whole, before) {
   if (!before || whole.text === undefined || before.stored.type !== whole.type || typeof before.content !== 'string') return whole;
   const old = before.content;
   const head = commonPrefix(old, whole.text);
@@ -108,10 +112,10 @@ class Thread {
     return this.#inTurn(async () => {
       if (this.#tail === undefined) await this.#read();
       for (;;) {
-        const entry = make();
+        const { texts, ...entry } = make();
         try {
           const { lastId } = await this.session.append(entry, { expectedTail: this.#tail });
-          this.#take(lastId, entry.payload);
+          this.#take(lastId, entry.payload, texts);
           this.#seen += 1;
           this.#tail = lastId;
           return;
@@ -148,19 +152,20 @@ class Thread {
     return found;
   }
 
-  #take(entryId, payload) {
-    if (payload.kind === 'checkpoint') this.#takeCheckpoint(entryId, payload);
+  #take(entryId, payload, texts) {
+    if (payload.kind === 'checkpoint') this.#takeCheckpoint(entryId, payload, texts);
     else if (payload.kind === 'writes') this.#takeWrites(payload);
   }
 
-  #takeCheckpoint(entryId, payload) {
+  // `texts` has values whole that are stored in part.
+  #takeCheckpoint(entryId, payload, texts) {
     const namespace = this.namespace(payload.ns);
     const parent = payload.parent === undefined ? undefined : namespace.checkpoints.get(payload.parent);
     // A channel's value is the parent's until it is stored again.
     const values = new Map(parent?.values);
     for (const [channel, { version, ...stored }] of Object.entries(payload.values)) {
       const before = stored.base && this.#values.get(`${stored.base} ${channel}`);
-      const value = new Value(entryId, version, stored, before);
+      const value = new Value(entryId, version, stored, before, before && texts?.get(channel)?.text);
       this.#values.set(`${entryId} ${channel}`, value);
       values.set(channel, value);
     }
@@ -216,11 +221,11 @@ export class BoughSaver extends BaseCheckpointSaver {
   }
 
   // Appends what belongs to a checkpoint: `payloadOf` is given what is known of that one.
-  #append(threadId, ns, checkpointId, payloadOf) {
+  #append(threadId, ns, checkpointId, payloadOf, texts) {
     return this.#threads.use(threadId, true, (thread) =>
       thread.append(() => {
         const checkpoint = thread.namespaces.get(ns)?.checkpoints.get(checkpointId);
-        return { type: 'custom', parentId: checkpoint?.entryId ?? null, payload: payloadOf(checkpoint) };
+        return { type: 'custom', parentId: checkpoint?.entryId ?? null, payload: payloadOf(checkpoint), texts };
       }),
     );
   }
@@ -300,7 +305,7 @@ export class BoughSaver extends BaseCheckpointSaver {
     const { channel_values: channelValues, ...rest } = copyCheckpoint(checkpoint);
     const serialized = new Map();
     for (const channel of Object.keys(newVersions ?? {})) {
-      if (Object.hasOwn(channelValues, channel)) serialized.set(channel, await this.serde.dumpsTyped(channelValues[channel]));
+      if (Object.hasOwn(channelValues, channel)) serialized.set(channel, packed(await this.serde.dumpsTyped(channelValues[channel])));
     }
     const payload = {
       kind: 'checkpoint',
@@ -317,7 +322,7 @@ export class BoughSaver extends BaseCheckpointSaver {
         values[channel] = { version, ...storedValue(value, parent?.values.get(channel)) };
       }
       return { ...payload, values };
-    });
+    }, serialized);
     return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
   }
 

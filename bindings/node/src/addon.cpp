@@ -1,4 +1,4 @@
-// The C interface (bough_c.h) for Node: every call by its name, as a promise that is kept off the main thread, or at
+// The C interface (bough_c.h) for Node: every call by its number, as a promise that is kept off the main thread, or at
 // once.
 //
 // A call's arguments come as one list, in the order of the C function. Texts are strings or buffers, handles numbers.
@@ -7,6 +7,7 @@
 #include <bough/bough_c.h>
 #include <node_api.h>
 
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -58,7 +59,8 @@ bool readList(napi_env env, napi_value list, std::vector<Argument>& arguments) {
 bool readEntries(napi_env env, napi_value list, Call& call) {
   constexpr size_t kTexts = 8;
   if (!readList(env, list, call.entryTexts)) return false;
-  call.entries.resize(call.entryTexts.size() / kTexts);
+  call.entries.resize((call.entryTexts.size() + kTexts - 1) / kTexts);
+  call.entryTexts.resize(call.entries.size() * kTexts);  // what is missing at the end is absent
   for (size_t i = 0; i < call.entries.size(); ++i) {
     const Argument* texts = &call.entryTexts[i * kTexts];
     const bool root = texts[1].kind == Argument::Kind::Boolean && texts[1].number == 1;
@@ -81,14 +83,13 @@ bool readEntries(napi_env env, napi_value list, Call& call) {
   return true;
 }
 
-const Operation* findOperation(napi_env env, napi_value name) {
-  std::string text;
-  if (readText(env, name, text)) {
-    for (const Operation& operation : kOperations) {
-      if (text == operation.name) return &operation;
-    }
+// An operation is named by its place in `operations`.
+const Operation* findOperation(napi_env env, napi_value place) {
+  uint32_t number = 0;
+  if (napi_get_value_uint32(env, place, &number) == napi_ok && number < std::size(kOperations)) {
+    return &kOperations[number];
   }
-  napi_throw_error(env, nullptr, ("there is no operation " + text).c_str());
+  napi_throw_error(env, nullptr, "there is no such operation");
   return nullptr;
 }
 
@@ -135,7 +136,7 @@ napi_value errorOf(napi_env env, const Call& call) {
   return error;
 }
 
-// The parameters of run and runSync: a name, a list, and for append the entries.
+// The parameters of run and runSync: an operation, a list, and for append the entries.
 std::unique_ptr<Call> readCall(napi_env env, napi_callback_info info) {
   size_t count = 3;
   napi_value given[3];
@@ -198,6 +199,12 @@ extern "C" __attribute__((visibility("default"))) napi_value napi_register_modul
     napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, nullptr, &function);
     set(env, exports, name, function);
   }
+  napi_value names = nullptr;
+  napi_create_array(env, &names);
+  for (uint32_t i = 0; i < std::size(kOperations); ++i) {
+    napi_set_element(env, names, i, stringOf(env, kOperations[i].name));
+  }
+  set(env, exports, "operations", names);
   set(env, exports, "version", stringOf(env, bough_library_version()));
   return exports;
 }

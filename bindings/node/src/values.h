@@ -73,15 +73,20 @@ void set(napi_env env, napi_value object, const char* name, napi_value value) {
   napi_set_named_property(env, object, name, value);
 }
 
-// A typed array of its own, filled from other numbers. Null when the environment is ending.
-template <typename Number, typename Given>
-napi_value arrayOf(napi_env env, napi_typedarray_type type, const Given* numbers, size_t count) {
+// Where the texts of each entry end and its flags, nine numbers an entry. Null when the environment is ending.
+napi_value endsOf(napi_env env, const bough_packed& packed) {
+  constexpr size_t kTexts = 8;
+  const size_t count = packed.count * (kTexts + 1);
   napi_value buffer = nullptr;
   void* data = nullptr;
   napi_value array = nullptr;
-  if (napi_create_arraybuffer(env, count * sizeof(Number), &data, &buffer) != napi_ok) return nullptr;
-  for (size_t i = 0; i < count; ++i) static_cast<Number*>(data)[i] = static_cast<Number>(numbers[i]);
-  napi_create_typedarray(env, type, count, buffer, 0, &array);
+  if (napi_create_arraybuffer(env, count * sizeof(double), &data, &buffer) != napi_ok) return nullptr;
+  auto* number = static_cast<double*>(data);
+  for (size_t entry = 0; entry < packed.count; ++entry) {
+    for (size_t text = 0; text < kTexts; ++text) *number++ = static_cast<double>(packed.ends[entry * kTexts + text]);
+    *number++ = packed.flags[entry];
+  }
+  napi_create_typedarray(env, napi_float64_array, count, buffer, 0, &array);
   return array;
 }
 
@@ -94,13 +99,11 @@ napi_value entriesOf(napi_env env, void* handle) {
   napi_create_object(env, &object);
   napi_value bytes = nullptr;
   const auto close = [](napi_env, void*, void* hint) { bough_entries_close(static_cast<bough_entries*>(hint)); };
-  bool copied = packed.size == 0 || napi_create_external_buffer(env, packed.size, const_cast<char*>(packed.bytes),
-                                                                close, entries, &bytes) != napi_ok;
+  const bool copied = packed.size == 0 || napi_create_external_buffer(env, packed.size, const_cast<char*>(packed.bytes),
+                                                                      close, entries, &bytes) != napi_ok;
   if (copied) napi_create_buffer_copy(env, packed.size, packed.bytes, nullptr, &bytes);
-  set(env, object, "count", numberOf(env, static_cast<double>(packed.count)));
   set(env, object, "bytes", bytes);
-  set(env, object, "ends", arrayOf<double>(env, napi_float64_array, packed.ends, packed.count * 8));
-  set(env, object, "flags", arrayOf<uint32_t>(env, napi_uint32_array, packed.flags, packed.count));
+  set(env, object, "ends", endsOf(env, packed));
   if (copied) bough_entries_close(entries);
   return object;
 }
