@@ -28,6 +28,27 @@ const entryOf = (message) => ({
   },
 });
 
+// What is stored, and then what comes, until nothing has come for `idleMs`.
+async function* recordedEntries(session, abort, idleMs) {
+  let position;
+  for await (const entry of session.entries()) {
+    position = entry.id;
+    yield entry;
+  }
+  const following = session.follow({ position, signal: abort.signal });
+  try {
+    for (;;) {
+      const timer = setTimeout(() => abort.abort(), idleMs);
+      const { value: entry, done } = await following.next();
+      clearTimeout(timer);
+      if (done) return;
+      yield entry;
+    }
+  } finally {
+    await following.return();
+  }
+}
+
 export class BoughChat {
   #branch;
 
@@ -122,23 +143,16 @@ export class BoughChat {
     const session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId));
     if (!session) return null;
     const abort = new AbortController();
-    let timer;
-    const wait = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => abort.abort(), idleMs);
-    };
-    const following = session.follow({ signal: abort.signal });
+    const entries = recordedEntries(session, abort, idleMs);
     const end = async () => {
-      clearTimeout(timer);
       abort.abort();
-      await following.return();
+      await entries.return();
       session.close();
     };
     return new ReadableStream({
       async pull(controller) {
         for (;;) {
-          wait();
-          const { value: entry, done } = await following.next();
+          const { value: entry, done } = await entries.next();
           const payload = !done && entry.type === 'message_delta_batch' ? entry.payload : undefined;
           for (const chunk of payload?.chunks ?? []) controller.enqueue(chunk);
           if (done || payload?.done) {

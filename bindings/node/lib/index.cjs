@@ -63,7 +63,7 @@ class Entry {
     const { bytes, ends } = this[PART];
     const at = this[INDEX] * STEP;
     const begin = number > 0 ? ends[at + number - 1] : at > 0 ? ends[at - 2] : 0;
-    return bytes.toString('utf8', begin, ends[at + number]);
+    return typeof bytes === 'string' ? bytes.slice(begin, ends[at + number]) : bytes.toString('utf8', begin, ends[at + number]);
   }
 
   get id() {

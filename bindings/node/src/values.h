@@ -90,21 +90,36 @@ napi_value endsOf(napi_env env, const bough_packed& packed) {
   return array;
 }
 
-// The entries' bytes stay where they are; the handle is closed when JavaScript has forgotten the buffer.
+// Few plain bytes become a string: it lives in memory that JavaScript has at hand, and ours is free again at once.
+constexpr size_t kStringBytes = size_t{512} * 1024;
+
+bool isPlain(std::string_view bytes) {
+  unsigned char all = 0;
+  for (const char byte : bytes) all |= static_cast<unsigned char>(byte);
+  return all < 0x80;
+}
+
+// {bytes, ends}. Of many bytes, or others than ASCII, a buffer is made of the bytes where they are; then the handle is
+// closed when JavaScript has forgotten the buffer.
 napi_value entriesOf(napi_env env, void* handle) {
   auto* entries = static_cast<bough_entries*>(handle);
   bough_packed packed;
   if (bough_entries_packed(entries, &packed) != BOUGH_OK) return nullptr;
   napi_value object = nullptr;
   napi_create_object(env, &object);
-  napi_value bytes = nullptr;
-  const auto close = [](napi_env, void*, void* hint) { bough_entries_close(static_cast<bough_entries*>(hint)); };
-  const bool copied = packed.size == 0 || napi_create_external_buffer(env, packed.size, const_cast<char*>(packed.bytes),
-                                                                      close, entries, &bytes) != napi_ok;
-  if (copied) napi_create_buffer_copy(env, packed.size, packed.bytes, nullptr, &bytes);
-  set(env, object, "bytes", bytes);
   set(env, object, "ends", endsOf(env, packed));
-  if (copied) bough_entries_close(entries);
+  const auto close = [](napi_env, void*, void* hint) { bough_entries_close(static_cast<bough_entries*>(hint)); };
+  napi_value bytes = nullptr;
+  if (packed.size <= kStringBytes && isPlain({packed.bytes, packed.size})) {
+    napi_create_string_latin1(env, packed.bytes, packed.size, &bytes);
+  } else if (napi_create_external_buffer(env, packed.size, const_cast<char*>(packed.bytes), close, entries, &bytes) ==
+             napi_ok) {
+    entries = nullptr;
+  } else {
+    napi_create_buffer_copy(env, packed.size, packed.bytes, nullptr, &bytes);
+  }
+  set(env, object, "bytes", bytes);
+  bough_entries_close(entries);
   return object;
 }
 

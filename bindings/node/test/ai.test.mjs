@@ -124,7 +124,7 @@ test('the answer of a killed server is resumed by the transport of the package, 
     server.kill('SIGKILL');
     await new Promise((resolve) => server.once('exit', resolve));
 
-    const fetch = async () => createUIMessageStreamResponse({ stream: await chat.resume('answer', { idleMs: 200 }) });
+    const fetch = async () => createUIMessageStreamResponse({ stream: await chat.resume('answer', { idleMs: 1 }) });
     const stream = await new DefaultChatTransport({ fetch }).reconnectToStream({ chatId: 'c' });
     let answer;
     for await (const message of readUIMessageStream({ stream })) answer = message;
