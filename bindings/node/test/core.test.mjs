@@ -39,6 +39,17 @@ test('texts of every kind survive', () =>
     assert.deepEqual((await session.history()).map(content), texts);
   }));
 
+test('one character that is not ASCII, at any place of what is loaded', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const texts = Array.from({ length: 24 }, (_, place) => `${'x'.repeat(place)}é${'x'.repeat(23 - place)}`);
+    for (const text of [...texts, 'plain']) {
+      const { lastId } = await session.append(userText(text));
+      assert.equal(content(await session.entry(lastId)), text);
+    }
+    assert.deepEqual((await session.history()).map(content), [...texts, 'plain']);
+  }));
+
 test('a repeated append is a duplicate, another content a conflict of ids', () =>
   withStore(async (store) => {
     const session = await store.create();
