@@ -50,6 +50,7 @@ async function runJson(name, list) {
 // Symbols cost less than private members where there are many objects.
 const PART = Symbol('part');
 const INDEX = Symbol('index');
+const ASCII = /^[\0-\x7f]*$/;
 const STEP = TEXTS + 1; // of an entry in `ends`: where its texts end, and its flags
 
 /** A stored entry. Texts are decoded when they are asked for. */
@@ -63,7 +64,9 @@ class Entry {
     const { bytes, ends } = this[PART];
     const at = this[INDEX] * STEP;
     const begin = number > 0 ? ends[at + number - 1] : at > 0 ? ends[at - 2] : 0;
-    return typeof bytes === 'string' ? bytes.slice(begin, ends[at + number]) : bytes.toString('utf8', begin, ends[at + number]);
+    if (typeof bytes !== 'string') return bytes.toString('utf8', begin, ends[at + number]);
+    const text = bytes.slice(begin, ends[at + number]); // a character for each byte
+    return ASCII.test(text) ? text : Buffer.from(text, 'latin1').toString('utf8');
   }
 
   get id() {

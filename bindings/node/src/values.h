@@ -90,24 +90,12 @@ napi_value endsOf(napi_env env, const bough_packed& packed) {
   return array;
 }
 
-// Few plain bytes become a string: it lives in memory that JavaScript has at hand, and ours is free again at once.
+// Few bytes become a string of one character a byte: it lives in memory that JavaScript has at hand, and ours is free
+// again at once.
 constexpr size_t kStringBytes = size_t{512} * 1024;
 
-// Whether all bytes are ASCII; eight at a time.
-bool isPlain(const char* bytes, size_t size) {
-  uint64_t all = 0;
-  size_t at = 0;
-  for (; at + sizeof all <= size; at += sizeof all) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes + at, sizeof word);
-    all |= word;
-  }
-  for (; at < size; ++at) all |= static_cast<unsigned char>(bytes[at]);
-  return (all & 0x8080808080808080U) == 0;
-}
-
-// {bytes, ends}. Of many bytes, or others than ASCII, a buffer is made of the bytes where they are; then the handle is
-// closed when JavaScript has forgotten the buffer.
+// {bytes, ends}. Of many bytes a buffer is made where they are; then the handle is closed when JavaScript has forgotten
+// the buffer.
 napi_value entriesOf(napi_env env, void* handle) {
   auto* entries = static_cast<bough_entries*>(handle);
   bough_packed packed;
@@ -117,7 +105,7 @@ napi_value entriesOf(napi_env env, void* handle) {
   set(env, object, "ends", endsOf(env, packed));
   const auto close = [](napi_env, void*, void* hint) { bough_entries_close(static_cast<bough_entries*>(hint)); };
   napi_value bytes = nullptr;
-  if (packed.size <= kStringBytes && isPlain(packed.bytes, packed.size)) {
+  if (packed.size <= kStringBytes) {
     napi_create_string_latin1(env, packed.bytes, packed.size, &bytes);
   } else if (napi_create_external_buffer(env, packed.size, const_cast<char*>(packed.bytes), close, entries, &bytes) ==
              napi_ok) {
