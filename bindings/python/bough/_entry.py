@@ -68,10 +68,14 @@ class NewEntry:
             entry.flags = ROOT
         entry.type = _MESSAGE if self.type == "message" else c.text(self.type)
         entry.payload = c.text(_json_text(self.payload))
-        for name in ("id", "parent_id", "timestamp", "run_id"):
-            value = getattr(self, name)
-            if value is not None:
-                setattr(entry, name, c.text(value))
+        if self.id is not None:
+            entry.id = c.text(self.id)
+        if self.parent_id is not None:
+            entry.parent_id = c.text(self.parent_id)
+        if self.timestamp is not None:
+            entry.timestamp = c.text(self.timestamp)
+        if self.run_id is not None:
+            entry.run_id = c.text(self.run_id)
         if self.meta is not None:
             entry.meta = c.text(_json_text(self.meta))
 
@@ -167,17 +171,18 @@ def taken_entries(handle: int) -> List[Entry]:
         c.library.bough_entries_close(handle)
 
 
-def filled_batch(entries: Sequence[NewEntry]) -> Any:
+def filled_batch(entries: Union[NewEntry, Sequence[NewEntry]]) -> Tuple[Any, int]:
+    """The entries as the library takes them, and how many there are."""
+    if isinstance(entries, NewEntry):
+        one = c.CEntry()
+        entries._fill(one)
+        return ctypes.byref(one), 1
     batch = (c.CEntry * len(entries))()
     for place, entry in zip(batch, entries):
         if not isinstance(entry, NewEntry):
             raise TypeError(f"a NewEntry is expected, not {type(entry).__name__}; user_text() and message() make one")
         entry._fill(place)
-    return batch
-
-
-def one_or_more(entries: Union[NewEntry, Sequence[NewEntry]]) -> Sequence[NewEntry]:
-    return (entries,) if isinstance(entries, NewEntry) else entries
+    return batch, len(entries)
 
 
 def chunks(next_part: Any) -> Iterator[Entry]:

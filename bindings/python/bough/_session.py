@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, Name
 
 from . import _library as c
 from ._async import twin
-from ._entry import Entry, NewEntry, chunks, filled_batch, one_or_more, taken_entries
+from ._entry import Entry, NewEntry, chunks, filled_batch, taken_entries
 from ._errors import Closed
 
 if TYPE_CHECKING:
@@ -171,8 +171,7 @@ class Session(_Handle):
         """Appends a batch: all of it is stored, or nothing. It is durable when this returns, unless it is "buffered".
 
         `Conflict` when `expected_tail` is not the tail, or when a later turn than `turn` has begun."""
-        batch = one_or_more(entries)
-        filled = filled_batch(batch)
+        batch, count = filled_batch(entries)
         options = None
         if expected_tail is not None or durability is not None or turn is not None:
             options = c.AppendOptions()
@@ -182,7 +181,7 @@ class Session(_Handle):
             options.turn = 0 if turn is None else c.whole_number(turn, "turn")
             options = ctypes.byref(options)
         counts = c.Appended()
-        last = c.call_text("append", self._open(), filled, len(batch), options, ctypes.byref(counts))
+        last = c.call_text("append", self._open(), batch, count, options, ctypes.byref(counts))
         return Appended(last, counts.appended, counts.duplicates)
 
     def begin_turn(self) -> int:
