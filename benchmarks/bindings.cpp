@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::size_t kPayloadBytes = 314;  // of a line of 500 bytes
 
-// A program in another language that does one step for each line it is given.
+// A program in another language that does a step twenty times for each line it is given.
 class Worker {
  public:
   explicit Worker(const std::string& command) {
@@ -57,7 +58,7 @@ class Worker {
     std::fflush(input_);
   }
 
-  /// Seconds that a step takes.
+  /// The median of the seconds that a step takes.
   [[nodiscard]] double ask(const std::string& step) const {
     tell(step);
     double seconds = 0;
@@ -83,11 +84,15 @@ struct Language {
   std::string withoutPromise = {};  // the ending of steps that are done on the calling thread
 };
 
-// The same steps in turn, the order changing each time.
-std::pair<double, double> inTurn(int count, const std::function<double()>& theirs,
-                                 const std::function<double()>& ours) {
+// The same steps in turn, twenty of each, the order changing each time.
+std::pair<double, double> inTurn(int count, const std::function<double()>& theirs, const std::function<double()>& one) {
   std::vector<double> theirTimes;
   std::vector<double> ourTimes;
+  const auto ours = [&] {
+    std::vector<double> times(20);
+    std::ranges::generate(times, one);
+    return median(times);
+  };
   for (int i = 0; i < count; ++i) {
     if (i % 2 != 0) ourTimes.push_back(ours());
     theirTimes.push_back(theirs());
@@ -114,7 +119,8 @@ std::vector<Row> compare(const Language& language) {
   const auto row = [&](const std::string& work, const std::string& step, std::optional<double> bound) {
     const bool loads = step.starts_with("load");
     const auto ask = [&] { return worker.ask(step); };
-    const auto [theirs, ours] = loads ? inTurn(300, ask, load) : inTurn(2000, ask, append);
+    const auto [theirs, ours] =
+        inTurn(loads ? 30 : 100, ask, loads ? std::function<double()>(load) : std::function<double()>(append));
     return Row{.name = work, .ours = theirs * 1e6, .floor = ours * 1e6, .unit = "µs", .bound = bound};
   };
   const std::string& ending = language.withoutPromise;
