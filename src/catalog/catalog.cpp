@@ -92,8 +92,7 @@ Result<void> Catalog::State::moveToMemory(std::string_view why) {
   auto opened = catalog::openCatalog({}, options, false);
   if (!opened) return std::unexpected(opened.error());
   take(std::move(*opened));
-  notes.push_back(
-      fmt::format("{}/catalog.db {} and is out of date: it is put together in memory", store.folder(), why));
+  notes.push_back(fmt::format("{}/catalog.db {} and is out of date: it is rebuilt in memory", store.folder(), why));
   return {};
 }
 
@@ -299,7 +298,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
       return fail(ErrorCode::ReadOnly,
                   opened.notes.empty() ? fmt::format("the catalog in {} cannot be written to", state.store.folder())
                                        : opened.notes.front(),
-                  "nothing was made anew; lists and searches work all the same");
+                  "nothing was rebuilt; lists and searches work all the same");
     }
     state.notes.clear();
     state.take(std::move(opened));

@@ -124,7 +124,7 @@ Result<PriceTable> PriceTable::parse(std::string_view text) {
       if (word.empty()) return wrong(number, "four prices are wanted behind the model");
       const auto read = std::from_chars(word.data(), word.data() + word.size(), *value);
       if (read.ec != std::errc() || read.ptr != word.data() + word.size() || !(*value >= 0) || *value > 1e9) {
-        return wrong(number, fmt::format("\"{}\" is no price", word.substr(0, 40)));
+        return wrong(number, fmt::format("\"{}\" is not a price", word.substr(0, 40)));
       }
     }
     if (!nextWord(line).empty()) return wrong(number, "there is more than a model and four prices");

@@ -96,8 +96,8 @@ Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root,
     if (!(*database)->take() || version != kSchemaVersion) continue;
     return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = true, .quiet = {}, .notes = {}};
   }
-  return inMemory(options, fmt::format("{} cannot be written to and holds no catalog that can be used: it is put "
-                                       "together in memory each time",
+  return inMemory(options, fmt::format("{} cannot be written to and holds no catalog that can be used: it is "
+                                       "rebuilt in memory each time",
                                        folder));
 }
 
@@ -132,7 +132,7 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
   const int version = versionOf(*database);
   BOUGH_TRY(database->take());
   if (version > kSchemaVersion && !replaceNewer) {
-    return inMemory(options, fmt::format("{} was made by a newer bough: it is left alone, and a catalog put together "
+    return inMemory(options, fmt::format("{} was made by a newer bough: it is left alone, and a catalog is built "
                                          "in memory; upgrade bough, or `bough reindex` to replace it",
                                          path));
   }
@@ -174,8 +174,7 @@ Result<std::string> setAside(const std::string& folder) {
   }
   (void)(*root)->remove("catalog.db-wal");
   (void)(*root)->remove("catalog.db-shm");
-  return fmt::format("{}/{} was damaged; it was moved to {} and is made anew from the sessions", folder, kFileName,
-                     kept);
+  return fmt::format("{}/{} was damaged; it was moved to {} and is rebuilt from the sessions", folder, kFileName, kept);
 }
 
 std::optional<FileState> fileStateOf(const std::string& folder) {
@@ -203,12 +202,12 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   if (!file) {
     const int number = file.error();
     if (number == EACCES || number == EROFS || number == EPERM) return openForReading(folder, **root, options);
-    return inMemory(options, systemError(number, "open", path).message + "; it is put together in memory");
+    return inMemory(options, systemError(number, "open", path).message + "; it is rebuilt in memory");
   }
   file->reset();
   auto opened = openPatiently(path, options, replaceNewer);
   if (!opened && opened.error().code == ErrorCode::NoSpace) {
-    return inMemory(options, fmt::format("there is no space for {}: it is put together in memory each time; free some "
+    return inMemory(options, fmt::format("there is no space for {}: it is rebuilt in memory each time; free some "
                                          "space",
                                          path));
   }

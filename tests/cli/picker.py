@@ -5,10 +5,14 @@ import re
 import shutil
 import sys
 import tempfile
+import unicodedata
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from terminal import PROMPT, Terminal, check  # noqa: E402
 
+# Of a model whose price is known.
+ANSWER = ('{"type":"message","payload":{"dialect":"anthropic","message":{"id":"msg_0123456789abcdef","role":"assistant","model":"claude-sonnet-4-5",'
+          '"content":[{"type":"text","text":"They stand still."}],"usage":{"input_tokens":2000,"output_tokens":50,"cache_read_input_tokens":100000,"cache_creation_input_tokens":500}}}}')
 TALKS = {"heron": "Tell me of herons", "stork": "Where do storks 鹳 nest?", "crane": "Cranes and their dances"}
 
 
@@ -38,6 +42,11 @@ def selected(screen):
     return next((line for line in screen.splitlines() if line.startswith("> ")), "")
 
 
+def cells(line):
+    """The columns that a line takes."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line.rstrip())
+
+
 def opened(screen):
     """Whether a chat waits for a line."""
     filled = [line for line in screen.splitlines() if line.strip()]
@@ -65,6 +74,29 @@ def test_a_session_is_found_by_typing_and_opened(folder, bough):
     check("Where do storks" in screen and "Restored: 1 turn" in screen, "Enter opens it in the chat", screen)
     check("Sessions:" not in screen, "the picker leaves the screen", screen)
     terminal.close()
+
+
+def test_the_price_of_going_on_is_told_at_every_width(folder, bough):
+    for width in (40, 80, 120):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+            terminal = with_sessions(place, bough, width=width, height=30)
+            pathlib.Path(place, "answer").write_text(ANSWER + "\n")
+            terminal.run("cd; bough append heron < answer >/dev/null")
+            terminal.type("bough")
+            screen = terminal.wait(lambda screen: "3 of 3" in screen and "herons" in selected(screen))
+            for line in screen.splitlines():
+                check(cells(line) <= width, f"the picker keeps to {width} columns", screen)
+            if width >= 80:
+                terminal.wait(lambda screen: "next turn: 102" in " ".join(screen.split()))
+            key(terminal, "Enter")
+            screen = terminal.wait(opened)
+            said = " ".join(screen.split())
+            check("next turn: 102.5k tokens of context; the cache is likely warm" in said and "cold $" in said, "the chat begins with the price of the next turn", screen)
+            check("They stand still." in said, "and with the last exchange", screen)
+            key(terminal, "C-d")
+            screen = terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
+            check("bough chat --resume" in screen or "bough resume" in screen, "at its end it names the command that comes back", screen)
+            terminal.close()
 
 
 def test_what_was_said_is_found_too(folder, bough):

@@ -71,7 +71,7 @@ Result<std::unique_ptr<Chat>> Chat::make(SessionStore& store, Listener& listener
                               .allowedCommands = options.allowedCommands,
                               .askBeforeChanges = options.askBeforeChanges};
   if (!options.thinkingLevel.empty() && !isLevel(options.thinkingLevel)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no thinking level", options.thinkingLevel),
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a thinking level", options.thinkingLevel),
                 "use off, low, medium or high");
   }
   return std::unique_ptr<Chat>(new Chat(store, listener, cancel, std::move(options), std::move(environment)));
@@ -338,7 +338,7 @@ Result<std::string> Chat::setModel(const std::string& name) {
 
 Result<void> Chat::setThinkingLevel(const std::string& level) {
   if (!isLevel(level)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no thinking level", level),
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a thinking level", level),
                 "use off, low, medium or high");
   }
   thinkingLevel_ = level;

@@ -26,8 +26,8 @@ std::string hintOf(ErrorCode code) {
   switch (code) {
     case ErrorCode::Busy: return "another process is working on the catalog; try again in a moment";
     case ErrorCode::NoSpace: return "free some space; the sessions themselves are not affected";
-    case ErrorCode::Damaged: return "`bough reindex` makes it anew from the sessions";
-    default: return "the catalog holds nothing of its own: `bough reindex` makes it anew";
+    case ErrorCode::Damaged: return "`bough reindex` rebuilds it from the sessions";
+    default: return "the catalog holds nothing of its own: `bough reindex` rebuilds it";
   }
 }
 

@@ -1,7 +1,10 @@
 #include "catalog/search/line_filter.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <numeric>
+#include <utility>
 
 namespace bough::catalog {
 namespace {
@@ -9,18 +12,28 @@ namespace {
 constexpr std::size_t kBlock = 16;
 using Block = unsigned char __attribute__((vector_size(kBlock)));
 
-Block load(const char* at) {
+[[gnu::always_inline]] inline Block load(const char* at) {
   Block block;
   std::memcpy(&block, at, sizeof block);
   return block;
 }
 
-Block allOf(char c) {
+[[gnu::always_inline]] inline Block allOf(char c) {
   return Block{} + static_cast<unsigned char>(c);
 }
 
-template <typename Mask>
-bool any(Mask mask) {
+using Mask = decltype(std::declval<Block>() == std::declval<Block>());  // 0xFF where it holds
+
+// The first place where the mask holds; kBlock when it holds nowhere.
+[[gnu::always_inline]] inline std::size_t firstOf(Mask mask) {
+  static_assert(std::endian::native == std::endian::little);
+  std::array<std::uint64_t, 2> halves{};
+  std::memcpy(halves.data(), &mask, sizeof halves);
+  if (halves[0] != 0) return static_cast<std::size_t>(std::countr_zero(halves[0])) / 8;
+  return 8 + static_cast<std::size_t>(std::countr_zero(halves[1])) / 8;
+}
+
+[[gnu::always_inline]] inline bool any(Mask mask) {
   std::array<std::uint64_t, 2> halves{};
   std::memcpy(halves.data(), &mask, sizeof halves);
   return (halves[0] | halves[1]) != 0;
@@ -66,39 +79,54 @@ LineFilter::LineFilter(const std::vector<std::string>& anchors, AnchorForm form)
     }
     Anchor anchor{.text = text};
     anchor.isAscii = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-    for (std::size_t i = 1; i < text.size(); ++i) {
-      const std::size_t frequency = frequencyOf(lowerLetter(text[i]));
-      if (frequency < frequencyOf(lowerLetter(text[anchor.first]))) {
-        anchor.second = anchor.first;
-        anchor.first = i;
-      } else if (anchor.second == anchor.first || frequency < frequencyOf(lowerLetter(text[anchor.second]))) {
-        anchor.second = i;
-      }
-    }
+    std::vector<std::size_t> places(text.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::ranges::sort(places, {},
+                      [&](std::size_t place) { return std::pair(frequencyOf(lowerLetter(text[place])), place); });
+    for (std::size_t i = 0; i < anchor.places.size(); ++i) anchor.places[i] = places[std::min(i, places.size() - 1)];
     onlyAscii_ = onlyAscii_ && anchor.isAscii;
     longest_ = std::max(longest_, text.size());
     anchors_.push_back(std::move(anchor));
   }
 }
 
-// True when a candidate may be found at one of the block's places. What is read reaches longest_ bytes beyond it.
-bool LineFilter::mayBeginBlock(const char* block) const {
+// What may be a candidate in one block: an escape, an attachment, an unusual letter, or the three bytes of an anchor.
+// What is looked at reaches longest_ bytes beyond it. This sees every byte of every file.
+template <bool kWords>
+[[gnu::always_inline]] inline auto LineFilter::maskOf(const char* block) const {
   const Block here = load(block);
   const Block next = load(block + 1);
-  auto found = ((here == allOf('\\')) & (next == allOf('u'))) | ((here == allOf('$')) & (next == allOf('a')));
-  if (form_ == AnchorForm::Word) {
-    found |= onlyAscii_ ? (here >= allOf('\xC2')) & ((here < allOf('\xE4')) | (here > allOf('\xE9')))
-                        : (here >= allOf('\x80'));
+  Mask found = ((here == allOf('\\')) & (next == allOf('u'))) | ((here == allOf('$')) & (next == allOf('a')));
+  if constexpr (kWords) {
+    const Mask isLetter = here >= allOf(onlyAscii_ ? '\xC2' : '\x80');
+    const Mask isAlone = (here >= allOf('\xE4')) & (here <= allOf(onlyAscii_ ? '\xE9' : '\x00'));
+    found |= isLetter & ~isAlone;
   }
   const Block caseBit = allOf(caseBit_);
   for (const Anchor& anchor : anchors_) {
-    if (form_ == AnchorForm::Word && !anchor.isAscii) continue;
-    const Block first = load(block + anchor.first) | caseBit;
-    const Block second = load(block + anchor.second) | caseBit;
-    found |= (first == (allOf(anchor.text[anchor.first]) | caseBit)) &
-             (second == (allOf(anchor.text[anchor.second]) | caseBit));
+    if (kWords && !anchor.isAscii) continue;
+    Mask held = ~Mask{};
+    for (const std::size_t place : anchor.places) {
+      held &= (load(block + place) | caseBit) == (allOf(anchor.text[place]) | caseBit);
+    }
+    found |= held;
   }
-  return any(found);
+  return found;
+}
+
+template <bool kWords>
+std::size_t LineFilter::passOver(const char* bytes, std::size_t at, std::size_t end) const {
+  for (; at < end; at += 4 * kBlock) {
+    const std::array<Mask, 4> masks = {maskOf<kWords>(bytes + at), maskOf<kWords>(bytes + at + kBlock),
+                                       maskOf<kWords>(bytes + at + 2 * kBlock),
+                                       maskOf<kWords>(bytes + at + 3 * kBlock)};
+    if (!any(masks[0] | masks[1] | masks[2] | masks[3])) continue;
+    for (const Mask& mask : masks) {
+      if (any(mask)) return at + firstOf(mask);
+      at += kBlock;
+    }
+  }
+  return at;
 }
 
 bool LineFilter::isAnchor(const Anchor& anchor, std::string_view lines, std::size_t at) const {
@@ -160,17 +188,14 @@ bool LineFilter::isCandidate(std::string_view lines, std::size_t at) {
 
 std::size_t LineFilter::find(std::string_view lines, std::size_t from) {
   if (anchors_.empty()) return from < lines.size() ? from : std::string_view::npos;
-  std::size_t at = from;
-  while (at < lines.size()) {
-    const bool wholeBlock = lines.size() - at >= kBlock + longest_ + 1;
-    if (wholeBlock && !mayBeginBlock(lines.data() + at)) {
-      at += kBlock;
-      continue;
+  // As far as a whole stretch, and what is looked at beyond it, is there.
+  const std::size_t beyond = 4 * kBlock + longest_ + 1;
+  const std::size_t end = lines.size() < beyond ? 0 : lines.size() - beyond;
+  for (std::size_t at = from; at < lines.size(); ++at) {
+    if (at < end) {
+      at = form_ == AnchorForm::Word ? passOver<true>(lines.data(), at, end) : passOver<false>(lines.data(), at, end);
     }
-    const std::size_t end = std::min(at + kBlock, lines.size());
-    for (; at < end; ++at) {
-      if (isCandidate(lines, at)) return at;
-    }
+    if (isCandidate(lines, at)) return at;
   }
   return std::string_view::npos;
 }

@@ -32,15 +32,16 @@ class LineFilter {
   [[nodiscard]] std::size_t find(std::string_view lines, std::size_t from);
 
  private:
-  // The two bytes by which an anchor is looked for: rare ones.
   struct Anchor {
     std::string text;
-    std::size_t first = 0;
-    std::size_t second = 0;
+    std::array<std::size_t, 3> places = {};  // of the bytes by which it is looked for: rare ones
     bool isAscii = true;
   };
 
-  [[nodiscard]] bool mayBeginBlock(const char* block) const;
+  template <bool kWords>
+  [[nodiscard]] auto maskOf(const char* block) const;
+  template <bool kWords>
+  [[nodiscard]] std::size_t passOver(const char* bytes, std::size_t at, std::size_t end) const;
   [[nodiscard]] bool isCandidate(std::string_view lines, std::size_t at);
   [[nodiscard]] bool isAnchor(const Anchor& anchor, std::string_view lines, std::size_t at) const;
   [[nodiscard]] bool isFoldedAnchor(const Anchor& anchor, std::string_view lines, std::size_t at);

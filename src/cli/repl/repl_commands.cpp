@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/json/json_write.h"
+#include "base/model/unreadable.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -273,10 +274,8 @@ Result<void> ReplCommands::runShell(const std::string& command) {
 Result<void> ReplCommands::showHistory(const std::string& words) {
   BOUGH_TRY(auto count, numberIn(words, 10));
   if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
-  BOUGH_TRY(auto entries,
-            chat().store().loadSessionEntries(
-                chat().sessionId(),
-                {.last = count, .branch = chat().place().headId, .type = std::string(entry_type::kMessage)}));
+  BOUGH_TRY(const auto entries,
+            loadMessages(chat().store(), chat().sessionId(), {.last = count, .branch = chat().place().headId}));
   for (const Entry& entry : entries)
     printText(renderEntry(entry, viewEntry(entry), {.width = terminalWidth(), .format = usualFormat()}));
   return {};
@@ -356,16 +355,16 @@ Result<void> ReplCommands::compact(const std::string& words) {
 Result<void> ReplCommands::exportTo(const std::string& words) {
   if (words.empty()) return fail(ErrorCode::InvalidArgument, "no file was named", "/export FILE");
   if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
-  BOUGH_TRY(auto entries,
-            chat().store().loadSessionEntries(
-                chat().sessionId(), {.branch = chat().place().headId, .type = std::string(entry_type::kMessage)}));
-  BOUGH_TRY(checkOutputFile(words, /*replace=*/false));
+  BOUGH_TRY(const auto entries, loadMessages(chat().store(), chat().sessionId(), {.branch = chat().place().headId}));
+  BOUGH_TRY(checkOutputFile(words, /*replace=*/false, "name another file"));
   std::string text;
   for (const Entry& entry : entries) {
     text += renderEntry(entry, viewEntry(entry), {.full = true, .format = EntryFormat::Markdown});
   }
   BOUGH_TRY(writeOutputFile(words, text));
-  printLine(fmt::format("{} in {}", counted(entries.size(), "message"), text::printable(words)));
+  const auto lost = static_cast<std::size_t>(std::ranges::count_if(entries, isUnreadable));
+  printLine(fmt::format("{} in {}{}", counted(entries.size() - lost, "message"), text::printable(words),
+                        lost == 0 ? "" : fmt::format("; {} cannot be read", lost)));
   return {};
 }
 

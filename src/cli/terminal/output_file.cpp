@@ -28,7 +28,7 @@ bool writeWhole(int file, std::string_view text) {
 
 }  // namespace
 
-Result<void> checkOutputFile(const std::string& path, bool replace) {
+Result<void> checkOutputFile(const std::string& path, bool replace, std::string_view hint) {
   struct stat known{};
   if (replace || ::lstat(path.c_str(), &known) != 0) return {};
   if (stdinIsTerminal()) {
@@ -36,7 +36,7 @@ Result<void> checkOutputFile(const std::string& path, bool replace) {
     if (sure) return {};
     return fail(ErrorCode::InvalidArgument, fmt::format("{} was not replaced", path), "name another file");
   }
-  return fail(ErrorCode::InvalidArgument, fmt::format("{} exists already", path), "name another file, or pass --force");
+  return fail(ErrorCode::InvalidArgument, fmt::format("{} exists already", path), std::string(hint));
 }
 
 Result<void> writeOutputFile(const std::string& path, std::string_view text) {

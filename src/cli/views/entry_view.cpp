@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/model/unreadable.h"
 #include "base/text/text.h"
+#include "base/try.h"
 #include "cli/terminal/terminal.h"
 
 namespace bough::cli {
@@ -30,6 +32,15 @@ std::string spokenLine(std::string_view speaker, std::string_view text) {
 std::string shownLabel(std::string_view label) {
   if (!stdoutIsTerminal()) return std::string(label);
   return text::excerptToWidth(label, std::max<std::size_t>(terminalWidth() / 4, 8));
+}
+
+Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& sessionId, LoadOptions wanted) {
+  wanted.types = {std::string(entry_type::kMessage)};
+  BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, wanted));
+  // The damage may have been found just now. Looking for its places reads every entry.
+  if (const auto state = store.sessionState(sessionId); !state || state->problemCount == 0) return entries;
+  wanted.types.emplace_back(kUnreadableType);
+  return store.loadSessionEntries(sessionId, wanted);
 }
 
 void memberOrNull(json::Writer& writer, std::string_view name, std::string_view text) {

@@ -9,6 +9,7 @@
 #include "base/json/json_write.h"
 #include "bough/entry.h"
 #include "bough/message.h"
+#include "bough/store.h"
 
 namespace bough::cli {
 
@@ -51,6 +52,8 @@ std::string firstLines(std::string_view text, std::size_t lines);
 inline constexpr std::size_t kResultLines = 6;
 /// What a tool was called with, for one line: the argument that says most, else all of them.
 std::string briefArguments(std::string_view arguments);
+/// The messages that the options ask for, and what stands for those that cannot be read.
+Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& sessionId, LoadOptions wanted);
 /// What is absent is null in every answer for programs.
 void memberOrNull(json::Writer& writer, std::string_view name, std::string_view text);
 /// As one JSON object, with `schema`.

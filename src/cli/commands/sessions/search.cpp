@@ -185,7 +185,6 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   // --strict looks into every session first.
   BOUGH_TRY(auto view,
             openCatalogView(shown, /*search=*/!scans, context.strict ? WhenBehind::TakeIn : WhenBehind::Leave));
-  if (view.behind) takeInBesides(*view.store);
   if (!options.session.empty()) {
     BOUGH_TRY(filter.session, resolveSession(*view.store, options.session));
   }
@@ -202,6 +201,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   } else {
     BOUGH_TRY(hits, findWords(view, query, filter, options, limit));
   }
+  // After the scan, which needs every core.
+  if (view.behind) takeInBesides(*view.store);
   if (!options.branch.empty()) {
     BOUGH_TRY(keepBranch(*view.store, filter.session, options.branch, hits));
   }

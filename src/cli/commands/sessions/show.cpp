@@ -133,13 +133,8 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
   }
   if (options.last > 0) {
     wanted.last = options.last;
-    if (!options.all) wanted.types = {std::string(entry_type::kMessage)};
-    BOUGH_TRY(auto entries, store.loadSessionEntries(session, wanted));
-    // The damage may have been found just now. Looking for its places reads every entry.
-    if (const auto state = store.sessionState(session); !options.all && state && state->problemCount > 0) {
-      wanted.types.emplace_back(kUnreadableType);
-      BOUGH_TRY(entries, store.loadSessionEntries(session, wanted));
-    }
+    BOUGH_TRY(const auto entries,
+              options.all ? store.loadSessionEntries(session, wanted) : loadMessages(store, session, wanted));
     printEntries(entries, context, options);
     return kDone;
   }
