@@ -37,6 +37,7 @@ std::vector<Benchmark> messageBenchmarks();
 std::vector<Benchmark> agentBenchmarks();
 std::vector<Benchmark> postgresBenchmarks();
 std::vector<Benchmark> sizeBenchmarks();
+std::vector<Benchmark> commandBenchmarks();
 std::vector<Benchmark> bindingBenchmarks();
 
 /// Seconds that `work` takes.

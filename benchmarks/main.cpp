@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   std::ranges::move(bough::bench::agentBenchmarks(), std::back_inserter(all));
   std::ranges::move(bough::bench::postgresBenchmarks(), std::back_inserter(all));
   std::ranges::move(bough::bench::sizeBenchmarks(), std::back_inserter(all));
+  std::ranges::move(bough::bench::commandBenchmarks(), std::back_inserter(all));
   std::ranges::move(bough::bench::bindingBenchmarks(), std::back_inserter(all));
   for (const std::string& name : names) {
     if (std::ranges::find(all, name, &Benchmark::name) == all.end()) {
