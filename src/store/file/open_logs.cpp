@@ -42,7 +42,12 @@ void OpenLogs::forget(const std::string& sessionId) {
   {
     const std::lock_guard lock(state.mutex);
     state.traces.erase(sessionId);
-    if (const auto known = state.known.find(sessionId); known != state.known.end()) session = known->second.session.lock();
+    if (const auto known = state.known.find(sessionId); known != state.known.end()) {
+      session = known->second.session.lock();
+      // A log that is closed takes no room: whoever looks for one to close need not look at it.
+      state.open.erase(session.get());
+      known->second.open = nullptr;
+    }
   }
   if (session) session->forgetLog();
 }
