@@ -159,7 +159,7 @@ std::vector<Row> loadTimes() {
   }
   require(pool.run({.sql = "VACUUM ANALYZE"}).has_value() || true, "VACUUM");
   const std::string sql =
-      "SELECT entry_id, parent_id, body FROM bench.entries WHERE session_id = 's' ORDER BY session_id, life, seq";
+      "SELECT entry_id, parent_id, body FROM bench.entries WHERE session_id = 's' ORDER BY session_id, seq";
   const auto times = interleaved(5, {[&] {
                                        const auto loaded = store.loadSessionEntries("s");
                                        require(loaded && loaded->size() == kEntries + 1, "load");

@@ -154,9 +154,14 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
   must(open(url)->createSession({.sessionId = "s"}));
   must(open(url)->appendSessionEntries("s", {note("a")}));
   // What version 2 has added.
-  runSql(sharedServer(), "DROP TABLE " + schema + ".catalog_sessions, " + schema + ".catalog_answers, " + schema +
-                             ".catalog_texts; ALTER TABLE " + schema + ".sessions DROP COLUMN cataloged; UPDATE " +
-                             schema + ".settings SET value = '1' WHERE name = 'schema_version'");
+  runSql(sharedServer(),
+         "DROP TABLE " + schema + ".catalog_sessions, " + schema + ".catalog_answers, " + schema +
+             ".catalog_texts; ALTER TABLE " + schema +
+             ".entries DROP CONSTRAINT entries_pkey, ADD PRIMARY KEY (session_id, life, seq), DROP "
+             "CONSTRAINT entries_session_id_entry_id_life_key, ADD UNIQUE (session_id, life, entry_id); "
+             "ALTER TABLE " +
+             schema + ".sessions DROP COLUMN cataloged; UPDATE " + schema +
+             ".settings SET value = '1' WHERE name = 'schema_version'");
   const Error older = errorOf(url);
   EXPECT_EQ(older.code, ErrorCode::MigrationNeeded) << older.message;
   EXPECT_TRUE(older.hint.contains("bough store init")) << older.hint;

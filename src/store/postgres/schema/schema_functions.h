@@ -77,6 +77,7 @@ BEGIN
     END IF;
   END IF;
   IF cardinality(p_needs) = 0 OR NOT EXISTS (SELECT 1 FROM unnest(p_needs) AS w(id) WHERE w.id <> s.head_id) THEN
+    WITH added AS (
     INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, type, target_id,
                            attachment, body)
     SELECT p_session, s.life, s.entry_count + b.n - 1,
@@ -89,8 +90,12 @@ BEGIN
            b.attachment, b.body
       FROM unnest(p_ids, p_parents, p_places, p_roots, p_steps, p_segments, p_joins, p_kinds, p_types, p_targets,
                   p_attachments, p_bodies) WITH ORDINALITY
-        AS b(id, parent, place, root, steps, segment, joins, kind, type, target, attachment, body, n);
+        AS b(id, parent, place, root, steps, segment, joins, kind, type, target, attachment, body, n)
+      RETURNING entry_id, seq, segment, depth)
+    SELECT a.entry_id, a.seq, a.segment, a.depth INTO h_id, h_seq, h_segment, h_depth FROM added a
+      WHERE a.seq = s.entry_count + p_head_place;
   ELSE
+    WITH added AS (
     INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, type, target_id,
                            attachment, body)
     SELECT p_session, s.life, s.entry_count + b.n - 1,
@@ -108,24 +113,25 @@ BEGIN
       LEFT JOIN LATERAL @.known(p_session, s.life, b.parent, p_needs, p_need_seqs, p_need_depths) known
         ON b.place = -2
       LEFT JOIN LATERAL @.known(p_session, s.life, p_parents[b.root + 1], p_needs, p_need_seqs, p_need_depths) begun
-        ON b.root >= 0;
+        ON b.root >= 0
+      RETURNING entry_id, seq, segment, depth)
+    SELECT a.entry_id, a.seq, a.segment, a.depth INTO h_id, h_seq, h_segment, h_depth FROM added a
+      WHERE a.seq = s.entry_count + p_head_place;
   END IF;
-  h_id := s.head_id; h_seq := s.head_seq; h_segment := s.head_segment; h_depth := s.head_depth; h_fresh := s.head_fresh;
+  -- What was just stored is not looked up again: without statistics the planner takes the wrong key for that.
   IF p_head_place >= 0 THEN
-    SELECT e.entry_id, e.seq, e.segment, e.depth INTO h_id, h_seq, h_segment, h_depth FROM @.entries e
-      WHERE e.session_id = p_session AND e.life = s.life AND e.seq = s.entry_count + p_head_place;
     h_fresh := p_head_fresh;
   ELSIF p_head_place = -1 THEN
     h_id := ''; h_seq := -1; h_segment := 0; h_depth := 0; h_fresh := false;
-  ELSIF p_head_place = -2 AND p_head = s.head_id THEN
-    NULL;
-  ELSIF p_head_place = -2 THEN
+  ELSIF p_head_place = -2 AND p_head <> s.head_id THEN
     h_id := p_head; h_fresh := false;
     SELECT k.seq, k.segment, k.depth INTO h_seq, h_segment, h_depth
       FROM @.known(p_session, s.life, p_head, p_needs, p_need_seqs, p_need_depths) k;
     IF NOT FOUND THEN
       h_seq := -2; h_segment := 0; h_depth := 0;
     END IF;
+  ELSE
+    h_id := s.head_id; h_seq := s.head_seq; h_segment := s.head_segment; h_depth := s.head_depth; h_fresh := s.head_fresh;
   END IF;
   UPDATE @.sessions x SET entry_count = s.entry_count + n, bytes = s.bytes + p_bytes, tail_id = p_ids[n],
       head_id = h_id, head_seq = h_seq, head_segment = h_segment, head_depth = h_depth, head_fresh = h_fresh,

@@ -66,9 +66,15 @@ CREATE TABLE @.settings (
   value text NOT NULL
 );
 )sql",
+    // Keys of entries: without statistics the planner took the key of sequences for an entry's id, too, because its first
+    // two columns were the same, and read whole sessions. So the second column is what is looked for.
+    //
     // The catalog: what is derived from the sessions. `cataloged` is false from the first append after a session was
     // taken in; an update that leaves it as it was touches no index.
     R"sql(
+ALTER TABLE @.entries DROP CONSTRAINT entries_pkey, ADD PRIMARY KEY (session_id, seq, life);
+ALTER TABLE @.entries DROP CONSTRAINT entries_session_id_life_entry_id_key, ADD UNIQUE (session_id, entry_id, life);
+
 ALTER TABLE @.sessions ADD COLUMN cataloged boolean NOT NULL DEFAULT false;
 CREATE INDEX sessions_uncataloged ON @.sessions (session_id) WHERE NOT cataloged AND trash_id IS NULL;
 
