@@ -122,6 +122,9 @@ struct WriteTranscriptOptions {
   std::string headId;       ///< The entry the agent shall continue from; empty: the last of the conversation.
   bool clean = false;       ///< Leave out what is not a record, and write records with a wrong id or parent again.
   bool branchOnly = false;  ///< Only the branch of the head, also where the format can hold a tree.
+  /// Without the original entries, which otherwise travel in lines written for another agent and come back when the
+  /// file is read. The file is then smaller, and what the format cannot hold is gone from it.
+  bool bare = false;
   /// The project moved: in lines that the agent wrote itself, `facts.cwd` takes the place of this folder.
   std::string movedFrom = {};
 };
@@ -130,6 +133,7 @@ struct WrittenTranscript {
   std::uint64_t entries = 0;   ///< Those that were written.
   std::uint64_t verbatim = 0;  ///< Of these, as the same agent had written them.
   bool sameBytes = false;      ///< Everything was.
+  std::uint64_t carried = 0;   ///< Entries that travel in the file as they are stored.
   CompatibilityReport report;  ///< What the agent's format cannot hold.
 };
 
@@ -192,6 +196,10 @@ struct FoundTranscript {
 /// are not there are no error; no link is followed below them.
 Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
                                                      const std::vector<std::string>& agents);
+
+/// The sessions in an agent's database (`….sqlite`), each with a path `FILE.sqlite#ID` that every call here takes; none
+/// for a file of another name. Databases are only read.
+Result<std::vector<FoundTranscript>> transcriptsInDatabase(const std::string& path);
 
 /// The folders in which these agents (all when empty) keep sessions, whether they exist or not.
 std::vector<std::string> transcriptFolders(const TranscriptHome& home, const std::vector<std::string>& agents);

@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "transcript/model/agent.h"
+#include "transcript/source/database.h"
 
 namespace bough {
 namespace {
@@ -26,6 +27,12 @@ void findBelow(const Agent& agent, const std::string& root, std::vector<FoundTra
     if (walk->is_symlink(gone) || !walk->is_regular_file(gone) || gone) continue;
     const std::string path = walk->path().string();
     if (!agent.isTranscript(std::string_view(path).substr(std::min(path.size(), root.size() + 1)))) continue;
+    if (isDatabaseName(path)) {
+      auto sessions = sessionsInDatabase(path, agent.name);
+      if (sessions) std::ranges::move(*sessions, std::back_inserter(found));
+      // Who reads the database itself learns what is wrong with it.
+      if (sessions || sessions.error().code == ErrorCode::Unsupported) continue;
+    }
     FoundTranscript file{.agent = std::string(agent.name), .path = path};
     file.sizeBytes = walk->file_size(gone);
     if (gone) continue;
@@ -83,6 +90,11 @@ bool isTranscriptPath(const TranscriptHome& home, const std::vector<std::string>
     }
   }
   return false;
+}
+
+Result<std::vector<FoundTranscript>> transcriptsInDatabase(const std::string& path) {
+  if (isDatabaseName(path)) return sessionsInDatabase(path, "openclaw");
+  return std::vector<FoundTranscript>();
 }
 
 Result<TranscriptPlace> placeForTranscript(const TranscriptHome& home, const TranscriptFacts& facts) {

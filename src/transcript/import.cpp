@@ -124,13 +124,28 @@ class Import {
       if (count == 0) break;
       from += count;
     }
-    if (foreign && known_.size() > 1) {
+    if (foreign && known_.size() > 1) BOUGH_TRY(checkItCarriesTheSession());
+    const auto line = last ? lineOf(*last) : std::nullopt;
+    // A line that carries entries is stored without them: it is compared up to where they begin.
+    const std::size_t compared = line && originOf(*last)->carries ? line->rfind('}') : std::string::npos;
+    out_.rewritten = line && !holdsAt(path_, originOf(*last)->at, std::string_view(*line).substr(0, compared));
+    if (out_.rewritten) covered_ = 0;
+    return {};
+  }
+
+  // A file of another agent continues the session when it brings the session's own entries back.
+  Result<void> checkItCarriesTheSession() {
+    bool sawOwn = false;
+    const auto look = [&](Entry&& entry) -> Result<void> {
+      if (!isConversation(entryKind(entry.type))) return {};
+      sawOwn = known_.contains(entry.id);
+      return fail(ErrorCode::Conflict, "");  // the first one says enough
+    };
+    (void)readTranscript(path_, {.agent = options_.agent, .fromOffset = 0}, look);
+    if (!sawOwn) {
       return fail(ErrorCode::AlreadyExists, fmt::format("session {} is not from {}", out_.sessionId, path_),
                   "give the import another id");
     }
-    const auto line = last ? lineOf(*last) : std::nullopt;
-    out_.rewritten = line && !holdsAt(path_, originOf(*last)->at, *line);
-    if (out_.rewritten) covered_ = 0;
     return {};
   }
 

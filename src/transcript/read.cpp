@@ -3,6 +3,7 @@
 
 #include "base/try.h"
 #include "transcript/model/agent.h"
+#include "transcript/source/database.h"
 
 namespace bough {
 namespace {
@@ -44,6 +45,7 @@ Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes) {
 
 // What names a session whose file does not: the file's name up to its first dot.
 std::string stemOf(const std::string& path) {
+  if (const auto place = placeInDatabase(path)) return place->session.substr(0, place->session.find('.'));
   const std::string name = path.substr(path.rfind('/') + 1);
   return name.substr(0, name.find('.'));
 }
@@ -94,6 +96,9 @@ class Driver {
     bytes_ = record.offset + record.sizeBytes;
     if (record.kind != RecordKind::Torn) coveredBytes_ = bytes_;
     if (record.kind == RecordKind::Json) {
+      if (auto carried = record.repaired ? std::nullopt : carriedIn(record.text)) {
+        builder_.carry(record, std::move(*carried));
+      }
       reader_->record(record, builder_);
     } else {
       reader_->notJson(record, builder_);

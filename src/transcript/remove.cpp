@@ -14,6 +14,7 @@
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
+#include "transcript/model/carried.h"
 #include "transcript/model/origin.h"
 #include "transcript/source/record.h"
 
@@ -31,9 +32,17 @@ using Stretches = std::unordered_map<std::uint64_t, std::vector<Stretch>>;
 
 constexpr std::uint64_t kEntriesAtOnce = 1'000;
 
+// A line that is stored without the entries that it carries.
+struct Carrier {
+  std::uint64_t at = 0;
+  std::string line;
+  CarriedIds carries;
+};
+
 // By offset. A file that was written again has several at one offset.
 Result<Stretches> stretchesOf(SessionStore& store, const std::string& sessionId, const std::string& agent) {
   Stretches all;
+  std::vector<Carrier> carriers;
   std::uint64_t from = 0;
   for (std::uint64_t count = 1; count > 0; from += count) {
     count = 0;
@@ -41,8 +50,24 @@ Result<Stretches> stretchesOf(SessionStore& store, const std::string& sessionId,
       ++count;
       const auto origin = originOf(entry);
       if (!origin || origin->agent != agent || !origin->hasLine) return;
-      if (const auto line = lineOf(entry)) all[origin->at].push_back({line->size(), Sha256::of(*line)});
+      auto line = lineOf(entry);
+      if (!line) return;
+      if (origin->carries) {
+        carriers.push_back({.at = origin->at, .line = std::move(*line), .carries = *origin->carries});
+      } else {
+        all[origin->at].push_back({line->size(), Sha256::of(*line)});
+      }
     }));
+  }
+  for (const Carrier& carrier : carriers) {
+    std::vector<Entry> entries;
+    for (const std::string& id : carrier.carries.ids) {
+      BOUGH_TRY(entries.emplace_back(), store.loadEntry(sessionId, id));
+    }
+    std::vector<CarriedEntry> cargo;
+    for (const Entry& entry : entries) cargo.push_back({&entry, entry.parentId.value_or("")});
+    const std::string line = withCarried(carrier.line, cargo, carrier.carries.own);
+    all[carrier.at].push_back({line.size(), Sha256::of(line)});
   }
   return all;
 }

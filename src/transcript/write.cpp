@@ -8,6 +8,7 @@
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
+#include "transcript/model/carrying.h"
 #include "transcript/model/facts.h"
 #include "transcript/model/items.h"
 #include "transcript/model/origin.h"
@@ -37,7 +38,15 @@ class TranscriptWriting {
  public:
   TranscriptWriting(const std::vector<Entry>& entries, const WriteTranscriptOptions& options, const Agent& agent,
                     const std::function<Result<void>(std::string_view)>& out)
-      : entries_(entries), options_(options), agent_(agent), writer_(agent.makeWriter()), out_(out), tree_(entries) {}
+      : entries_(entries),
+        options_(options),
+        agent_(agent),
+        writer_(agent.makeWriter()),
+        out_(out),
+        tree_(entries),
+        carrying_(entries, tree_, !options.clean && !options.bare) {
+    findCarriers();
+  }
 
   Result<WrittenTranscript> run() {
     BOUGH_TRY(choose());
@@ -48,16 +57,32 @@ class TranscriptWriting {
     messages_ = convertEntries(entries_, tree_, leaves, agent_.dialect, done_.report);
     std::string text;
     if (!beginsWithCopy()) writer_->begin(options_.facts, text);
+    const std::unordered_set<std::size_t> chosen(order_.begin(), order_.end());
+    std::size_t seen = 0;
+    const auto waitUntil = [&](std::size_t end) {
+      for (; seen < end; ++seen) {
+        if (!options_.branchOnly && !chosen.contains(seen)) carrying_.wait(seen);
+      }
+    };
     for (const std::size_t place : order_) {
+      waitUntil(place);
       write(place, text);
       BOUGH_TRY(flush(text));
     }
+    waitUntil(entries_.size());
     const bool headMoved = head_ != fileHead_;
     done_.sameBytes = whole_ && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
-    if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), text);
+    std::string lines;
+    if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), lines);
+    // Programs look for names at the very end, so the last message carries what is left.
+    if (carrying_.holds()) text += carrying_.take(/*last=*/true);
+    hold(std::move(lines), kNone, text);
+    text += carrying_.take(/*last=*/true);
     BOUGH_TRY(flush(text));
+    done_.carried = carrying_.count();
     done_.sameBytes = done_.sameBytes && options_.movedFrom.empty();
     for (const std::string& field : writer_->notHeld) addLossy(field);
+    nameWhatIsLeftOut(chosen);
     return std::move(done_);
   }
 
@@ -103,6 +128,64 @@ class TranscriptWriting {
     return {};
   }
 
+  // Branches and labels that are not written at all.
+  void nameWhatIsLeftOut(const std::unordered_set<std::size_t>& chosen) {
+    for (const std::size_t leaf : tree_.leaves()) {
+      if (!chosen.contains(leaf)) addLossy("branch");
+    }
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].type == entry_type::kLabel && !chosen.contains(i)) addLossy("label");
+    }
+  }
+
+  // Lines of the agent that stand for entries of another origin.
+  void findCarriers() {
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      auto origin = originOf(entries_[i]);
+      if (!origin || !origin->carries || origin->agent != agent_.name) continue;
+      if (places.empty()) {
+        for (std::size_t k = 0; k < entries_.size(); ++k) places.emplace(entries_[k].id, k);
+      }
+      Carrier& carrier = carriers_[i];
+      for (std::size_t k = 0; k < origin->carries->ids.size(); ++k) {
+        const auto found = places.find(origin->carries->ids[k]);
+        const bool isHere = found != places.end() && canBeCarried(entries_[found->second]);
+        carrier.isWhole = carrier.isWhole && isHere;
+        if (found == places.end()) continue;
+        carriedBy_.emplace(found->second, i);
+        if (k == origin->carries->own) carrier.ownPlace = found->second;
+        if (!isHere) continue;
+        if (k == origin->carries->own) carrier.own = carrier.entries.size();
+        carrier.entries.push_back({&entries_[found->second], entries_[found->second].parentId.value_or("")});
+      }
+    }
+  }
+
+  // The agent's own line of an entry, as it goes into the file.
+  std::optional<std::string> ownLine(std::size_t place) {
+    const auto carrier = carriers_.find(place);
+    const bool standsElsewhere = carrier == carriers_.end() && carriedBy_.contains(place);
+    if (standsElsewhere || inherited_.contains(place)) return "";  // in another line, in another file
+    auto line = lineOf(entries_[place]);
+    if (line && !options_.movedFrom.empty())
+      line = withFolder(std::move(*line), options_.movedFrom, options_.facts.cwd);
+    if (!line || carrier == carriers_.end()) return line;
+    const Carrier& carries = carrier->second;
+    // What a redaction hides is in the line, too.
+    if (carries.ownPlace != kNone && entries_[carries.ownPlace].redacted) return std::nullopt;
+    return withCarried(*line, carries.entries, carries.own);
+  }
+
+  // Text of lines that wait for what they carry.
+  void hold(std::string lines, std::size_t place, std::string& text) {
+    if (lines.empty()) return;
+    text += carrying_.take();
+    // A line that was cut short must not swallow the next one.
+    if (text.empty() ? !lastByteIsLineEnd_ : text.back() != '\n') text += '\n';
+    carrying_.hold(std::move(lines), place);
+  }
+
   [[nodiscard]] bool hasHeadEntry() const {
     return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.type == entry_type::kHead; });
   }
@@ -117,13 +200,13 @@ class TranscriptWriting {
   }
 
   // The entry that the agent continues from when it reads its own lines again; kNone when there are none.
-  [[nodiscard]] std::size_t findFileHead(bool oneBranch) const {
+  [[nodiscard]] std::size_t findFileHead(bool oneBranch) {
     std::string bytes;
     std::size_t last = kNone;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       if (!isOwn(i) || inherited_.contains(i)) continue;
       if (isTalk(entries_[i])) last = i;
-      if (!oneBranch) bytes += lineOf(entries_[i]).value_or("");
+      if (!oneBranch) bytes += ownLine(i).value_or("");
     }
     if (oneBranch || last == kNone) return last;
     const auto report = readBytes(agent_, bytes, [](Entry&&) -> Result<void> { return {}; });
@@ -147,6 +230,7 @@ class TranscriptWriting {
   [[nodiscard]] bool isCopied(std::size_t place) const { return copies_ && isOwn(place); }
 
   [[nodiscard]] bool isOwn(std::size_t place) const {
+    if (carriedBy_.contains(place)) return true;
     const auto origin = originOf(entries_[place]);
     return origin && origin->agent == agent_.name && !(options_.clean && origin->fixed);
   }
@@ -172,30 +256,37 @@ class TranscriptWriting {
     item.kept = keptBy(entries_, tree_, place);
     std::erase_if(item.kept, [&](const std::string& id) { return standIns_.contains(id); });
     item.beginsKept = firstKept_.contains(entry.id);
-    if (isCopied(place)) {
-      ++done_.entries;
-      ++done_.verbatim;
-      // What the file continues is in another file.
-      const auto line = inherited_.contains(place) ? std::optional<std::string>("") : lineOf(entry);
-      const auto origin = originOf(entry);
-      skippedLine_ |= origin->hasLine ? !line.has_value() : origin->sizeBytes > 0;
-      std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
-      if (!options_.movedFrom.empty()) bytes = withFolder(std::move(bytes), options_.movedFrom, options_.facts.cwd);
-      writer_->copied(item, bytes);
-      text += bytes;
-      return;
-    }
-    // A line that was cut short must not swallow the next one.
-    if (!lastByteIsLineEnd_ && text.empty()) text += '\n';
+    if (isCopied(place)) return copy(place, item, text);
     if (const auto found = messages_.find(place); found != messages_.end()) item.messages = found->second;
-    const std::size_t before = text.size();
-    writer_->item(item, text);
+    std::string lines;
+    writer_->item(item, lines);
     // Entries after one that left nothing continue from what that one continues.
-    if (text.size() == before) {
+    if (lines.empty()) {
       standIns_[entry.id] = item.parentId;
+      carrying_.wait(place);
     } else {
       ++done_.entries;
+      hold(std::move(lines), place, text);
     }
+  }
+
+  void copy(std::size_t place, const Item& item, std::string& text) {
+    ++done_.entries;
+    ++done_.verbatim;
+    carrying_.isThere(place);
+    text += carrying_.take();
+    const auto carrier = carriedBy_.find(place);
+    if (carrier != carriedBy_.end() && carriers_.at(carrier->second).ownPlace == place) {
+      writer_->copied(item, lineOf(entries_[carrier->second]).value_or(""));
+      return;
+    }
+    const auto line = ownLine(place);
+    const auto origin = originOf(entries_[place]);
+    const bool isWhole = !carriers_.contains(place) || carriers_.at(place).isWhole;
+    if (carrier == carriedBy_.end()) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
+    const std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
+    writer_->copied(item, bytes);
+    text += bytes;
   }
 
   // The records alone, one a line, in UTF-8.
@@ -244,6 +335,15 @@ class TranscriptWriting {
   std::unique_ptr<Writer> writer_;
   const std::function<Result<void>(std::string_view)>& out_;
   EntryTree tree_;
+  Carrying carrying_;
+  struct Carrier {
+    std::vector<CarriedEntry> entries;
+    std::size_t own = CarriedIds::kNone;  // in `entries`
+    std::size_t ownPlace = kNone;
+    bool isWhole = true;  // all that it carried is here
+  };
+  std::unordered_map<std::size_t, Carrier> carriers_;       // by the place of the line's entry
+  std::unordered_map<std::size_t, std::size_t> carriedBy_;  // from an entry to the agent's line that carries it
   WrittenTranscript done_;
   std::vector<std::size_t> path_;   // the branch of the head
   std::vector<std::size_t> order_;  // places of what is written

@@ -213,7 +213,7 @@ ReadFile written(const std::vector<Entry>& entries, const std::string& head, con
   facts.cwd = "/home/ada/bridge";
   facts.created = "2026-01-02T03:04:05.000Z";
   std::string bytes;
-  const auto done = writeTranscript(entries, {.agent = agent, .facts = facts, .headId = head},
+  const auto done = writeTranscript(entries, {.agent = agent, .facts = facts, .headId = head, .bare = true},
                                     [&](std::string_view piece) -> Result<void> {
                                       bytes += piece;
                                       return {};

@@ -18,6 +18,11 @@ namespace fs = std::filesystem;
 constexpr int kDeepestFolder = 16;
 constexpr std::uint32_t kTreeEvents =
     IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
+constexpr std::uint32_t kAboveEvents = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR;
+
+bool isBelow(const std::string& path, const std::string& folder) {
+  return path == folder || (path.starts_with(folder) && (folder.ends_with('/') || path[folder.size()] == '/'));
+}
 
 }  // namespace
 
@@ -32,7 +37,40 @@ TreeWatcher::~TreeWatcher() {
 }
 
 void TreeWatcher::add(const std::string& folder) {
-  addBelow(folder, 0, nullptr);
+  wanted_.insert(folder);
+  addWanted(folder, nullptr);
+}
+
+void TreeWatcher::addWanted(const std::string& folder, std::set<std::string>* files) {
+  std::error_code error;
+  // It may be made while the folder above it is being watched.
+  while (!fs::is_directory(folder, error)) {
+    if (watchAbove(folder)) return;
+  }
+  addBelow(folder, 0, files);
+}
+
+// Watches the nearest folder above that exists. False when there is a nearer one by now.
+bool TreeWatcher::watchAbove(const std::string& folder) {
+  std::error_code error;
+  fs::path above = fs::path(folder).parent_path();
+  fs::path next = folder;
+  while (!fs::is_directory(above, error)) {
+    if (!above.has_relative_path()) return true;
+    next = above;
+    above = above.parent_path();
+  }
+  const std::string path = above.string();
+  for (const auto& [watch, known] : folders_) {
+    if (known.path == path) return !fs::is_directory(next, error);
+  }
+  const int watch = ::inotify_add_watch(events_, path.c_str(), kAboveEvents);
+  if (watch < 0) {
+    if (errno == ENOSPC || errno == ENOMEM) ++refused_;
+    return true;
+  }
+  folders_[watch] = {.path = path, .isAbove = true};
+  return !fs::is_directory(next, error);
 }
 
 // A list instead of recursion: folders nest as deep as somebody likes. `files`: gets what is in them already, since it
@@ -47,7 +85,7 @@ void TreeWatcher::addBelow(const std::string& folder, int depth, std::set<std::s
       if (errno == ENOSPC || errno == ENOMEM) ++refused_;
       continue;
     }
-    folders_[watch] = path;
+    folders_[watch] = {.path = path};
     std::error_code error;
     for (fs::directory_iterator each(path, fs::directory_options::skip_permission_denied, error), end;
          !error && each != end; each.increment(error)) {
@@ -84,15 +122,25 @@ void TreeWatcher::readEvents(Changed& changed) {
       const auto folder = folders_.find(event.wd);
       if (folder == folders_.end()) continue;
       if ((event.mask & IN_IGNORED) != 0) {
+        const std::string gone = std::move(folder->second.path);
         folders_.erase(folder);
+        // It may be made again.
+        for (const std::string& wanted : wanted_) {
+          if (isBelow(wanted, gone)) addWanted(wanted, &changed.paths);
+        }
         continue;
       }
       if (name == nullptr) continue;
-      const std::string path = folder->second + "/" + name;
+      const bool isAbove = folder->second.isAbove;
+      const std::string path = (folder->second.path == "/" ? "" : folder->second.path) + "/" + name;
       if ((event.mask & IN_ISDIR) == 0) {
-        changed.paths.insert(path);
-      } else if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
-        addBelow(path, 1, &changed.paths);
+        if (!isAbove) changed.paths.insert(path);
+        continue;
+      }
+      if ((event.mask & (IN_CREATE | IN_MOVED_TO)) == 0) continue;
+      if (!isAbove) addBelow(path, 1, &changed.paths);
+      for (const std::string& wanted : wanted_) {
+        if (isAbove && isBelow(wanted, path)) addWanted(wanted, &changed.paths);
       }
     }
   }

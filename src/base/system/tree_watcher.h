@@ -19,8 +19,8 @@ class TreeWatcher {
   TreeWatcher(const TreeWatcher&) = delete;
   TreeWatcher& operator=(const TreeWatcher&) = delete;
 
-  /// Watches a folder and those below it, which are also those that are made later; follows no link. A folder that does
-  /// not exist is not an error: add it again later.
+  /// Watches a folder and those below it, which are also those that are made later; follows no link. For a folder that
+  /// does not exist, the nearest one above it is watched until it does.
   void add(const std::string& folder);
 
   /// How many folders are watched, and how many the system refused to watch.
@@ -37,10 +37,17 @@ class TreeWatcher {
  private:
   explicit TreeWatcher(int events) : events_(events) {}
   void addBelow(const std::string& folder, int depth, std::set<std::string>* files);
+  void addWanted(const std::string& folder, std::set<std::string>* files);
+  bool watchAbove(const std::string& folder);
   void readEvents(Changed& changed);
 
   int events_;
-  std::unordered_map<int, std::string> folders_;  // by watch
+  struct Folder {
+    std::string path;
+    bool isAbove = false;  // watched only for a folder that is not there yet
+  };
+  std::unordered_map<int, Folder> folders_;  // by watch
+  std::set<std::string> wanted_;             // what add was asked for
   std::size_t refused_ = 0;
 };
 

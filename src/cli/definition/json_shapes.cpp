@@ -18,7 +18,7 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "created: text, lastActive: text, durationMs: count, messages: {user: count, assistant: count, tool: count, "
      "system: count}, toolCalls: count, toolFailures: count, tokens: Tokens | null, costUsd: number | null, costKnown: "
      "bool, models: Model[], entries: count, branches: count, bytes: count, state: text, pinned: bool, timeToLiveMs: "
-     "count | null, problem: text | null, origin: Place | null}",
+     "count | null, problem: text | null, origin: Place | null, cwdMissing: bool, metadata?: any}",
      "`state` is live, archived, unfinished or damaged. `origin` is what a fork continues. `tokens` is null when no "
      "answer said what it used."},
     {"Tokens",
@@ -101,7 +101,7 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "What was erased, or what would be."},
     {"export",
      "{schema: 1, sessionId: text, agent?: text, agentSessionId?: text, format?: text, file?: text, entries?: count, "
-     "verbatim?: count, sameBytes?: bool, files?: any[], report: Report}",
+     "verbatim?: count, sameBytes?: bool, carried?: count, files?: any[], report: Report}",
      "One file, or with all branches `files`."},
     {"follow", "Entry", "A line for each entry."},
     {"fork", "{schema: 1, sessionId: text, parentSession: Place}", ""},
@@ -152,7 +152,8 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "A line for each entry."},
     {"restore", "{schema: 1, sessionId: text, name: text, headId: text}", ""},
     {"resume",
-     "{schema: 1, agent: text, agentSessionId: text, file: text, cwd: text, command: text, written: bool, report: "
+     "{schema: 1, agent: text, agentSessionId: text, file: text, cwd: text, cwdMissing: bool, command: text, written: "
+     "bool, carried: count, report: "
      "Report}",
      ""},
     {"rm", "{schema: 1, sessionId: text, trashId: text, bytes: count}", "A line for each session."},

@@ -179,7 +179,8 @@ Result<NamedSession> openTranscript(const std::string& path) {
   const std::uintmax_t size = fs::file_size(path, error);
   NamedSession session;
   std::string location = "memory:";
-  if (!error && size > kInMemoryBytes) {
+  // A session in a database has no file whose size says anything.
+  if (error || size > kInMemoryBytes) {
     BOUGH_TRY(location, makePassingFolder());
     session.passing = std::make_shared<PassingFolder>(location);
   }

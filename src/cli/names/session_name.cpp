@@ -141,7 +141,7 @@ Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
 // A name that may be a path: it has a slash, or the ending of a session file.
 bool looksLikePath(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".jsonl") || name.ends_with(".json") ||
-         name.ends_with(".jsonl.zst") || name.ends_with(".jsonl.gz");
+         name.ends_with(".jsonl.zst") || name.ends_with(".jsonl.gz") || name.find(".sqlite") != std::string::npos;
 }
 
 // The store whose session a file is, told by the folder it lies in; empty: none.
@@ -299,6 +299,10 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
 
 Result<NamedSession> openForReading(const Context& context, const std::string& name) {
   if (looksLikePath(name) && isForeign(name)) return openTranscript(name);
+  if (name.ends_with(".sqlite")) {
+    // An agent's database holds many sessions; the error says how to name one.
+    if (auto agent = agentOfFile(name); !agent) return std::unexpected(agent.error());
+  }
   auto session = openSession(context, name);
   if (session) {
     BOUGH_TRY(session->damage, tellOfDamage(context, *session->store, session->sessionId));

@@ -47,6 +47,7 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
                                        .facts = made.facts,
                                        .headId = wish.at,
                                        .branchOnly = wish.branchOnly,
+                                       .bare = wish.bare,
                                        .movedFrom = made.facts.cwd == folder ? std::string() : folder};
   BOUGH_TRY(made.written, writeTranscript(entries, options, [&](std::string_view piece) {
               made.bytes += piece;
@@ -102,6 +103,9 @@ void printWritten(const MadeTranscript& made) {
   printMessage(fmt::format("{} for {}{}", counted(made.written.entries, "entry"), made.facts.agent,
                            made.written.report.lossyFields.empty() ? "" : "; its format cannot hold:"));
   printLosses(made.written.report);
+  if (made.written.carried > 0 && !made.written.report.lossyFields.empty()) {
+    printMessage("it travels in the file, and comes back when bough reads it");
+  }
 }
 
 std::vector<std::string> agentChoices() {

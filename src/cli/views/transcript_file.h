@@ -16,6 +16,7 @@ struct TranscriptWish {
   std::string at;                   ///< The entry to continue from; empty: the head.
   std::vector<std::string> cwdMap;  ///< OLD=NEW.
   bool branchOnly = false;
+  bool bare = false;         ///< Without the original entries (WriteTranscriptOptions::bare).
   bool needsFolder = false;  ///< A session without a folder gets the present one.
 };
 

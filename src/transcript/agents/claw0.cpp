@@ -1,9 +1,14 @@
 // claw0: lines {"type":"user"|"assistant"|"tool_use"|"tool_result", …, "ts"}, with a header {"type":"session"} in its
 // older layout and without one in the newer. Messages are of Anthropic's API, but each block may also be a line.
+#include <fmt/format.h>
+
 #include <unordered_set>
 
+#include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
+#include "base/try.h"
 #include "transcript/agents/agents.h"
+#include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
 
 namespace bough::transcript {
@@ -135,6 +140,61 @@ class Claw0Writer : public Writer {
   }
 };
 
+// What sessions.json says: in the folder above the transcripts. Older, by keys, with the file's name in each session;
+// newer, by ids, with a label.
+void completeFacts(const std::string& path, TranscriptFacts& facts) {
+  const auto list = readSmallFile(folderOf(folderOf(path)) + "/sessions.json");
+  if (!list) return;
+  eachSession(*list, [&](const std::string& key, std::string_view value) {
+    if (json::kindOf(value) != json::Kind::Object) return false;
+    const Members session(value);
+    if (session.text("transcript_file") != nameOf(path) && key != facts.sessionId) return false;
+    if (facts.key.empty()) facts.key = session.text("session_key");
+    if (std::string label = session.text("label"); !label.empty()) facts.title = label;
+    if (facts.created.empty()) facts.created = timeText(session.raw("created_at"));
+    facts.metadata = value;
+    return true;
+  });
+}
+
+std::string keyOf(const TranscriptFacts& facts) {
+  return facts.key.empty() ? "main:cli:user" : facts.key;
+}
+
+// claw0 works in `workspace` below the folder that it is started in; a key is one session there.
+Result<TranscriptPlace> placeOf(const TranscriptHome&, const TranscriptFacts& facts) {
+  constexpr std::size_t kIdDigits = 12;
+  std::string name = keyOf(facts);
+  for (char& c : name) {
+    const bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    if (!isPlain) c = '_';
+  }
+  const std::string id = Sha256::of(facts.sessionId).substr(0, kIdDigits);
+  return TranscriptPlace{.path = fmt::format("{}/workspace/.sessions/transcripts/{}_{}.jsonl", facts.cwd, name, id),
+                         .command = "python agents/s03_sessions.py"};
+}
+
+// A key that the list has already gets another name.
+Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
+  const std::string listPath = folderOf(folderOf(path)) + "/sessions.json";
+  const std::string list = readSmallFile(listPath).value_or("");
+  std::string key = keyOf(facts);
+  bool known = false;
+  eachSession(list, [&](const std::string& name, std::string_view value) {
+    known = json::findString(value, "transcript_file") == nameOf(path);
+    if (name == key) key += "-" + facts.sessionId;
+    return known;
+  });
+  if (known) return {};
+  std::string entry;
+  json::Writer writer(entry);
+  writer.beginObject().member("session_key", key).member("session_id", facts.sessionId);
+  writer.member("created_at", facts.created).member("updated_at", facts.created);
+  writer.member("message_count", std::uint64_t{0}).member("transcript_file", nameOf(path)).endObject();
+  BOUGH_TRY(const std::string bytes, withMember(list, key, entry));
+  return replaceList(listPath, bytes);
+}
+
 }  // namespace
 
 Agent claw0() {
@@ -145,6 +205,9 @@ Agent claw0() {
   agent.isRecord = isClaw0Record;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<Claw0Reader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<Claw0Writer>(); };
+  agent.completeFacts = completeFacts;
+  agent.place = placeOf;
+  agent.announce = announce;
   return agent;
 }
 

@@ -1,6 +1,6 @@
 // OpenClaw: pi's transcripts, in a folder with sessions.json, a map from session keys to what OpenClaw knows of each
 // session. Reset and deleted sessions keep their files, with an ending such as `.jsonl.reset.2026-02-01T10-00-00.000Z`;
-// archives may be packed (`.zst`).
+// archives may be packed (`.zst`). From 2026.7 on, sessions are in a database (source/database.h), which is only read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "transcript/agents/pi.h"
 #include "transcript/model/lock_file.h"
 #include "transcript/source/beside.h"
+#include "transcript/source/database.h"
 #include "transcript/source/json_line.h"
 
 namespace bough::transcript {
@@ -34,6 +35,7 @@ std::optional<std::string> sessionList(std::string_view path) {
 
 std::string misfit(const Sample& sample) {
   if (std::string why = piMisfit(sample); !why.empty()) return why;
+  if (placeInDatabase(std::string(sample.path))) return {};
   const bool isInItsFolder = sample.path.find("/.openclaw/") != std::string_view::npos;
   if (isInItsFolder || (!sample.path.empty() && sessionList(sample.path))) return {};
   return "there is no sessions.json beside it";
@@ -47,6 +49,14 @@ std::string titleOf(const Members& session) {
 }
 
 void completeFacts(const std::string& path, TranscriptFacts& facts) {
+  if (const auto place = placeInDatabase(path)) {
+    DatabaseFacts known = factsInDatabase(*place);
+    facts.key = known.key;
+    if (!json::check(known.record) || json::kindOf(known.record) != json::Kind::Object) return;
+    if (std::string title = titleOf(Members(known.record)); !title.empty()) facts.title = title;
+    facts.metadata = std::move(known.record);
+    return;
+  }
   const auto list = sessionList(path);
   if (!list) return;
   const std::string name = nameOf(path);
@@ -72,8 +82,9 @@ std::vector<std::string> foldersOf(const TranscriptHome& home) {
   return {stateOf(home) + "/agents"};
 }
 
-// `main/sessions/ID.jsonl`, with an ending for sessions that were reset or deleted.
+// `main/sessions/ID.jsonl`, with an ending for sessions that were reset or deleted; `main/agent/….sqlite`.
 bool isTranscript(std::string_view relative) {
+  if (relative.ends_with("/agent/openclaw-agent.sqlite")) return true;
   if (relative.find("/sessions/") == std::string_view::npos || relative.ends_with(".lock")) return false;
   const std::string_view name = relative.substr(relative.rfind('/') + 1);
   return name.ends_with(".jsonl") || name.ends_with(".jsonl.zst") ||

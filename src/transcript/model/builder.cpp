@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
 #include "base/text/text.h"
@@ -49,7 +50,7 @@ void Builder::message(const Record& record, const Place& place, Dialect dialect,
   for (Hole& hole : holes) hole.path = "message/" + hole.path;
   // A message that is a part of the line is its own hole; any other is not in the line at all.
   if (holes.empty()) holes.push_back({"message", message});
-  ++report_.messages;
+  if (!carriers_.contains(record.offset)) ++report_.messages;
   give(record, place, entry_type::kMessage, std::move(payload), std::move(holes));
 }
 
@@ -101,6 +102,101 @@ void Builder::alias(std::string_view id, std::string_view sameAs) {
   ids_[std::string(id)] = entryFor(sameAs);
 }
 
+bool Builder::isEntry(std::string_view id) const {
+  const std::string key(id);
+  return !id.empty() && (carrierIds_.contains(key) || (!ids_.contains(key) && known_.contains(hashOf(id))));
+}
+
+bool Builder::isGiven(const std::string& entryId) const {
+  return carried_.contains(entryId) || (known_.contains(hashOf(entryId)) && entryIdOf(entryId) == entryId);
+}
+
+void Builder::carry(const Record& record, Carried&& carried) {
+  const auto textAt = static_cast<std::size_t>(record.text.data() - record.raw.data());
+  Carrier carrier;
+  carrier.bareBytes = textAt + carried.beginByte;
+  carrier.carries.own = carried.own;
+  std::vector<CarriedEntry> again;
+  for (const Entry& entry : carried.entries) {
+    carrier.carries.ids.push_back(entry.id);
+    again.push_back({&entry, entry.parentId.value_or("")});
+  }
+  // The line is kept without its member, and must come out with it as it was.
+  const std::string bare = std::string(record.raw.substr(0, carrier.bareBytes)) + "}" +
+                           std::string(record.raw.substr(textAt + record.text.size()));
+  if (withCarried(bare, again, carried.own) != record.raw) return;
+  for (Entry& entry : carried.entries) giveCarried(record, std::move(entry));
+  if (carrier.carries.own != CarriedIds::kNone) lastId_ = carrier.carries.ids[carrier.carries.own];
+  carriers_.emplace(record.offset, std::move(carrier));
+}
+
+void Builder::giveCarried(const Record& record, Entry&& entry) {
+  if (!carried_.insert(entry.id).second || error_) return;
+  const bool isTalk = isConversation(entryKind(entry.type));
+  if (!isTalk) entry.parentId.reset();
+  if (isTalk && !entry.parentId->empty() && (!isGiven(*entry.parentId) || entry.parentId == entry.id)) {
+    damage(record, "an entry that travels without the one that it continues");
+    entry.parentId = lastId_;
+  }
+  if (entry.type == entry_type::kLabel) {
+    const auto target = json::findString(entry.payload, "entryId");
+    const auto name = json::findString(entry.payload, "name");
+    if (!name || !isLabel(*name) || (target && !isGiven(*target))) {
+      return damage(record, "a label of an entry that is not there");
+    }
+  }
+  lastTime_ = entry.timestamp;
+  if (record.offset < fromOffset_) return;
+  if (entry.type == entry_type::kMessage) ++report_.messages;
+  ++report_.entries;
+  if (auto used = use_(std::move(entry)); !used) error_ = used.error();
+}
+
+void Builder::giveCarrier(const Record& record, const Place& place) {
+  const bool first = record.offset != lineOffset_;
+  lineOffset_ = record.offset;
+  std::string means;
+  // Several lines that a reader took for one answer are several carriers.
+  for (std::size_t at = 0; at < record.raw.size();) {
+    const std::size_t end = std::min(record.raw.find('\n', at), record.raw.size() - 1) + 1;
+    const std::string_view line = record.raw.substr(at, end - at);
+    const auto found = carriers_.find(record.offset + at);
+    Origin origin;
+    origin.agent = agent_;
+    origin.at = record.offset + at;
+    origin.sizeBytes = line.size();
+    std::string bytes(line);
+    if (found != carriers_.end()) {
+      const std::size_t brace = line.rfind('}');
+      bytes = std::string(line.substr(0, found->second.bareBytes)) + std::string(line.substr(brace));
+      origin.what = "carrier";
+      origin.carries = found->second.carries;
+      if (origin.carries->own != CarriedIds::kNone) means = origin.carries->ids[origin.carries->own];
+    }
+    at = end;
+    if (!first || origin.at < fromOffset_ || error_) continue;
+    Entry entry;
+    entry.id = entryIdAt(idScope, origin.at, 0) + ".line";
+    entry.type = entry_type::kSessionInfo;
+    entry.timestamp = timeOf({});
+    entry.payload = "{";
+    appendOrigin(entry.payload, origin, bytes, {});
+    entry.payload += '}';
+    ++report_.entries;
+    if (auto used = use_(std::move(entry)); !used) error_ = used.error();
+  }
+  if (place.id.empty()) return;
+  const std::string id(place.id);
+  if (!means.empty()) {
+    carrierIds_.insert(id);
+  } else {
+    // A line that only helps another one means what it continues.
+    means = place.parent ? entryFor(*place.parent) : lastId_;
+  }
+  known_.erase(hashOf(id));
+  ids_[id] = means;
+}
+
 void Builder::damage(const Record& record, std::string_view reason, bool recovered) {
   if (record.offset < fromOffset_) return;
   ++(recovered ? report_.recovered : report_.unreadable);
@@ -113,7 +209,7 @@ std::string Builder::idOf(const Record& record, const Place& place) {
   std::string byOffset = entryIdAt(idScope, record.offset, part_);
   if (place.id.empty()) return byOffset;
   const std::string key(place.id);
-  if (known_.contains(hashOf(place.id)) || ids_.contains(key)) {
+  if (known_.contains(hashOf(place.id)) || ids_.contains(key) || carried_.contains(entryIdOf(place.id))) {
     damage(record, "an id that was used before");
     fixed_ = true;
     ids_[key] = byOffset;
@@ -149,6 +245,7 @@ std::string Builder::timeOf(const Place& place) {
 
 void Builder::give(const Record& record, const Place& place, std::string_view type, std::string payload,
                    std::vector<Hole> holes, std::string_view what) {
+  if (carriers_.contains(record.offset)) return giveCarrier(record, place);
   const bool first = record.offset != lineOffset_;
   if (first) {
     lineOffset_ = record.offset;

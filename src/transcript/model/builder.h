@@ -19,6 +19,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "transcript/model/carried.h"
 #include "transcript/model/origin.h"
 #include "transcript/source/record.h"
 
@@ -80,6 +81,13 @@ class Builder {
   /// Lets later lines that name `id` mean the entry of `sameAs`: for lines that are not entries themselves.
   void alias(std::string_view id, std::string_view sameAs);
 
+  /// Whether an agent's id is that of an entry, and not of a line that was only kept.
+  [[nodiscard]] bool isEntry(std::string_view id) const;
+
+  /// What the driver calls before a reader gets a record that carries entries (carried.h): those are given as they
+  /// are. What the reader then says of the record only tells which ids mean them.
+  void carry(const Record& record, Carried&& carried);
+
   /// Counts a problem that a reader finds in a whole record. `recovered`: it was read all the same.
   void damage(const Record& record, std::string_view reason, bool recovered = true);
 
@@ -94,6 +102,10 @@ class Builder {
   // `payload` lacks its closing brace.
   void give(const Record& record, const Place& place, std::string_view type, std::string payload,
             std::vector<Hole> holes, std::string_view what = {});
+  // A line that carries entries, as the reader gives it: its bytes are kept.
+  void giveCarrier(const Record& record, const Place& place);
+  void giveCarried(const Record& record, Entry&& entry);
+  bool isGiven(const std::string& entryId) const;
   std::string parentOf(const Record& record, const Place& place, std::string_view id);
   std::string idOf(const Record& record, const Place& place);
   std::string timeOf(const Place& place);
@@ -106,6 +118,14 @@ class Builder {
   std::unordered_set<std::uint64_t> known_;           // hashes of the agent's ids that are entries of the usual id
   std::unordered_map<std::string, std::string> ids_;  // agent's id → entry id, for all others
   std::unordered_set<std::string> labels_;            // those in force
+  // Of a line that carries entries: their ids, and where the line's own bytes end.
+  struct Carrier {
+    CarriedIds carries;
+    std::size_t bareBytes = 0;
+  };
+  std::unordered_map<std::uint64_t, Carrier> carriers_;  // by the line's offset
+  std::unordered_set<std::string> carried_;              // ids of entries that were given as they are
+  std::unordered_set<std::string> carrierIds_;           // the agent's ids of lines that mean such an entry
   std::string lastId_;
   std::string lastTime_;
   std::string headId_;

@@ -64,15 +64,25 @@ std::string transcriptSessionId(const TranscriptFacts& facts) {
   return sessionIdOf(facts.agent, facts.sessionId);
 }
 
-TranscriptFacts importedFacts(const std::vector<Entry>& entries) {
+namespace {
+
+// The last ones: of one agent, when it is named.
+TranscriptFacts factsOf(const std::vector<Entry>& entries, std::string_view agent = {}) {
   TranscriptFacts facts;
   for (const Entry& entry : entries) {
     if (!holdsFacts(entry)) continue;
     const auto stored = json::findMember(*json::findMember(entry.payload, "transcript"), "facts");
+    if (!agent.empty() && json::findString(*stored, "agent") != agent) continue;
     for (const Field& field : kFields) facts.*field.member = json::findString(*stored, field.name).value_or("");
     facts.metadata = json::findMember(*stored, "metadata").value_or("");
   }
   return facts;
+}
+
+}  // namespace
+
+TranscriptFacts importedFacts(const std::vector<Entry>& entries) {
+  return factsOf(entries);
 }
 
 namespace {
@@ -101,6 +111,8 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
                                        const std::vector<Entry>& entries) {
   TranscriptFacts facts = importedFacts(entries);
   if (facts.agent == agent) return facts;
+  // A session that went to another agent and came back is still the one that it was.
+  if (const auto own = factsOf(entries, agent); own.agent == agent) return own;
   facts.agent = agent;
   facts.sessionId = uuidFrom(sessionId);
   facts.version.clear();

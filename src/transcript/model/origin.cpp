@@ -85,8 +85,28 @@ void appendOrigin(std::string& payload, const Origin& origin, std::string_view r
     }
   }
   if (origin.sizeBytes > 0) writer.member("size", origin.sizeBytes);
+  if (origin.carries) {
+    writer.key("carries").beginArray();
+    for (const std::string& id : origin.carries->ids) writer.string(id);
+    writer.endArray();
+    if (origin.carries->own != CarriedIds::kNone) writer.member("own", std::uint64_t{origin.carries->own});
+  }
   writer.endObject();
 }
+
+namespace {
+
+std::optional<CarriedIds> carriedIdsIn(std::string_view origin) {
+  const auto list = json::findMember(origin, "carries");
+  if (!list || json::kindOf(*list) != json::Kind::Array) return std::nullopt;
+  CarriedIds carried;
+  json::ArrayReader elements(*list);
+  while (const auto element = elements.next()) carried.ids.push_back(json::decodeString(*element).value_or(""));
+  if (const auto own = json::findUnsigned(origin, "own"); own && *own < carried.ids.size()) carried.own = *own;
+  return carried;
+}
+
+}  // namespace
 
 std::optional<Origin> originOf(const Entry& entry) {
   const auto member = json::findMember(entry.payload, "transcript");
@@ -102,6 +122,7 @@ std::optional<Origin> originOf(const Entry& entry) {
   origin.hasLine = json::findMember(*member, "line").has_value();
   origin.torn = json::findMember(*member, "torn") == "true";
   origin.fixed = json::findMember(*member, "fixed") == "true";
+  if (entry.type == entry_type::kSessionInfo) origin.carries = carriedIdsIn(*member);
   return origin;
 }
 

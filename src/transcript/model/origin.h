@@ -17,6 +17,13 @@ struct Hole {
   std::string_view slice;  ///< Of the record's text.
 };
 
+/// Which entries a line carries (carried.h). They are stored as entries; the line without them is kept here.
+struct CarriedIds {
+  static constexpr std::size_t kNone = SIZE_MAX;
+  std::vector<std::string> ids;
+  std::size_t own = kNone;  ///< The entry that the line was written for.
+};
+
 /// What an entry says of its line.
 struct Origin {
   std::string agent;
@@ -26,6 +33,7 @@ struct Origin {
   bool hasLine = false;         ///< False for all but the first entry of a line, and for a line that was skipped.
   bool fixed = false;           ///< Its id or its parent is not the one in the line, which could not be used.
   bool torn = false;            ///< The end of a file that was being written: a later entry may take its place.
+  std::optional<CarriedIds> carries{};
 };
 
 /// Appends `,"transcript":{…}` to a payload that lacks only its closing brace. `raw`: the line; empty for none.

@@ -12,7 +12,9 @@
 #include "base/json/json_scan.h"
 #include "base/system/file_io.h"
 #include "base/text/utf8.h"
+#include "base/try.h"
 #include "message/json/json_tree.h"
+#include "transcript/source/database.h"
 #include "transcript/source/unpacked.h"
 
 namespace bough::transcript {
@@ -75,6 +77,9 @@ std::string repairUtf8(std::string_view text) {
 }
 
 Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
+  if (const auto place = placeInDatabase(path); place && ::access(path.c_str(), F_OK) != 0) {
+    return openInDatabase(*place);
+  }
   // O_NONBLOCK: a pipe without a writer must not hold us up.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return std::unexpected(systemError(errno, "open", path));
@@ -83,6 +88,12 @@ Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
   if (::fstat(descriptor, &info) != 0) return std::unexpected(systemError(errno, "open", path));
   if (!S_ISREG(info.st_mode)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", path), "give a transcript's file");
+  }
+  if (isDatabaseName(path)) {
+    BOUGH_TRY(const auto sessions, sessionsInDatabase(path, ""));
+    const std::string example = sessions.empty() ? "" : fmt::format(": `bough show '{}'`", sessions.front().path);
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is a database of {} sessions", path, sessions.size()),
+                "name one of them" + example + "; `bough import` takes them all");
   }
   return unpacked(std::move(file), path);
 }

@@ -28,7 +28,8 @@ class ByteSource {
   virtual Result<std::size_t> read(std::span<char> out) = 0;
 };
 
-/// A regular file. Fails when there is none at `path`, or when it is something else.
+/// A regular file, or a session in a database (database.h). Fails when there is none at `path`, or when it is something
+/// else.
 Result<std::unique_ptr<ByteSource>> openFile(const std::string& path);
 /// Bytes in memory, which must outlive it.
 std::unique_ptr<ByteSource> fromMemory(std::string_view bytes);

@@ -11,7 +11,7 @@ namespace bough::transcript {
 namespace {
 
 constexpr std::string_view kMagic = "\x28\xB5\x2F\xFD";
-constexpr int kMaxWindowLog = 27;  // 128 MiB: what the zstd program itself takes at most, unless it is told otherwise
+constexpr int kMaxWindowLog = 26;  // 64 MiB; agents pack with less than 8 MiB
 
 // The bytes that were read to see what the file is, and then the rest.
 class Begun : public ByteSource {

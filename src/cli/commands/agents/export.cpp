@@ -23,6 +23,7 @@ struct Options {
   std::string output;
   std::vector<std::string> cwdMap;
   bool branchOnly = false;
+  bool bare = false;
   bool all = false;
 };
 
@@ -103,6 +104,7 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto session, openForReading(context, options.session));
   TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = options.branchOnly};
+  wish.bare = options.bare;
   if (!options.at.empty()) {
     BOUGH_TRY(wish.at, resolveEntry(*session.store, session.sessionId, options.at));
   }
@@ -129,6 +131,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     writer.member("agent", made.facts.agent).member("agentSessionId", made.facts.sessionId);
     writer.member("file", options.output).member("entries", made.written.entries);
     writer.member("verbatim", made.written.verbatim).member("sameBytes", made.written.sameBytes);
+    writer.member("carried", made.written.carried);
     writer.key("report").raw(made.written.report.toJson()).endObject();
     printLine(out);
   } else if (!context.json) {
@@ -148,7 +151,9 @@ Command exportCommand() {
       .summary = "Write a session as the file of another agent, or for a tool",
       .details =
           "What the same agent wrote comes out as the same bytes. Between agents every text, tool call, result and\n"
-          "error arrives in order; what the agent's format cannot hold is named. Where the format holds a tree, all\n"
+          "error arrives in order; what the agent's format cannot hold is named. It travels in the file all the same,\n"
+          "where the agent does not look, and comes back when bough reads the file. Where the format holds a tree, "
+          "all\n"
           "branches are written, else the branch of the head.\n"
           "For tools that are not agents: atif (ATIF 1.8, a trajectory a line), otel (OpenTelemetry GenAI spans as\n"
           "OTLP/JSON) and openinference (the same spans with OpenInference's attributes). --all writes all branches: "
@@ -176,6 +181,9 @@ Command exportCommand() {
                   {.name = "--branch-only",
                    .help = "Only the branch of that entry, also where the format holds a tree",
                    .target = &options->branchOnly},
+                  {.name = "--bare",
+                   .help = "Without the original entries, which otherwise travel in the file and come back from it",
+                   .target = &options->bare},
                   {.name = "--all",
                    .help = "All branches: of atif, otel, openinference, and for codex as several files",
                    .target = &options->all},

@@ -36,12 +36,18 @@ Result<void> addSource(const std::string& name, std::vector<Source>& out) {
     for (const FoundTranscript& file : found) out.push_back({.path = file.path});
     return {};
   }
+  if (name.find(".sqlite#") != std::string::npos) {
+    out.push_back({.path = name, .asked = true});
+    return {};
+  }
   if (!fs::exists(name, error)) {
     return fail(ErrorCode::NotFound, fmt::format("there is no file, folder or agent {}", name),
                 "`bough help import` lists the agents");
   }
   if (!fs::is_directory(name, error)) {
-    out.push_back({.path = name, .asked = true});
+    BOUGH_TRY(const auto sessions, transcriptsInDatabase(name));
+    for (const FoundTranscript& session : sessions) out.push_back({.path = session.path, .asked = true});
+    if (sessions.empty()) out.push_back({.path = name, .asked = true});
     return {};
   }
   std::vector<Source> below;

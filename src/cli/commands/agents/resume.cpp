@@ -29,7 +29,11 @@ void print(const MadeTranscript& made, const TranscriptPlace& place, const Conte
     json::Writer writer(out);
     writer.beginObject().member("schema", std::uint64_t{1}).member("agent", made.facts.agent);
     writer.member("agentSessionId", made.facts.sessionId).member("file", place.path);
-    writer.member("cwd", made.facts.cwd).member("command", place.command).member("written", !dryRun);
+    std::error_code gone;
+    writer.member("cwd", made.facts.cwd);
+    writer.member("cwdMissing", !made.facts.cwd.empty() && !std::filesystem::is_directory(made.facts.cwd, gone));
+    writer.member("command", place.command).member("written", !dryRun);
+    writer.member("carried", made.written.carried);
     writer.key("report").raw(made.written.report.toJson()).endObject();
     return printLine(out);
   }

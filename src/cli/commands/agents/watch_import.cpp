@@ -31,6 +31,12 @@ constexpr int kLookAgainMs = 600'000;
 constexpr int kSettleMs = 1'000;
 constexpr int kMaxRestMs = 60'000;
 
+// The file that holds a session: of one in a database, the database.
+std::string fileOf(const std::string& path) {
+  const std::size_t mark = path.find(".sqlite#");
+  return mark == std::string::npos ? path : path.substr(0, path.find('#', mark));
+}
+
 // Ctrl-C and SIGTERM as something that can be waited for.
 class StopSignals {
  public:
@@ -116,7 +122,7 @@ class Watching {
     if (watchesAgents()) {
       for (const std::string& folder : transcriptFolders(home_, agents_)) watcher_->add(folder);
       BOUGH_TRY(const auto files, findTranscripts(home_, agents_));
-      for (const FoundTranscript& file : files) found.insert(file.path);
+      for (const FoundTranscript& file : files) found.insert(fileOf(file.path));
     }
     for (const std::string& path : paths_) {
       std::error_code error;
@@ -145,17 +151,36 @@ class Watching {
     });
   }
 
+  // Of a database: those of its sessions that changed.
+  void noteChanged(const std::string& file, std::vector<std::string>& changed) {
+    if (file.ends_with(".sqlite")) {
+      const auto sessions = transcriptsInDatabase(file);
+      if (!sessions) return;  // in use; it is told again when it changes
+      for (const FoundTranscript& session : *sessions) {
+        const State state{session.sizeBytes, static_cast<std::int64_t>(session.modifiedNs)};
+        if (const auto [known, isNew] = seen_.try_emplace(session.path, state); isNew || known->second != state) {
+          known->second = state;
+          changed.push_back(session.path);
+        }
+      }
+      return;
+    }
+    std::error_code error;
+    const State state{fs::file_size(file, error), fs::last_write_time(file, error).time_since_epoch().count()};
+    if (error) return;
+    const auto [known, isNew] = seen_.try_emplace(file, state);
+    if (!isNew && known->second == state) return;
+    known->second = state;
+    changed.push_back(file);
+  }
+
   void importChanged(const std::set<std::string>& paths) {
     std::vector<std::string> changed;
     for (const std::string& path : paths) {
       std::error_code error;
-      if (!isWanted(path) || fs::is_symlink(path, error)) continue;
-      const State state{fs::file_size(path, error), fs::last_write_time(path, error).time_since_epoch().count()};
-      if (error) continue;
-      const auto known = seen_.find(path);
-      if (known != seen_.end() && known->second == state) continue;
-      seen_[path] = state;
-      changed.push_back(path);
+      // A database's log is beside it.
+      const std::string file = path.ends_with(".sqlite-wal") ? path.substr(0, path.size() - 4) : path;
+      if (isWanted(file) && !fs::is_symlink(file, error)) noteChanged(file, changed);
     }
     if (changed.empty()) return;
     const auto begin = SteadyClock::now();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
@@ -9,6 +10,7 @@
 #include "base/try.h"
 #include "bough/store.h"
 #include "bough/torn.h"
+#include "bough/transcript.h"
 #include "cli/commands/commands.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/foreign.h"
@@ -67,7 +69,26 @@ void writeModels(json::Writer& writer, const SessionSummary& row) {
   writer.endArray();
 }
 
-void writeRow(json::Writer& writer, const SessionSummary& row) {
+// The session's folder was there once.
+bool isFolderGone(const SessionSummary& row) {
+  std::error_code error;
+  return row.cwd.starts_with('/') && !std::filesystem::is_directory(row.cwd, error) &&
+         (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory);
+}
+
+// What the agent's own list says of a session that was imported: a JSON object, or empty.
+std::string metadataOf(SessionStore& store, const std::string& sessionId) {
+  constexpr std::size_t kMostFacts = 1'000;
+  const auto ids = store.findEntryIds(sessionId, "facts:", kMostFacts);
+  if (!ids || ids->empty()) return {};
+  std::vector<Entry> facts;
+  for (const std::string& id : *ids) {
+    if (auto entry = store.loadEntry(sessionId, id)) facts.push_back(std::move(*entry));
+  }
+  return importedFacts(facts).metadata;
+}
+
+void writeRow(json::Writer& writer, const SessionSummary& row, const std::string& metadata) {
   writer.beginObject().member("sessionId", row.sessionId);
   memberOrNull(writer, "key", row.key);
   memberOrNull(writer, "agent", row.agent);
@@ -98,15 +119,18 @@ void writeRow(json::Writer& writer, const SessionSummary& row) {
   } else {
     writer.null();
   }
+  writer.member("cwdMissing", isFolderGone(row));
+  if (!metadata.empty()) writer.key("metadata").raw(metadata);
   writer.endObject();
 }
 
-void printJson(const std::string& location, std::uint64_t total, const std::vector<SessionSummary>& rows) {
+void printJson(SessionStore& store, const std::string& location, std::uint64_t total,
+               const std::vector<SessionSummary>& rows, bool longForm) {
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{2}).member("store", location).member("sessionCount", total);
   writer.key("sessions").beginArray();
-  for (const SessionSummary& row : rows) writeRow(writer, row);
+  for (const SessionSummary& row : rows) writeRow(writer, row, longForm ? metadataOf(store, row.sessionId) : "");
   writer.endArray().endObject();
   printJsonLine(out);
 }
@@ -132,7 +156,15 @@ std::uint64_t messagesOf(const SessionSummary& row) {
   return row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
 }
 
-void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bool longForm, const PriceTable& prices) {
+std::string stateText(const SessionSummary& row, bool looksAtFolder) {
+  return fmt::format("{}{}{}", toString(row.condition), row.pinned ? ", pinned" : "",
+                     looksAtFolder && isFolderGone(row) ? ", folder gone" : "");
+}
+
+void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, const Options& options,
+                const PriceTable& prices) {
+  const bool longForm = options.longForm;
+  const bool isOfAgents = !options.agents.empty();
   constexpr std::size_t kPricedRows = 1'000;
   using enum Table::Align;
   std::vector<Table::Column> columns = {{.title = ""},
@@ -150,6 +182,16 @@ void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bo
                                          {.title = "next turn", .align = Right, .spare = 2},
                                          {.title = "models", .spare = 5}});
   }
+  if (isOfAgents) {
+    columns.insert(columns.end() - 1, {{.title = "agent"}, {.title = "project", .cuttable = true, .spare = 1}});
+    if (!longForm) columns.insert(columns.begin() + 4, {.title = "tokens", .align = Right, .spare = 2});
+  }
+  std::vector<std::string> metadata(rows.size());
+  for (std::size_t i = 0; longForm && i < std::min(rows.size(), kPricedRows); ++i) {
+    metadata[i] = metadataOf(store, rows[i].sessionId);
+  }
+  const bool hasMetadata = std::ranges::any_of(metadata, [](const std::string& each) { return !each.empty(); });
+  if (hasMetadata) columns.insert(columns.end() - 1, {.title = "metadata", .spare = 8, .cuttable = true});
   Table table(std::move(columns));
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -159,10 +201,13 @@ void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bo
                                       formatAge(row.activeMs, now),
                                       fmt::format("{}", messagesOf(row)),
                                       formatBytes(row.bytes),
-                                      fmt::format("{}{}", toString(row.condition), row.pinned ? ", pinned" : ""),
+                                      stateText(row, isOfAgents || longForm),
                                       displayTitle(row)};
+    // Without a model nobody said what was used: that is not nothing.
+    const std::string tokens = row.models.empty() ? "-" : grouped(totalTokens(row.tokens));
+    if (isOfAgents) cells.insert(cells.end() - 1, {row.agent, row.cwd});
+    if (isOfAgents && !longForm) cells.insert(cells.begin() + 4, tokens);
     if (longForm) {
-      const Usage& used = row.tokens;
       const Cost cost = costOf(row);
       // The end of each session is read for it, which takes too long for very many.
       const auto next = i < kPricedRows && !row.models.empty()
@@ -170,13 +215,12 @@ void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, bo
                             : std::nullopt;
       std::string models;
       for (const ModelUsage& each : row.models) models += (models.empty() ? "" : ", ") + each.model;
-      cells.insert(cells.begin() + 4, {fmt::format("{}", row.branches),
-                                       // Without a model nobody said what was used: that is not nothing.
-                                       row.models.empty() ? "-" : grouped(totalTokens(used)),
+      cells.insert(cells.begin() + 4, {fmt::format("{}", row.branches), tokens,
                                        row.models.empty() ? "-" : formatCost(cost.usd, cost.known),
                                        next ? thousands(next->contextTokens) : "-", next ? nextTurnPrice(*next) : "-",
                                        row.models.empty() ? "-" : models});
     }
+    if (hasMetadata) cells.insert(cells.end() - 1, metadata[i].empty() ? "-" : metadata[i]);
     table.add(std::move(cells));
   }
   table.print();
@@ -221,7 +265,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     if (options.state == toString(each)) filter.condition = each;
   }
   // Costs are only worked out where they are shown: most lists are without.
-  const bool models = context.json || options.longForm || options.sort == "cost";
+  const bool models = context.json || options.longForm || options.sort == "cost" || !options.agents.empty();
   BOUGH_TRY(auto prices, models ? readPrices(options.prices) : Result<PriceTable>());
   Context shown = context;
   if (!options.agents.empty()) {
@@ -246,7 +290,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const ExitCode code = damaged && context.strict ? kProblem : kDone;
   if (context.json) {
     BOUGH_TRY(auto total, view.catalog->count(filter));
-    printJson(shownLocation(shown.resolvedLocation()), total, rows);
+    printJson(*view.store, shownLocation(shown.resolvedLocation()), total, rows, options.longForm);
     return code;
   }
   if (rows.empty()) {
@@ -256,7 +300,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return code;
   }
   titleForks(*view.catalog, rows);
-  printTable(*view.store, rows, options.longForm, prices);
+  printTable(*view.store, rows, options, prices);
   if (more)
     printMessage(fmt::format("showing the first {}; --all shows every session, --limit N another number", limit));
   return code;
@@ -285,9 +329,11 @@ Command lsCommand() {
                          .choices = {"active", "created", "title", "messages", "size", "branches", "tokens", "cost"},
                          .value = "BY"});
   definitions.push_back({.name = "--reverse", .help = "The other way round", .target = &options->reverse});
-  definitions.push_back({.name = "--long",
-                         .help = "Also show branches, tokens, cost, what the next turn will cost, and models",
-                         .target = &options->longForm});
+  definitions.push_back(
+      {.name = "--long",
+       .help =
+           "Also show branches, tokens, cost, what the next turn will cost, models, and what an agent's own list says",
+       .target = &options->longForm});
   definitions.push_back(
       {.name = "--agents",
        .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",

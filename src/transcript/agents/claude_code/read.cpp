@@ -251,15 +251,11 @@ class ClaudeReader : public Reader {
       while (const auto uuid = list.next()) {
         const std::string id = decoded(*uuid);
         // A line that was only kept means its parent, which is not preserved.
-        if (isEntry(id, out)) return out.entryFor(id);
+        if (out.isEntry(id)) return out.entryFor(id);
       }
     }
     const std::string head = segment ? json::findString(*segment, "headUuid").value_or("") : "";
-    return isEntry(head, out) ? out.entryFor(head) : std::string();
-  }
-
-  static bool isEntry(const std::string& uuid, const Builder& out) {
-    return !uuid.empty() && out.entryFor(uuid) == entryIdOf(uuid);
+    return out.isEntry(head) ? out.entryFor(head) : std::string();
   }
 
   void giveOther(const Record& record, const Line& line, Builder& out) {

@@ -216,7 +216,8 @@ class CodexReader : public Reader {
     json::Writer writer(payload);
     // One that keeps nothing names itself. What is kept comes before the summary in Codex.
     writer.beginObject().member("summary", summary);
-    writer.member("firstKeptEntryId", entryIdOf(firstKept.empty() ? place.id : firstKept));
+    const std::string kept = firstKept.empty() ? std::string() : out.entryFor(firstKept);
+    writer.member("firstKeptEntryId", !kept.empty() ? kept : entryIdOf(firstKept.empty() ? place.id : firstKept));
     if (!firstKept.empty()) writer.member("summaryAfterKept", true);
     writer.endObject();
     out.entry(record, place, entry_type::kCompactionSummary, payload);

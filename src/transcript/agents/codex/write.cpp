@@ -23,8 +23,10 @@ class CodexWriter : public Writer {
   }
 
   void copied(const Item& item, std::string_view line) override {
-    (void)line;
-    const auto message = json::findMember(item.entry->payload, "message");
+    // Of an entry with another origin the line is Codex's own.
+    const bool isOwn = json::findMember(item.entry->payload, "dialect") == "\"openai-responses\"";
+    const auto message =
+        json::findMember(isOwn ? std::string_view(item.entry->payload) : line, isOwn ? "message" : "payload");
     if (message) written_[item.entry->id] = {std::string(*message)};
   }
 

@@ -7,6 +7,7 @@
 #include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
 #include "transcript/agents/gemini_cli/read.h"
+#include "transcript/model/origin.h"
 #include "transcript/model/uuid.h"
 #include "transcript/source/json_line.h"
 
@@ -25,8 +26,14 @@ class GeminiWriter : public Writer {
   }
 
   void copied(const Item& item, std::string_view line) override {
-    (void)line;
     lastTime_ = item.entry->timestamp;
+    // Of an entry with another origin the line is Gemini CLI's own.
+    const auto origin = originOf(*item.entry);
+    if (!origin || origin->agent != "gemini-cli") {
+      const std::size_t end = line.find_last_not_of("\r\n");
+      if (end != std::string_view::npos) lines_[item.entry->id] = {std::string(line.substr(0, end + 1))};
+      return;
+    }
     const auto message = json::findMember(item.entry->payload, "message");
     if (message) lines_[item.entry->id] = {messageLine(item, contentOf(*message), item.entry->id)};
   }

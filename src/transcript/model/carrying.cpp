@@ -1,0 +1,73 @@
+#include "transcript/model/carrying.h"
+
+#include <algorithm>
+
+namespace bough::transcript {
+
+void Carrying::wait(std::size_t place) {
+  if (enabled_ && canBeCarried(entries_[place])) waiting_.push_back(place);
+}
+
+void Carrying::hold(std::string lines, std::size_t place) {
+  lines_ = std::move(lines);
+  place_ = place;
+}
+
+bool Carrying::add(std::size_t place, std::vector<CarriedEntry>& cargo, std::size_t& room) {
+  const Entry& entry = entries_[place];
+  const std::size_t bytes = carriedBytes(entry);
+  if (!canBeCarried(entry) || bytes > room) return false;
+  // A redacted entry does not travel; what follows it continues from the one before.
+  std::size_t parent = tree_.parent(place);
+  while (parent != EntryTree::kNone && entries_[parent].redacted) parent = tree_.parent(parent);
+  if (parent != EntryTree::kNone && !there_.contains(parent)) return false;
+  cargo.push_back({&entry, parent == EntryTree::kNone ? std::string() : entries_[parent].id});
+  room -= bytes;
+  there_.insert(place);
+  return true;
+}
+
+void Carrying::load(std::vector<CarriedEntry>& cargo, std::size_t& room) {
+  std::vector<std::size_t> left;
+  for (const std::size_t place : waiting_) {
+    if (!add(place, cargo, room)) left.push_back(place);
+  }
+  waiting_ = std::move(left);
+}
+
+std::string Carrying::take(bool last) {
+  std::string lines = std::exchange(lines_, {});
+  if (!enabled_ || lines.empty()) return lines;
+  std::vector<CarriedEntry> cargo;
+  std::size_t room = kMaxCarriedBytes;
+  load(cargo, room);
+  std::size_t own = CarriedIds::kNone;
+  if (place_ != EntryTree::kNone) {
+    const bool isTalk = isConversation(entryKind(entries_[place_].type));
+    // A line whose entry does not travel must be read itself.
+    if (!add(place_, cargo, room)) {
+      for (const CarriedEntry& entry : cargo)
+        waiting_.push_back(static_cast<std::size_t>(entry.entry - entries_.data()));
+      for (const CarriedEntry& entry : cargo) there_.erase(static_cast<std::size_t>(entry.entry - entries_.data()));
+      return lines;
+    }
+    if (isTalk) own = cargo.size() - 1;
+  }
+  if (last) load(cargo, room);
+  const std::size_t end = lines.find('\n') + 1;
+  const std::string first = withCarried(std::string_view(lines).substr(0, end), cargo, own);
+  if (first.size() == end) {  // it would be nested too deep
+    for (const CarriedEntry& entry : cargo) there_.erase(static_cast<std::size_t>(entry.entry - entries_.data()));
+    return lines;
+  }
+  count_ += cargo.size();
+  std::string out = first;
+  for (std::size_t at = end; at < lines.size();) {
+    const std::size_t next = std::min(lines.find('\n', at), lines.size() - 1) + 1;
+    out += withCarried(std::string_view(lines).substr(at, next - at), {}, CarriedIds::kNone);
+    at = next;
+  }
+  return out;
+}
+
+}  // namespace bough::transcript

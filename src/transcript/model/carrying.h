@@ -1,0 +1,50 @@
+// Puts entries into the lines that are written for another agent (carried.h), so that they come back.
+#pragma once
+
+#include <bough/entry.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "transcript/model/carried.h"
+#include "transcript/model/items.h"
+
+namespace bough::transcript {
+
+/// Entries that left no line wait here for the next line. An entry travels only when the entry that it continues is in
+/// the file before it; otherwise its line alone counts.
+class Carrying {
+ public:
+  Carrying(const std::vector<Entry>& entries, const EntryTree& tree, bool enabled)
+      : entries_(entries), tree_(tree), enabled_(enabled) {}
+
+  /// An entry without a line of its own.
+  void wait(std::size_t place);
+  /// An entry whose line the agent wrote itself.
+  void isThere(std::size_t place) { there_.insert(place); }
+  /// Lines that were written for an entry; EntryTree::kNone: for none. They are held until `take`.
+  void hold(std::string lines, std::size_t place);
+  /// What is held, with what it carries. `last`: no line follows, so all that waits goes with it.
+  std::string take(bool last = false);
+
+  [[nodiscard]] bool holds() const { return !lines_.empty(); }
+  [[nodiscard]] std::size_t count() const { return count_; }  ///< Entries that travel.
+
+ private:
+  // The entries that fit; `room` is what is left.
+  void load(std::vector<CarriedEntry>& cargo, std::size_t& room);
+  bool add(std::size_t place, std::vector<CarriedEntry>& cargo, std::size_t& room);
+
+  const std::vector<Entry>& entries_;
+  const EntryTree& tree_;
+  bool enabled_;
+  std::vector<std::size_t> waiting_;
+  std::unordered_set<std::size_t> there_;
+  std::string lines_;
+  std::size_t place_ = EntryTree::kNone;
+  std::size_t count_ = 0;
+};
+
+}  // namespace bough::transcript

@@ -1,0 +1,201 @@
+// A session that goes to another agent's file and comes back: what that format cannot hold comes back with it.
+#include <bough/store.h>
+#include <bough/transcript.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/json/json_scan.h"
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAgents[] = {"claude-code", "claw0", "codex", "gemini-cli",
+                                        "myagents",    "pi",    "plain", "openclaw"};
+
+std::string fixture(std::string_view name) {
+  return fmt::format("{}/transcript/fixtures/{}", BOUGH_TESTS_DIR, name);
+}
+
+TranscriptFacts factsFor(std::string_view agent) {
+  TranscriptFacts facts;
+  facts.agent = agent;
+  facts.sessionId = "01a1dc74-8eea-7b72-9f3d-075316710001";
+  facts.cwd = "/home/ada/bridge";
+  facts.created = "2026-01-02T03:04:05.000Z";
+  return facts;
+}
+
+// The entries as another agent's file, and what is read from that.
+ReadFile through(std::string_view agent, const ReadFile& file, const fs::path& path, bool bare = false) {
+  WriteTranscriptOptions options{.agent = std::string(agent), .facts = factsFor(agent), .headId = file.report.headId};
+  options.bare = bare;
+  writeBytes(path, writeAll(file.entries, options));
+  return readAll(path);
+}
+
+std::string asWrittenBy(const ReadFile& file, const ReadFile& origin) {
+  return writeAll(file.entries, {.agent = origin.report.facts.agent, .facts = origin.report.facts});
+}
+
+TEST(WayBack, EveryFixtureComesBackByteForByteFromEveryAgent) {
+  TempFolder folder;
+  for (const auto& path : fixtures()) {
+    const ReadFile file = readAll(path);
+    const bool isForkPart = !file.report.facts.parentEntryId.empty();
+    if (file.report.messages == 0 || isForkPart) continue;
+    for (const std::string_view agent : kAgents) {
+      if (agent == file.report.facts.agent) continue;
+      SCOPED_TRACE(fmt::format("{} through {}", path.string(), agent));
+      const fs::path there = fs::path(folder.path()) / fmt::format("{}.jsonl", factsFor(agent).sessionId);
+      const ReadFile back = through(agent, file, there);
+      EXPECT_EQ(asWrittenBy(back, file), readBytes(path));
+      // And the other agent's file itself is still the file that it was.
+      EXPECT_EQ(writeAll(back.entries, {.agent = back.report.facts.agent, .facts = back.report.facts}),
+                readBytes(there));
+    }
+    if (HasFailure()) return;
+  }
+}
+
+struct Continuation {
+  std::string_view agent;
+  std::string lines;  // as the program itself would add them; %LAST% is the id of its last line
+};
+
+std::vector<Continuation> continuations() {
+  return {
+      {"claude-code",
+       R"({"parentUuid":"%LAST%","isSidechain":false,"type":"user","message":{"role":"user","content":"And now?"},"uuid":"11111111-1111-4111-8111-111111111111","timestamp":"2026-02-01T00:00:00.000Z","sessionId":"01a1dc74-8eea-7b72-9f3d-075316710001","cwd":"/home/ada/bridge"})"
+       "\n"},
+      {"codex",
+       R"({"timestamp":"2026-02-01T00:00:00.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"And now?"}]}})"
+       "\n"},
+      {"pi",
+       R"({"type":"message","id":"deadbeef","parentId":"%LAST%","timestamp":"2026-02-01T00:00:00.000Z","message":{"role":"user","content":"And now?","timestamp":1}})"
+       "\n"},
+      {"gemini-cli",
+       R"({"id":"new-1","timestamp":"2026-02-01T00:00:00.000Z","type":"user","content":[{"text":"And now?"}]})"
+       "\n"},
+  };
+}
+
+// The id that a program continues from: of the last line that has one.
+std::string lastId(const std::string& bytes) {
+  std::string id;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
+    const std::string_view line = std::string_view(bytes).substr(at, end - at);
+    for (const std::string_view name : {"uuid", "id"}) {
+      if (const auto found = json::findString(line, name)) id = *found;
+    }
+    at = end + 1;
+  }
+  return id;
+}
+
+TEST(WayBack, WhatTheOtherAgentAddedFollowsTheOriginalBytes) {
+  TempFolder folder;
+  for (const std::string name :
+       {"claude-code/blocks.jsonl", "pi/02-tools.jsonl", "gemini-cli/tools.jsonl",
+        "codex/calls/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710003.jsonl"}) {
+    const ReadFile file = readAll(fixture(name));
+    for (Continuation more : continuations()) {
+      if (more.agent == file.report.facts.agent) continue;
+      SCOPED_TRACE(fmt::format("{} through {}", name, more.agent));
+      const fs::path there = fs::path(folder.path()) / fmt::format("{}.jsonl", factsFor(more.agent).sessionId);
+      (void)through(more.agent, file, there);
+      std::string bytes = readBytes(there);
+      if (const std::size_t at = more.lines.find("%LAST%"); at != std::string::npos) {
+        more.lines.replace(at, 6, lastId(bytes));
+      }
+      writeBytes(there, bytes + more.lines);
+      const ReadFile back = readAll(there);
+      EXPECT_EQ(back.report.recovered + back.report.unreadable, 0U);
+      const auto head = std::ranges::find(back.entries, back.report.headId, &Entry::id);
+      ASSERT_NE(head, back.entries.end());
+      EXPECT_NE(head->payload.find("And now?"), std::string::npos) << head->payload;
+      EXPECT_EQ(head->parentId, file.report.headId);
+      const std::string again = asWrittenBy(back, file);
+      EXPECT_TRUE(again.starts_with(readBytes(fixture(name))));
+      EXPECT_NE(again.find("And now?", readBytes(fixture(name)).size()), std::string::npos);
+    }
+  }
+}
+
+TEST(WayBack, ALineThatTheOtherAgentChangedCounts) {
+  TempFolder folder;
+  const ReadFile file = readAll(fixture("claude-code/minimal.jsonl"));
+  const fs::path there = fs::path(folder.path()) / "a.jsonl";
+  (void)through("claw0", file, there);
+  std::string bytes = readBytes(there);
+  const auto first = std::ranges::find_if(file.entries, holdsMessage);
+  const std::string text = normalizeEntry(*first)->blocks.front().text.decode();
+  const std::size_t at = bytes.find("\"content\":");
+  ASSERT_NE(bytes.find(text, at), std::string::npos);
+  bytes.replace(bytes.find(text, at), text.size(), "Changed");
+  writeBytes(there, bytes);
+  const ReadFile back = readAll(there);
+  const auto changed = std::ranges::find_if(back.entries, holdsMessage);
+  ASSERT_NE(changed, back.entries.end());
+  EXPECT_EQ(normalizeEntry(*changed)->blocks.front().text.decode(), "Changed");
+  EXPECT_EQ(std::ranges::count_if(back.entries, holdsMessage), std::ranges::count_if(file.entries, holdsMessage));
+}
+
+TEST(WayBack, ABareFileCarriesNothing) {
+  TempFolder folder;
+  const ReadFile file = readAll(fixture("claude-code/branches.jsonl"));
+  const fs::path there = fs::path(folder.path()) / "a.jsonl";
+  (void)through("codex", file, there, /*bare=*/true);
+  EXPECT_EQ(readBytes(there).find("\"bough\""), std::string::npos);
+}
+
+TEST(WayBack, NamesBranchesAndLabelsThatTheFormatHasNoPlaceFor) {
+  const ReadFile file = readAll(fixture("pi/03-branches.jsonl"));
+  const auto done = writeTranscript(file.entries, {.agent = "gemini-cli", .facts = factsFor("gemini-cli")},
+                                    [](std::string_view) -> Result<void> { return {}; });
+  ASSERT_TRUE(done);
+  for (const std::string_view name : {"branch", "label"}) {
+    EXPECT_NE(std::ranges::find(done->report.lossyFields, name), done->report.lossyFields.end()) << name;
+  }
+  EXPECT_GT(done->carried, 0U);
+}
+
+TEST(WayBack, ImportingTheOtherAgentsFileContinuesTheSession) {
+  TempFolder folder;
+  auto store = SessionStore::open("memory:");
+  ASSERT_TRUE(store);
+  const std::string id = "01a1dc74-8eea-7b72-9f3d-075316710001";
+  const fs::path original = fs::path(folder.path()) / (id + ".jsonl");
+  writeBytes(original, readBytes(fixture("pi/02-tools.jsonl")));
+  const auto first = importTranscript(*store, original, {.agent = {}, .sessionId = id});
+  ASSERT_TRUE(first);
+  const auto entries = store->loadSessionEntries(id);
+  ASSERT_TRUE(entries);
+  const auto facts = factsForExport(*store, id, "claude-code", *entries);
+  ASSERT_TRUE(facts);
+  const fs::path there = fs::path(folder.path()) / "there" / (id + ".jsonl");
+  std::string bytes = writeAll(*entries, {.agent = "claude-code", .facts = *facts});
+  Continuation more = continuations().front();
+  more.lines.replace(more.lines.find("%LAST%"), 6, lastId(bytes));
+  writeBytes(there, bytes + more.lines);
+  const auto back = importTranscript(*store, there);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->sessionId, id);
+  EXPECT_FALSE(back->created);
+  const auto again = importTranscript(*store, there);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->appended, 0U);
+  const auto messages = [](const std::vector<Entry>& all) { return std::ranges::count_if(all, holdsMessage); };
+  EXPECT_EQ(messages(*store->loadSessionEntries(id)), messages(*entries) + 1);
+  EXPECT_TRUE(*holdsTranscript(*store, id, there));
+  EXPECT_TRUE(*holdsTranscript(*store, id, original));
+}
+
+}  // namespace
+}  // namespace bough
