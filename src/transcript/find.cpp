@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/text/text.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/source/database.h"
@@ -16,6 +17,14 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepest = 8;
 constexpr std::size_t kMostFiles = 4'000'000;
+
+// Ids come from files that anybody may have written.
+bool canBeFileName(std::string_view id) {
+  constexpr std::size_t kLongest = 128;
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
+  return !id.empty() && id.size() <= kLongest && id.find_first_not_of(kPlain) == std::string_view::npos &&
+         id.front() != '.' && id.front() != '-';
+}
 
 // A folder that cannot be read, and a file that vanishes meanwhile, are not there.
 void findBelow(const Agent& agent, const std::string& root, std::vector<FoundTranscript>& found) {
@@ -101,6 +110,11 @@ Result<TranscriptPlace> placeForTranscript(const TranscriptHome& home, const Tra
   const Agent* agent = findAgent(facts.agent);
   if (agent == nullptr || agent->place == nullptr) {
     return fail(ErrorCode::Unsupported, fmt::format("{} has no place that bough knows", facts.agent),
+                "`bough export --out FILE` writes the file");
+  }
+  if (!canBeFileName(facts.sessionId)) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("the session's own id \"{}\" cannot be a file's name", text::excerpt(facts.sessionId, 60)),
                 "`bough export --out FILE` writes the file");
   }
   return agent->place(home, facts);

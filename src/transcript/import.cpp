@@ -124,7 +124,9 @@ class Import {
       if (count == 0) break;
       from += count;
     }
-    if (foreign && known_.size() > 1) BOUGH_TRY(checkItCarriesTheSession());
+    if (foreign && known_.size() > 1) {
+      BOUGH_TRY(checkItCarriesTheSession());
+    }
     const auto line = last ? lineOf(*last) : std::nullopt;
     // A line that carries entries is stored without them: it is compared up to where they begin.
     const std::size_t compared = line && originOf(*last)->carries ? line->rfind('}') : std::string::npos;

@@ -1,0 +1,154 @@
+// Files that nobody's program wrote: memory stays bounded, the message is clear, and the rest is served.
+#include <bough/store.h>
+#include <bough/transcript.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kUser =
+    R"({"type":"message","id":"%ID%","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"hello","timestamp":1}})";
+constexpr std::string_view kHeader =
+    R"({"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"})";
+
+std::string userLine(std::string_view id) {
+  std::string line(kUser);
+  line.replace(line.find("%ID%"), 4, id);
+  return line + "\n";
+}
+
+void append(const fs::path& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
+}
+
+// The most memory that reading a file took, in megabytes: in a process of its own.
+long peakMegabytes(const fs::path& path, std::uint64_t messages) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto report = readTranscript(path, {}, [](Entry&&) -> Result<void> { return {}; });
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const long megabytes = used.ru_maxrss / 1024;
+    ::_exit(report && report->messages == messages ? static_cast<int>(std::min(megabytes, 250L)) : 255);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+TEST(Hostile, ALineOfFourGigabytesIsCountedAndTheRestIsRead) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "s.jsonl";
+  writeBytes(path, std::string(kHeader) + "\n" + userLine("00000001"));
+  const std::uint64_t begin = fs::file_size(path);
+  constexpr std::uint64_t kHole = (std::uint64_t{4} << 30) + 5;
+  fs::resize_file(path, begin + kHole);  // no disk is used for it
+  append(path, "\n" + userLine("00000002"));
+  EXPECT_LT(peakMegabytes(path, 2), 200);
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(file.report.messages, 2U);
+  EXPECT_EQ(file.report.skippedBytes, kHole + 1);
+  EXPECT_EQ(file.report.unreadable, 1U);
+}
+
+TEST(Hostile, ALargeFileTakesLittleMemory) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "s.jsonl";
+  writeBytes(path, std::string(kHeader) + "\n");
+  std::string many;
+  constexpr std::uint64_t kMessages = 40;
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    std::string line = userLine(fmt::format("{:08x}", i));
+    line.replace(line.find("hello"), 5, std::string(std::size_t{8} << 20, 'x'));
+    append(path, line);
+  }
+  EXPECT_GT(fs::file_size(path), std::uint64_t{300} << 20);
+  EXPECT_LT(peakMegabytes(path, kMessages), 200);
+}
+
+TEST(Hostile, DeepNestingIsDamageAndNotACrash) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "s.jsonl";
+  for (const std::string_view open : {"[", "{\"a\":"}) {
+    std::string deep = R"({"type":"message","id":"00000009","timestamp":"2026-01-01T00:00:01.000Z","message":)";
+    for (int i = 0; i < 200'000; ++i) deep += open;
+    writeBytes(path, std::string(kHeader) + "\n" + userLine("00000001") + deep + "\n" + userLine("00000002"));
+    const ReadFile file = readAll(path);
+    EXPECT_EQ(file.report.messages, 2U);
+    EXPECT_EQ(file.report.unreadable, 1U);
+  }
+}
+
+TEST(Hostile, AFileThatGrowsAndShrinksWhileItIsImportedLosesNothingAndRepeatsNothing) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "s.jsonl";
+  writeBytes(path, std::string(kHeader) + "\n");
+  constexpr int kLines = 400;
+  std::atomic<bool> written = false;
+  std::jthread agent([&] {
+    for (int i = 0; i < kLines; ++i) {
+      const std::string line = userLine(fmt::format("{:08x}", i));
+      append(path, line.substr(0, line.size() / 2));  // torn for a moment
+      append(path, line.substr(line.size() / 2));
+    }
+    written = true;
+  });
+  auto store = SessionStore::open("memory:");
+  ASSERT_TRUE(store);
+  std::string id;
+  while (!written) {
+    const auto done = importTranscript(*store, path);
+    if (done) id = done->sessionId;
+  }
+  agent.join();
+  ASSERT_TRUE(importTranscript(*store, path));
+  const auto messages = store->loadSessionEntries(id, {.type = std::string(entry_type::kMessage)});
+  ASSERT_TRUE(messages);
+  EXPECT_EQ(messages->size(), static_cast<std::size_t>(kLines));
+  // Cut short and continued differently: what was read stays, what is new is added.
+  writeBytes(path, std::string(kHeader) + "\n" + userLine("00000000") + userLine("ffffffff"));
+  const auto rewritten = importTranscript(*store, path);
+  ASSERT_TRUE(rewritten);
+  EXPECT_TRUE(rewritten->rewritten);
+  EXPECT_EQ(store->loadSessionEntries(id, {.type = std::string(entry_type::kMessage)})->size(),
+            static_cast<std::size_t>(kLines) + 1);
+}
+
+TEST(Hostile, AnIdIsNeverAWayToAnotherFolder) {
+  const TranscriptHome home{.home = "/home/ada", .variable = [](const std::string&) { return std::string(); }};
+  for (const std::string id : {"../../x", "/etc/passwd", "a/b", "..", ".", "", "-rf", "a\nb", std::string("a\0b", 3)}) {
+    for (const std::string agent : {"claude-code", "codex", "gemini-cli", "myagents", "openclaw", "pi"}) {
+      TranscriptFacts facts;
+      facts.agent = agent;
+      facts.sessionId = id;
+      facts.cwd = "/home/ada/../../etc";
+      facts.created = "2026-01-02T03:04:05.000Z";
+      const auto place = placeForTranscript(home, facts);
+      if (!place) {
+        EXPECT_EQ(place.error().code, ErrorCode::InvalidArgument);
+        continue;
+      }
+      EXPECT_TRUE(place->path.starts_with("/home/ada/.")) << place->path;
+      EXPECT_EQ(place->path.find("/../"), std::string::npos) << place->path;
+      EXPECT_EQ(place->path.find('\n'), std::string::npos) << place->path;
+    }
+    EXPECT_TRUE(transcriptSessionId({.agent = "pi", .sessionId = id}).find('/') == std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace bough
