@@ -183,15 +183,15 @@ void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, co
                                          {.title = "models", .spare = 5}});
   }
   if (isOfAgents) {
-    columns.insert(columns.end() - 1, {{.title = "agent"}, {.title = "project", .cuttable = true, .spare = 1}});
-    if (!longForm) columns.insert(columns.begin() + 4, {.title = "tokens", .align = Right, .spare = 2});
+    columns.insert(columns.end() - 1, {{.title = "agent"}, {.title = "project", .spare = 1, .cuttable = true}});
+    if (!longForm) columns.insert(columns.begin() + 4, Table::Column{.title = "tokens", .align = Right, .spare = 2});
   }
   std::vector<std::string> metadata(rows.size());
   for (std::size_t i = 0; longForm && i < std::min(rows.size(), kPricedRows); ++i) {
     metadata[i] = metadataOf(store, rows[i].sessionId);
   }
   const bool hasMetadata = std::ranges::any_of(metadata, [](const std::string& each) { return !each.empty(); });
-  if (hasMetadata) columns.insert(columns.end() - 1, {.title = "metadata", .spare = 8, .cuttable = true});
+  if (hasMetadata) columns.insert(columns.end() - 1, Table::Column{.title = "metadata", .spare = 8, .cuttable = true});
   Table table(std::move(columns));
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; i < rows.size(); ++i) {
