@@ -141,10 +141,120 @@ std::vector<Row> usageRows() {
            .atLeast = true}};
 }
 
+// A new folder for the copy of the agents' sessions: what was read before must not help.
+void forgetAgents() {
+  static int round = 0;
+  const std::string cache = workFolder() + "/cache";
+  std::filesystem::remove_all(cache);
+  ::setenv("XDG_CACHE_HOME", fmt::format("{}/{}", cache, ++round).c_str(), 1);
+}
+
+std::vector<Row> agentsUsageRows() {
+  const std::string name = fmt::format("`bough usage --agents` without a catalog / ccusage, {} MB", sizeMegabytes());
+  const std::string ccusage = pathOf("ccusage");
+  if (ccusage.empty()) return {skipped(name, "there is no ccusage (npm install -g ccusage)")};
+  ::setenv("CLAUDE_CONFIG_DIR", conversations().claude.c_str(), 1);
+  forgetAgents();
+  const auto times = interleaved(5, {[&] { runProcess({BOUGH_COMMAND, "usage", "--agents=claude-code"}); },
+                                     [&] { runProcess({ccusage, "daily", "--json", "--offline"}); }});
+  return {{.name = name + " (times faster)",
+           .ours = times[1] * 1e3,
+           .floor = times[0] * 1e3,
+           .unit = "ms",
+           .bound = 5.0,
+           .atLeast = true}};
+}
+
+std::vector<std::string> filesBelow(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& each : std::filesystem::recursive_directory_iterator(folder)) {
+    if (each.is_regular_file()) files.push_back(each.path().string());
+  }
+  return files;
+}
+
+// The conversations again, cut into so many sessions.
+std::string cutSessions(std::uint64_t count) {
+  const std::string home = workFolder() + "/many";
+  const std::string project = home + "/projects/-home-me";
+  std::filesystem::create_directories(project);
+  const std::uint64_t bytes = (sizeMegabytes() << 20) / count;
+  std::uint64_t made = 0;
+  for (const std::string& path : filesBelow(conversations().claude)) {
+    std::ifstream in(path, std::ios::binary);
+    std::string text;
+    for (std::string line; std::getline(in, line);) {
+      if (text.empty()) line.replace(0, line.find(','), "{\"parentUuid\":null");
+      text += line + "\n";
+      if (text.size() < bytes && in.peek() != EOF) continue;
+      std::ofstream(fmt::format("{}/{:08x}-0000-7000-8000-{:012x}.jsonl", project, made, made), std::ios::binary)
+          << text;
+      text.clear();
+      ++made;
+    }
+  }
+  return home;
+}
+
+std::vector<Row> agentsListRows() {
+  constexpr std::uint64_t kSessions = 10'000;
+  const std::string home = cutSessions(kSessions);
+  const auto files = filesBelow(home);
+  ::setenv("CLAUDE_CONFIG_DIR", home.c_str(), 1);
+  const auto times = interleaved(1, {[&] {
+                                       forgetAgents();
+                                       runProcess({BOUGH_COMMAND, "ls", "--agents=claude-code"});
+                                     },
+                                     [&] {
+                                       for (const std::string& file : files) readWhole(file);
+                                     }});
+  return {{.name = fmt::format("first list of {} sessions of Claude Code, {} MB / read(2) of them", files.size(),
+                               sizeMegabytes()),
+           .ours = times[0] * 1e3,
+           .floor = times[1] * 1e3,
+           .unit = "ms",
+           .bound = 6.0}};
+}
+
+void copyDurably(const std::vector<std::string>& files, const std::string& folder) {
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::string buffer(std::size_t{1} << 20, '\0');
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const int from = ::open(files[i].c_str(), O_RDONLY | O_CLOEXEC);
+    const int to = ::open(fmt::format("{}/{}", folder, i).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    require(from >= 0 && to >= 0, "copying");
+    for (ssize_t got = 0; (got = ::read(from, buffer.data(), buffer.size())) > 0;) {
+      require(::write(to, buffer.data(), static_cast<std::size_t>(got)) == got, "copying");
+    }
+    require(::fdatasync(to) == 0, "copying");
+    ::close(from);
+    ::close(to);
+  }
+}
+
+std::vector<Row> importRows() {
+  const std::string& claude = conversations().claude;
+  const auto files = filesBelow(claude);
+  const std::string store = workFolder() + "/imported";
+  const auto times = interleaved(1, {[&] {
+                                       std::filesystem::remove_all(store);
+                                       runProcess({BOUGH_COMMAND, "--store", store, "import", claude});
+                                     },
+                                     [&] { copyDurably(files, workFolder() + "/copied"); }});
+  return {{.name = fmt::format("import of {} MB of Claude Code / copying it with fdatasync", sizeMegabytes()),
+           .ours = times[0] * 1e3,
+           .floor = times[1] * 1e3,
+           .unit = "ms",
+           .bound = 4.0}};
+}
+
 }  // namespace
 
 std::vector<Benchmark> catalogBenchmarks() {
-  return {{"ls", listRows}, {"search_index", indexRows}, {"search", searchRows}, {"usage", usageRows}};
+  return {{"ls", listRows},      {"search_index", indexRows},       {"search", searchRows},
+          {"usage", usageRows},  {"agents_usage", agentsUsageRows}, {"agents_ls", agentsListRows},
+          {"import", importRows}};
 }
 
 }  // namespace bough::bench

@@ -101,11 +101,25 @@ struct UsageRow {
   std::uint64_t startMs = 0;             ///< Of a block.
 };
 
+/// What one answer cost, for sumUsage.
+struct AnswerUsage {
+  std::uint64_t id = 0;  ///< The same for all copies of one answer.
+  bool certain = false;  ///< Whether `id` was made from the answer's own id.
+  std::string_view session = {};
+  std::string_view model = {};
+  std::uint64_t timeMs = 0;
+  Usage tokens = {};
+};
+
 struct UsageReport {
   std::vector<UsageRow> rows = {};  ///< By time: ascending. Else the costliest first.
   UsageRow total = {};
   std::vector<std::string> unknownModels = {};  ///< Without a price.
 };
+
+/// Sums up answers that are in no catalog, as Catalog::usage does: each counts once, in that session whose name comes
+/// first. By day, week, month, hour or model; of the conditions, the times and the model count.
+UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& options);
 
 /// What there is to say first about a session.
 enum class SessionCondition : std::uint8_t {

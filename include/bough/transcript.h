@@ -197,6 +197,20 @@ struct FoundTranscript {
 Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
                                                      const std::vector<std::string>& agents);
 
+/// What one answer in a transcript cost.
+struct TranscriptAnswer {
+  std::uint64_t id = 0;  ///< The same for all copies of one answer.
+  bool certain = false;  ///< Made from an id that the agent wrote, not from time and numbers.
+  std::size_t file = 0;  ///< Its place in the list of files.
+  std::uint64_t timeMs = 0;
+  std::string model;
+  Usage tokens;
+};
+
+/// The answers in these files, in no order, from the files alone: neither a store nor a catalog is needed or made. An
+/// answer that was written block by block appears several times. Unsupported for agents other than claude-code.
+Result<std::vector<TranscriptAnswer>> scanTranscriptUsage(const std::vector<FoundTranscript>& files);
+
 /// The sessions in an agent's database (`….sqlite`), each with a path `FILE.sqlite#ID` that every call here takes; none
 /// for a file of another name. Databases are only read.
 Result<std::vector<FoundTranscript>> transcriptsInDatabase(const std::string& path);

@@ -225,7 +225,39 @@ Result<UsageReport> usageOf(CatalogSource& source, const UsageOptions& options) 
   return report;
 }
 
+// Takes the greatest of each number: an answer that was written block by block repeats its usage with each.
+void merge(Usage& sum, const Usage& other) {
+  sum.inputTokens = std::max(sum.inputTokens, other.inputTokens);
+  sum.outputTokens = std::max(sum.outputTokens, other.outputTokens);
+  sum.cacheReadTokens = std::max(sum.cacheReadTokens, other.cacheReadTokens);
+  sum.cacheWriteTokens = std::max(sum.cacheWriteTokens, other.cacheWriteTokens);
+  sum.reasoningTokens = std::max(sum.reasoningTokens, other.reasoningTokens);
+}
+
 }  // namespace
+
+UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& options) {
+  constexpr std::uint64_t kQuarterMs = kQuarterSeconds * 1000;
+  std::ranges::stable_sort(answers, {}, [](const AnswerUsage& each) { return std::tuple(each.id, each.session); });
+  Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
+  std::map<std::uint64_t, std::string> names;
+  for (std::size_t i = 0; i < answers.size();) {
+    AnswerUsage answer = answers[i];
+    for (; i < answers.size() && answers[i].id == answer.id; ++i) {
+      if (answers[i].session == answer.session) merge(answer.tokens, answers[i].tokens);
+    }
+    const std::uint64_t quarter = answer.timeMs / kQuarterMs;
+    if (options.sinceMs && quarter < *options.sinceMs / kQuarterMs) continue;
+    if (options.untilMs && quarter >= (*options.untilMs + kQuarterMs - 1) / kQuarterMs) continue;
+    const std::string model(answer.model);
+    if (!options.model.empty() && model != options.model) continue;
+    std::string& name = names[quarter];
+    if (name.empty() && options.by != UsageBy::Model) name = periodName(quarter, options.by, options.localTime);
+    sums.add(options.by == UsageBy::Model ? model : name, model,
+             {.messages = 1, .withoutId = answer.certain ? 0U : 1U, .tokens = answer.tokens});
+  }
+  return sums.report(options.by);
+}
 
 Result<UsageReport> Catalog::usage(const UsageOptions& options) {
   if (options.by == UsageBy::Block) return catalog::usageByBlock(*this, options);

@@ -247,7 +247,12 @@ class TranscriptWriting {
     return std::ranges::any_of(tree_.path(leaf), [&](std::size_t place) { return !isCopied(place); });
   }
 
-  [[nodiscard]] bool beginsWithCopy() const { return whole_ && !order_.empty() && isCopied(order_.front()); }
+  // Names and bookkeeping of others leave no line at the beginning.
+  [[nodiscard]] bool beginsWithCopy() const {
+    if (!whole_) return false;
+    const auto first = std::ranges::find_if(order_, [&](std::size_t i) { return isCopied(i) || isTalk(entries_[i]); });
+    return first != order_.end() && isCopied(*first);
+  }
 
   void write(std::size_t place, std::string& text) {
     const Entry& entry = entries_[place];

@@ -166,15 +166,16 @@ TEST(OpenClawDatabase, IsReadWhileTheAgentWrites) {
   Home home;
   home.run("PRAGMA journal_mode=WAL");
   home.addSession("aaaa-1", readBytes(kLinear));
-  auto store = SessionStore::open("memory:");
-  ASSERT_TRUE(store);
+  const auto opened = SessionStore::open("memory:");
+  ASSERT_TRUE(opened);
+  SessionStore& store = **opened;
   const std::string path = home.path.string() + "#aaaa-1";
-  const auto first = importTranscript(*store, path);
+  const auto first = importTranscript(store, path);
   ASSERT_TRUE(first) << first.error().message;
   home.bind(
       "INSERT INTO transcript_events VALUES ('aaaa-1', 1000, ?1, NULL, 2)",
       {R"({"type":"message","id":"deadbeef","parentId":null,"timestamp":"2026-02-01T00:00:00.000Z","message":{"role":"user","content":"later"}})"});
-  const auto second = importTranscript(*store, path);
+  const auto second = importTranscript(store, path);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->appended, 1U);
 }

@@ -107,24 +107,25 @@ TEST(Hostile, AFileThatGrowsAndShrinksWhileItIsImportedLosesNothingAndRepeatsNot
     }
     written = true;
   });
-  auto store = SessionStore::open("memory:");
-  ASSERT_TRUE(store);
+  const auto opened = SessionStore::open("memory:");
+  ASSERT_TRUE(opened);
+  SessionStore& store = **opened;
   std::string id;
   while (!written) {
-    const auto done = importTranscript(*store, path);
+    const auto done = importTranscript(store, path);
     if (done) id = done->sessionId;
   }
   agent.join();
-  ASSERT_TRUE(importTranscript(*store, path));
-  const auto messages = store->loadSessionEntries(id, {.type = std::string(entry_type::kMessage)});
+  ASSERT_TRUE(importTranscript(store, path));
+  const auto messages = store.loadSessionEntries(id, {.type = std::string(entry_type::kMessage)});
   ASSERT_TRUE(messages);
   EXPECT_EQ(messages->size(), static_cast<std::size_t>(kLines));
   // Cut short and continued differently: what was read stays, what is new is added.
   writeBytes(path, std::string(kHeader) + "\n" + userLine("00000000") + userLine("ffffffff"));
-  const auto rewritten = importTranscript(*store, path);
+  const auto rewritten = importTranscript(store, path);
   ASSERT_TRUE(rewritten);
   EXPECT_TRUE(rewritten->rewritten);
-  EXPECT_EQ(store->loadSessionEntries(id, {.type = std::string(entry_type::kMessage)})->size(),
+  EXPECT_EQ(store.loadSessionEntries(id, {.type = std::string(entry_type::kMessage)})->size(),
             static_cast<std::size_t>(kLines) + 1);
 }
 

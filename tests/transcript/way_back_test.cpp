@@ -168,33 +168,34 @@ TEST(WayBack, NamesBranchesAndLabelsThatTheFormatHasNoPlaceFor) {
 
 TEST(WayBack, ImportingTheOtherAgentsFileContinuesTheSession) {
   TempFolder folder;
-  auto store = SessionStore::open("memory:");
-  ASSERT_TRUE(store);
+  const auto opened = SessionStore::open("memory:");
+  ASSERT_TRUE(opened);
+  SessionStore& store = **opened;
   const std::string id = "01a1dc74-8eea-7b72-9f3d-075316710001";
   const fs::path original = fs::path(folder.path()) / (id + ".jsonl");
   writeBytes(original, readBytes(fixture("pi/02-tools.jsonl")));
-  const auto first = importTranscript(*store, original, {.agent = {}, .sessionId = id});
+  const auto first = importTranscript(store, original, {.agent = {}, .sessionId = id});
   ASSERT_TRUE(first);
-  const auto entries = store->loadSessionEntries(id);
+  const auto entries = store.loadSessionEntries(id);
   ASSERT_TRUE(entries);
-  const auto facts = factsForExport(*store, id, "claude-code", *entries);
+  const auto facts = factsForExport(store, id, "claude-code", *entries);
   ASSERT_TRUE(facts);
   const fs::path there = fs::path(folder.path()) / "there" / (id + ".jsonl");
   std::string bytes = writeAll(*entries, {.agent = "claude-code", .facts = *facts});
   Continuation more = continuations().front();
   more.lines.replace(more.lines.find("%LAST%"), 6, lastId(bytes));
   writeBytes(there, bytes + more.lines);
-  const auto back = importTranscript(*store, there);
+  const auto back = importTranscript(store, there);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->sessionId, id);
   EXPECT_FALSE(back->created);
-  const auto again = importTranscript(*store, there);
+  const auto again = importTranscript(store, there);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->appended, 0U);
   const auto messages = [](const std::vector<Entry>& all) { return std::ranges::count_if(all, holdsMessage); };
-  EXPECT_EQ(messages(*store->loadSessionEntries(id)), messages(*entries) + 1);
-  EXPECT_TRUE(*holdsTranscript(*store, id, there));
-  EXPECT_TRUE(*holdsTranscript(*store, id, original));
+  EXPECT_EQ(messages(*store.loadSessionEntries(id)), messages(*entries) + 1);
+  EXPECT_TRUE(*holdsTranscript(store, id, there));
+  EXPECT_TRUE(*holdsTranscript(store, id, original));
 }
 
 }  // namespace

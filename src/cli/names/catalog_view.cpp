@@ -9,6 +9,7 @@
 
 #include "base/text/text.h"
 #include "base/try.h"
+#include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
@@ -73,9 +74,10 @@ void takeInBesides(const SessionStore& store) {
                             : "note: the sessions themselves are searched; `bough reindex` makes the search index");
 }
 
-Result<CatalogView> openCatalogView(const Context& context, bool search, WhenBehind whenBehind) {
+namespace {
+
+Result<CatalogView> viewOf(std::shared_ptr<SessionStore> store, bool search, WhenBehind whenBehind) {
   CatalogView view;
-  BOUGH_TRY(auto store, context.openStore());
   view.store = std::move(store);
   BOUGH_TRY(auto catalog, Catalog::open(*view.store));
   view.catalog = std::move(catalog);
@@ -88,6 +90,38 @@ Result<CatalogView> openCatalogView(const Context& context, bool search, WhenBeh
   }
   for (const std::string& note : report->notes) printMessage("note: " + text::printable(note));
   return view;
+}
+
+Result<CatalogView> viewOfCopy(NamedSession copy, bool search) {
+  BOUGH_TRY(auto view, viewOf(std::move(copy.store), search, WhenBehind::TakeIn));
+  view.passing = std::move(copy.passing);
+  view.sessionId = std::move(copy.sessionId);
+  return view;
+}
+
+}  // namespace
+
+Result<CatalogView> openCatalogView(const Context& context, bool search, WhenBehind whenBehind) {
+  BOUGH_TRY(auto store, context.openStore());
+  return viewOf(std::move(store), search, whenBehind);
+}
+
+Result<CatalogView> openCatalogViewOf(const Context& context, const std::string& session, bool search,
+                                      WhenBehind whenBehind) {
+  if (agentOfFile(session)) {
+    BOUGH_TRY(auto copy, openTranscript(session));
+    return viewOfCopy(std::move(copy), search);
+  }
+  auto view = openCatalogView(context, search, whenBehind);
+  auto found = view ? resolveSession(*view->store, session) : Result<std::string>(std::unexpected(view.error()));
+  if (found) {
+    view->sessionId = std::move(*found);
+    return view;
+  }
+  if (found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
+  auto copy = openAgentSession(context, session);
+  if (!copy) return std::unexpected(found.error());
+  return viewOfCopy(std::move(*copy), search);
 }
 
 std::string displayTitle(const SessionSummary& row) {

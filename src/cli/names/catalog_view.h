@@ -12,9 +12,11 @@
 namespace bough::cli {
 
 struct CatalogView {
-  std::unique_ptr<SessionStore> store;
+  std::shared_ptr<void> passing = {};  ///< What a copy of another agent's session needs; goes after the store.
+  std::shared_ptr<SessionStore> store;
   std::unique_ptr<Catalog> catalog;
-  bool behind = false;  ///< There was too much to take in at once; see WhenBehind::Leave.
+  std::string sessionId = {};  ///< Of openCatalogViewOf.
+  bool behind = false;         ///< There was too much to take in at once; see WhenBehind::Leave.
 };
 
 /// What to do when there is so much to take in that it would be waited for.
@@ -27,6 +29,10 @@ enum class WhenBehind : std::uint8_t {
 /// brought up to date (another process holds it, the disk is full) it says so and answers from what was known.
 Result<CatalogView> openCatalogView(const Context& context, bool search = false,
                                     WhenBehind whenBehind = WhenBehind::TakeIn);
+
+/// The same for one session, which may also be another agent's: its file, or the id of one in the agents' folders.
+Result<CatalogView> openCatalogViewOf(const Context& context, const std::string& session, bool search = false,
+                                      WhenBehind whenBehind = WhenBehind::TakeIn);
 
 /// Brings a catalog up to date, with a progress bar when that takes long.
 Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);

@@ -279,6 +279,18 @@ Result<std::vector<std::string>> parseAgents(const std::string& list) {
   return names;
 }
 
+Result<AgentsBacklog> agentsBacklog(const std::string& list) {
+  BOUGH_TRY(const auto agents, parseAgents(list));
+  BOUGH_TRY(const std::string cache, cacheFolder());
+  AgentsBacklog backlog;
+  BOUGH_TRY(backlog.files, findTranscripts(transcriptHome(), agents));
+  const Seen seen(cache + "/agents/transcripts.jsonl");
+  for (const FoundTranscript& file : backlog.files) {
+    if (!seen.isSame(file)) backlog.unreadBytes += file.sizeBytes;
+  }
+  return backlog;
+}
+
 Result<Context> agentsContext(const Context& context, const std::string& list) {
   BOUGH_TRY(const auto agents, parseAgents(list));
   BOUGH_TRY(const auto files, findTranscripts(transcriptHome(), agents));

@@ -35,6 +35,13 @@ Result<std::vector<std::string>> parseAgents(const std::string& list);
 /// store like any other, so that lists, search and usage cover it.
 Result<Context> agentsContext(const Context& context, const std::string& list);
 
+/// The files that `agentsContext` would have to read first, and how many bytes they have.
+struct AgentsBacklog {
+  std::vector<FoundTranscript> files;  ///< All files of the agents, read or not.
+  std::uint64_t unreadBytes = 0;
+};
+Result<AgentsBacklog> agentsBacklog(const std::string& list);
+
 /// The session of an agent on this machine that `name` means: its id, or the beginning of it (8 characters or more).
 /// NotFound when there is none.
 Result<NamedSession> openAgentSession(const Context& context, const std::string& name);

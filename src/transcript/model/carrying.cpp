@@ -11,6 +11,8 @@ void Carrying::wait(std::size_t place) {
 void Carrying::hold(std::string lines, std::size_t place) {
   lines_ = std::move(lines);
   place_ = place;
+  std::ranges::move(waiting_, std::back_inserter(before_));
+  waiting_.clear();
 }
 
 bool Carrying::add(std::size_t place, std::vector<CarriedEntry>& cargo, std::size_t& room) {
@@ -27,12 +29,12 @@ bool Carrying::add(std::size_t place, std::vector<CarriedEntry>& cargo, std::siz
   return true;
 }
 
-void Carrying::load(std::vector<CarriedEntry>& cargo, std::size_t& room) {
-  std::vector<std::size_t> left;
-  for (const std::size_t place : waiting_) {
-    if (!add(place, cargo, room)) left.push_back(place);
-  }
-  waiting_ = std::move(left);
+void Carrying::load(std::vector<std::size_t>& from, std::vector<CarriedEntry>& cargo, std::size_t& room) {
+  std::erase_if(from, [&](std::size_t place) { return add(place, cargo, room); });
+}
+
+void Carrying::unload(const std::vector<CarriedEntry>& cargo) {
+  for (const CarriedEntry& each : cargo) there_.erase(static_cast<std::size_t>(each.entry - entries_.data()));
 }
 
 std::string Carrying::take(bool last) {
@@ -40,24 +42,23 @@ std::string Carrying::take(bool last) {
   if (!enabled_ || lines.empty()) return lines;
   std::vector<CarriedEntry> cargo;
   std::size_t room = kMaxCarriedBytes;
-  load(cargo, room);
+  const std::vector<std::size_t> before = before_;
+  load(before_, cargo, room);
   std::size_t own = CarriedIds::kNone;
   if (place_ != EntryTree::kNone) {
-    const bool isTalk = isConversation(entryKind(entries_[place_].type));
-    // A line whose entry does not travel must be read itself.
+    // A line whose entry does not travel must be read itself; the others wait for another one.
     if (!add(place_, cargo, room)) {
-      for (const CarriedEntry& entry : cargo)
-        waiting_.push_back(static_cast<std::size_t>(entry.entry - entries_.data()));
-      for (const CarriedEntry& entry : cargo) there_.erase(static_cast<std::size_t>(entry.entry - entries_.data()));
+      unload(cargo);
+      before_ = before;
       return lines;
     }
-    if (isTalk) own = cargo.size() - 1;
+    if (isConversation(entryKind(entries_[place_].type))) own = cargo.size() - 1;
   }
-  if (last) load(cargo, room);
+  if (last) load(waiting_, cargo, room);
   const std::size_t end = lines.find('\n') + 1;
   const std::string first = withCarried(std::string_view(lines).substr(0, end), cargo, own);
   if (first.size() == end) {  // it would be nested too deep
-    for (const CarriedEntry& entry : cargo) there_.erase(static_cast<std::size_t>(entry.entry - entries_.data()));
+    unload(cargo);
     return lines;
   }
   count_ += cargo.size();

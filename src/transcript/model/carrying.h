@@ -33,14 +33,16 @@ class Carrying {
   [[nodiscard]] std::size_t count() const { return count_; }  ///< Entries that travel.
 
  private:
-  // The entries that fit; `room` is what is left.
-  void load(std::vector<CarriedEntry>& cargo, std::size_t& room);
+  // Moves the entries that fit into the cargo; `room` is what is left.
+  void load(std::vector<std::size_t>& from, std::vector<CarriedEntry>& cargo, std::size_t& room);
+  void unload(const std::vector<CarriedEntry>& cargo);
   bool add(std::size_t place, std::vector<CarriedEntry>& cargo, std::size_t& room);
 
   const std::vector<Entry>& entries_;
   const EntryTree& tree_;
   bool enabled_;
-  std::vector<std::size_t> waiting_;
+  std::vector<std::size_t> before_;   // those that come before what is held
+  std::vector<std::size_t> waiting_;  // those that come after it
   std::unordered_set<std::size_t> there_;
   std::string lines_;
   std::size_t place_ = EntryTree::kNone;

@@ -183,11 +183,11 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
   // --strict looks into every session first.
-  BOUGH_TRY(auto view,
-            openCatalogView(shown, /*search=*/!scans, context.strict ? WhenBehind::TakeIn : WhenBehind::Leave));
-  if (!options.session.empty()) {
-    BOUGH_TRY(filter.session, resolveSession(*view.store, options.session));
-  }
+  const WhenBehind whenBehind = context.strict ? WhenBehind::TakeIn : WhenBehind::Leave;
+  BOUGH_TRY(auto view, options.session.empty()
+                           ? openCatalogView(shown, /*search=*/!scans, whenBehind)
+                           : openCatalogViewOf(shown, options.session, /*search=*/!scans, whenBehind));
+  filter.session = view.sessionId;
   BOUGH_TRY(tellOfDamage(context, *view.catalog,
                          {.agent = filter.agent, .key = filter.key, .cwd = filter.cwd, .session = filter.session}));
   // Of a branch, and of sessions, more must be found than is shown.

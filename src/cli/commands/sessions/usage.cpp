@@ -78,14 +78,51 @@ void print(const UsageReport& report, const Context& context, const Options& opt
       fmt::format("the price of {} is unknown (+); --prices FILE sets it", fmt::join(report.unknownModels, ", ")));
 }
 
+// Much that the copy of the agents' sessions does not have yet is summed up from the files themselves, where that can
+// be done: the copy is for everything else. None when it cannot.
+Result<std::optional<UsageReport>> scanUsage(const Options& options, const SessionFilter& filter, UsageOptions wanted) {
+  constexpr std::uint64_t kMuch = std::uint64_t{16} << 20;
+  const bool isByTime = wanted.by == UsageBy::Day || wanted.by == UsageBy::Week || wanted.by == UsageBy::Month;
+  const bool isPlain = options.session.empty() && filter.agent.empty() && filter.key.empty() && filter.cwd.empty();
+  if (options.agents.empty() || !isPlain || (!isByTime && wanted.by != UsageBy::Model)) return std::nullopt;
+  BOUGH_TRY(const auto backlog, agentsBacklog(options.agents));
+  const auto isOther = [](const FoundTranscript& file) { return file.agent != "claude-code"; };
+  if (backlog.unreadBytes < kMuch || std::ranges::any_of(backlog.files, isOther)) return std::nullopt;
+  BOUGH_TRY(const auto answers, scanTranscriptUsage(backlog.files));
+  std::vector<AnswerUsage> found;
+  found.reserve(answers.size());
+  for (const TranscriptAnswer& each : answers) {
+    found.push_back({.id = each.id,
+                     .certain = each.certain,
+                     .session = backlog.files[each.file].path,
+                     .model = each.model,
+                     .timeMs = each.timeMs,
+                     .tokens = each.tokens});
+  }
+  return sumUsage(std::move(found), wanted);
+}
+
 Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices) {
   BOUGH_TRY(auto filter, options.filter.filter());
+  UsageOptions scanned{.sinceMs = filter.sinceMs,
+                       .untilMs = filter.untilMs,
+                       .model = options.model,
+                       .localTime = !options.utc,
+                       .prices = &prices};
+  for (const auto& [name, by] : kWays) {
+    if (options.by == name) scanned.by = by;
+  }
+  BOUGH_TRY(auto fromFiles, scanUsage(options, filter, scanned));
+  if (fromFiles) {
+    orderRows(fromFiles->rows, options.order);
+    return std::move(*fromFiles);
+  }
   Context shown = context;
   if (!options.agents.empty()) {
     BOUGH_TRY(shown, agentsContext(context, options.agents));
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
-  BOUGH_TRY(auto view, openCatalogView(shown));
+  BOUGH_TRY(auto view, options.session.empty() ? openCatalogView(shown) : openCatalogViewOf(shown, options.session));
   UsageOptions wanted{.sinceMs = filter.sinceMs,
                       .untilMs = filter.untilMs,
                       .agent = filter.agent,
@@ -98,9 +135,7 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
   for (const auto& [name, by] : kWays) {
     if (options.by == name) wanted.by = by;
   }
-  if (!options.session.empty()) {
-    BOUGH_TRY(wanted.session, resolveSession(*view.store, options.session));
-  }
+  wanted.session = view.sessionId;
   BOUGH_TRY(tellOfDamage(context, *view.catalog,
                          {.agent = wanted.agent, .key = wanted.key, .cwd = wanted.cwd, .session = wanted.session}));
   BOUGH_TRY(auto report, view.catalog->usage(wanted));
