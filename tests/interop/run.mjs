@@ -53,11 +53,26 @@ async function resumed(test, target) {
     program.prepare(home, model.url);
     const done = await run(program.command(program.program(modules), session, kPrompt), { env, cwd });
     if (!model.history) return { problem: `the program did not ask its model: ${done.output.slice(-1500)}` };
+    const lost = await wayBack(source, test.file.split('/')[0], session.path, path.join(home, 'back.jsonl'), { env, cwd });
+    if (lost) return { problem: lost };
     return { history: plainHistory(model.history, kPrompt, test.thoughts) };
   } finally {
     model.stop();
     fs.rmSync(home, { recursive: true, force: true });
   }
+}
+
+/// The file that the program continued, as a file of the first agent again: the first one's bytes, and then what is new.
+/// Returns what is wrong with it, or nothing.
+async function wayBack(source, agent, file, out, options) {
+  const original = fs.readFileSync(source);
+  // Of a session that continues another file, the way back is that of the whole.
+  if (original.includes('"history_base"')) return '';
+  const done = await run([bough, 'export', file, '--to', agent, '--out', out], options);
+  if (done.code !== 0) return `the way back failed: ${done.output}`;
+  const back = fs.readFileSync(out);
+  if (!back.subarray(0, original.length).equals(original)) return 'the way back does not begin with the bytes of the fixture';
+  return back.includes(kPrompt, original.length) ? '' : 'the way back lacks what the program added';
 }
 
 /// The first place where two histories differ, in words; empty when they do not.
