@@ -131,7 +131,10 @@ TEST(Hostile, AFileThatGrowsAndShrinksWhileItIsImportedLosesNothingAndRepeatsNot
 
 TEST(Hostile, AnIdIsNeverAWayToAnotherFolder) {
   const TranscriptHome home{.home = "/home/ada", .variable = [](const std::string&) { return std::string(); }};
-  for (const std::string id : {"../../x", "/etc/passwd", "a/b", "..", ".", "", "-rf", "a\nb", std::string("a\0b", 3)}) {
+  const std::string withNul("a\0b", 3);
+  for (const std::string& id :
+       {std::string("../../x"), std::string("/etc/passwd"), std::string("a/b"), std::string(".."), std::string("."),
+        std::string(), std::string("-rf"), std::string("a\nb"), withNul}) {
     for (const std::string agent : {"claude-code", "codex", "gemini-cli", "myagents", "openclaw", "pi"}) {
       TranscriptFacts facts;
       facts.agent = agent;

@@ -1,4 +1,5 @@
 // A session that goes to another agent's file and comes back: what that format cannot hold comes back with it.
+#include <bough/message.h>
 #include <bough/store.h>
 #include <bough/transcript.h>
 #include <fmt/format.h>
