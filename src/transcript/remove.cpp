@@ -65,7 +65,7 @@ Result<Stretches> stretchesOf(SessionStore& store, const std::string& sessionId,
       BOUGH_TRY(entries.emplace_back(), store.loadEntry(sessionId, id));
     }
     std::vector<CarriedEntry> cargo;
-    for (const Entry& entry : entries) cargo.push_back({&entry, entry.parentId.value_or("")});
+    for (const Entry& entry : entries) cargo.push_back(asStored(entry));
     const std::string line = withCarried(carrier.line, cargo, carrier.carries.own);
     all[carrier.at].push_back({line.size(), Sha256::of(line)});
   }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 
 #include "base/json/json_scan.h"
@@ -125,6 +126,8 @@ class TranscriptWriting {
     };
     std::erase_if(order_, isOld);
     if (agent_.headLast && head_ != fileHead_) moveBranchToEnd();
+    if (whole_ && head_ == fileHead_) sortOwnLines();
+    carrying_.setBranch(path_);
     return {};
   }
 
@@ -143,7 +146,7 @@ class TranscriptWriting {
     std::unordered_map<std::string_view, std::size_t> places;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       auto origin = originOf(entries_[i]);
-      if (!origin || !origin->carries || origin->agent != agent_.name) continue;
+      if (!origin || !origin->carries || !isSameFormat(origin->agent)) continue;
       if (places.empty()) {
         for (std::size_t k = 0; k < entries_.size(); ++k) places.emplace(entries_[k].id, k);
       }
@@ -157,7 +160,7 @@ class TranscriptWriting {
         if (k == origin->carries->own) carrier.ownPlace = found->second;
         if (!isHere) continue;
         if (k == origin->carries->own) carrier.own = carrier.entries.size();
-        carrier.entries.push_back({&entries_[found->second], entries_[found->second].parentId.value_or("")});
+        carrier.entries.push_back(asStored(entries_[found->second]));
       }
     }
   }
@@ -203,15 +206,56 @@ class TranscriptWriting {
   [[nodiscard]] std::size_t findFileHead(bool oneBranch) {
     std::string bytes;
     std::size_t last = kNone;
+    std::vector<std::size_t> lines;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       if (!isOwn(i) || inherited_.contains(i)) continue;
       if (isTalk(entries_[i])) last = i;
-      if (!oneBranch) bytes += ownLine(i).value_or("");
+      if (hasOwnLine(i)) lines.push_back(i);
+    }
+    if (!oneBranch) {
+      for (const std::size_t line : inFileOrder(std::move(lines))) bytes += ownLine(line).value_or("");
     }
     if (oneBranch || last == kNone) return last;
     const auto report = readBytes(agent_, bytes, [](Entry&&) -> Result<void> { return {}; });
     const std::size_t head = report ? tree_.find(report->headId) : kNone;
     return head == kNone ? last : head;
+  }
+
+  // Lines that went to another agent and came back may be stored in another order than the agent's. Where they are a
+  // whole file, each has its place in it.
+  [[nodiscard]] std::vector<std::size_t> inFileOrder(std::vector<std::size_t> places) const {
+    std::unordered_map<std::size_t, std::uint64_t> offsets;
+    std::map<std::uint64_t, std::uint64_t> sizes;
+    for (const std::size_t place : places) {
+      const auto origin = originOf(entries_[place]);
+      offsets[place] = origin->at;
+      if (origin->sizeBytes > 0 && !sizes.emplace(origin->at, origin->sizeBytes).second) return places;
+    }
+    std::uint64_t end = 0;
+    for (const auto& [at, size] : sizes) {
+      if (at != end) return places;
+      end += size;
+    }
+    std::ranges::stable_sort(places, {}, [&](std::size_t place) { return offsets[place]; });
+    return places;
+  }
+
+  [[nodiscard]] bool hasOwnLine(std::size_t place) const {
+    if (carriedBy_.contains(place) || inherited_.contains(place)) return false;
+    const auto origin = originOf(entries_[place]);
+    return origin && origin->agent == agent_.name;
+  }
+
+  void sortOwnLines() {
+    std::vector<std::size_t> lines;
+    for (const std::size_t place : order_) {
+      if (hasOwnLine(place)) lines.push_back(place);
+    }
+    lines = inFileOrder(std::move(lines));
+    auto next = lines.begin();
+    for (std::size_t& place : order_) {
+      if (hasOwnLine(place)) place = *next++;
+    }
   }
 
   // What comes after the last fork on the branch is written last: some readers continue from the end of the file.
@@ -232,7 +276,13 @@ class TranscriptWriting {
   [[nodiscard]] bool isOwn(std::size_t place) const {
     if (carriedBy_.contains(place)) return true;
     const auto origin = originOf(entries_[place]);
-    return origin && origin->agent == agent_.name && !(options_.clean && origin->fixed);
+    return origin && isSameFormat(origin->agent) && !(options_.clean && origin->fixed);
+  }
+
+  [[nodiscard]] bool isSameFormat(std::string_view name) const {
+    if (name == agent_.name) return true;
+    const Agent* other = findAgent(name);
+    return other != nullptr && other->format == agent_.format && !other->format.empty();
   }
 
   [[nodiscard]] std::size_t lastOwn() {

@@ -124,6 +124,7 @@ Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const
 Agent openclaw() {
   Agent agent;
   agent.name = "openclaw";
+  agent.format = "pi";
   agent.dialect = Dialect::Bough;
   agent.tree = true;
   agent.misfit = misfit;

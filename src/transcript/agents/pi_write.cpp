@@ -240,6 +240,7 @@ std::unique_ptr<Writer> makePiWriter() {
 Agent pi() {
   Agent agent;
   agent.name = "pi";
+  agent.format = "pi";
   agent.dialect = Dialect::Bough;
   agent.tree = true;
   agent.misfit = piMisfit;

@@ -82,6 +82,7 @@ struct Sample {
 /// One row of the table.
 struct Agent {
   std::string_view name;
+  std::string_view format = {};          ///< Agents whose files have the same one take each other's lines as they are.
   Dialect dialect = Dialect::Anthropic;  ///< Of its messages.
   bool tree = false;                     ///< Its file can hold more than one branch.
   bool headLast = false;                 ///< Some of its programs continue from the end of the file.

@@ -119,7 +119,7 @@ void Builder::carry(const Record& record, Carried&& carried) {
   std::vector<CarriedEntry> again;
   for (const Entry& entry : carried.entries) {
     carrier.carries.ids.push_back(entry.id);
-    again.push_back({&entry, entry.parentId.value_or("")});
+    again.push_back(asStored(entry));
   }
   // The line is kept without its member, and must come out with it as it was.
   const std::string bare = std::string(record.raw.substr(0, carrier.bareBytes)) + "}" +

@@ -66,6 +66,10 @@ bool canBeCarried(const Entry& entry) {
   return !entry.redacted && (isConversation(kind) || kind == EntryKind::SessionInfo || kind == EntryKind::Label);
 }
 
+CarriedEntry asStored(const Entry& entry) {
+  return {&entry, isConversation(entryKind(entry.type)) ? entry.parentId.value_or("") : std::string()};
+}
+
 std::size_t carriedBytes(const Entry& entry) {
   constexpr std::size_t kAround = 160;
   return entry.payload.size() + entry.meta.size() + entry.extra.size() + entry.id.size() * 2 + kAround;

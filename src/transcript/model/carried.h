@@ -38,6 +38,9 @@ struct Carried {
 /// Whether an entry can travel: the conversation, names and bookkeeping, as long as nothing hides it.
 bool canBeCarried(const Entry& entry);
 
+/// An entry with the parent that it is stored with. That of a control entry says nothing.
+CarriedEntry asStored(const Entry& entry);
+
 /// How many bytes an entry takes in a line, about.
 std::size_t carriedBytes(const Entry& entry);
 

@@ -34,7 +34,7 @@ void Carrying::load(std::vector<std::size_t>& from, std::vector<CarriedEntry>& c
 }
 
 void Carrying::unload(const std::vector<CarriedEntry>& cargo) {
-  for (const CarriedEntry& each : cargo) there_.erase(static_cast<std::size_t>(each.entry - entries_.data()));
+  for (const CarriedEntry& each : cargo) there_.erase(placeOf(each));
 }
 
 std::string Carrying::take(bool last) {
@@ -55,6 +55,9 @@ std::string Carrying::take(bool last) {
     if (isConversation(entryKind(entries_[place_].type))) own = cargo.size() - 1;
   }
   if (last) load(waiting_, cargo, room);
+  for (std::size_t i = own == CarriedIds::kNone ? cargo.size() : own + 1; i < cargo.size(); ++i) {
+    if (branch_.contains(placeOf(cargo[i]))) own = i;
+  }
   const std::size_t end = lines.find('\n') + 1;
   const std::string first = withCarried(std::string_view(lines).substr(0, end), cargo, own);
   if (first.size() == end) {  // it would be nested too deep

@@ -26,6 +26,8 @@ class Carrying {
   void isThere(std::size_t place) { there_.insert(place); }
   /// Lines that were written for an entry; EntryTree::kNone: for none. They are held until `take`.
   void hold(std::string lines, std::size_t place);
+  /// The branch that the agent shall continue: when its last entries left no line, the last line stands for them.
+  void setBranch(const std::vector<std::size_t>& path) { branch_.insert(path.begin(), path.end()); }
   /// What is held, with what it carries. `last`: no line follows, so all that waits goes with it.
   std::string take(bool last = false);
 
@@ -36,6 +38,9 @@ class Carrying {
   // Moves the entries that fit into the cargo; `room` is what is left.
   void load(std::vector<std::size_t>& from, std::vector<CarriedEntry>& cargo, std::size_t& room);
   void unload(const std::vector<CarriedEntry>& cargo);
+  [[nodiscard]] std::size_t placeOf(const CarriedEntry& each) const {
+    return static_cast<std::size_t>(each.entry - entries_.data());
+  }
   bool add(std::size_t place, std::vector<CarriedEntry>& cargo, std::size_t& room);
 
   const std::vector<Entry>& entries_;
@@ -44,6 +49,7 @@ class Carrying {
   std::vector<std::size_t> before_;   // those that come before what is held
   std::vector<std::size_t> waiting_;  // those that come after it
   std::unordered_set<std::size_t> there_;
+  std::unordered_set<std::size_t> branch_;
   std::string lines_;
   std::size_t place_ = EntryTree::kNone;
   std::size_t count_ = 0;

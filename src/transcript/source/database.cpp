@@ -143,8 +143,10 @@ class Events : public ByteSource {
 
   Result<std::size_t> read(std::span<char> out) override {
     while (begin_ == line_.size()) {
+      if (ended_) return std::size_t{0};
       const int code = ::sqlite3_step(rows_.get());
-      if (code == SQLITE_DONE) return std::size_t{0};
+      ended_ = code == SQLITE_DONE;  // a further step would begin again
+      if (ended_) return std::size_t{0};
       if (code != SQLITE_ROW) return damaged(database_->file, database_->handle.get());
       line_ = eventLine(rows_.get());
       begin_ = 0;
@@ -160,6 +162,7 @@ class Events : public ByteSource {
   Statement rows_;
   std::string line_;
   std::size_t begin_ = 0;
+  bool ended_ = false;
 };
 
 class Blob : public ByteSource {
