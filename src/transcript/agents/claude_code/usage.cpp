@@ -8,9 +8,9 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <functional>
 
 #include "base/bytes/byte_block.h"
-#include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
 #include "base/text/timestamp.h"
 #include "transcript/source/record.h"
@@ -50,8 +50,7 @@ std::size_t findName(std::string_view text, std::size_t from) {
 }
 
 std::uint64_t hashOf(std::string_view identity) {
-  constexpr std::size_t kDigits = 15;
-  return std::stoull(Sha256::of(identity).substr(0, kDigits), nullptr, 16);
+  return std::hash<std::string_view>{}(identity);
 }
 
 class Scan {
@@ -132,8 +131,8 @@ class Scan {
 // Gives a piece that ends with a line end, or with the file, to the scan.
 void scanPiece(std::string_view piece, Scan& scan) {
   for (std::size_t at = findName(piece, 0); at != std::string_view::npos;) {
-    const std::size_t before = at == 0 ? std::string_view::npos : piece.rfind('\n', at - 1);
-    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const auto* before = static_cast<const char*>(::memrchr(piece.data(), '\n', at));
+    const std::size_t begin = before == nullptr ? 0 : static_cast<std::size_t>(before - piece.data()) + 1;
     const std::size_t end = std::min(piece.find('\n', at), piece.size() - 1) + 1;
     scan.line(piece.substr(begin, end - begin));
     at = end >= piece.size() ? std::string_view::npos : findName(piece, end);
@@ -158,8 +157,8 @@ Result<void> scanUsage(const std::string& path, std::size_t file, std::vector<Tr
       if (!isSkipping) scanPiece(text, scan);
       break;
     }
-    const std::size_t last = std::string_view(buffer).substr(held, *got).rfind('\n');
-    if (last == std::string_view::npos) {
+    const auto* last = static_cast<const char*>(::memrchr(buffer.data() + held, '\n', *got));
+    if (last == nullptr) {
       held = text.size();
       if (held > kMaxTranscriptLineBytes) {  // too long to be read
         isSkipping = true;
@@ -167,7 +166,7 @@ Result<void> scanUsage(const std::string& path, std::size_t file, std::vector<Tr
       }
       continue;
     }
-    const std::size_t end = held + last + 1;
+    const auto end = static_cast<std::size_t>(last - buffer.data()) + 1;
     std::string_view piece = text.substr(0, end);
     if (isSkipping) piece.remove_prefix(piece.find('\n') + 1);
     isSkipping = false;
