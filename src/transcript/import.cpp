@@ -23,7 +23,7 @@ namespace {
 using namespace transcript;
 
 constexpr std::size_t kBatchEntries = 1'000;
-constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
+constexpr std::size_t kBatchBytes = std::size_t{2} << 20;
 constexpr std::uint64_t kReadAtOnce = 1'000;
 
 // Whether the file still holds these bytes there.

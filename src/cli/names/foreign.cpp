@@ -117,7 +117,10 @@ class Seen {
 };
 
 // Brings one file in. A session that continues another waits until that one is there.
-Result<void> bringIn(SessionStore& store, const std::vector<const FoundTranscript*>& files, Seen& seen) {
+Result<void> bringIn(std::unique_ptr<SessionStore>& store, const std::string& location,
+                     const std::vector<const FoundTranscript*>& files, Seen& seen) {
+  constexpr std::size_t kSessionsAtOnce = 16;  // a store keeps what it wrote last of each session in memory
+  std::size_t opened = 0;
   std::vector<const FoundTranscript*> left = files;
   std::size_t unreadable = 0;
   std::string example;
@@ -126,7 +129,11 @@ Result<void> bringIn(SessionStore& store, const std::vector<const FoundTranscrip
   while (!left.empty()) {
     std::vector<const FoundTranscript*> waiting;
     for (const FoundTranscript* file : left) {
-      auto imported = importTranscript(store, file->path);
+      if (++opened % kSessionsAtOnce == 0) {
+        BOUGH_TRY(store->close());
+        BOUGH_TRY(store, SessionStore::open(location));
+      }
+      auto imported = importTranscript(*store, file->path);
       bar.update(++done);
       if (imported) {
         seen.note(*file);
@@ -303,14 +310,14 @@ Result<Context> agentsContext(const Context& context, const std::string& list) {
     shown.storeLocation = "memory:";  // nothing to copy, so nothing is made
     return shown;
   }
-  BOUGH_TRY(const auto store, SessionStore::open(shown.storeLocation));
+  BOUGH_TRY(auto store, SessionStore::open(shown.storeLocation));
   Seen seen(shown.storeLocation + "/transcripts.jsonl");
   std::vector<const FoundTranscript*> changed;
   for (const FoundTranscript& file : files) {
     if (!seen.isSame(file)) changed.push_back(&file);
   }
   if (!changed.empty()) {
-    BOUGH_TRY(bringIn(*store, changed, seen));
+    BOUGH_TRY(bringIn(store, shown.storeLocation, changed, seen));
     seen.save();
   }
   BOUGH_TRY(store->close());

@@ -88,7 +88,7 @@ void print(const ImportResult& done, const std::string& path, bool json) {
 
 class Importing {
  public:
-  Importing(const Context& context, SessionStore& store, bool quiet = false)
+  Importing(const Context& context, std::unique_ptr<SessionStore>& store, bool quiet = false)
       : context_(context), store_(store), quiet_(quiet) {}
 
   // A session that continues another is tried again after the others.
@@ -96,7 +96,12 @@ class Importing {
     while (!sources.empty() && !outputClosed()) {
       std::vector<Source> waiting;
       for (const Source& source : sources) {
-        auto done = importTranscript(store_, source.path);
+        if (auto fresh = refresh(); !fresh) {
+          printError(fresh.error(), context_.json);
+          ++failed_;
+          return;
+        }
+        auto done = importTranscript(*store_, source.path);
         if (done) {
           if (!quiet_ || done->created || done->appended > 0) print(*done, source.path, context_.json);
         } else if (done.error().code == ErrorCode::NotFound && sources.size() > 1) {
@@ -108,7 +113,7 @@ class Importing {
       }
       if (waiting.size() == sources.size()) {
         for (const Source& source : waiting) {
-          printError(importTranscript(store_, source.path).error(), context_.json);
+          printError(importTranscript(*store_, source.path).error(), context_.json);
           ++failed_;
         }
         return;
@@ -120,19 +125,29 @@ class Importing {
   [[nodiscard]] std::size_t failed() const { return failed_; }
 
  private:
+  // A store keeps what it wrote last of each session in memory; many sessions would take much of it.
+  Result<void> refresh() {
+    constexpr std::size_t kSessions = 16;
+    if (++imported_ % kSessions != 0) return {};
+    BOUGH_TRY(store_->close());
+    BOUGH_TRY(store_, context_.openStore(/*create=*/true));
+    return {};
+  }
+
   const Context& context_;
-  SessionStore& store_;
+  std::unique_ptr<SessionStore>& store_;
+  std::size_t imported_ = 0;
   bool quiet_;  // says nothing of sessions without anything new
   std::size_t failed_ = 0;
 };
 
 // Until it is ended. A file that cannot be read now is tried again when it changes.
 Result<ExitCode> watch(const Context& context, const Options& options) {
-  BOUGH_TRY(const auto store, context.openStore(/*create=*/true));
+  BOUGH_TRY(auto store, context.openStore(/*create=*/true));
   BOUGH_TRY(const ExitCode code, watchAndImport(options.sources, [&](const std::vector<std::string>& paths) {
               std::vector<Source> sources;
               for (const std::string& path : paths) sources.push_back({.path = path});
-              Importing(context, *store, /*quiet=*/true).run(std::move(sources));
+              Importing(context, store, /*quiet=*/true).run(std::move(sources));
             }));
   BOUGH_TRY(store->close());
   return code;
@@ -150,8 +165,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printMessage("no sessions found");
     return kDone;
   }
-  BOUGH_TRY(const auto store, context.openStore(/*create=*/true));
-  Importing importing(context, *store);
+  BOUGH_TRY(auto store, context.openStore(/*create=*/true));
+  Importing importing(context, store);
   importing.run(std::move(sources));
   BOUGH_TRY(store->close());
   return importing.failed() > 0 ? kProblem : kDone;
