@@ -125,8 +125,8 @@ class TranscriptWriting {
       return origin && origin->torn && i != lastOwn();
     };
     std::erase_if(order_, isOld);
+    if (whole_) sortOwnLines();
     if (agent_.headLast && head_ != fileHead_) moveBranchToEnd();
-    if (whole_ && head_ == fileHead_) sortOwnLines();
     carrying_.setBranch(path_);
     return {};
   }
