@@ -53,14 +53,14 @@ std::string answers(SessionLog& log) {
   const auto say = [&](const auto& list) {
     for (const auto item : list) all.append(std::to_string(item)).append(" ");
   };
-  const auto summary = log.summary();
-  if (!summary) return "failed";
-  all.append(summary->tailId + " " + summary->headId + " ");
-  say(std::array<std::uint64_t, 4>{summary->count, summary->bytes, summary->trailingBytes, summary->problemCount});
-  const auto ordinals = log.select(0, SIZE_MAX, std::nullopt, false);
+  const auto state = log.state();
+  if (!state) return "failed";
+  all.append(state->tailId + " " + state->headId + " ");
+  say(std::array<std::uint64_t, 4>{state->entryCount, state->bytes, state->trailingBytes, state->problemCount});
+  const auto sequences = log.select(0, SIZE_MAX, std::nullopt, false);
   const auto heads = log.select(3, 4, EntryKind::Head, true);
   const auto controls = log.controls();
-  if (!ordinals || !heads || !controls) return "failed";
+  if (!sequences || !heads || !controls) return "failed";
   say(*heads);
   say(*controls);
   const auto outline = log.outline();
@@ -69,7 +69,7 @@ std::string answers(SessionLog& log) {
   for (const auto& jump : outline->jumps) say(std::array<std::uint32_t, 2>{jump.sequence, jump.parent});
   for (const EntryKind kind : outline->kinds) all.append(std::to_string(static_cast<int>(kind))).append(" ");
   for (const std::string& id : *ids) all.append(id).append(" ");
-  const auto lines = log.read(*ordinals);
+  const auto lines = log.read(*sequences);
   if (!lines) return "failed";
   for (const std::string& line : *lines) all.append(line).append("\n");
   for (std::size_t i = 0; i < kEntries + 1; i += 11) {
@@ -79,7 +79,7 @@ std::string answers(SessionLog& log) {
     if (!*found) continue;
     const auto path = log.branch(**found, 40);
     if (!path) return "failed";
-    say(path->ordinals);
+    say(path->sequences);
     all.append(path->continuesAt).append("\n");
   }
   return all;

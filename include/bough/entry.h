@@ -158,38 +158,41 @@ const EntrySerializer& jsonEntrySerializer();
 // The shape of a session: what kind each entry is and where entries do not simply follow the one before them. It is
 // taken from the index without reading an entry; the tree (tree.h) is built from this.
 
+/// An entry's number in the order of its session, or of the list it stands in, from 0.
+using Sequence = std::uint32_t;
+inline constexpr Sequence kNoSequence = 0xFFFFFFFF;
+/// Of a parent that is not an earlier entry of the same list.
+inline constexpr Sequence kElsewhere = 0xFFFFFFFE;
+
 /// An entry is the child of the one before it unless a jump says otherwise; the first one is a root.
 struct SessionOutline {
-  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  static constexpr std::uint32_t kElsewhere = 0xFFFFFFFE;
-
   struct Jump {
-    std::uint32_t sequence = 0;
-    /// The parent's sequence; kNone for a root; kElsewhere when the parent is no earlier entry of these.
-    std::uint32_t parent = kNone;
+    Sequence sequence = 0;
+    /// The parent's sequence; kNoSequence for a root; kElsewhere when the parent is not an earlier one of these.
+    Sequence parent = kNoSequence;
   };
 
   std::vector<EntryKind> kinds = {};  ///< By sequence.
   std::vector<Jump> jumps = {};       ///< By sequence, ascending.
-  std::uint32_t head = kNone;         ///< As Jump::parent; kNone before the first entry.
+  Sequence head = kNoSequence;        ///< As Jump::parent; kNoSequence before the first entry.
 
-  /// Adds an entry behind the others.
-  void add(EntryKind kind, std::uint32_t parent) {
-    const auto sequence = static_cast<std::uint32_t>(kinds.size());
-    if (sequence == 0 ? parent != kNone : parent != sequence - 1) jumps.push_back({sequence, parent});
+  /// Adds an entry after the others.
+  void add(EntryKind kind, Sequence parent) {
+    const auto sequence = static_cast<Sequence>(kinds.size());
+    if (sequence == 0 ? parent != kNoSequence : parent != sequence - 1) jumps.push_back({sequence, parent});
     kinds.push_back(kind);
   }
 
   /// Calls `use(first, last)` for each stretch of entries that follow one another on the way from an entry up. Returns
-  /// where that ends: kNone at a root, else the parent that is no earlier entry.
+  /// where that ends: kNoSequence at a root, else kElsewhere, or a parent that comes later.
   template <typename Use>
-  [[nodiscard]] std::uint32_t walkUp(std::uint32_t sequence, Use use) const {
-    auto behind = jumps.end();
+  [[nodiscard]] Sequence walkUp(Sequence sequence, Use use) const {
+    auto after = jumps.end();
     for (;;) {
-      behind = std::ranges::upper_bound(jumps.begin(), behind, sequence, {}, &Jump::sequence);
-      const bool whole = behind == jumps.begin();  // nothing between it and the first entry
-      const std::uint32_t first = whole ? 0 : (behind - 1)->sequence;
-      const std::uint32_t parent = whole ? kNone : (behind - 1)->parent;
+      after = std::ranges::upper_bound(jumps.begin(), after, sequence, {}, &Jump::sequence);
+      const bool whole = after == jumps.begin();  // nothing between it and the first entry
+      const Sequence first = whole ? 0 : (after - 1)->sequence;
+      const Sequence parent = whole ? kNoSequence : (after - 1)->parent;
       use(first, sequence);
       if (parent >= first) return parent;
       sequence = parent;

@@ -22,7 +22,7 @@ enum class ProblemKind : std::uint8_t {
   LineEnding,  ///< A byte order mark, CRLF, or a blank line.
   Leftover,    ///< A compressed copy beside the log that holds nothing more; `repair` removes it.
   // Problems: something cannot be read, or says what cannot be.
-  Torn,           ///< Bytes behind the last complete batch; the next append or `repair` moves them aside.
+  Torn,           ///< Bytes after the last complete batch; the next append or `repair` moves them aside.
   Damage,         ///< A line that is not what was written. It is skipped; its bytes stay.
   BrokenBatch,    ///< A batch in the middle of the file of which lines are missing.
   DuplicateId,    ///< A second entry of the same id; the first one counts.

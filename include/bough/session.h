@@ -59,10 +59,10 @@ struct BranchSummary {
 
 /// Two branches, of one session or of two: what both begin with, and where each goes from there, root first.
 struct BranchDiff {
-  std::vector<TreeNode> common = {};  ///< Sequences in the left session.
+  std::vector<Sequence> common = {};  ///< Sequences in the left session.
   std::size_t sameEntries = 0;        ///< So many of them are the very same entries; the others are equal in content.
-  std::vector<TreeNode> left = {};    ///< Sequences in the left session.
-  std::vector<TreeNode> right = {};   ///< Sequences in the right session.
+  std::vector<Sequence> left = {};    ///< Sequences in the left session.
+  std::vector<Sequence> right = {};   ///< Sequences in the right session.
 };
 
 /// Gives a session's entries in parts. Made by Session::cursor. One thread.
@@ -138,9 +138,9 @@ class Session {
   /// One entry, found through the index. NotFound when the session has none of that id.
   [[nodiscard]] Result<Entry> entry(const std::string& entryId) const;
   /// The entries at these sequences (the nodes of the tree), in this order.
-  [[nodiscard]] Result<std::vector<Entry>> entriesAt(const std::vector<TreeNode>& sequences) const;
+  [[nodiscard]] Result<std::vector<Entry>> entriesAt(const std::vector<Sequence>& sequences) const;
   /// The sequence of an entry: its node in the tree. NotFound when the session has none of that id.
-  [[nodiscard]] Result<TreeNode> sequenceOf(const std::string& entryId) const;
+  [[nodiscard]] Result<Sequence> sequenceOf(const std::string& entryId) const;
   /// The ids that begin with `prefix`, in the session's order, at most `limit`. Reads the beginning of every line.
   [[nodiscard]] Result<std::vector<std::string>> findEntryIds(const std::string& prefix, std::size_t limit) const;
   /// The conversation from its root to an entry, without control entries; to the head when `entryId` is left out.

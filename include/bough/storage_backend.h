@@ -97,7 +97,7 @@ struct SessionShape {
   std::vector<SharedPart> shared = {};  ///< The oldest session first. Their entries are sequences 1 and up.
   struct NamedEntry {
     std::string name = {};
-    std::uint32_t sequence = SessionOutline::kElsewhere;
+    std::uint32_t sequence = kElsewhere;
   };
   std::vector<NamedEntry> labels = {};
 };

@@ -161,14 +161,14 @@ class SessionStore {
                                                               const LoadOptions& options = {});
   [[nodiscard]] Result<Entry> loadEntry(const std::string& sessionId, const std::string& entryId);
   [[nodiscard]] Result<std::vector<Entry>> loadEntriesAt(const std::string& sessionId,
-                                                         const std::vector<TreeNode>& sequences);
+                                                         const std::vector<Sequence>& sequences);
   [[nodiscard]] Result<SessionCursor> openCursor(const std::string& sessionId, const std::string& position = {});
   [[nodiscard]] Result<SessionFollower> follow(const std::string& sessionId, const std::string& position = {});
   [[nodiscard]] Result<SessionHandle> branchFromEntry(const std::string& sessionId, const std::string& entryId,
                                                       const NewSession& session = {});
   [[nodiscard]] Result<AppendResult> moveHead(const std::string& sessionId, const std::string& entryId);
   [[nodiscard]] Result<SessionTree> loadTree(const std::string& sessionId);
-  [[nodiscard]] Result<TreeNode> sequenceOf(const std::string& sessionId, const std::string& entryId);
+  [[nodiscard]] Result<Sequence> sequenceOf(const std::string& sessionId, const std::string& entryId);
   [[nodiscard]] Result<std::vector<std::string>> findEntryIds(const std::string& sessionId, const std::string& prefix,
                                                               std::size_t limit);
   [[nodiscard]] Result<std::vector<Entry>> buildConversationHistory(const std::string& sessionId,

@@ -24,24 +24,20 @@ namespace BOUGH_PUBLIC bough {
 
 class SessionStore;
 
-/// An entry's sequence.
-using TreeNode = std::uint32_t;
-inline constexpr TreeNode kNoNode = SessionOutline::kNone;
-
 /// A name for an entry.
 struct TreeLabel {
   std::string name = {};
-  TreeNode node = kNoNode;
+  Sequence node = kNoSequence;
 };
 
 /// The path from a root to a leaf.
 struct TreeBranch {
-  TreeNode leaf = kNoNode;
-  TreeNode firstOwn = kNoNode;  ///< The first entry that no other branch has.
-  std::size_t length = 0;       ///< Entries from the root to the leaf.
-  std::size_t ownLength = 0;    ///< Entries from firstOwn to the leaf.
-  bool isHead = false;          ///< The head is its leaf.
-  bool isOrphan = false;        ///< It begins with an entry whose parent is missing.
+  Sequence leaf = kNoSequence;
+  Sequence firstOwn = kNoSequence;  ///< The first entry that no other branch has.
+  std::size_t length = 0;           ///< Entries from the root to the leaf.
+  std::size_t ownLength = 0;        ///< Entries from firstOwn to the leaf.
+  bool isHead = false;              ///< The head is its leaf.
+  bool isOrphan = false;            ///< It begins with an entry whose parent is missing.
 };
 
 enum class TreeProblemKind : std::uint8_t {
@@ -53,7 +49,7 @@ std::string_view toString(TreeProblemKind kind);
 
 struct TreeProblem {
   TreeProblemKind kind = TreeProblemKind::Orphan;
-  TreeNode node = kNoNode;
+  Sequence node = kNoSequence;
 };
 
 class SessionTree {
@@ -65,70 +61,70 @@ class SessionTree {
   /// Entries of the session, nodes or not: all sequences are smaller.
   [[nodiscard]] std::size_t entryCount() const { return kinds_.size(); }
   [[nodiscard]] std::size_t nodeCount() const { return nodeCount_; }
-  [[nodiscard]] bool isNode(TreeNode entry) const { return entry < kinds_.size() && isConversation(kinds_[entry]); }
-  [[nodiscard]] EntryKind kind(TreeNode node) const { return kinds_[node]; }
+  [[nodiscard]] bool isNode(Sequence entry) const { return entry < kinds_.size() && isConversation(kinds_[entry]); }
+  [[nodiscard]] EntryKind kind(Sequence node) const { return kinds_[node]; }
 
-  /// kNoNode for a root, an orphan's too.
-  [[nodiscard]] TreeNode parent(TreeNode node) const;
-  /// In log order; kNoNode ends both lists.
-  [[nodiscard]] TreeNode firstChild(TreeNode node) const;
-  [[nodiscard]] TreeNode nextSibling(TreeNode node) const;
-  [[nodiscard]] TreeNode firstRoot() const;
-  [[nodiscard]] std::vector<TreeNode> children(TreeNode node) const { return listFrom(firstChild(node)); }
-  [[nodiscard]] std::vector<TreeNode> roots() const { return listFrom(firstRoot()); }
-  [[nodiscard]] bool isLeaf(TreeNode node) const { return firstChild(node) == kNoNode; }
-  [[nodiscard]] bool isBranchPoint(TreeNode node) const;
+  /// kNoSequence for a root, an orphan's too.
+  [[nodiscard]] Sequence parent(Sequence node) const;
+  /// In log order; kNoSequence ends both lists.
+  [[nodiscard]] Sequence firstChild(Sequence node) const;
+  [[nodiscard]] Sequence nextSibling(Sequence node) const;
+  [[nodiscard]] Sequence firstRoot() const;
+  [[nodiscard]] std::vector<Sequence> children(Sequence node) const { return listFrom(firstChild(node)); }
+  [[nodiscard]] std::vector<Sequence> roots() const { return listFrom(firstRoot()); }
+  [[nodiscard]] bool isLeaf(Sequence node) const { return firstChild(node) == kNoSequence; }
+  [[nodiscard]] bool isBranchPoint(Sequence node) const;
   /// 0 for a root.
-  [[nodiscard]] std::size_t depth(TreeNode node) const;
+  [[nodiscard]] std::size_t depth(Sequence node) const;
 
   /// From the root to the node, both included.
-  [[nodiscard]] std::vector<TreeNode> path(TreeNode node) const;
-  /// So many parents up; kNoNode past the root.
-  [[nodiscard]] TreeNode ancestor(TreeNode node, std::size_t steps) const;
-  [[nodiscard]] TreeNode root(TreeNode node) const;
-  /// The last entry that both paths have; kNoNode when they have none.
-  [[nodiscard]] TreeNode commonAncestor(TreeNode left, TreeNode right) const;
+  [[nodiscard]] std::vector<Sequence> path(Sequence node) const;
+  /// So many parents up; kNoSequence past the root.
+  [[nodiscard]] Sequence ancestor(Sequence node, std::size_t steps) const;
+  [[nodiscard]] Sequence root(Sequence node) const;
+  /// The last entry that both paths have; kNoSequence when they have none.
+  [[nodiscard]] Sequence commonAncestor(Sequence left, Sequence right) const;
 
   /// In log order of the leaves.
-  [[nodiscard]] std::vector<TreeNode> leaves() const;
+  [[nodiscard]] std::vector<Sequence> leaves() const;
   [[nodiscard]] std::vector<TreeBranch> branches() const;
-  [[nodiscard]] std::vector<TreeNode> branchPoints() const;
+  [[nodiscard]] std::vector<Sequence> branchPoints() const;
 
-  /// The entry that the next turn continues from; kNoNode before the first one.
-  [[nodiscard]] TreeNode head() const { return head_; }
+  /// The entry that the next turn continues from; kNoSequence before the first one.
+  [[nodiscard]] Sequence head() const { return head_; }
   /// By name.
   [[nodiscard]] const std::vector<TreeLabel>& labels() const { return labels_; }
-  [[nodiscard]] std::optional<TreeNode> labelled(std::string_view name) const;
+  [[nodiscard]] std::optional<Sequence> labelled(std::string_view name) const;
   /// The labels of one node, by name.
-  [[nodiscard]] std::vector<std::string_view> labelsOf(TreeNode node) const;
+  [[nodiscard]] std::vector<std::string_view> labelsOf(Sequence node) const;
 
   /// In log order.
   [[nodiscard]] const std::vector<TreeProblem>& problems() const { return problems_; }
-  [[nodiscard]] bool isOrphan(TreeNode node) const;
+  [[nodiscard]] bool isOrphan(Sequence node) const;
 
  private:
   // Entries that follow one another, each the child of the one before. Most of a session is a few of these, so the
   // tree of a million entries is small, and questions are a search among the runs.
   struct Run {
-    TreeNode first = kNoNode;
-    TreeNode last = kNoNode;
-    TreeNode parent = kNoNode;  // of `first`
-    std::uint32_t above = 0;    // the run that `parent` is in
-    std::uint32_t depth = 0;    // of `first`
-    std::uint32_t place = 0;    // in byParent_
-    bool isOrphan = false;      // its root is one
+    Sequence first = kNoSequence;
+    Sequence last = kNoSequence;
+    Sequence parent = kNoSequence;  // of `first`
+    std::uint32_t above = 0;        // the run that `parent` is in
+    std::uint32_t depth = 0;        // of `first`
+    std::uint32_t place = 0;        // in byParent_
+    bool isOrphan = false;          // its root is one
   };
   class Builder;
 
-  [[nodiscard]] std::uint32_t runOf(TreeNode node) const;
-  [[nodiscard]] std::span<const std::uint32_t> runsUnder(TreeNode node) const;
+  [[nodiscard]] std::uint32_t runOf(Sequence node) const;
+  [[nodiscard]] std::span<const std::uint32_t> runsUnder(Sequence node) const;
   [[nodiscard]] TreeBranch branchOf(const Run& leafRun) const;
-  [[nodiscard]] std::vector<TreeNode> listFrom(TreeNode first) const;
+  [[nodiscard]] std::vector<Sequence> listFrom(Sequence first) const;
 
   std::vector<EntryKind> kinds_;
   std::vector<Run> runs_;                // by their first entries
   std::vector<std::uint32_t> byParent_;  // the same by parents, then by first entries; roots last
-  TreeNode head_ = kNoNode;
+  Sequence head_ = kNoSequence;
   std::size_t nodeCount_ = 0;
   std::vector<TreeLabel> labels_;
   std::vector<TreeLabel> labelsByNode_;
@@ -164,7 +160,7 @@ struct DrawOptions {
 };
 
 /// Summaries of these entries, in this order.
-using DescribeEntries = std::function<Result<std::vector<EntrySummary>>(const std::vector<TreeNode>& nodes)>;
+using DescribeEntries = std::function<Result<std::vector<EntrySummary>>(const std::vector<Sequence>& nodes)>;
 
 /// Gives the lines to `line`, until it returns false.
 Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
@@ -176,7 +172,7 @@ Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& descr
 
 /// What is said about an entry beside its text: that it is the head, its labels, that its parent is missing. Empty for
 /// most. A label on a leaf is the name of its branch.
-std::string treeMarks(const SessionTree& tree, TreeNode node);
+std::string treeMarks(const SessionTree& tree, Sequence node);
 
 // The branches of a session as people list them: how long, how old, and what was said last.
 
@@ -235,12 +231,12 @@ class SessionReplay {
   Result<std::vector<ReplayStep>> nextFailure();
 
  private:
-  SessionReplay(SessionStore& store, std::string sessionId, std::vector<TreeNode> path);
+  SessionReplay(SessionStore& store, std::string sessionId, std::vector<Sequence> path);
   Result<void> load();
 
   SessionStore* store_;
   std::string sessionId_;
-  std::vector<TreeNode> path_;
+  std::vector<Sequence> path_;
   std::size_t place_ = 0;
   std::vector<Entry> loaded_;  // from loadedFrom_ on
   std::size_t loadedFrom_ = 0;

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t kPart = 256;  // entries in memory at a time
 
-Result<std::vector<EntrySummary>> summaries(const SessionObject& session, const SessionTree& tree, TreeNode from,
-                                            std::vector<TreeNode>& nodes) {
+Result<std::vector<EntrySummary>> summaries(const SessionObject& session, const SessionTree& tree, Sequence from,
+                                            std::vector<Sequence>& nodes) {
   nodes.clear();
-  const auto end = static_cast<TreeNode>(std::min<std::size_t>(from + kPart, tree.entryCount()));
-  for (TreeNode node = from; node < end; ++node) {
+  const auto end = static_cast<Sequence>(std::min<std::size_t>(from + kPart, tree.entryCount()));
+  for (Sequence node = from; node < end; ++node) {
     if (tree.isNode(node)) nodes.push_back(node);
   }
   return describeEntries(session.store(), session.id)(nodes);
@@ -25,16 +25,16 @@ Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::st
   json::Writer writer(out);
   // Parents come before their children, so their ids are known by then.
   std::vector<std::string> ids(tree.entryCount());
-  std::vector<TreeNode> nodes;
+  std::vector<Sequence> nodes;
   writer.beginObject().key("entries").beginArray();
   for (std::size_t from = 0; from < tree.entryCount(); from += kPart) {
-    BOUGH_TRY(const auto described, summaries(session, tree, static_cast<TreeNode>(from), nodes));
+    BOUGH_TRY(const auto described, summaries(session, tree, static_cast<Sequence>(from), nodes));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const TreeNode node = nodes[i];
-      const TreeNode parent = tree.parent(node);
+      const Sequence node = nodes[i];
+      const Sequence parent = tree.parent(node);
       ids[node] = described[i].entryId;
       writer.beginObject().member("entryId", described[i].entryId).key("parentId");
-      parent == kNoNode ? writer.null() : writer.string(ids[parent]);
+      parent == kNoSequence ? writer.null() : writer.string(ids[parent]);
       writer.member("role", described[i].speaker).member("timestamp", described[i].timestamp);
       writer.member("text", described[i].text);
       writeTexts(writer, "labels", tree.labelsOf(node));
@@ -42,13 +42,13 @@ Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::st
     }
   }
   writer.endArray().key("headId");
-  tree.head() == kNoNode ? writer.null() : writer.string(ids[tree.head()]);
+  tree.head() == kNoSequence ? writer.null() : writer.string(ids[tree.head()]);
   writer.endObject();
   return {};
 }
 
 Outcome writeIds(json::Writer& writer, std::string_view name, const SessionObject& session,
-                 const std::vector<TreeNode>& nodes) {
+                 const std::vector<Sequence>& nodes) {
   writer.key(name).beginArray();
   for (std::size_t from = 0; from < nodes.size(); from += kPart) {
     const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);

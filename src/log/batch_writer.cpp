@@ -28,13 +28,13 @@ Error replacedError(const std::string& path) {
 // The log as an append sees it. What stands before it in the group is among the batch's lines.
 class BatchWriter::View final : public LogView {
  public:
-  View(LogFile& file, LogIndex& index, StoredLines& stored, const NewLines& lines, std::uint64_t tornBytes)
+  View(LogFile& file, LogIndex& index, StoredLines& stored, const BatchLines& lines, std::uint64_t tornBytes)
       : file_(file), index_(index), stored_(stored), lines_(lines), tornBytes_(tornBytes) {}
 
   Result<std::optional<Entry>> entryOf(std::string_view id) override {
-    const auto ordinal = index_.find(id);
-    if (!ordinal) return std::nullopt;
-    auto entries = stored_.entries({*ordinal});
+    const auto sequence = index_.find(id);
+    if (!sequence) return std::nullopt;
+    auto entries = stored_.entries({*sequence});
     if (!entries && !entries.error().isStaleIndex()) return std::unexpected(entries.error().error());
     stale_ = stale_ || !entries;
     if (!entries) return std::unexpected(damaged());
@@ -63,7 +63,7 @@ class BatchWriter::View final : public LogView {
   LogFile& file_;
   LogIndex& index_;
   StoredLines& stored_;
-  const NewLines& lines_;
+  const BatchLines& lines_;
   std::uint64_t tornBytes_;
   bool stale_ = false;
   std::string movedHead_;
@@ -91,7 +91,7 @@ void BatchWriter::commit(const Group& group) {
   }
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (outcome && outcomes_[i]) torn_.tell();
-    group[i]->finish(outcome ? std::move(outcomes_[i]) : std::unexpected(outcome.error()));
+    group[i]->tell(outcome ? std::move(outcomes_[i]) : std::unexpected(outcome.error()));
   }
 }
 
@@ -208,12 +208,12 @@ Result<void> BatchWriter::syncCovered() {
 }
 
 // Where the last batch begins. The ones before it are durable: a writer syncs what is there before it adds to it.
-Result<Ordinal> BatchWriter::lastBatch() {
-  const Ordinal last = parts_.index.summary().count - 1;
+Result<Sequence> BatchWriter::lastBatch() {
+  const Sequence last = parts_.index.summary().count - 1;
   const auto line = parts_.lines.text(last);
   if (!line && !line.error().isStaleIndex()) return std::unexpected(line.error().error());
   const auto seal = line ? findSeal(*line) : std::nullopt;
-  return last - (seal ? std::min<Ordinal>(seal->place - 1, last) : 0);
+  return last - (seal ? std::min<Sequence>(seal->place - 1, last) : 0);
 }
 
 // Writes the last batch once more, as it stands, before it is synced. Its writer may have died over a sync that failed:
@@ -222,7 +222,7 @@ Result<void> BatchWriter::rewriteLastBatch(std::uint64_t covered) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   LogFile& file = parts_.file;
   if (parts_.index.summary().count == 0 || file.opened().writeError != 0) return {};
-  BOUGH_TRY(const Ordinal first, lastBatch());
+  BOUGH_TRY(const Sequence first, lastBatch());
   std::string piece;
   for (std::uint64_t at = parts_.index.records().record(first).offset; at < covered; at += piece.size()) {
     piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, covered - at)));
@@ -347,7 +347,7 @@ void BatchWriter::indexBatch(std::uint64_t offset) try {
   const std::string_view bytes = bytes_;
   std::size_t begin = bytes.starts_with('\n') ? 1 : 0;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const NewLines::Line line = lines_[i];
+    const BatchLines::Line line = lines_[i];
     ScannedLine scanned{.offset = offset + begin,
                         .length = static_cast<std::uint32_t>(lineEnds_[i] - begin),
                         .keys = {},
@@ -373,9 +373,9 @@ Result<void> BatchWriter::makeDurable(std::string_view id) {
   BOUGH_TRY(parts_.index.refresh());
   // An archive has its name only once it is durable.
   if (parts_.file.opened().form != LogForm::Plain || parts_.index.summary().count == 0) return {};
-  const auto ordinal = parts_.index.find(id);
-  BOUGH_TRY(const Ordinal last, lastBatch());
-  return ordinal && *ordinal >= last ? syncCovered() : parts_.file.syncName();
+  const auto sequence = parts_.index.find(id);
+  BOUGH_TRY(const Sequence last, lastBatch());
+  return sequence && *sequence >= last ? syncCovered() : parts_.file.syncName();
 }
 
 Result<RepairReport> BatchWriter::repair() {

@@ -10,9 +10,9 @@
 #include "base/system/environment.h"
 #include "base/system/thread_annotations.h"
 #include "bough/maintenance.h"
+#include "log/batch_lines.h"
 #include "log/group_commit.h"
 #include "log/log_parts.h"
-#include "log/new_lines.h"
 #include "log/session_log.h"
 #include "log/torn_tail.h"
 
@@ -46,7 +46,7 @@ class BatchWriter {
   // Step 2: what is there becomes durable.
   Result<void> syncCovered() BOUGH_REQUIRES(parts_.mutex);
   Result<void> rewriteLastBatch(std::uint64_t covered) BOUGH_REQUIRES(parts_.mutex);
-  Result<Ordinal> lastBatch() BOUGH_REQUIRES(parts_.mutex);
+  Result<Sequence> lastBatch() BOUGH_REQUIRES(parts_.mutex);
   // Step 3: the works check themselves, and all their entries are sealed as one batch.
   Result<Outcome> prepare(const Group& group) BOUGH_REQUIRES(parts_.mutex);
   void seal() BOUGH_REQUIRES(parts_.mutex);
@@ -62,7 +62,7 @@ class BatchWriter {
   std::uint64_t checkedGeneration_ = 0;  // mayAppend_ has said yes to the file of this generation
   TornTail torn_;
   // Of the batch that is being written; kept from one to the next, so that they need no memory.
-  NewLines lines_;
+  BatchLines lines_;
   std::vector<Result<void>> outcomes_;  // of each work of the group
   std::string bytes_;
   std::vector<std::size_t> lineEnds_;

@@ -8,16 +8,16 @@ namespace {
 
 // Adds records to an outline; false when one cannot be what it says: its parent would come after it.
 bool addRecords(std::span<const IndexRecord> records, SessionOutline& outline) {
-  auto ordinal = static_cast<Ordinal>(outline.kinds.size());
-  outline.kinds.resize(ordinal + records.size());
+  auto sequence = static_cast<Sequence>(outline.kinds.size());
+  outline.kinds.resize(sequence + records.size());
   for (const IndexRecord& record : records) {
-    outline.kinds[ordinal] = record.kind;
+    outline.kinds[sequence] = record.kind;
     // Nearly always: the child of the entry before it.
-    if (record.parent + 1 != ordinal || ordinal == 0) {
-      if (ordinal > 0 || record.parent != kNoOrdinal) outline.jumps.push_back({ordinal, record.parent});
-      if (record.parent >= ordinal && record.parent < kElsewhere) return false;
+    if (record.parent + 1 != sequence || sequence == 0) {
+      if (sequence > 0 || record.parent != kNoSequence) outline.jumps.push_back({sequence, record.parent});
+      if (record.parent >= sequence && record.parent < kElsewhere) return false;
     }
-    ++ordinal;
+    ++sequence;
   }
   return true;
 }
@@ -25,9 +25,9 @@ bool addRecords(std::span<const IndexRecord> records, SessionOutline& outline) {
 }  // namespace
 
 Indexed<SessionOutline> LogOutline::get(LogIndex& index) {
-  constexpr Ordinal kFew = 1024;
+  constexpr Sequence kFew = 1024;
   OffsetIndex& records = index.records();
-  const Ordinal count = index.summary().count;
+  const Sequence count = index.summary().count;
   const bool continues = generation_ == index.generation() && outline_.kinds.size() + kFew >= count;
   generation_ = 0;  // until it is whole
   bool sound = true;
@@ -39,7 +39,7 @@ Indexed<SessionOutline> LogOutline::get(LogIndex& index) {
     });
   }
   while (sound && outline_.kinds.size() < count) {
-    const IndexRecord record = records.record(static_cast<Ordinal>(outline_.kinds.size()));
+    const IndexRecord record = records.record(static_cast<Sequence>(outline_.kinds.size()));
     sound = !records.damaged() && addRecords({&record, 1}, outline_);
   }
   if (!sound || outline_.kinds.size() != count || records.damaged()) {
@@ -98,19 +98,19 @@ Indexed<std::vector<std::string>> findIdsIn(LogFile& file, LogIndex& index, Stor
   std::vector<std::string> found;
   std::optional<ReadFailure> failure;
   LineBeginnings beginnings(file);
-  const auto look = [&](Ordinal ordinal, const IndexRecord& record) -> Indexed<void> {
+  const auto look = [&](Sequence sequence, const IndexRecord& record) -> Indexed<void> {
     const auto text = beginnings.of(record);
     if (!text) return std::unexpected(text.error());
     if (const auto id = idAtBegin(*text)) {
       if (id->starts_with(prefix)) found.emplace_back(*id);
       return {};
     }
-    auto id = lines.idOf(ordinal);
+    auto id = lines.idOf(sequence);
     if (!id) return std::unexpected(id.error());
     if (id->starts_with(prefix)) found.push_back(std::move(*id));
     return {};
   };
-  Ordinal next = 0;
+  Sequence next = 0;
   index.records().forEachRecord([&](std::span<const IndexRecord> records) {
     for (const IndexRecord& record : records) {
       if (failure || found.size() >= limit) return;

@@ -49,14 +49,14 @@ auto SessionLog::withIndex(Operation operation) {
   return parts.withIndex(std::move(operation));
 }
 
-std::optional<SessionLog::Trace> SessionLog::trace() {
+std::optional<SessionLog::Identity> SessionLog::identity() {
   LogParts& parts = inside_->parts;
   if (!parts.mutex.tryLock()) return std::nullopt;
   const IndexSummary summary = parts.index.summary();
   const std::uint64_t generation = parts.index.generation();
   parts.mutex.unlock();
   if (summary.hasSeal == 0 || summary.doubtful != 0) return std::nullopt;
-  return Trace{.generation = generation, .summary = summary};
+  return Identity{.generation = generation, .summary = summary};
 }
 
 std::uint64_t SessionLog::generation() {
@@ -70,10 +70,10 @@ Result<std::uint64_t> SessionLog::freshGeneration() {
   return parts.index.generation();
 }
 
-std::uint64_t SessionLog::offsetOf(Ordinal ordinal) {
+std::uint64_t SessionLog::offsetOf(Sequence sequence) {
   LogParts& parts = inside_->parts;
   const MutexLock lock(parts.mutex);
-  return ordinal < parts.index.summary().count ? parts.index.records().record(ordinal).offset : 0;
+  return sequence < parts.index.summary().count ? parts.index.records().record(sequence).offset : 0;
 }
 
 std::string SessionLog::path() {
@@ -82,23 +82,21 @@ std::string SessionLog::path() {
   return parts.file.path();
 }
 
-Result<LogSummary> SessionLog::summary() {
+Result<SessionState> SessionLog::state() {
   LogParts& parts = inside_->parts;
   const MutexLock lock(parts.mutex);
-  BOUGH_TRY(auto summary, parts.withIndex([](LogIndex& index, StoredLines& lines) -> Indexed<LogSummary> {
+  BOUGH_TRY(auto state, parts.withIndex([](LogIndex& index, StoredLines& lines) -> Indexed<SessionState> {
     BOUGH_TRY(lines.loadEnds());
-    return LogSummary{.count = index.summary().count,
-                      .tailId = index.ends().tailId,
-                      .headId = index.ends().headId,
-                      .bytes = 0,
-                      .trailingBytes = 0,
-                      .problemCount = index.summary().problemCount,
-                      .form = LogForm::Plain};
+    return SessionState{.entryCount = index.summary().count,
+                        .tailId = index.ends().tailId,
+                        .headId = index.ends().headId,
+                        .problemCount = index.summary().problemCount};
   }));
-  BOUGH_TRY(summary.bytes, parts.file.size());
-  summary.trailingBytes = summary.bytes - std::min(summary.bytes, parts.index.summary().coveredBytes);
-  summary.form = parts.file.opened().form;
-  return summary;
+  state.sessionId = sessionId_;
+  state.archived = parts.file.opened().form != LogForm::Plain;
+  BOUGH_TRY(state.bytes, parts.file.size());
+  state.trailingBytes = state.bytes - std::min(state.bytes, parts.index.summary().coveredBytes);
+  return state;
 }
 
 Result<SessionLog::Header> SessionLog::header() {
@@ -125,28 +123,28 @@ Result<std::string> SessionLog::unreadBeginning() {
   return bytes;
 }
 
-Result<std::optional<Ordinal>> SessionLog::find(std::string_view id) {
-  return withIndex([&](LogIndex& index, StoredLines&) -> Indexed<std::optional<Ordinal>> { return index.find(id); });
+Result<std::optional<Sequence>> SessionLog::find(std::string_view id) {
+  return withIndex([&](LogIndex& index, StoredLines&) -> Indexed<std::optional<Sequence>> { return index.find(id); });
 }
 
-Result<std::vector<Ordinal>> SessionLog::select(Ordinal from, std::size_t limit, std::optional<EntryKind> kind,
-                                                bool newestFirst) {
-  return withIndex([&](LogIndex& index, StoredLines&) -> Indexed<std::vector<Ordinal>> {
-    std::vector<Ordinal> wanted;
-    const Ordinal count = index.summary().count;
-    const Ordinal total = count > from ? count - from : 0;
-    for (Ordinal i = 0; i < total && wanted.size() < limit; ++i) {
-      const Ordinal ordinal = newestFirst ? count - 1 - i : from + i;
-      if (!kind || index.records().record(ordinal).kind == *kind) wanted.push_back(ordinal);
+Result<std::vector<Sequence>> SessionLog::select(Sequence from, std::size_t limit, std::optional<EntryKind> kind,
+                                                 bool newestFirst) {
+  return withIndex([&](LogIndex& index, StoredLines&) -> Indexed<std::vector<Sequence>> {
+    std::vector<Sequence> wanted;
+    const Sequence count = index.summary().count;
+    const Sequence total = count > from ? count - from : 0;
+    for (Sequence i = 0; i < total && wanted.size() < limit; ++i) {
+      const Sequence sequence = newestFirst ? count - 1 - i : from + i;
+      if (!kind || index.records().record(sequence).kind == *kind) wanted.push_back(sequence);
     }
     return wanted;
   });
 }
 
-Result<std::vector<Ordinal>> SessionLog::controls() {
-  return withIndex([](LogIndex& index, StoredLines&) -> Indexed<std::vector<Ordinal>> {
-    std::vector<Ordinal> chain;
-    for (Ordinal i = index.summary().lastControl; i != kNoOrdinal && !index.records().damaged();) {
+Result<std::vector<Sequence>> SessionLog::controls() {
+  return withIndex([](LogIndex& index, StoredLines&) -> Indexed<std::vector<Sequence>> {
+    std::vector<Sequence> chain;
+    for (Sequence i = index.summary().lastControl; i != kNoSequence && !index.records().damaged();) {
       chain.push_back(i);
       i = index.records().record(i).previousControl;
     }
@@ -169,32 +167,32 @@ Result<std::vector<std::string>> SessionLog::findIds(std::string_view prefix, st
   });
 }
 
-// Follows parents upwards. Every parent has a smaller ordinal, so this ends.
-Result<LogPath> SessionLog::branch(Ordinal leaf, std::size_t limit) {
-  return withIndex([&](LogIndex& index, StoredLines& lines) -> Indexed<LogPath> {
-    LogPath path;
-    for (Ordinal at = leaf; at < index.summary().count && path.ordinals.size() < limit;) {
-      path.ordinals.push_back(at);
-      const Ordinal parent = index.records().record(at).parent;
+// Follows parents upwards. Every parent has a smaller sequence, so this ends.
+Result<BranchPart> SessionLog::branch(Sequence leaf, std::size_t limit) {
+  return withIndex([&](LogIndex& index, StoredLines& lines) -> Indexed<BranchPart> {
+    BranchPart path;
+    for (Sequence at = leaf; at < index.summary().count && path.sequences.size() < limit;) {
+      path.sequences.push_back(at);
+      const Sequence parent = index.records().record(at).parent;
       if (index.records().damaged()) break;
       if (parent == kElsewhere) {
         BOUGH_TRY(path.continuesAt, lines.parentIdOf(at));
       }
       at = parent;
     }
-    std::ranges::reverse(path.ordinals);
+    std::ranges::reverse(path.sequences);
     return path;
   });
 }
 
 template <typename Read>
-auto SessionLog::readAt(const std::vector<Ordinal>& ordinals, Read read)
+auto SessionLog::readAt(const std::vector<Sequence>& sequences, Read read)
     -> Result<typename std::invoke_result_t<Read, StoredLines&>::value_type> {
   LogParts& parts = inside_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(parts.index.refresh());
-  const Ordinal count = parts.index.summary().count;
-  if (std::ranges::all_of(ordinals, [&](Ordinal ordinal) { return ordinal < count; })) {
+  const Sequence count = parts.index.summary().count;
+  if (std::ranges::all_of(sequences, [&](Sequence sequence) { return sequence < count; })) {
     auto done = read(parts.lines);
     if (done) return std::move(done).value();
     if (!done.error().isStaleIndex()) return std::unexpected(done.error().error());
@@ -203,34 +201,34 @@ auto SessionLog::readAt(const std::vector<Ordinal>& ordinals, Read read)
   return changedWhileRead(parts.file.path());
 }
 
-Result<std::vector<std::string>> SessionLog::read(const std::vector<Ordinal>& ordinals) {
-  return readAt(ordinals, [&](StoredLines& lines) { return lines.texts(ordinals); });
+Result<std::vector<std::string>> SessionLog::read(const std::vector<Sequence>& sequences) {
+  return readAt(sequences, [&](StoredLines& lines) { return lines.texts(sequences); });
 }
 
-Result<std::vector<Entry>> SessionLog::readEntries(const std::vector<Ordinal>& ordinals) {
-  return readAt(ordinals, [&](StoredLines& lines) { return lines.entries(ordinals); });
+Result<std::vector<Entry>> SessionLog::readEntries(const std::vector<Sequence>& sequences) {
+  return readAt(sequences, [&](StoredLines& lines) { return lines.entries(sequences); });
 }
 
-Result<std::vector<std::string>> SessionLog::readFrom(Ordinal from, std::size_t limit) {
+Result<std::vector<std::string>> SessionLog::readFrom(Sequence from, std::size_t limit) {
   return withIndex([&](LogIndex& index, StoredLines& lines) {
-    std::vector<Ordinal> ordinals;
-    for (Ordinal i = from; i < index.summary().count && ordinals.size() < limit; ++i) ordinals.push_back(i);
-    return lines.texts(ordinals);
+    std::vector<Sequence> sequences;
+    for (Sequence i = from; i < index.summary().count && sequences.size() < limit; ++i) sequences.push_back(i);
+    return lines.texts(sequences);
   });
 }
 
-Result<void> SessionLog::readAll(const std::function<bool(Ordinal, const std::string&)>& use) {
+Result<void> SessionLog::readAll(const std::function<bool(Sequence, const std::string&)>& use) {
   constexpr std::size_t kPart = 256;
   std::string last;
-  for (Ordinal from = 0;;) {
+  for (Sequence from = 0;;) {
     // The last line once more: the same one stands after the same ones, since its seal covers theirs.
-    const Ordinal again = from > 0 ? 1 : 0;
+    const Sequence again = from > 0 ? 1 : 0;
     BOUGH_TRY(auto lines, readFrom(from - again, kPart + again));
     if (again > 0 && (lines.empty() || lines.front() != last)) return changedWhileRead(path());
     if (lines.size() == again) return {};
     for (std::size_t i = again; i < lines.size(); ++i) {
-      const Ordinal ordinal = from++;
-      if (!lines[i].empty() && !use(ordinal, lines[i])) return {};
+      const Sequence sequence = from++;
+      if (!lines[i].empty() && !use(sequence, lines[i])) return {};
     }
     last = std::move(lines.back());
   }

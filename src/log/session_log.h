@@ -2,13 +2,13 @@
 //
 // Reading. Every call first looks whether the file has grown, was replaced, or shrank, and scans only what is new; so
 // what another process appended is there at the next call. Readers take no lock on the file. A line is checked against
-// its seal each time it is read; when that fails, or the index turns out wrong, everything is scanned anew once.
+// its seal each time it is read; when that fails, or the index turns out wrong, everything is scanned once more.
 //
 // Appending. Under an exclusive lock on the file, which the kernel drops when the process dies:
 //   1. catch up with what others appended; move torn bytes aside (nobody is writing: we hold the lock);
 //   2. sync what others wrote and the name of the file, unless they are known to be synced: a batch is written only
-//      behind durable bytes, so a crash can tear the last batch and no other. The last one is written anew before
-//      that, as it stands: a sync that failed in another process may have left it in memory only;
+//      after durable bytes, so a crash can tear the last batch and no other. The last one is written again before
+//      that, unchanged: a sync that failed in another process may have left it in memory only;
 //   3. let the waiting appends check themselves against the log as it is now, and seal all their entries as one batch;
 //   4. one write; while the disk works the index takes them in, and a last look finds out whether the file still has
 //      the session's name; the lock ends; one sync; then they are acknowledged.
@@ -30,15 +30,17 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/model/branch_part.h"
 #include "base/system/environment.h"
 #include "base/system/process_state.h"
 #include "bough/entry.h"
 #include "bough/error.h"
 #include "bough/maintenance.h"
+#include "bough/storage_backend.h"
+#include "log/batch_lines.h"
 #include "log/file/log_files.h"
 #include "log/index/counted_elsewhere.h"
 #include "log/index/offset_index.h"
-#include "log/new_lines.h"
 
 namespace bough {
 
@@ -69,29 +71,12 @@ class AppendWork {
  public:
   virtual ~AppendWork() = default;
   /// Checks itself against the log and adds its lines to those that stand before it in its group; what it added before
-  /// an error is taken back by the caller. May be called again, from the start, when the index had to be made anew.
-  virtual Result<void> prepare(LogView& log, NewLines& lines) = 0;
+  /// an error is taken back by the caller. May be called again, from the start, when the index had to be rebuilt.
+  virtual Result<void> prepare(LogView& log, BatchLines& lines) = 0;
   /// Its lines are written: what they were made of is no longer needed. Called while the disk works, at most once.
   virtual void release() = 0;
   /// Called once with the outcome.
-  virtual void finish(Result<void> outcome) = 0;
-};
-
-struct LogSummary {
-  std::uint32_t count = 0;
-  std::string tailId;
-  std::string headId;  ///< Empty before the first entry.
-  std::uint64_t bytes = 0;
-  std::uint64_t trailingBytes = 0;  ///< Behind the last complete batch.
-  std::uint32_t problemCount = 0;
-  LogForm form = LogForm::Plain;
-};
-
-/// A stretch of a branch, root first.
-struct LogPath {
-  std::vector<Ordinal> ordinals;
-  /// The parent of the first one when it is not in this log; empty at a root or when the limit was reached.
-  std::string continuesAt;
+  virtual void tell(Result<void> outcome) = 0;
 };
 
 /// The first line of a log that can be read.
@@ -106,7 +91,7 @@ class StoredLines;
 class SessionLog {
  public:
   /// What is left of a log that was closed: by it one that is opened later is known to be the same.
-  struct Trace {
+  struct Identity {
     std::uint64_t generation = 0;
     IndexSummary summary = {};
   };
@@ -119,7 +104,7 @@ class SessionLog {
     /// Asked when bytes at the end look torn, before they are believed to be.
     AskElsewhere askElsewhere = {};
     /// The log goes on with this generation if it is still the same.
-    std::optional<Trace> before = {};
+    std::optional<Identity> before = {};
   };
 
   static Result<std::shared_ptr<SessionLog>> open(LogFolders folders, std::string sessionId,
@@ -129,13 +114,14 @@ class SessionLog {
 
   [[nodiscard]] const std::string& sessionId() const { return sessionId_; }
 
-  Result<LogSummary> summary();
+  /// All but what the header says: origin, format, lostSession.
+  Result<SessionState> state();
   /// Another number when the log's lines may be others than before, not only more: its file was replaced or changed.
   [[nodiscard]] std::uint64_t generation();
   /// The same after a look at the file.
   Result<std::uint64_t> freshGeneration();
   /// None while somebody is using it, and for a log whose lines no seal answers for. Does not wait.
-  std::optional<Trace> trace();
+  std::optional<Identity> identity();
   /// The first line, and the generation that has it.
   struct Header {
     std::string text;
@@ -145,41 +131,42 @@ class SessionLog {
   /// What stands before the first entry that can be read, at most 64 KiB of it; nothing in a sound log.
   Result<std::string> unreadBeginning();
 
-  Result<std::optional<Ordinal>> find(std::string_view id);
-  /// Ordinals from `from` on, upwards or (`newestFirst`) downwards from the end, of one kind when `kind` is set.
-  Result<std::vector<Ordinal>> select(Ordinal from, std::size_t limit, std::optional<EntryKind> kind, bool newestFirst);
+  Result<std::optional<Sequence>> find(std::string_view id);
+  /// Sequences from `from` on, upwards or (`newestFirst`) downwards from the end, of one kind when `kind` is set.
+  Result<std::vector<Sequence>> select(Sequence from, std::size_t limit, std::optional<EntryKind> kind,
+                                       bool newestFirst);
   /// Parents and kinds of all entries, from the index alone.
   Result<SessionOutline> outline();
   /// Entries whose id begins with `prefix`, in log order, at most `limit`. Reads the beginning of every line.
   Result<std::vector<std::string>> findIds(std::string_view prefix, std::size_t limit);
   /// All control entries, in log order.
-  Result<std::vector<Ordinal>> controls();
+  Result<std::vector<Sequence>> controls();
   /// The last `limit` entries of the branch that ends in `leaf`.
-  Result<LogPath> branch(Ordinal leaf, std::size_t limit);
-  /// The lines at these ordinals. Fails with a retryable Damaged when the log turned out to be changed, so that
-  /// ordinals mean other entries now: ask for them again.
-  Result<std::vector<std::string>> read(const std::vector<Ordinal>& ordinals);
+  Result<BranchPart> branch(Sequence leaf, std::size_t limit);
+  /// The lines at these sequences. Fails with a retryable Damaged when the log turned out to be changed, so that
+  /// sequences mean other entries now: ask for them again.
+  Result<std::vector<std::string>> read(const std::vector<Sequence>& sequences);
   /// Every line in turn, until `use` returns false. As read, when another file has the log's place in between.
-  Result<void> readAll(const std::function<bool(Ordinal, const std::string&)>& use);
+  Result<void> readAll(const std::function<bool(Sequence, const std::string&)>& use);
   /// As read, decoded.
-  Result<std::vector<Entry>> readEntries(const std::vector<Ordinal>& ordinals);
+  Result<std::vector<Entry>> readEntries(const std::vector<Sequence>& sequences);
 
   /// Appends, together with whoever else does at this moment. The work is finished when this returns.
   void append(AppendWork& work, std::size_t weightBytes);
 
-  /// Scans the whole log and tells the sink; changes nothing. Returns the bytes behind the last complete batch.
+  /// Scans the whole log and tells the sink; changes nothing. Returns the bytes after the last complete batch.
   Result<std::uint64_t> scanWhole(ScanSink& sink);
 
   /// Makes an entry of the log durable, whoever wrote it. The caller holds a lock on the file that keeps writers away.
   Result<void> makeDurable(std::string_view id);
 
-  /// What opening for append would do: moves torn bytes aside and makes the index anew.
+  /// What opening for append would do: moves torn bytes aside and rebuilds the index.
   Result<RepairReport> repair();
 
   /// Where the log lies, for messages.
   std::string path();
   /// Where an entry stands in it, for messages; 0 when the log has changed meanwhile.
-  std::uint64_t offsetOf(Ordinal ordinal);
+  std::uint64_t offsetOf(Sequence sequence);
 
  private:
   struct Inside;
@@ -190,10 +177,10 @@ class SessionLog {
   template <typename Operation>
   auto withIndex(Operation operation);
   template <typename Read>
-  auto readAt(const std::vector<Ordinal>& ordinals, Read read)
+  auto readAt(const std::vector<Sequence>& sequences, Read read)
       -> Result<typename std::invoke_result_t<Read, StoredLines&>::value_type>;
-  /// The lines from an ordinal on; none at the end.
-  Result<std::vector<std::string>> readFrom(Ordinal from, std::size_t limit);
+  /// The lines from an sequence on; none at the end.
+  Result<std::vector<std::string>> readFrom(Sequence from, std::size_t limit);
 
   const std::string sessionId_;
   const EntrySerializer& serializer_;

@@ -42,12 +42,12 @@ std::span<char> StoredLines::Buffer::take(std::size_t size) {
   return {usual.get(), size};
 }
 
-Indexed<void> StoredLines::forEach(const std::vector<Ordinal>& ordinals, const Use& use) {
+Indexed<void> StoredLines::forEach(const std::vector<Sequence>& sequences, const Use& use) {
   constexpr std::uint64_t kRunBytes = Buffer::kUsualBytes - kSealTailBytes;
   constexpr std::uint64_t kGapBytes = std::uint64_t{16} << 10;
   std::vector<IndexRecord> records;
-  records.reserve(ordinals.size());
-  for (const Ordinal ordinal : ordinals) records.push_back(index_.records().record(ordinal));
+  records.reserve(sequences.size());
+  for (const Sequence sequence : sequences) records.push_back(index_.records().record(sequence));
   if (index_.records().damaged()) return staleIndex();
   if (file_.opened().form == LogForm::Plain && RecentLines::mayKeep(records)) return readRecent(records, use);
   for (std::size_t first = 0; first < records.size();) {
@@ -111,43 +111,44 @@ Indexed<void> StoredLines::useRun(std::string_view bytes, std::uint64_t begin, s
   return {};
 }
 
-Indexed<std::vector<std::string>> StoredLines::texts(const std::vector<Ordinal>& ordinals) {
+Indexed<std::vector<std::string>> StoredLines::texts(const std::vector<Sequence>& sequences) {
   std::vector<std::string> texts;
-  texts.reserve(ordinals.size());
+  texts.reserve(sequences.size());
   if (index_.summary().problemCount > 0 &&
-      std::ranges::any_of(ordinals, [&](Ordinal at) { return isUnreadable(at); })) {
-    for (const Ordinal ordinal : ordinals) {
-      if (isUnreadable(ordinal)) {
+      std::ranges::any_of(sequences, [&](Sequence at) { return isUnreadable(at); })) {
+    for (const Sequence sequence : sequences) {
+      if (isUnreadable(sequence)) {
         texts.emplace_back();
       } else {
-        BOUGH_TRY(texts.emplace_back(), text(ordinal));
+        BOUGH_TRY(texts.emplace_back(), text(sequence));
       }
     }
     return texts;
   }
-  BOUGH_TRY(forEach(ordinals, [&](const StoredLine& line) {
+  BOUGH_TRY(forEach(sequences, [&](const StoredLine& line) {
     texts.emplace_back(line.text);
     return line.holds();
   }));
   return texts;
 }
 
-Indexed<std::string> StoredLines::text(Ordinal ordinal) {
-  BOUGH_TRY(auto lines, texts({ordinal}));
+Indexed<std::string> StoredLines::text(Sequence sequence) {
+  BOUGH_TRY(auto lines, texts({sequence}));
   return std::move(lines.front());
 }
 
-Indexed<std::vector<Entry>> StoredLines::entries(const std::vector<Ordinal>& ordinals) {
-  if (index_.summary().problemCount == 0) return readableEntries(ordinals);
-  std::vector<Ordinal> readable;
-  std::ranges::copy_if(ordinals, std::back_inserter(readable), [&](Ordinal ordinal) { return !isUnreadable(ordinal); });
-  if (readable.size() == ordinals.size()) return readableEntries(ordinals);
+Indexed<std::vector<Entry>> StoredLines::entries(const std::vector<Sequence>& sequences) {
+  if (index_.summary().problemCount == 0) return readableEntries(sequences);
+  std::vector<Sequence> readable;
+  std::ranges::copy_if(sequences, std::back_inserter(readable),
+                       [&](Sequence sequence) { return !isUnreadable(sequence); });
+  if (readable.size() == sequences.size()) return readableEntries(sequences);
   BOUGH_TRY(auto read, readableEntries(readable));
   std::vector<Entry> entries;
   auto next = read.begin();
-  for (const Ordinal ordinal : ordinals) {
-    if (isUnreadable(ordinal)) {
-      BOUGH_TRY(auto lost, lostEntry(ordinal));
+  for (const Sequence sequence : sequences) {
+    if (isUnreadable(sequence)) {
+      BOUGH_TRY(auto lost, lostEntry(sequence));
       entries.push_back(std::move(lost));
     } else {
       entries.push_back(std::move(*next++));
@@ -157,13 +158,13 @@ Indexed<std::vector<Entry>> StoredLines::entries(const std::vector<Ordinal>& ord
 }
 
 // A line that its seal vouches for and that is not an entry all the same costs that entry.
-Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Ordinal>& ordinals) {
+Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Sequence>& sequences) {
   std::vector<Entry> entries;
-  entries.reserve(ordinals.size());
-  BOUGH_TRY(forEach(ordinals, [&](const StoredLine& line) {
+  entries.reserve(sequences.size());
+  BOUGH_TRY(forEach(sequences, [&](const StoredLine& line) {
     auto holds = decode(line, entries);
     if (holds) return *holds;
-    const IndexRecord record = index_.records().record(ordinals[entries.size()]);
+    const IndexRecord record = index_.records().record(sequences[entries.size()]);
     const auto keys = readCanonicalKeys(line.text);
     entries.push_back(unreadableEntry(keys ? std::string(keys->id) : unreadableId(record.offset),
                                       std::string(keys ? keys->parentId.value_or("") : ""), record.offset,
@@ -173,28 +174,28 @@ Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Ordin
   return entries;
 }
 
-bool StoredLines::isUnreadable(Ordinal ordinal) {
-  return index_.records().record(ordinal).unreadable != 0;
+bool StoredLines::isUnreadable(Sequence sequence) {
+  return index_.records().record(sequence).unreadable != 0;
 }
 
-Indexed<Entry> StoredLines::lostEntry(Ordinal ordinal) {
-  const IndexRecord record = index_.records().record(ordinal);
-  BOUGH_TRY(std::string id, unreadableIdOf(ordinal, record));
-  BOUGH_TRY(std::string parentId, parentIdOf(ordinal));
+Indexed<Entry> StoredLines::lostEntry(Sequence sequence) {
+  const IndexRecord record = index_.records().record(sequence);
+  BOUGH_TRY(std::string id, unreadableIdOf(sequence, record));
+  BOUGH_TRY(std::string parentId, parentIdOf(sequence));
   return unreadableEntry(std::move(id), std::move(parentId), record.offset, record.length, "the bytes are damaged");
 }
 
 // The id at the beginning of the line when it is the one that the index knows, else the one that a child names.
-Indexed<std::string> StoredLines::unreadableIdOf(Ordinal ordinal, const IndexRecord& record) {
-  constexpr Ordinal kNear = 64;
+Indexed<std::string> StoredLines::unreadableIdOf(Sequence sequence, const IndexRecord& record) {
+  constexpr Sequence kNear = 64;
   const std::uint64_t seed = index_.records().seed();
   const auto isIts = [&](std::string_view id) { return hashId(id, seed) == record.idHash; };
   const std::string beginning = beginningOf(file_.source(), record);
   if (const auto keys = readCanonicalKeys(beginning); keys && isIts(keys->id)) return std::string(keys->id);
-  const Ordinal end = std::min(index_.summary().count, ordinal + kNear);
-  for (Ordinal child = ordinal + 1; child < end; ++child) {
+  const Sequence end = std::min(index_.summary().count, sequence + kNear);
+  for (Sequence child = sequence + 1; child < end; ++child) {
     const IndexRecord candidate = index_.records().record(child);
-    if (candidate.parent != ordinal) continue;
+    if (candidate.parent != sequence) continue;
     const std::string text = beginningOf(file_.source(), candidate);
     const auto keys = readCanonicalKeys(text);
     if (keys && keys->parentId && isIts(*keys->parentId)) return std::string(*keys->parentId);
@@ -202,12 +203,12 @@ Indexed<std::string> StoredLines::unreadableIdOf(Ordinal ordinal, const IndexRec
   return unreadableId(record.offset);
 }
 
-Indexed<std::string> StoredLines::parentIdOf(Ordinal ordinal) {
-  const IndexRecord record = index_.records().record(ordinal);
-  if (record.parent == kNoOrdinal) return std::string();
+Indexed<std::string> StoredLines::parentIdOf(Sequence sequence) {
+  const IndexRecord record = index_.records().record(sequence);
+  if (record.parent == kNoSequence) return std::string();
   if (record.parent != kElsewhere) return idOf(record.parent);
   if (record.unreadable == 0) {
-    BOUGH_TRY(const std::string line, text(ordinal));
+    BOUGH_TRY(const std::string line, text(sequence));
     return json::findString(line, "parentId").value_or("");
   }
   const std::string beginning = beginningOf(file_.source(), record);
@@ -234,9 +235,9 @@ Result<bool> StoredLines::decode(const StoredLine& line, std::vector<Entry>& ent
   return true;
 }
 
-Indexed<std::string> StoredLines::idOf(Ordinal ordinal) {
-  if (isUnreadable(ordinal)) return unreadableIdOf(ordinal, index_.records().record(ordinal));
-  BOUGH_TRY(const std::string line, text(ordinal));
+Indexed<std::string> StoredLines::idOf(Sequence sequence) {
+  if (isUnreadable(sequence)) return unreadableIdOf(sequence, index_.records().record(sequence));
+  BOUGH_TRY(const std::string line, text(sequence));
   std::string storage;
   std::string_view reason;
   auto keys = readCanonicalKeys(line);
@@ -264,7 +265,7 @@ Indexed<void> StoredLines::loadEnds() {
     BOUGH_TRY(ends.tailId, idOf(summary.count - 1));
     ends.tailOffset = index_.records().record(summary.count - 1).offset;
   }
-  if (!ends.headId.empty() || summary.head == kNoOrdinal) return {};
+  if (!ends.headId.empty() || summary.head == kNoSequence) return {};
   if (summary.head != kElsewhere) {
     if (summary.head + 1 == summary.count) {
       ends.headId = ends.tailId;
@@ -273,8 +274,8 @@ Indexed<void> StoredLines::loadEnds() {
     }
     return {};
   }
-  const bool moved = summary.headEntry != kNoOrdinal;
-  BOUGH_TRY(const std::string line, text(moved ? summary.headEntry : Ordinal{0}));
+  const bool moved = summary.headEntry != kNoSequence;
+  BOUGH_TRY(const std::string line, text(moved ? summary.headEntry : Sequence{0}));
   auto payload = json::findMember(line, "payload").value_or("");
   if (!moved) payload = json::findMember(payload, "parentSession").value_or("");
   ends.headId = json::findString(payload, "entryId").value_or("");

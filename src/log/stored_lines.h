@@ -58,17 +58,17 @@ class StoredLines {
   StoredLines(LogFile& file, LogIndex& index, const EntrySerializer& serializer)
       : file_(file), index_(index), serializer_(serializer) {}
 
-  /// Gives the lines at these ordinals to `use`, which must not keep them.
-  Indexed<void> forEach(const std::vector<Ordinal>& ordinals, const Use& use);
+  /// Gives the lines at these sequences to `use`, which must not keep them.
+  Indexed<void> forEach(const std::vector<Sequence>& sequences, const Use& use);
   /// Empty for those that cannot be read.
-  Indexed<std::vector<std::string>> texts(const std::vector<Ordinal>& ordinals);
+  Indexed<std::vector<std::string>> texts(const std::vector<Sequence>& sequences);
   /// For those that cannot be read, see base/unreadable.h.
-  Indexed<std::vector<Entry>> entries(const std::vector<Ordinal>& ordinals);
+  Indexed<std::vector<Entry>> entries(const std::vector<Sequence>& sequences);
   /// One line.
-  Indexed<std::string> text(Ordinal ordinal);
-  Indexed<std::string> idOf(Ordinal ordinal);
+  Indexed<std::string> text(Sequence sequence);
+  Indexed<std::string> idOf(Sequence sequence);
   /// Empty for a root.
-  Indexed<std::string> parentIdOf(Ordinal ordinal);
+  Indexed<std::string> parentIdOf(Sequence sequence);
   /// The first line; empty when there is none.
   Indexed<const std::string*> header();
   /// Reads the ids of tail and head into the index's ends, unless they are known.
@@ -87,10 +87,10 @@ class StoredLines {
   Indexed<void> readRecent(std::span<const IndexRecord> records, const Use& use);
   Indexed<void> useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
                        std::uint64_t knownUntil, const Use& use);
-  [[nodiscard]] bool isUnreadable(Ordinal ordinal);
-  Indexed<Entry> lostEntry(Ordinal ordinal);
-  Indexed<std::string> unreadableIdOf(Ordinal ordinal, const IndexRecord& record);
-  Indexed<std::vector<Entry>> readableEntries(const std::vector<Ordinal>& ordinals);
+  [[nodiscard]] bool isUnreadable(Sequence sequence);
+  Indexed<Entry> lostEntry(Sequence sequence);
+  Indexed<std::string> unreadableIdOf(Sequence sequence, const IndexRecord& record);
+  Indexed<std::vector<Entry>> readableEntries(const std::vector<Sequence>& sequences);
   /// Adds the entry of a line; false when its seal does not hold.
   Result<bool> decode(const StoredLine& line, std::vector<Entry>& entries);
 

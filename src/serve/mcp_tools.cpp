@@ -143,7 +143,7 @@ Result<std::string> listSessionBranches(ToolWorld world, const ToolArguments& ar
 
 // One side of a comparison, cut where the result gets too long.
 Result<void> writeSide(json::Writer& writer, const std::string& out, SessionStore& store, const std::string& sessionId,
-                       const std::vector<TreeNode>& nodes) {
+                       const std::vector<Sequence>& nodes) {
   constexpr std::size_t kPart = 32;
   writer.beginObject().member("count", std::uint64_t{nodes.size()}).key("entries").beginArray();
   for (std::size_t from = 0; from < nodes.size() && out.size() < kMaxResultBytes; from += kPart) {

@@ -14,10 +14,10 @@ namespace {
 struct Side {
   const Session* session = nullptr;
   SessionShape shape;
-  std::vector<TreeNode> path;
+  std::vector<Sequence> path;
 
   // Which entry of which session is at a sequence; shared history is the other session's.
-  [[nodiscard]] std::pair<std::string_view, std::uint64_t> originOf(TreeNode sequence) const {
+  [[nodiscard]] std::pair<std::string_view, std::uint64_t> originOf(Sequence sequence) const {
     std::uint64_t before = 1;
     for (const SessionShape::SharedPart& part : shape.shared) {
       if (sequence >= before && sequence - before < part.sequences.size()) {
@@ -42,7 +42,7 @@ Result<BranchDiff> Session::diff(const std::string& entryId, const Session& othe
     Side side{.session = &session};
     BOUGH_TRY(side.shape, session.state_->stored->shape());
     const SessionTree tree(side.shape.outline);
-    TreeNode leaf = tree.head();
+    Sequence leaf = tree.head();
     if (!leafId.empty()) {
       BOUGH_TRY(leaf, session.sequenceOf(leafId));
       if (!tree.isNode(leaf)) {
@@ -50,7 +50,7 @@ Result<BranchDiff> Session::diff(const std::string& entryId, const Session& othe
                     "name a message");
       }
     }
-    if (leaf != kNoNode) side.path = tree.path(leaf);
+    if (leaf != kNoSequence) side.path = tree.path(leaf);
     return side;
   };
   BOUGH_TRY(const Side left, load(*this, entryId));
@@ -73,8 +73,8 @@ Result<BranchDiff> Session::diff(const std::string& entryId, const Session& othe
     equal += static_cast<std::size_t>(end - ours.begin());
     going = end == ours.end();
   }
-  const auto slice = [](const std::vector<TreeNode>& path, std::size_t from, std::size_t end) {
-    return std::vector<TreeNode>(path.begin() + static_cast<std::ptrdiff_t>(from),
+  const auto slice = [](const std::vector<Sequence>& path, std::size_t from, std::size_t end) {
+    return std::vector<Sequence>(path.begin() + static_cast<std::ptrdiff_t>(from),
                                  path.begin() + static_cast<std::ptrdiff_t>(end));
   };
   return BranchDiff{.common = slice(left.path, 0, equal),

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kBranchesAtATime = 256;
 
-// The last message on the way up from a leaf; kNoNode when there is none.
-TreeNode lastMessage(const SessionTree& tree, TreeNode leaf) {
-  TreeNode at = leaf;
-  while (at != kNoNode && tree.kind(at) != EntryKind::Message) at = tree.parent(at);
+// The last message on the way up from a leaf; kNoSequence when there is none.
+Sequence lastMessage(const SessionTree& tree, Sequence leaf) {
+  Sequence at = leaf;
+  while (at != kNoSequence && tree.kind(at) != EntryKind::Message) at = tree.parent(at);
   return at;
 }
 
@@ -32,11 +32,11 @@ Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::
   for (std::size_t from = 0; from < branches.size(); from += kBranchesAtATime) {
     const std::size_t end = std::min(branches.size(), from + kBranchesAtATime);
     // Of each branch: its leaf, its first own entry, its last message (or the leaf again).
-    std::vector<TreeNode> wanted;
+    std::vector<Sequence> wanted;
     for (std::size_t i = from; i < end; ++i) {
-      const TreeNode message = lastMessage(tree, branches[i].leaf);
+      const Sequence message = lastMessage(tree, branches[i].leaf);
       wanted.insert(wanted.end(),
-                    {branches[i].leaf, branches[i].firstOwn, message == kNoNode ? branches[i].leaf : message});
+                    {branches[i].leaf, branches[i].firstOwn, message == kNoSequence ? branches[i].leaf : message});
     }
     BOUGH_TRY(auto entries, store.loadEntriesAt(sessionId, wanted));
     for (std::size_t i = from; i < end; ++i) {
@@ -63,7 +63,7 @@ Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::
 }
 
 DescribeEntries describeEntries(SessionStore& store, const std::string& sessionId, std::size_t graphemes) {
-  return [&store, sessionId, graphemes](const std::vector<TreeNode>& nodes) -> Result<std::vector<EntrySummary>> {
+  return [&store, sessionId, graphemes](const std::vector<Sequence>& nodes) -> Result<std::vector<EntrySummary>> {
     BOUGH_TRY(auto entries, store.loadEntriesAt(sessionId, nodes));
     std::vector<EntrySummary> summaries;
     summaries.reserve(entries.size());

@@ -22,14 +22,14 @@ std::uint64_t between(const std::optional<std::uint64_t>& from, const std::optio
 
 }  // namespace
 
-SessionReplay::SessionReplay(SessionStore& store, std::string sessionId, std::vector<TreeNode> path)
+SessionReplay::SessionReplay(SessionStore& store, std::string sessionId, std::vector<Sequence> path)
     : store_(&store), sessionId_(std::move(sessionId)), path_(std::move(path)) {}
 
 Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string& sessionId,
                                           const ReplayOptions& options) {
   auto tree = store.loadTree(sessionId);
   if (!tree) return std::unexpected(tree.error());
-  TreeNode leaf = tree->head();
+  Sequence leaf = tree->head();
   if (!options.to.empty()) {
     BOUGH_TRY(auto named, store.sequenceOf(sessionId, options.to));
     leaf = named;
@@ -39,7 +39,7 @@ Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string
                 "`bough tree` shows which branch it is on; --to names another branch");
   };
   if (!options.to.empty() && !tree->isNode(leaf)) return notOn(options.to);
-  SessionReplay replay(store, sessionId, leaf == kNoNode ? std::vector<TreeNode>() : tree->path(leaf));
+  SessionReplay replay(store, sessionId, leaf == kNoSequence ? std::vector<Sequence>() : tree->path(leaf));
   if (!replay.path_.empty()) {
     auto first = store.loadEntriesAt(sessionId, {replay.path_.front()});
     if (!first) return std::unexpected(first.error());

@@ -90,18 +90,18 @@ Result<Entry> Session::entry(const std::string& entryId) const {
   return std::move(found.entries.front());
 }
 
-Result<std::vector<Entry>> Session::entriesAt(const std::vector<TreeNode>& sequences) const {
+Result<std::vector<Entry>> Session::entriesAt(const std::vector<Sequence>& sequences) const {
   BOUGH_TRY(state_->ready());
   if (sequences.empty()) return std::vector<Entry>();
   BOUGH_TRY(auto found, state_->stored->load({.sequences = {sequences.begin(), sequences.end()}}));
   return std::move(found.entries);
 }
 
-Result<TreeNode> Session::sequenceOf(const std::string& entryId) const {
+Result<Sequence> Session::sequenceOf(const std::string& entryId) const {
   BOUGH_TRY(state_->ready());
   BOUGH_TRY(const auto found, state_->stored->load({.ids = {entryId}, .asStored = true}));
   if (found.sequences.empty()) return noSuchEntry(id(), entryId);
-  return static_cast<TreeNode>(found.sequences.front());
+  return static_cast<Sequence>(found.sequences.front());
 }
 
 Result<std::vector<std::string>> Session::findEntryIds(const std::string& prefix, std::size_t limit) const {

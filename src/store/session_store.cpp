@@ -216,7 +216,7 @@ Result<AppendResult> SessionStore::Impl::acceptBuffered(StoredSession& session, 
   if (state.format != serializer.schemaVersion()) return session.append(request);  // says what is wrong with it
   BufferedView view(state, waiting);
   BOUGH_TRY(view.look(session, request));
-  NewLines lines;
+  BatchLines lines;
   BOUGH_TRY(auto prepared, prepareBatch(view, {.sessionId = session.sessionId(), .request = request}, serializer, ids,
                                         environment.clock, lines));
   std::vector<Entry> batch;

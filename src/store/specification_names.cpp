@@ -40,7 +40,7 @@ Result<Entry> SessionStore::loadEntry(const std::string& sessionId, const std::s
 }
 
 Result<std::vector<Entry>> SessionStore::loadEntriesAt(const std::string& sessionId,
-                                                       const std::vector<TreeNode>& sequences) {
+                                                       const std::vector<Sequence>& sequences) {
   BOUGH_TRY(const auto found, session(sessionId));
   return found.entriesAt(sequences);
 }
@@ -65,7 +65,7 @@ Result<SessionTree> SessionStore::loadTree(const std::string& sessionId) {
   return found.tree();
 }
 
-Result<TreeNode> SessionStore::sequenceOf(const std::string& sessionId, const std::string& entryId) {
+Result<Sequence> SessionStore::sequenceOf(const std::string& sessionId, const std::string& entryId) {
   BOUGH_TRY(const auto found, session(sessionId));
   return found.sequenceOf(entryId);
 }

@@ -170,7 +170,7 @@ Result<TranscriptFacts> peekTranscript(const std::string& path) {
   const auto source = fromMemory(beginning);
   const Builder::Use ignore = [](Entry&&) { return Result<void>(); };
   BOUGH_TRY(TranscriptReport report, Driver(**agent, path, {}, ignore).run(*source));
-  if ((*agent)->completeFacts != nullptr) (*agent)->completeFacts(path, report.facts);
+  if ((*agent)->addFactsBeside != nullptr) (*agent)->addFactsBeside(path, report.facts);
   return std::move(report.facts);
 }
 
@@ -192,7 +192,7 @@ Result<TranscriptReport> readTranscript(const std::string& path, const ReadTrans
   }
   Resumed source(beginning, *file);
   BOUGH_TRY(TranscriptReport report, Driver(**agent, path, options, use).run(source));
-  if ((*agent)->completeFacts != nullptr) (*agent)->completeFacts(path, report.facts);
+  if ((*agent)->addFactsBeside != nullptr) (*agent)->addFactsBeside(path, report.facts);
   return report;
 }
 

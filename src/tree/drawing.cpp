@@ -17,7 +17,7 @@ std::string foldText(std::size_t entries) {
   return fmt::format("… {} messages", entries);
 }
 
-std::string marksBesidesHead(const SessionTree& tree, TreeNode node) {
+std::string marksBesidesHead(const SessionTree& tree, Sequence node) {
   std::string marks;
   const auto add = [&](std::string_view what) { marks.append(marks.empty() ? "" : ", ").append(what); };
   for (const std::string_view name : tree.labelsOf(node)) {
@@ -31,7 +31,7 @@ std::string marksBesidesHead(const SessionTree& tree, TreeNode node) {
   return marks;
 }
 
-std::string marksOf(const SessionTree& tree, TreeNode node, bool isHead) {
+std::string marksOf(const SessionTree& tree, Sequence node, bool isHead) {
   const std::string marks = marksBesidesHead(tree, node);
   if (!isHead) return marks;
   return marks.empty() ? "head" : "head, " + marks;
@@ -71,7 +71,7 @@ class LineMaker {
 
   [[nodiscard]] std::size_t gap() const { return options_.width > 0 && options_.width < 60 ? 1 : 3; }
 
-  [[nodiscard]] std::string moreMarks(TreeNode node, const EntrySummary& summary, bool first) const {
+  [[nodiscard]] std::string moreMarks(Sequence node, const EntrySummary& summary, bool first) const {
     std::string marks = marksBesidesHead(tree_, node);
     if (summary.failed) marks += marks.empty() ? "failed" : ", failed";
     return marks.empty() ? marks : (first ? "← " : ", ") + marks;
@@ -118,13 +118,13 @@ std::string dotText(std::string_view text) {
   return out + "\"";
 }
 
-std::string dotName(TreeNode node, bool folded) {
+std::string dotName(Sequence node, bool folded) {
   return fmt::format("{}{}", folded ? 'f' : 'n', node);
 }
 
 }  // namespace
 
-std::string treeMarks(const SessionTree& tree, TreeNode node) {
+std::string treeMarks(const SessionTree& tree, Sequence node) {
   return marksOf(tree, node, node == tree.head());
 }
 
@@ -153,7 +153,7 @@ Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& descr
       const char* style = row.isHead ? ", style=bold" : summary.failed ? ", color=red" : "";
       open = line(fmt::format("  {} [label={}{}];", name, dotText(label), style));
     }
-    if (open && row.above != kNoNode)
+    if (open && row.above != kNoSequence)
       open = line(fmt::format("  {} -> {};", dotName(row.above, row.aboveFolded), name));
     return open;
   };

@@ -16,7 +16,7 @@ Result<void> FoldedRows::run() {
   bool more = true;
   while (more && open_) {
     std::vector<Said> rows;
-    std::vector<TreeNode> nodes;
+    std::vector<Sequence> nodes;
     for (Row row; rows.size() < kRowsAtATime && (more = walk_.next(row));) {
       nodes.push_back(row.node);
       rows.push_back({std::move(row), {}});
@@ -60,7 +60,7 @@ void FoldedRows::foldOne(Said said) {
     return;
   }
   const std::size_t count = folded_ ? folded_->row.folded : 0;
-  const TreeNode above = folded_ ? folded_->row.above : said.row.above;
+  const Sequence above = folded_ ? folded_->row.above : said.row.above;
   folded_ = std::move(said);
   folded_->row.folded = count + 1;
   folded_->row.above = above;

@@ -4,56 +4,56 @@
 
 namespace bough::tree {
 
-bool RowWalk::hasSiblings(TreeNode node) const {
-  const TreeNode parent = tree_.parent(node);
-  if (parent != kNoNode) return tree_.isBranchPoint(parent);
-  return tree_.nextSibling(tree_.firstRoot()) != kNoNode;
+bool RowWalk::hasSiblings(Sequence node) const {
+  const Sequence parent = tree_.parent(node);
+  if (parent != kNoSequence) return tree_.isBranchPoint(parent);
+  return tree_.nextSibling(tree_.firstRoot()) != kNoSequence;
 }
 
 RowWalk::RowWalk(const SessionTree& tree, bool all, std::size_t leadColumns)
     : tree_(tree), all_(all), leadColumns_(leadColumns), head_(tree.head()) {
-  while (head_ != kNoNode && isBookkeeping(head_) && !hasSiblings(head_) && tree_.parent(head_) != kNoNode) {
+  while (head_ != kNoSequence && isBookkeeping(head_) && !hasSiblings(head_) && tree_.parent(head_) != kNoSequence) {
     head_ = tree_.parent(head_);
   }
 }
 
 // What nobody said, and nobody has given a name.
-bool RowWalk::isBookkeeping(TreeNode node) const {
+bool RowWalk::isBookkeeping(Sequence node) const {
   if (all_ || !tree_.labelsOf(node).empty() || tree_.isOrphan(node)) return false;
   const EntryKind kind = tree_.kind(node);
   return kind != EntryKind::Message && kind != EntryKind::CompactionSummary && kind != EntryKind::BranchSummary &&
          kind != EntryKind::Other;
 }
 
-bool RowWalk::isMarked(TreeNode node) const {
+bool RowWalk::isMarked(Sequence node) const {
   return node == head_ || !tree_.labelsOf(node).empty() || tree_.isOrphan(node);
 }
 
-bool RowWalk::isHidden(TreeNode node) const {
+bool RowWalk::isHidden(Sequence node) const {
   if (!isBookkeeping(node) || node == head_) return false;
   // A branch that holds nothing but bookkeeping is shown by its last entry.
-  const bool branchSeen = partings_.empty() ? shown_ != kNoNode : partings_.back().drawn;
+  const bool branchSeen = partings_.empty() ? shown_ != kNoSequence : partings_.back().drawn;
   return branchSeen || !(tree_.isLeaf(node) || tree_.isBranchPoint(node));
 }
 
 // The last of the hidden entries that follow an entry and belong to its row; the entry itself when none do.
-TreeNode RowWalk::lastOfRow(TreeNode node) const {
+Sequence RowWalk::lastOfRow(Sequence node) const {
   for (;;) {
-    const TreeNode child = tree_.firstChild(node);
-    if (child == kNoNode || tree_.isBranchPoint(node) || !isBookkeeping(child)) return node;
+    const Sequence child = tree_.firstChild(node);
+    if (child == kNoSequence || tree_.isBranchPoint(node) || !isBookkeeping(child)) return node;
     node = child;
   }
 }
 
 // The next entry in the order of the walk. Leaves the branches that end on the way to it.
-TreeNode RowWalk::following() {
+Sequence RowWalk::following() {
   if (!started_) {
     started_ = true;
     return tree_.firstRoot();
   }
-  if (at_ == kNoNode) return kNoNode;
-  TreeNode node = tree_.firstChild(at_);
-  while (node == kNoNode && !partings_.empty()) {
+  if (at_ == kNoSequence) return kNoSequence;
+  Sequence node = tree_.firstChild(at_);
+  while (node == kNoSequence && !partings_.empty()) {
     node = tree_.nextSibling(partings_.back().node);
     shown_ = partings_.back().above;
     partings_.pop_back();
@@ -64,12 +64,12 @@ TreeNode RowWalk::following() {
 bool RowWalk::next(Row& row) {
   for (;;) {
     at_ = following();
-    if (at_ == kNoNode) return false;
+    if (at_ == kNoSequence) return false;
     const bool parts = hasSiblings(at_);
     if (parts) partings_.push_back({.node = at_, .above = shown_});
     if (isHidden(at_)) continue;
     const EntryKind kind = tree_.kind(at_);
-    const TreeNode last = lastOfRow(at_);
+    const Sequence last = lastOfRow(at_);
     row = {.node = at_, .above = shown_, .isHead = at_ == head_};
     row.isPlain = !parts && !tree_.isLeaf(last) && !tree_.isBranchPoint(last) && !isMarked(at_) &&
                   kind != EntryKind::BranchSummary && kind != EntryKind::CompactionSummary;
@@ -89,7 +89,7 @@ std::string RowWalk::lead() {
     out = "⋯  ";
   }
   for (std::size_t i = from; i < partings_.size(); ++i) {
-    const bool more = tree_.nextSibling(partings_[i].node) != kNoNode;
+    const bool more = tree_.nextSibling(partings_[i].node) != kNoSequence;
     if (partings_[i].drawn) {
       out += more ? "│  " : "   ";
     } else {

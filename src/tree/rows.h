@@ -12,13 +12,13 @@
 namespace bough::tree {
 
 struct Row {
-  TreeNode node = kNoNode;   ///< The entry; of a fold the last entry in it.
-  std::size_t folded = 0;    ///< How many entries are folded; 0 for an entry.
-  TreeNode above = kNoNode;  ///< The row that it hangs under, by its node; kNoNode for roots.
-  bool aboveFolded = false;  ///< That row is a fold.
-  bool isHead = false;       ///< The head, or nothing but bookkeeping is between this entry and the head.
-  bool isPlain = false;      ///< It may be folded: not a branch point, leaf, summary or head, and without a mark.
-  std::string lead = {};     ///< The lines before it.
+  Sequence node = kNoSequence;   ///< The entry; of a fold the last entry in it.
+  std::size_t folded = 0;        ///< How many entries are folded; 0 for an entry.
+  Sequence above = kNoSequence;  ///< The row that it hangs under, by its node; kNoSequence for roots.
+  bool aboveFolded = false;      ///< That row is a fold.
+  bool isHead = false;           ///< The head, or nothing but bookkeeping is between this entry and the head.
+  bool isPlain = false;          ///< It may be folded: not a branch point, leaf, summary or head, and without a mark.
+  std::string lead = {};         ///< The lines before it.
 };
 
 /// Walks a tree row by row, children before siblings.
@@ -35,25 +35,25 @@ class RowWalk {
  private:
   // An entry with siblings on the way from the root to the current entry.
   struct Parting {
-    TreeNode node = kNoNode;
-    TreeNode above = kNoNode;  // the row it hangs under
-    bool drawn = false;        // a row has shown its corner
+    Sequence node = kNoSequence;
+    Sequence above = kNoSequence;  // the row it hangs under
+    bool drawn = false;            // a row has shown its corner
   };
 
-  TreeNode following();
-  [[nodiscard]] bool hasSiblings(TreeNode node) const;
-  [[nodiscard]] bool isBookkeeping(TreeNode node) const;
-  [[nodiscard]] TreeNode lastOfRow(TreeNode node) const;
-  [[nodiscard]] bool isMarked(TreeNode node) const;
-  [[nodiscard]] bool isHidden(TreeNode node) const;
+  Sequence following();
+  [[nodiscard]] bool hasSiblings(Sequence node) const;
+  [[nodiscard]] bool isBookkeeping(Sequence node) const;
+  [[nodiscard]] Sequence lastOfRow(Sequence node) const;
+  [[nodiscard]] bool isMarked(Sequence node) const;
+  [[nodiscard]] bool isHidden(Sequence node) const;
   std::string lead();
 
   const SessionTree& tree_;
   const bool all_;
   const std::size_t leadColumns_;
-  TreeNode head_;  // the entry whose row shows the head
-  TreeNode at_ = kNoNode;
-  TreeNode shown_ = kNoNode;  // the last entry that was a row
+  Sequence head_;  // the entry whose row shows the head
+  Sequence at_ = kNoSequence;
+  Sequence shown_ = kNoSequence;  // the last entry that was a row
   bool started_ = false;
   std::vector<Parting> partings_;
 };
@@ -88,7 +88,7 @@ class FoldedRows {
   std::vector<Said> stretch_;  // plain rows in a row that were not given yet
   bool folding_ = false;       // the stretch is a long one
   std::optional<Said> folded_;
-  std::optional<TreeNode> afterFold_;  // the fold that the next row hangs under
+  std::optional<Sequence> afterFold_;  // the fold that the next row hangs under
 };
 
 }  // namespace bough::tree

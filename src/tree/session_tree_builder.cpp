@@ -10,23 +10,23 @@ namespace {
 
 // Which entries lie on a circle of parents. Follows each unvisited entry upwards until it meets what was visited; when
 // that was in the same walk, the part from there on is a circle.
-std::vector<bool> findCycles(const std::vector<SessionOutline::Jump>& jumps, TreeNode entries) {
-  std::vector<TreeNode> parents(entries);
-  for (TreeNode i = 0; i < entries; ++i) parents[i] = i - 1;  // kNoNode for the first
+std::vector<bool> findCycles(const std::vector<SessionOutline::Jump>& jumps, Sequence entries) {
+  std::vector<Sequence> parents(entries);
+  for (Sequence i = 0; i < entries; ++i) parents[i] = i - 1;  // kNoSequence for the first
   for (const SessionOutline::Jump& jump : jumps) {
     if (jump.sequence < entries) parents[jump.sequence] = jump.parent;
   }
   const std::size_t count = parents.size();
   std::vector<bool> onCircle(count, false);
-  std::vector<TreeNode> walkOf(count, kNoNode);
-  for (TreeNode start = 0; start < count; ++start) {
-    TreeNode at = start;
-    while (at < count && walkOf[at] == kNoNode) {
+  std::vector<Sequence> walkOf(count, kNoSequence);
+  for (Sequence start = 0; start < count; ++start) {
+    Sequence at = start;
+    while (at < count && walkOf[at] == kNoSequence) {
       walkOf[at] = start;
       at = parents[at];
     }
     if (at >= count || walkOf[at] != start) continue;
-    for (TreeNode member = at; !onCircle[member]; member = parents[member]) onCircle[member] = true;
+    for (Sequence member = at; !onCircle[member]; member = parents[member]) onCircle[member] = true;
   }
   return onCircle;
 }
@@ -35,21 +35,21 @@ std::vector<bool> findCycles(const std::vector<SessionOutline::Jump>& jumps, Tre
 
 void SessionTree::Builder::run() {
   const std::vector<EntryKind>& kinds = tree_.kinds_;
-  const auto count = static_cast<TreeNode>(kinds.size());
+  const auto count = static_cast<Sequence>(kinds.size());
   auto jump = jumps_.begin();
-  for (TreeNode i = 0; i < count;) {
+  for (Sequence i = 0; i < count;) {
     while (jump != jumps_.end() && jump->sequence < i) ++jump;
     const bool jumps = jump != jumps_.end() && jump->sequence == i;
-    const TreeNode parent = jumps ? (jump++)->parent : i - 1;  // kNoNode for the first
+    const Sequence parent = jumps ? (jump++)->parent : i - 1;  // kNoSequence for the first
     if (!isConversation(kinds[i])) {
       others_.emplace_back(i, linkOf(i, parent));
       ++i;
       continue;
     }
     addRun(i, parent);
-    const TreeNode end = std::min(count, jump == jumps_.end() ? count : std::max(jump->sequence, i + 1));
-    const TreeNode first = i;
-    i = static_cast<TreeNode>(conversationEnd(std::span(kinds).first(end), i + 1));
+    const Sequence end = std::min(count, jump == jumps_.end() ? count : std::max(jump->sequence, i + 1));
+    const Sequence first = i;
+    i = static_cast<Sequence>(conversationEnd(std::span(kinds).first(end), i + 1));
     tree_.runs_.back().last = i - 1;
     tree_.nodeCount_ += i - first;
   }
@@ -61,19 +61,19 @@ void SessionTree::Builder::run() {
   }
 }
 
-TreeNode SessionTree::Builder::nodeAbove(TreeNode entry) const {
-  const auto found = std::ranges::lower_bound(others_, entry, {}, &std::pair<TreeNode, Link>::first);
-  return found == others_.end() || found->first != entry ? kNoNode : found->second.parent;
+Sequence SessionTree::Builder::nodeAbove(Sequence entry) const {
+  const auto found = std::ranges::lower_bound(others_, entry, {}, &std::pair<Sequence, Link>::first);
+  return found == others_.end() || found->first != entry ? kNoSequence : found->second.parent;
 }
 
-SessionTree::Builder::Link SessionTree::Builder::linkOf(TreeNode entry, TreeNode parent) const {
-  if (parent == kNoNode) return {};
-  if (parent >= entry) return {.parent = kNoNode, .isUnknown = true};
+SessionTree::Builder::Link SessionTree::Builder::linkOf(Sequence entry, Sequence parent) const {
+  if (parent == kNoSequence) return {};
+  if (parent >= entry) return {.parent = kNoSequence, .isUnknown = true};
   if (isConversation(tree_.kinds_[parent])) return {.parent = parent, .isUnknown = false};
-  return std::ranges::lower_bound(others_, parent, {}, &std::pair<TreeNode, Link>::first)->second;
+  return std::ranges::lower_bound(others_, parent, {}, &std::pair<Sequence, Link>::first)->second;
 }
 
-void SessionTree::Builder::addRun(TreeNode first, TreeNode parent) {
+void SessionTree::Builder::addRun(Sequence first, Sequence parent) {
   const Link link = linkOf(first, parent);
   Run run{.first = first, .last = first, .parent = link.parent};
   if (link.isUnknown) {
@@ -81,7 +81,7 @@ void SessionTree::Builder::addRun(TreeNode first, TreeNode parent) {
     const auto kind = isInCycle(first, parent) ? TreeProblemKind::Cycle : TreeProblemKind::Orphan;
     tree_.problems_.push_back({.kind = kind, .node = first});
   }
-  if (link.parent != kNoNode) {
+  if (link.parent != kNoSequence) {
     run.above = tree_.runOf(link.parent);
     const Run& above = tree_.runs_[run.above];
     run.depth = above.depth + (link.parent - above.first) + 1;
@@ -91,8 +91,8 @@ void SessionTree::Builder::addRun(TreeNode first, TreeNode parent) {
 }
 
 // A parent behind its child is damage, and may lead back to the child.
-bool SessionTree::Builder::isInCycle(TreeNode entry, TreeNode parent) {
-  const auto count = static_cast<TreeNode>(tree_.kinds_.size());
+bool SessionTree::Builder::isInCycle(Sequence entry, Sequence parent) {
+  const auto count = static_cast<Sequence>(tree_.kinds_.size());
   if (parent < entry || parent >= count) return false;
   if (!inCycle_) inCycle_ = findCycles(jumps_, count);
   return (*inCycle_)[entry];

@@ -14,20 +14,20 @@ class SessionTree::Builder {
   Builder(SessionTree& tree, const std::vector<SessionOutline::Jump>& jumps) : tree_(tree), jumps_(jumps) {}
   void run();
   /// The nearest node above an entry that is none.
-  [[nodiscard]] TreeNode nodeAbove(TreeNode entry) const;
+  [[nodiscard]] Sequence nodeAbove(Sequence entry) const;
 
  private:
   struct Link {
-    TreeNode parent = kNoNode;  ///< A node, or none.
-    bool isUnknown = false;     ///< The entry names a parent, and there is no such earlier entry.
+    Sequence parent = kNoSequence;  ///< A node, or none.
+    bool isUnknown = false;         ///< The entry names a parent, and there is no such earlier entry.
   };
-  [[nodiscard]] Link linkOf(TreeNode entry, TreeNode parent) const;
-  void addRun(TreeNode first, TreeNode parent);
-  [[nodiscard]] bool isInCycle(TreeNode entry, TreeNode parent);
+  [[nodiscard]] Link linkOf(Sequence entry, Sequence parent) const;
+  void addRun(Sequence first, Sequence parent);
+  [[nodiscard]] bool isInCycle(Sequence entry, Sequence parent);
 
   SessionTree& tree_;
   const std::vector<SessionOutline::Jump>& jumps_;
-  std::vector<std::pair<TreeNode, Link>> others_;  // entries that are no nodes, and what stands above them
+  std::vector<std::pair<Sequence, Link>> others_;  // entries that are no nodes, and what stands above them
   std::optional<std::vector<bool>> inCycle_;
 };
 

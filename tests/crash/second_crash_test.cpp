@@ -12,7 +12,7 @@ namespace {
 
 constexpr StoreOptions kReading{.create = false};
 
-// Whether each byte behind the last complete batch still stands in the log or beside it.
+// Whether each byte after the last complete batch still stands in the log or beside it.
 bool tornBytesAreKept(const SimFileSystem& files, const std::string& torn) {
   const std::string log = files.contents("/store/sessions/a.jsonl").value_or("");
   const std::string aside = files.contents("/store/sessions/a.torn").value_or("");

@@ -38,7 +38,7 @@ class IndexWorld {
     if (added) index.setScanState({.offset = i * 100 + 100, .lastSeal = std::nullopt, .lacksLineEnd = false});
     return added;
   }
-  std::optional<Ordinal> find(std::size_t i) { return index.find(idAt(i), confirmer()); }
+  std::optional<Sequence> find(std::size_t i) { return index.find(idAt(i), confirmer()); }
 
   OffsetIndex index;
   std::size_t confirmed = 0;
@@ -57,10 +57,10 @@ TEST_F(IndexTest, FindsEachOfManyIdsAndNoOther) {
   for (std::size_t i = 0; i < kMany; ++i) ASSERT_TRUE(world.add(i, i == 0 ? std::nullopt : std::optional(i - 1)));
   const auto check = [&] {
     world.confirmed = 0;
-    for (std::size_t i = 0; i < kMany; ++i) ASSERT_EQ(world.find(i), static_cast<Ordinal>(i));
+    for (std::size_t i = 0; i < kMany; ++i) ASSERT_EQ(world.find(i), static_cast<Sequence>(i));
     EXPECT_LT(world.confirmed, kMany + 10) << "hashes tell ids apart without looking at the log";
     for (std::size_t i = kMany; i < kMany + 1000; ++i) ASSERT_FALSE(world.find(i));
-    for (Ordinal i = 1; i < kMany; i += 997) ASSERT_EQ(world.index.record(i).parent, i - 1);
+    for (Sequence i = 1; i < kMany; i += 997) ASSERT_EQ(world.index.record(i).parent, i - 1);
   };
   check();
   ASSERT_TRUE(IndexFile::write(*folder(), "a.idx", world.index, 1));
@@ -90,7 +90,7 @@ TEST_F(IndexTest, IdsThatComeInOrderAreFoundAsOthersAre) {
   ASSERT_TRUE(world.add(6, 2));
   EXPECT_EQ(world.index.record(5).parent, 0U);
   EXPECT_FALSE(world.add(1));
-  Ordinal expected = 0;
+  Sequence expected = 0;
   for (const std::size_t i : {2U, 3U, 4U, 5U, 1U, 6U}) EXPECT_EQ(world.find(i), expected++);
   EXPECT_FALSE(world.find(7));
 }
@@ -105,7 +105,7 @@ TEST_F(IndexTest, ParentsAreFoundAcrossTheFileAndWhatIsNew) {
   ASSERT_TRUE(world.add(3));
   EXPECT_EQ(world.index.record(1).parent, 0U);
   EXPECT_EQ(world.index.record(2).parent, kElsewhere);
-  EXPECT_EQ(world.index.record(3).parent, kNoOrdinal);
+  EXPECT_EQ(world.index.record(3).parent, kNoSequence);
 }
 
 TEST_F(IndexTest, ExtensionsAreReadBack) {
@@ -122,7 +122,7 @@ TEST_F(IndexTest, ExtensionsAreReadBack) {
   IndexWorld again;
   again.index = OffsetIndex(IndexFile::open(*folder(), "a.idx"));
   EXPECT_EQ(again.index.summary().count, 550U);
-  for (std::size_t i = 0; i < 550; ++i) ASSERT_EQ(again.find(i), static_cast<Ordinal>(i));
+  for (std::size_t i = 0; i < 550; ++i) ASSERT_EQ(again.find(i), static_cast<Sequence>(i));
 }
 
 TEST_F(IndexTest, AHalfWrittenExtensionIsLeftOut) {
@@ -215,7 +215,7 @@ TEST_F(IndexTest, WantsToBeRewrittenWhenMuchWasAdded) {
 TEST_F(IndexTest, TheHeadFollowsEntriesAndHeadMoves) {
   IndexWorld world;
   ASSERT_TRUE(world.add(0, {}, "session_header", R"({"payload":{}})"));
-  EXPECT_EQ(world.index.summary().head, kNoOrdinal);
+  EXPECT_EQ(world.index.summary().head, kNoSequence);
   ASSERT_TRUE(world.add(1));
   ASSERT_TRUE(world.add(2, 1));
   EXPECT_EQ(world.index.summary().head, 2U);
@@ -227,7 +227,7 @@ TEST_F(IndexTest, TheHeadFollowsEntriesAndHeadMoves) {
   EXPECT_EQ(world.index.summary().head, kElsewhere);
   EXPECT_EQ(world.index.summary().headEntry, 5U);
   ASSERT_TRUE(world.add(6, 2, "head", R"({"payload":{"entryId":null}})"));
-  EXPECT_EQ(world.index.summary().head, kNoOrdinal);
+  EXPECT_EQ(world.index.summary().head, kNoSequence);
   ASSERT_TRUE(world.add(7, 1, "no_known_type"));
   EXPECT_EQ(world.index.summary().head, 7U);
 }

@@ -32,9 +32,9 @@ std::vector<std::string> linesOf(const std::string& bytes) {
   auto log = SessionLog::open({.sessions = root->openDirectory("sessions", false).value(), .archive = nullptr}, "s",
                               jsonEntrySerializer(), world.environment(), {});
   if (!log) return {log.error().message};
-  std::vector<Ordinal> ordinals((*log)->summary().value().count);
-  std::iota(ordinals.begin(), ordinals.end(), Ordinal{0});
-  auto lines = (*log)->read(ordinals);
+  std::vector<Sequence> sequences((*log)->state().value().entryCount);
+  std::iota(sequences.begin(), sequences.end(), Sequence{0});
+  auto lines = (*log)->read(sequences);
   return lines ? *lines : std::vector<std::string>{lines.error().message};
 }
 

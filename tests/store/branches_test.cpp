@@ -24,7 +24,7 @@ class BranchesTest : public StoreTest {
     must(store->appendSessionEntries("s", {said("user", "Joke", "e"), said("assistant", "Chicken", "f")}));
   }
 
-  Ids ids(const std::string& session, const std::vector<TreeNode>& nodes) {
+  Ids ids(const std::string& session, const std::vector<Sequence>& nodes) {
     return idsOf(must(store->loadEntriesAt(session, nodes)));
   }
 };

@@ -18,11 +18,11 @@ class TreeStoreTest : public testing::TestWithParam<bool> {
   std::string drawn(const std::string& sessionId) {
     const auto tree = must(store->loadTree(sessionId));
     std::string text;
-    for (TreeNode i = 0; i < tree.entryCount(); ++i) {
+    for (Sequence i = 0; i < tree.entryCount(); ++i) {
       if (!tree.isNode(i)) continue;
-      const TreeNode parent = tree.parent(i);
-      const auto entries = must(store->loadEntriesAt(sessionId, {i, parent == kNoNode ? i : parent}));
-      text += entries[0].id + "<" + (parent == kNoNode ? "" : entries[1].id);
+      const Sequence parent = tree.parent(i);
+      const auto entries = must(store->loadEntriesAt(sessionId, {i, parent == kNoSequence ? i : parent}));
+      text += entries[0].id + "<" + (parent == kNoSequence ? "" : entries[1].id);
       if (tree.head() == i) text += "*";
       for (const auto name : tree.labelsOf(i)) text.append("#").append(name);
       text += " ";
@@ -181,15 +181,15 @@ TEST_P(TreeStoreTest, RandomSessionsAndForksAgreeWithTheirEntries) {
     const auto entries = must(store->loadSessionEntries(session));
     ASSERT_EQ(tree.entryCount(), entries.size());
     EXPECT_TRUE(tree.problems().empty());
-    for (TreeNode i = 0; i < entries.size(); ++i) {
+    for (Sequence i = 0; i < entries.size(); ++i) {
       ASSERT_EQ(tree.isNode(i), entries[i].type == "message");
       ASSERT_EQ(must(store->sequenceOf(session, entries[i].id)), i);
       if (!tree.isNode(i)) continue;
       const std::string parent = entries[i].parentId.value_or("");
-      ASSERT_EQ(tree.parent(i) == kNoNode ? "" : entries[tree.parent(i)].id, parent) << session << " " << i;
+      ASSERT_EQ(tree.parent(i) == kNoSequence ? "" : entries[tree.parent(i)].id, parent) << session << " " << i;
     }
     const std::string head = must(store->sessionState(session)).headId;
-    ASSERT_EQ(tree.head() == kNoNode ? "" : entries[tree.head()].id, head) << session;
+    ASSERT_EQ(tree.head() == kNoSequence ? "" : entries[tree.head()].id, head) << session;
   }
 }
 

@@ -9,27 +9,27 @@
 namespace bough {
 namespace {
 
-constexpr TreeNode kNone = kNoNode;
+constexpr Sequence kNone = kNoSequence;
 
-SessionOutline outlineOf(const std::vector<TreeNode>& parents) {
+SessionOutline outlineOf(const std::vector<Sequence>& parents) {
   SessionOutline outline;
   outline.add(EntryKind::SessionHeader, kNone);
-  for (const TreeNode parent : parents) outline.add(EntryKind::Message, parent);
-  outline.head = static_cast<TreeNode>(parents.size());
+  for (const Sequence parent : parents) outline.add(EntryKind::Message, parent);
+  outline.head = static_cast<Sequence>(parents.size());
   return outline;
 }
 
-SessionOutline chain(TreeNode length) {
-  std::vector<TreeNode> parents(length);
+SessionOutline chain(Sequence length) {
+  std::vector<Sequence> parents(length);
   std::iota(parents.begin(), parents.end(), 0u);
   parents[0] = kNone;
   return outlineOf(parents);
 }
 
 // Entry n says "entry n".
-Result<std::vector<EntrySummary>> describe(const std::vector<TreeNode>& nodes) {
+Result<std::vector<EntrySummary>> describe(const std::vector<Sequence>& nodes) {
   std::vector<EntrySummary> summaries;
-  for (const TreeNode node : nodes) {
+  for (const Sequence node : nodes) {
     summaries.push_back({.entryId = "id" + std::to_string(node),
                          .speaker = node % 2 == 1 ? "user" : "assistant",
                          .text = "entry " + std::to_string(node)});
@@ -55,7 +55,7 @@ TEST(TreeDrawing, DrawsTheSpecificationsExample) {
                                "Of course! What do you need?",
                                "Tell me a joke instead",
                                "Why did the chicken cross the road?"};
-  const auto say = [&](const std::vector<TreeNode>& nodes) {
+  const auto say = [&](const std::vector<Sequence>& nodes) {
     auto summaries = describe(nodes);
     for (std::size_t i = 0; i < nodes.size(); ++i) (*summaries)[i].text = texts[nodes[i]];
     return summaries;
@@ -71,7 +71,7 @@ TEST(TreeDrawing, DrawsTheSpecificationsExample) {
 }
 
 TEST(TreeDrawing, DrawsSeveralRootsAndMarks) {
-  auto outline = outlineOf({kNone, 1, SessionOutline::kElsewhere, 3, kNone, 6});
+  auto outline = outlineOf({kNone, 1, kElsewhere, 3, kNone, 6});
   outline.head = 1;
   EXPECT_EQ(drawn(SessionTree(std::move(outline), {{"start", 1}, {"try-2", 2}, {"also", 2}}), {.ids = true}), R"(
 ├─ [user] entry 1   ← head, label start   id1
@@ -84,15 +84,15 @@ TEST(TreeDrawing, DrawsSeveralRootsAndMarks) {
 }
 
 // Every tenth entry is the user's.
-Result<std::vector<EntrySummary>> describeWork(const std::vector<TreeNode>& nodes) {
+Result<std::vector<EntrySummary>> describeWork(const std::vector<Sequence>& nodes) {
   auto summaries = describe(nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i) (*summaries)[i].speaker = nodes[i] % 10 == 1 ? "user" : "tool";
   return summaries;
 }
 
 TEST(TreeDrawing, FoldsLongStretchesButNotWhatTheUserAsked) {
-  std::vector<TreeNode> parents = {kNone};
-  for (TreeNode i = 1; i < 30; ++i) parents.push_back(i);
+  std::vector<Sequence> parents = {kNone};
+  for (Sequence i = 1; i < 30; ++i) parents.push_back(i);
   parents.push_back(20);  // 31: a branch in the middle
   EXPECT_EQ(drawn(SessionTree(outlineOf(parents)), {}, describeWork), R"(
 [user] entry 1
@@ -140,7 +140,7 @@ TEST(TreeDrawing, ABranchThatBeginsWithBookkeepingKeepsItsCorner) {
 // Every turn of a chat ends with an entry that sums it up; the next turn, and a branch, continue from that entry.
 TEST(TreeDrawing, WhereTheHeadOrABranchPointIsBookkeepingTheEntryBeforeItHasItsPlace) {
   auto outline = outlineOf({kNone, 1, 2, 3, 4, 5, 3, 7, 8});
-  for (const TreeNode sum : {3u, 6u, 9u}) outline.kinds[sum] = EntryKind::Custom;
+  for (const Sequence sum : {3u, 6u, 9u}) outline.kinds[sum] = EntryKind::Custom;
   outline.head = 6;
   EXPECT_EQ(drawn(SessionTree(outline)), R"(
 [user] entry 1
@@ -173,8 +173,8 @@ TEST(TreeDrawing, WhereTheHeadOrABranchPointIsBookkeepingTheEntryBeforeItHasItsP
 
 TEST(TreeDrawing, TheHeadIsShownWhereThereIsLittleRoom) {
   // Each entry has a brother, so that every level moves to the right.
-  std::vector<TreeNode> parents = {kNone};
-  for (TreeNode i = 1; i < 60; i += 2) {
+  std::vector<Sequence> parents = {kNone};
+  for (Sequence i = 1; i < 60; i += 2) {
     parents.push_back(i);
     parents.push_back(i);
   }
@@ -200,7 +200,7 @@ TEST(TreeDrawing, FoldsNothingThatMatters) {
 }
 
 TEST(TreeDrawing, KeepsToTheWidthHoweverDeep) {
-  const auto say = [](const std::vector<TreeNode>& nodes) {
+  const auto say = [](const std::vector<Sequence>& nodes) {
     auto summaries = describe(nodes);
     for (EntrySummary& summary : *summaries) summary.text = "你好世界, this is a rather long message about everything";
     return summaries;
@@ -218,7 +218,7 @@ TEST(TreeDrawing, KeepsToTheWidthHoweverDeep) {
 
 TEST(TreeDrawing, ALongSessionFoldIntoAFewLinesAndAreReadInParts) {
   std::size_t most = 0;
-  const auto quiet = [&](const std::vector<TreeNode>& nodes) {
+  const auto quiet = [&](const std::vector<Sequence>& nodes) {
     most = std::max(most, nodes.size());
     auto summaries = describe(nodes);
     for (std::size_t i = 0; i < nodes.size(); ++i) (*summaries)[i].speaker = nodes[i] == 100'000 ? "user" : "tool";
@@ -253,7 +253,7 @@ TEST(TreeDrawing, ColoursPartsAndNothingElse) {
 }
 
 TEST(TreeDrawing, MakesAGraph) {
-  const auto say = [](const std::vector<TreeNode>& nodes) {
+  const auto say = [](const std::vector<Sequence>& nodes) {
     auto summaries = describe(nodes);
     for (EntrySummary& summary : *summaries) summary.text = R"(a "quoted" \ text)";
     summaries->front().failed = true;
@@ -278,7 +278,7 @@ digraph session {
 }
 
 TEST(TreeDrawing, FailsWhenTextsCannotBeRead) {
-  const auto broken = [](const std::vector<TreeNode>&) -> Result<std::vector<EntrySummary>> {
+  const auto broken = [](const std::vector<Sequence>&) -> Result<std::vector<EntrySummary>> {
     return fail(ErrorCode::Damaged, "gone");
   };
   EXPECT_FALSE(drawTree(SessionTree(chain(2)), broken, {}, [](std::string_view) { return true; }).has_value());

@@ -11,12 +11,12 @@
 namespace bough {
 namespace {
 
-using Nodes = std::vector<TreeNode>;
+using Nodes = std::vector<Sequence>;
 
 struct Columns {
-  std::vector<TreeNode> parents;
+  std::vector<Sequence> parents;
   std::vector<EntryKind> kinds;
-  TreeNode head = kNoNode;
+  Sequence head = kNoSequence;
 
   [[nodiscard]] SessionOutline outline() const {
     SessionOutline made;
@@ -29,41 +29,41 @@ struct Columns {
 struct Model {
   Columns outline;
 
-  [[nodiscard]] bool isNode(TreeNode entry) const { return isConversation(outline.kinds[entry]); }
+  [[nodiscard]] bool isNode(Sequence entry) const { return isConversation(outline.kinds[entry]); }
 
   // The nearest node above, by the format's rules: a parent is an earlier entry, and control entries are passed over.
-  [[nodiscard]] TreeNode parent(TreeNode entry) const {
-    for (TreeNode at = entry;;) {
-      const TreeNode up = outline.parents[at];
-      if (up >= at) return kNoNode;
+  [[nodiscard]] Sequence parent(Sequence entry) const {
+    for (Sequence at = entry;;) {
+      const Sequence up = outline.parents[at];
+      if (up >= at) return kNoSequence;
       if (isNode(up)) return up;
       at = up;
     }
   }
   // Whether following parents, whatever they are, ends in nothing that is known.
-  [[nodiscard]] bool isBroken(TreeNode entry) const {
-    for (TreeNode at = entry;;) {
-      const TreeNode up = outline.parents[at];
-      if (up == kNoNode) return false;
+  [[nodiscard]] bool isBroken(Sequence entry) const {
+    for (Sequence at = entry;;) {
+      const Sequence up = outline.parents[at];
+      if (up == kNoSequence) return false;
       if (up >= at) return true;
       if (isNode(up)) return false;
       at = up;
     }
   }
-  [[nodiscard]] bool leadsBack(TreeNode entry) const {
-    std::set<TreeNode> seen;
-    TreeNode at = outline.parents[entry];
+  [[nodiscard]] bool leadsBack(Sequence entry) const {
+    std::set<Sequence> seen;
+    Sequence at = outline.parents[entry];
     while (at < outline.parents.size() && at != entry && seen.insert(at).second) at = outline.parents[at];
     return at == entry;
   }
-  [[nodiscard]] Nodes path(TreeNode node) const {
+  [[nodiscard]] Nodes path(Sequence node) const {
     Nodes nodes;
-    for (; node != kNoNode; node = parent(node)) nodes.insert(nodes.begin(), node);
+    for (; node != kNoSequence; node = parent(node)) nodes.insert(nodes.begin(), node);
     return nodes;
   }
-  [[nodiscard]] Nodes children(TreeNode node) const {
+  [[nodiscard]] Nodes children(Sequence node) const {
     Nodes nodes;
-    for (TreeNode i = 0; i < outline.kinds.size(); ++i) {
+    for (Sequence i = 0; i < outline.kinds.size(); ++i) {
       if (isNode(i) && parent(i) == node) nodes.push_back(i);
     }
     return nodes;
@@ -72,19 +72,19 @@ struct Model {
 
 Model makeModel(std::mt19937_64& random, bool damaged) {
   Model model;
-  const auto count = static_cast<TreeNode>(1 + random() % 40);
-  for (TreeNode i = 0; i < count; ++i) {
+  const auto count = static_cast<Sequence>(1 + random() % 40);
+  for (Sequence i = 0; i < count; ++i) {
     EntryKind kind = EntryKind::Message;
     if (i == 0) kind = EntryKind::SessionHeader;
     if (i > 0 && random() % 6 == 0) kind = random() % 2 == 0 ? EntryKind::Label : EntryKind::Head;
-    TreeNode parent = i == 0 || random() % 12 == 0 ? kNoNode : static_cast<TreeNode>(random() % i);
+    Sequence parent = i == 0 || random() % 12 == 0 ? kNoSequence : static_cast<Sequence>(random() % i);
     if (i > 1 && random() % 2 == 0) parent = i - 1;
-    if (damaged && random() % 5 == 0) parent = static_cast<TreeNode>(random() % (count + 2));
-    if (damaged && random() % 8 == 0) parent = SessionOutline::kElsewhere;
+    if (damaged && random() % 5 == 0) parent = static_cast<Sequence>(random() % (count + 2));
+    if (damaged && random() % 8 == 0) parent = kElsewhere;
     model.outline.parents.push_back(parent);
     model.outline.kinds.push_back(kind);
   }
-  model.outline.head = static_cast<TreeNode>(random() % count);
+  model.outline.head = static_cast<Sequence>(random() % count);
   return model;
 }
 
@@ -93,7 +93,7 @@ void compare(const Model& model, std::mt19937_64& random) {
   Nodes nodes;
   Nodes leaves;
   Nodes points;
-  for (TreeNode i = 0; i < model.outline.kinds.size(); ++i) {
+  for (Sequence i = 0; i < model.outline.kinds.size(); ++i) {
     ASSERT_EQ(tree.isNode(i), model.isNode(i));
     if (!model.isNode(i)) continue;
     nodes.push_back(i);
@@ -108,7 +108,7 @@ void compare(const Model& model, std::mt19937_64& random) {
   ASSERT_EQ(tree.nodeCount(), nodes.size());
   ASSERT_EQ(tree.leaves(), leaves);
   ASSERT_EQ(tree.branchPoints(), points);
-  ASSERT_EQ(tree.roots(), model.children(kNoNode));
+  ASSERT_EQ(tree.roots(), model.children(kNoSequence));
   for (const TreeProblem& problem : tree.problems()) {
     const bool direct = model.outline.parents[problem.node] >= problem.node;
     ASSERT_EQ(problem.kind == TreeProblemKind::Cycle, direct && model.leadsBack(problem.node)) << problem.node;
@@ -120,7 +120,7 @@ void compare(const Model& model, std::mt19937_64& random) {
     std::size_t own = 0;  // entries at the end of the path that no other leaf's path has
     while (own < path.size() && std::ranges::count_if(
                                     leaves,
-                                    [&](TreeNode leaf) {
+                                    [&](Sequence leaf) {
                                       const Nodes other = model.path(leaf);
                                       return std::ranges::find(other, path[path.size() - 1 - own]) != other.end();
                                     }) == 1) {
@@ -133,12 +133,12 @@ void compare(const Model& model, std::mt19937_64& random) {
     ASSERT_EQ(branch.isHead, tree.head() == branch.leaf);
   }
   for (int i = 0; i < 20 && !nodes.empty(); ++i) {
-    const TreeNode left = nodes[random() % nodes.size()];
-    const TreeNode right = nodes[random() % nodes.size()];
+    const Sequence left = nodes[random() % nodes.size()];
+    const Sequence right = nodes[random() % nodes.size()];
     const Nodes leftPath = model.path(left);
     const Nodes rightPath = model.path(right);
     const auto [end, other] = std::ranges::mismatch(leftPath, rightPath);
-    ASSERT_EQ(tree.commonAncestor(left, right), end == leftPath.begin() ? kNoNode : *(end - 1));
+    ASSERT_EQ(tree.commonAncestor(left, right), end == leftPath.begin() ? kNoSequence : *(end - 1));
   }
 }
 

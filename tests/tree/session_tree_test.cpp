@@ -7,16 +7,15 @@
 namespace bough {
 namespace {
 
-using Nodes = std::vector<TreeNode>;
-constexpr TreeNode kNone = kNoNode;
-constexpr TreeNode kElsewhere = SessionOutline::kElsewhere;
+using Nodes = std::vector<Sequence>;
+constexpr Sequence kNone = kNoSequence;
 
 // A header, then messages with these parents; the head is the last one.
-SessionOutline outlineOf(const std::vector<TreeNode>& parents) {
+SessionOutline outlineOf(const std::vector<Sequence>& parents) {
   SessionOutline outline;
   outline.add(EntryKind::SessionHeader, kNone);
-  for (const TreeNode parent : parents) outline.add(EntryKind::Message, parent);
-  outline.head = static_cast<TreeNode>(parents.size());
+  for (const Sequence parent : parents) outline.add(EntryKind::Message, parent);
+  outline.head = static_cast<Sequence>(parents.size());
   return outline;
 }
 
@@ -109,7 +108,7 @@ TEST(SessionTree, IsEmptyWithoutEntries) {
 }
 
 TEST(SessionTree, HoldsAChainOfAMillion) {
-  std::vector<TreeNode> parents(1'000'000);
+  std::vector<Sequence> parents(1'000'000);
   std::iota(parents.begin(), parents.end(), 0u);
   parents[0] = kNone;
   const SessionTree tree(outlineOf(parents));
@@ -121,7 +120,7 @@ TEST(SessionTree, HoldsAChainOfAMillion) {
 }
 
 TEST(SessionTree, HoldsAMillionEntriesThatAllNameALaterOne) {
-  std::vector<TreeNode> parents(1'000'000);
+  std::vector<Sequence> parents(1'000'000);
   std::iota(parents.begin(), parents.end(), 2u);
   parents.back() = 1;
   const SessionTree tree(outlineOf(parents));

@@ -22,7 +22,7 @@ Result<std::string> headOf(SessionStore& store, const std::string& sessionId) {
               "append a message, or name another entry");
 }
 
-Result<std::string> idAt(SessionStore& store, const std::string& sessionId, TreeNode node) {
+Result<std::string> idAt(SessionStore& store, const std::string& sessionId, Sequence node) {
   BOUGH_TRY(auto entries, store.loadEntriesAt(sessionId, {node}));
   return std::move(entries.front().id);
 }
@@ -37,8 +37,8 @@ Result<std::string> rootOf(SessionStore& store, const std::string& sessionId) {
     if (!first.empty()) return first.front().id;
   }
   BOUGH_TRY(auto tree, store.loadTree(sessionId));
-  const TreeNode root = tree.head() == kNoNode ? tree.firstRoot() : tree.root(tree.head());
-  if (root != kNoNode) return idAt(store, sessionId, root);
+  const Sequence root = tree.head() == kNoSequence ? tree.firstRoot() : tree.root(tree.head());
+  if (root != kNoSequence) return idAt(store, sessionId, root);
   return fail(ErrorCode::NotFound, fmt::format("session {} has no entries yet", sessionId),
               "`bough append` adds the first one");
 }

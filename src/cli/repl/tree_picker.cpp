@@ -17,7 +17,7 @@ constexpr std::size_t kGraphemes = 200;
 constexpr std::size_t kMostIndent = 12;
 
 struct PlaceRow {
-  TreeNode node = kNoNode;
+  Sequence node = kNoSequence;
   std::size_t indent = 0;
   bool beginsBranch = false;
   EntrySummary summary{};
@@ -28,7 +28,7 @@ struct PlaceRow {
 std::vector<PlaceRow> rowsOf(const SessionTree& tree) {
   std::vector<PlaceRow> rows;
   std::vector<PlaceRow> waiting;
-  const auto push = [&](const std::vector<TreeNode>& children, std::size_t indent) {
+  const auto push = [&](const std::vector<Sequence>& children, std::size_t indent) {
     // The last one goes on below its parent; what was pushed last is taken first.
     for (std::size_t i = children.size(); i-- > 0;) {
       const bool last = i + 1 == children.size();
@@ -59,7 +59,7 @@ class PlaceRows final : public PickerSource {
     const std::size_t least = tree.entryCount() > kMostNodes ? tree.entryCount() - kMostNodes : 0;
     std::erase_if(all, [&](const PlaceRow& row) { return row.node < least; });
     leftOut_ = least > 0;
-    std::vector<TreeNode> nodes;
+    std::vector<Sequence> nodes;
     for (const PlaceRow& row : all) nodes.push_back(row.node);
     BOUGH_TRY(auto summaries, describeEntries(store_, sessionId_, kGraphemes)(nodes));
     for (std::size_t i = 0; i < all.size() && i < summaries.size(); ++i) {

@@ -17,10 +17,10 @@ Result<std::vector<HeadMove>> headHistory(SessionStore& store, const std::string
   BOUGH_TRY(const auto moves, store.loadSessionEntries(sessionId, wanted));
   std::vector<HeadMove> history;
   std::string before;
-  TreeNode begin = 0;
+  Sequence begin = 0;
   for (const Entry& move : moves) {
     BOUGH_TRY(const auto sequence, store.sequenceOf(sessionId, move.id));
-    TreeNode last = sequence;
+    Sequence last = sequence;
     while (last > begin && !tree.isNode(last)) --last;
     if (tree.isNode(last)) {
       BOUGH_TRY(const auto entries, store.loadEntriesAt(sessionId, {last}));

@@ -61,7 +61,7 @@ std::string marked(std::string_view excerpt) {
   return line;
 }
 
-void printAround(SessionStore& store, const SearchHit& hit, const std::vector<TreeNode>& nodes) {
+void printAround(SessionStore& store, const SearchHit& hit, const std::vector<Sequence>& nodes) {
   if (nodes.empty()) return;
   const auto summaries = describeEntries(store, hit.sessionId, 100)(nodes);
   if (!summaries) return printMessage("  " + text::printable(summaries.error().message));
@@ -73,8 +73,8 @@ void printAround(SessionStore& store, const SearchHit& hit, const std::vector<Tr
 }
 
 struct Around {
-  std::vector<TreeNode> before;
-  std::vector<TreeNode> after;
+  std::vector<Sequence> before;
+  std::vector<Sequence> after;
 };
 
 Around aroundOf(SessionStore& store, const SearchHit& hit, std::size_t count) {
@@ -83,11 +83,12 @@ Around aroundOf(SessionStore& store, const SearchHit& hit, std::size_t count) {
   const auto tree = store.loadTree(hit.sessionId);
   const auto node = store.sequenceOf(hit.sessionId, hit.entryId);
   if (!tree || !node || !tree->isNode(*node)) return around;
-  for (TreeNode at = tree->parent(*node); at != kNoNode && around.before.size() < count; at = tree->parent(at)) {
+  for (Sequence at = tree->parent(*node); at != kNoSequence && around.before.size() < count; at = tree->parent(at)) {
     around.before.push_back(at);
   }
   std::ranges::reverse(around.before);
-  for (TreeNode at = tree->firstChild(*node); at != kNoNode && around.after.size() < count; at = tree->firstChild(at)) {
+  for (Sequence at = tree->firstChild(*node); at != kNoSequence && around.after.size() < count;
+       at = tree->firstChild(at)) {
     around.after.push_back(at);
   }
   return around;

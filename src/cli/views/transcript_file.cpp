@@ -80,7 +80,7 @@ Result<void> writeNewFile(const std::string& path, std::string_view bytes) {
   return orError(opened->sync(), "write", folder);
 }
 
-Result<void> completeFile(const std::string& path, std::string_view bytes) {
+Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) {
   std::error_code error;
   if (!fs::exists(path, error)) return writeNewFile(path, bytes);
   std::ifstream in(path, std::ios::binary);

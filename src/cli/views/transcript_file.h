@@ -33,7 +33,7 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
 Result<void> writeNewFile(const std::string& path, std::string_view bytes);
 
 /// Writes a file, or completes one that holds the beginning of these bytes. AlreadyExists when it holds something else.
-Result<void> completeFile(const std::string& path, std::string_view bytes);
+Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes);
 
 /// What could not be written, on stderr.
 void printWritten(const MadeTranscript& made);

@@ -79,7 +79,7 @@ std::size_t slotOf(std::uint64_t hash, std::size_t slots) {
 }
 
 bool isPlausible(const IndexSummary& summary) {
-  const auto known = [&](Ordinal ordinal) { return ordinal < summary.count || ordinal == kNoOrdinal; };
+  const auto known = [&](Sequence sequence) { return sequence < summary.count || sequence == kNoSequence; };
   return known(summary.lastControl) && known(summary.headEntry) && (known(summary.head) || summary.head == kElsewhere);
 }
 
@@ -133,7 +133,7 @@ bool IndexFile::loadExtensions() {
     if (!body) return false;
     if (*body != size || header.crc != extensionSum(header, {room.data(), room.size()})) return true;
     if (!isPlausible(header.summary)) return false;
-    for (Ordinal i = 0; i < header.count; ++i) {
+    for (Sequence i = 0; i < header.count; ++i) {
       if (!isPlausible(records[i], known_ + i, header.summary)) return false;
     }
     extensions_.insert(extensions_.end(), records.begin(), records.end());
@@ -230,29 +230,29 @@ const IndexFile::Block* IndexFile::block(std::uint32_t number) {
   return slot.get();
 }
 
-std::optional<IndexRecord> IndexFile::record(Ordinal ordinal) {
-  const Block* found = block(static_cast<std::uint32_t>(ordinal / kRecordsPerBlock));
+std::optional<IndexRecord> IndexFile::record(Sequence sequence) {
+  const Block* found = block(static_cast<std::uint32_t>(sequence / kRecordsPerBlock));
   if (found == nullptr) return std::nullopt;
   IndexRecord record;
-  std::memcpy(&record, found->bytes + ordinal % kRecordsPerBlock * sizeof record, sizeof record);
+  std::memcpy(&record, found->bytes + sequence % kRecordsPerBlock * sizeof record, sizeof record);
   return record;
 }
 
-std::expected<std::optional<Ordinal>, int> IndexFile::find(std::uint64_t hash,
-                                                           const std::function<bool(const IndexRecord&)>& confirm) {
+std::expected<std::optional<Sequence>, int> IndexFile::find(std::uint64_t hash,
+                                                            const std::function<bool(const IndexRecord&)>& confirm) {
   const std::size_t slots = std::size_t{tableBlocks_} * kSlotsPerBlock;
   if (slots == 0) return std::nullopt;
   std::size_t slot = slotOf(hash, slots);
   for (std::size_t probes = 0; probes < slots; ++probes, slot = slot + 1 == slots ? 0 : slot + 1) {
     const Block* found = block(recordBlocks_ + static_cast<std::uint32_t>(slot / kSlotsPerBlock));
     if (found == nullptr) return std::unexpected(EILSEQ);
-    Ordinal ordinal = 0;
-    std::memcpy(&ordinal, found->bytes + slot % kSlotsPerBlock * sizeof ordinal, sizeof ordinal);
-    if (ordinal == kNoOrdinal) return std::nullopt;
-    if (ordinal >= count_) return std::unexpected(EILSEQ);
-    const auto candidate = record(ordinal);
+    Sequence sequence = 0;
+    std::memcpy(&sequence, found->bytes + slot % kSlotsPerBlock * sizeof sequence, sizeof sequence);
+    if (sequence == kNoSequence) return std::nullopt;
+    if (sequence >= count_) return std::unexpected(EILSEQ);
+    const auto candidate = record(sequence);
     if (!candidate) return std::unexpected(EILSEQ);
-    if (candidate->idHash == hash && confirm(*candidate)) return ordinal;
+    if (candidate->idHash == hash && confirm(*candidate)) return sequence;
   }
   return std::nullopt;
 }
@@ -313,28 +313,28 @@ class BlockWriter {
 };
 
 bool writeIndex(File& file, OffsetIndex& index) {
-  const Ordinal count = index.summary().count;
+  const Sequence count = index.summary().count;
   // At most two thirds full, so that probes stay short.
   const std::uint32_t tableBlocks = blocksFor(std::size_t{count} * 3 / 2 + 1, kSlotsPerBlock);
-  IdTable table(std::size_t{tableBlocks} * kSlotsPerBlock, kNoOrdinal);
+  IdTable table(std::size_t{tableBlocks} * kSlotsPerBlock, kNoSequence);
   BlockWriter blocks(file);
   std::array<IndexRecord, kRecordsPerBlock> records;
-  for (Ordinal i = 0; i < count;) {
+  for (Sequence i = 0; i < count;) {
     const std::size_t filled = std::min<std::size_t>(records.size(), count - i);
     for (std::size_t k = 0; k < filled; ++k) {
-      records[k] = index.record(i + static_cast<Ordinal>(k));
+      records[k] = index.record(i + static_cast<Sequence>(k));
       __builtin_prefetch(&table[slotOf(records[k].idHash, table.size())], 1);
     }
     for (std::size_t k = 0; k < filled; ++k, ++i) {
       std::size_t slot = slotOf(records[k].idHash, table.size());
-      while (table[slot] != kNoOrdinal) slot = slot + 1 == table.size() ? 0 : slot + 1;
+      while (table[slot] != kNoSequence) slot = slot + 1 == table.size() ? 0 : slot + 1;
       table[slot] = i;
     }
     blocks.add(bytesOf(records, filled * sizeof(IndexRecord)));
   }
   if (index.damaged()) return false;
   for (std::size_t at = 0; at < table.size(); at += kSlotsPerBlock) {
-    blocks.add(bytesOf(table[at], kSlotsPerBlock * sizeof(Ordinal)));
+    blocks.add(bytesOf(table[at], kSlotsPerBlock * sizeof(Sequence)));
   }
   if (!blocks.end()) return false;
 

@@ -3,8 +3,8 @@
 //
 //   block 0            header: magic, version, seed, summary, number of blocks, checksum
 //   blocks 1…r         records, 127 a block
-//   blocks r+1…r+t     open-addressing table of ids: 32-bit ordinals, 1,023 a block
-//   then any number of extensions: header (first ordinal, count, summary, checksum) and its records
+//   blocks r+1…r+t     open-addressing table of ids: 32-bit sequences, 1,023 a block
+//   then any number of extensions: header (first sequence, count, summary, checksum) and its records
 //
 // It is written without sync: after a crash it may hold anything, and the checksums show it. A file that is replaced is
 // written under another name and renamed; extensions are only ever added at the end, under the log's lock.
@@ -39,24 +39,24 @@ class IndexFile {
   bool extend(std::span<const IndexRecord> records, const IndexSummary& summary);
 
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
-  [[nodiscard]] Ordinal count() const { return count_; }
+  [[nodiscard]] Sequence count() const { return count_; }
   /// The summary with all extensions.
   [[nodiscard]] const IndexSummary& summary() const { return summary_; }
   /// How many entries the file holds, extensions included.
-  [[nodiscard]] Ordinal known() const { return known_; }
-  /// Gives away the records of all extensions; their ordinals begin at count().
+  [[nodiscard]] Sequence known() const { return known_; }
+  /// Gives away the records of all extensions; their sequences begin at count().
   IndexRecords takeExtensions() { return std::move(extensions_); }
 
-  /// The record at an ordinal below count(); none when its block is damaged.
-  std::optional<IndexRecord> record(Ordinal ordinal);
+  /// The record at an sequence below count(); none when its block is damaged.
+  std::optional<IndexRecord> record(Sequence sequence);
 
   /// Gives all records below count() to `use`, in order and in parts, and keeps none of their blocks. False when a
   /// block is damaged.
   bool forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use);
 
   /// Looks a hash up among the records below count(). Fails when a block is damaged.
-  std::expected<std::optional<Ordinal>, int> find(std::uint64_t hash,
-                                                  const std::function<bool(const IndexRecord&)>& confirm);
+  std::expected<std::optional<Sequence>, int> find(std::uint64_t hash,
+                                                   const std::function<bool(const IndexRecord&)>& confirm);
 
  private:
   static constexpr std::size_t kBlockBytes = 4096;
@@ -71,12 +71,12 @@ class IndexFile {
 
   std::unique_ptr<File> file_;
   std::uint64_t seed_ = 0;
-  Ordinal count_ = 0;
+  Sequence count_ = 0;
   std::uint32_t recordBlocks_ = 0;
   std::uint32_t tableBlocks_ = 0;
   std::uint64_t endBytes_ = 0;  // behind the last extension
   IndexSummary summary_;
-  Ordinal known_ = 0;
+  Sequence known_ = 0;
   IndexRecords extensions_;
   std::vector<std::unique_ptr<Block>> blocks_;
 };

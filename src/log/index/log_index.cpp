@@ -138,7 +138,7 @@ class LogIndex::Sink final : public ScanSink {
   // Whether the index before the damage ends its first entries as this one.
   bool isAsBefore() {
     OffsetIndex& index = log_.index_;
-    const Ordinal count = index.summary().count;
+    const Sequence count = index.summary().count;
     if (!log_.earlier_ || count == 0 || count > log_.earlier_->summary().count) return false;
     const IndexRecord mine = index.record(count - 1);
     const IndexRecord before = log_.earlier_->record(count - 1);
@@ -168,7 +168,7 @@ class LogIndex::Sink final : public ScanSink {
     const auto found = earlier.recordAt(offset);
     if (!found || found->first == 0 || found->first != index.summary().count) return false;
     if (!isAsBefore()) return false;
-    for (Ordinal at = found->first; at < earlier.summary().count; ++at) {
+    for (Sequence at = found->first; at < earlier.summary().count; ++at) {
       const IndexRecord record = earlier.record(at);
       if (earlier.damaged() || record.offset >= end) break;
       log_.ends_.tailId.clear();
@@ -195,7 +195,7 @@ class LogIndex::Sink final : public ScanSink {
     const auto keys = readCanonicalKeys(beginning);
     if (keys && isEntryId(keys->id) && !index.find(keys->id, confirmId_)) {
       record.idHash = hashId(keys->id, index.seed());
-      const auto parent = keys->parentId ? index.find(*keys->parentId, confirmId_) : std::optional(kNoOrdinal);
+      const auto parent = keys->parentId ? index.find(*keys->parentId, confirmId_) : std::optional(kNoSequence);
       if (parent || isFork_) record.parent = parent.value_or(kElsewhere);
       movesHead = isConversation(entryKind(keys->type));
     } else {
@@ -218,7 +218,7 @@ class LogIndex::Sink final : public ScanSink {
   LogIndex& log_;
   OffsetIndex::ConfirmId confirmId_;
   bool trustsOthers_ = false;
-  std::optional<Ordinal> unsure_;  // the last unreadable entry whose id is not known for certain
+  std::optional<Sequence> unsure_;  // the last unreadable entry whose id is not known for certain
   bool isFork_ = false;
 };
 
@@ -236,7 +236,7 @@ void LogIndex::resume(const IndexSummary& summary, std::uint64_t generation) {
 
 // The id of an unreadable entry may be that of its place, which the table does not hold when its true id was known
 // once.
-std::optional<Ordinal> LogIndex::find(std::string_view id) {
+std::optional<Sequence> LogIndex::find(std::string_view id) {
   if (const auto found = index_.find(id, confirmer())) return found;
   const auto offset = offsetOfUnreadableId(id);
   const auto at = offset ? index_.recordAt(*offset) : std::nullopt;

@@ -47,7 +47,7 @@ class LogIndex {
   LogEnds& ends() { return ends_; }
   /// Compares an id with the one that stands in the log.
   OffsetIndex::ConfirmId confirmer();
-  std::optional<Ordinal> find(std::string_view id);
+  std::optional<Sequence> find(std::string_view id);
 
   /// Changes when existing sequences may refer to different entries: the file was replaced or changed. Any thread may
   /// ask.

@@ -54,10 +54,10 @@ std::string beginningOf(ByteSource& source, const IndexRecord& record, std::size
   return bytes;
 }
 
-bool isPlausible(const IndexRecord& record, Ordinal ordinal, const IndexSummary& summary) {
+bool isPlausible(const IndexRecord& record, Sequence sequence, const IndexSummary& summary) {
   return record.offset <= summary.coveredBytes && record.length <= summary.coveredBytes - record.offset &&
-         (record.parent < ordinal || record.parent >= kElsewhere) &&
-         (record.previousControl < ordinal || record.previousControl == kNoOrdinal);
+         (record.parent < sequence || record.parent >= kElsewhere) &&
+         (record.previousControl < sequence || record.previousControl == kNoSequence);
 }
 
 OffsetIndex::OffsetIndex(std::uint64_t seed) : seed_(seed) {}
@@ -92,11 +92,11 @@ void OffsetIndex::setScanState(const ScanState& state) {
   if (state.lastSeal) std::ranges::copy(*state.lastSeal, summary_.lastSeal);
 }
 
-IndexRecord OffsetIndex::record(Ordinal ordinal) {
-  BOUGH_CHECK(ordinal < summary_.count);
-  if (ordinal >= fileCount_) return fresh_[ordinal - fileCount_];
-  const auto record = file_->record(ordinal);
-  if (!record || !isPlausible(*record, ordinal, summary_)) {
+IndexRecord OffsetIndex::record(Sequence sequence) {
+  BOUGH_CHECK(sequence < summary_.count);
+  if (sequence >= fileCount_) return fresh_[sequence - fileCount_];
+  const auto record = file_->record(sequence);
+  if (!record || !isPlausible(*record, sequence, summary_)) {
     damaged_ = true;
     return {};
   }
@@ -108,7 +108,7 @@ void OffsetIndex::forEachRecord(const std::function<void(std::span<const IndexRe
   if (!damaged_) use(fresh_);
 }
 
-std::optional<Ordinal> OffsetIndex::find(std::string_view id, const ConfirmId& confirm) {
+std::optional<Sequence> OffsetIndex::find(std::string_view id, const ConfirmId& confirm) {
   return find(id, hashId(id, seed_), confirm);
 }
 
@@ -118,11 +118,11 @@ bool OffsetIndex::isSame(const IndexRecord& candidate, std::string_view id, cons
   return match == IdMatch::Same;
 }
 
-std::optional<Ordinal> OffsetIndex::find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm) {
+std::optional<Sequence> OffsetIndex::find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm) {
   if (!fresh_.empty()) {
     fillTable();
     const std::size_t mask = table_.size() - 1;
-    for (std::size_t slot = hash & mask; table_[slot] != kNoOrdinal; slot = (slot + 1) & mask) {
+    for (std::size_t slot = hash & mask; table_[slot] != kNoSequence; slot = (slot + 1) & mask) {
       const IndexRecord& candidate = fresh_[table_[slot] - fileCount_];
       if (candidate.idHash == hash && isSame(candidate, id, confirm)) return table_[slot];
     }
@@ -139,14 +139,14 @@ std::optional<Ordinal> OffsetIndex::find(std::string_view id, std::uint64_t hash
 // At most half full, so that probes stay short.
 void OffsetIndex::fillTable() {
   if (table_.empty() || table_.size() < fresh_.size() * 2) {
-    table_.assign(std::bit_ceil(std::max<std::size_t>(fresh_.capacity(), 32) * 2), kNoOrdinal);
+    table_.assign(std::bit_ceil(std::max<std::size_t>(fresh_.capacity(), 32) * 2), kNoSequence);
     tabled_ = 0;
   }
   const std::size_t mask = table_.size() - 1;
   for (; tabled_ < fresh_.size(); ++tabled_) {
     std::size_t slot = fresh_[tabled_].idHash & mask;
-    while (table_[slot] != kNoOrdinal) slot = (slot + 1) & mask;
-    table_[slot] = fileCount_ + static_cast<Ordinal>(tabled_);
+    while (table_[slot] != kNoSequence) slot = (slot + 1) & mask;
+    table_[slot] = fileCount_ + static_cast<Sequence>(tabled_);
   }
 }
 
@@ -183,17 +183,17 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
   const bool greatest = isGreatest(keys.id);
   const bool isNew = greatest || !find(keys.id, hash, confirm);
   if (!isNew || summary_.count >= kElsewhere) return false;
-  const Ordinal ordinal = summary_.count;
+  const Sequence sequence = summary_.count;
   IndexRecord record{.offset = line.offset,
                      .idHash = hash,
                      .length = line.length,
-                     .parent = kNoOrdinal,
+                     .parent = kNoSequence,
                      .previousControl = summary_.lastControl,
                      .kind = entryKind(keys.type),
                      .chained = line.chained ? std::uint8_t{1} : std::uint8_t{0}};
   if (keys.parentId) {
-    const bool child = ordinal > 0 && !lastId.empty() && *keys.parentId == lastId;
-    record.parent = child ? ordinal - 1 : find(*keys.parentId, confirm).value_or(kElsewhere);
+    const bool child = sequence > 0 && !lastId.empty() && *keys.parentId == lastId;
+    record.parent = child ? sequence - 1 : find(*keys.parentId, confirm).value_or(kElsewhere);
   }
   fresh_.push_back(record);
   ++summary_.count;
@@ -201,14 +201,14 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
   if (greatest) greatestId_ = keys.id;
 
   if (isControl(record.kind)) {
-    summary_.lastControl = ordinal;
+    summary_.lastControl = sequence;
     if (record.kind == EntryKind::Head) moveHead(line, confirm);
   } else if (record.kind == EntryKind::SessionHeader) {
-    if (ordinal == 0 && json::findMember(json::findMember(line.text, "payload").value_or(""), "parentSession")) {
+    if (sequence == 0 && json::findMember(json::findMember(line.text, "payload").value_or(""), "parentSession")) {
       summary_.head = kElsewhere;
     }
   } else {
-    summary_.head = ordinal;
+    summary_.head = sequence;
   }
   return true;
 }
@@ -222,17 +222,17 @@ void OffsetIndex::addUnreadable(IndexRecord record, bool movesHead) {
   ++summary_.count;
 }
 
-void OffsetIndex::nameUnreadable(Ordinal ordinal, std::string_view id) {
-  BOUGH_CHECK(ordinal >= fileCount_ && ordinal < summary_.count);
-  fresh_[ordinal - fileCount_].idHash = hashId(id, seed_);
+void OffsetIndex::nameUnreadable(Sequence sequence, std::string_view id) {
+  BOUGH_CHECK(sequence >= fileCount_ && sequence < summary_.count);
+  fresh_[sequence - fileCount_].idHash = hashId(id, seed_);
   table_.clear();
   tabled_ = 0;
 }
 
-std::optional<std::pair<Ordinal, IndexRecord>> OffsetIndex::recordAt(std::uint64_t offset) {
-  Ordinal first = 0;
-  for (Ordinal count = summary_.count; count > 0 && !damaged_;) {
-    const Ordinal half = count / 2;
+std::optional<std::pair<Sequence, IndexRecord>> OffsetIndex::recordAt(std::uint64_t offset) {
+  Sequence first = 0;
+  for (Sequence count = summary_.count; count > 0 && !damaged_;) {
+    const Sequence half = count / 2;
     if (record(first + half).offset < offset) {
       first += half + 1;
       count -= half + 1;
@@ -249,7 +249,7 @@ std::optional<std::pair<Ordinal, IndexRecord>> OffsetIndex::recordAt(std::uint64
 void OffsetIndex::moveHead(const ScannedLine& line, const ConfirmId& confirm) {
   const std::string target = headNamedBy(json::findMember(line.text, "payload").value_or(""));
   summary_.headEntry = summary_.count - 1;
-  summary_.head = target.empty() ? kNoOrdinal : find(target, confirm).value_or(kElsewhere);
+  summary_.head = target.empty() ? kNoSequence : find(target, confirm).value_or(kElsewhere);
 }
 
 }  // namespace bough

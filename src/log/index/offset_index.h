@@ -1,7 +1,7 @@
 // Where each entry of a log stands, who its parent is, and how to find it by its id: what lets a session of any size
 // open at once and a branch be walked without reading it.
 //
-// One fixed-size record an entry, in log order; an entry's place in that order is its ordinal. Records of the index
+// One fixed-size record an entry, in log order; an entry's place in that order is its sequence. Records of the index
 // file (index_file.h) are loaded block by block when they are asked for; what the log has gained since is held in
 // memory. The index is derived: whenever anything about it is doubtful it is dropped and made again from the log.
 //
@@ -27,12 +27,7 @@
 
 namespace bough {
 
-using Ordinal = std::uint32_t;
 __extension__ typedef unsigned __int128 Uint128;  // NOLINT(modernize-use-using): __extension__ takes no alias
-
-inline constexpr Ordinal kNoOrdinal = 0xFFFFFFFF;
-/// As a parent: an id that no earlier entry of this log has. In a fork it may be one of the shared history.
-inline constexpr Ordinal kElsewhere = 0xFFFFFFFE;
 
 inline constexpr std::uint8_t kUnreadableTurn = 1;   ///< Of IndexRecord::unreadable: the entry became the head.
 inline constexpr std::uint8_t kUnreadableOther = 2;  ///< The entry was a control entry.
@@ -41,8 +36,9 @@ struct IndexRecord {
   std::uint64_t offset = 0;
   std::uint64_t idHash = 0;
   std::uint32_t length = 0;
-  Ordinal parent = kNoOrdinal;           ///< Always smaller than the entry's own, or one of the two above.
-  Ordinal previousControl = kNoOrdinal;  ///< The control entry before this one.
+  Sequence parent = kNoSequence;  ///< Always smaller than the entry's own, or kNoSequence, or kElsewhere: in a fork,
+                                  ///< perhaps an entry of the shared history.
+  Sequence previousControl = kNoSequence;  ///< The control entry before this one.
   EntryKind kind = EntryKind::Other;
   std::uint8_t chained = 0;     ///< As in ScannedLine: the seal can be checked again with the one before it.
   std::uint8_t unreadable = 0;  ///< Not 0 for a place that cannot be read; the id's hash may be made up.
@@ -50,18 +46,18 @@ struct IndexRecord {
 };
 static_assert(sizeof(IndexRecord) == 32 && std::is_trivially_copyable_v<IndexRecord>);
 using IndexRecords = std::vector<IndexRecord, HugePageAllocator<IndexRecord>>;
-/// Open addressing by hash; kNoOrdinal in free slots.
-using IdTable = std::vector<Ordinal, HugePageAllocator<Ordinal>>;
+/// Open addressing by hash; kNoSequence in free slots.
+using IdTable = std::vector<Sequence, HugePageAllocator<Sequence>>;
 
 /// What is known of the whole log up to `coveredBytes`.
 struct IndexSummary {
   std::uint64_t coveredBytes = 0;
   std::uint32_t count = 0;
-  Ordinal lastControl = kNoOrdinal;
-  /// The entry that the next turn continues from: kNoOrdinal before the first one; kElsewhere when the head entry
+  Sequence lastControl = kNoSequence;
+  /// The entry that the next turn continues from: kNoSequence before the first one; kElsewhere when the head entry
   /// `headEntry` names one of the shared history, or when a fork has none of its own yet.
-  Ordinal head = kNoOrdinal;
-  Ordinal headEntry = kNoOrdinal;
+  Sequence head = kNoSequence;
+  Sequence headEntry = kNoSequence;
   std::uint32_t problemCount = 0;  ///< Without notes.
   char lastSeal[8] = {};
   std::uint8_t hasSeal = 0;
@@ -81,9 +77,9 @@ struct IndexSummary {
 };
 static_assert(sizeof(IndexSummary) == 48 && std::is_trivially_copyable_v<IndexSummary>);
 
-/// Whether a record can be the one at `ordinal`: it points into the log, and back to earlier records only. So a forged
+/// Whether a record can be the one at `sequence`: it points into the log, and back to earlier records only. So a forged
 /// index file cannot make a walk endless or a read larger than the log.
-bool isPlausible(const IndexRecord& record, Ordinal ordinal, const IndexSummary& summary);
+bool isPlausible(const IndexRecord& record, Sequence sequence, const IndexSummary& summary);
 
 class IndexFile;
 
@@ -113,25 +109,25 @@ class OffsetIndex {
     summary_.fileStamp = fileStamp;
   }
 
-  /// The record at `ordinal`, which must be smaller than summary().count. After a read error in the index file it is
+  /// The record at `sequence`, which must be smaller than summary().count. After a read error in the index file it is
   /// empty and damaged() holds.
-  IndexRecord record(Ordinal ordinal);
+  IndexRecord record(Sequence sequence);
 
   /// All records, in order and in parts; some are missing when damaged() holds afterwards. Unlike those that record()
   /// gives they need not be plausible.
   void forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use);
 
-  std::optional<Ordinal> find(std::string_view id, const ConfirmId& confirm);
+  std::optional<Sequence> find(std::string_view id, const ConfirmId& confirm);
 
   /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false. `lastId` is the id of
   /// the entry added last, if it is known: most entries are its children, and need not be looked up.
   bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {});
   /// Adds a place that cannot be read, as the entry that was there. Its kind is Other.
   void addUnreadable(IndexRecord record, bool movesHead);
-  /// Gives the unreadable entry at `ordinal` an id: that of which a later entry says that it is its parent.
-  void nameUnreadable(Ordinal ordinal, std::string_view id);
-  /// The record that begins at an offset of the log, and its ordinal.
-  std::optional<std::pair<Ordinal, IndexRecord>> recordAt(std::uint64_t offset);
+  /// Gives the unreadable entry at `sequence` an id: that of which a later entry says that it is its parent.
+  void nameUnreadable(Sequence sequence, std::string_view id);
+  /// The record that begins at an offset of the log, and its sequence.
+  std::optional<std::pair<Sequence, IndexRecord>> recordAt(std::uint64_t offset);
   /// Fetches the place where the id of the line that `text` begins with would be found, so that it is at hand when the
   /// entry is added.
   void prepareFor(std::string_view text) const;
@@ -156,7 +152,7 @@ class OffsetIndex {
   bool extendFile();
 
  private:
-  std::optional<Ordinal> find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm);
+  std::optional<Sequence> find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm);
   bool isSame(const IndexRecord& candidate, std::string_view id, const ConfirmId& confirm);
   /// Whether an id comes after all others, as those that the store makes do: then it is none of them.
   [[nodiscard]] bool isGreatest(std::string_view id) const { return !file_ && id > greatestId_; }
@@ -165,7 +161,7 @@ class OffsetIndex {
 
   std::uint64_t seed_;
   std::unique_ptr<IndexFile> file_;
-  Ordinal fileCount_ = 0;
+  Sequence fileCount_ = 0;
   IndexRecords fresh_;
   IdTable table_;           // of fresh_; its size is a power of two
   std::size_t tabled_ = 0;  // how many of fresh_ are in it: it is filled when somebody looks for an id

@@ -74,13 +74,13 @@ class LogScan {
       } else {
         line(**next);
       }
-      if (end_ >= state_.countedBytes) settleCounted();
+      if (end_ >= state_.countedBytes) reportCounted();
     }
-    settleCounted();
+    reportCounted();
     // What cannot be unpacked may belong to it, and nobody is writing it: it is damaged, not torn.
     if (source_.damagedAt()) {
       holdAsSuspects();
-      settleSuspects();
+      reportSuspects();
       advanceTo(end_);
     }
     if (end_ <= state_.offset) return 0;
@@ -242,15 +242,15 @@ class LogScan {
   }
 
   // Lines that an index has counted are not torn, though nothing complete follows them.
-  void settleCounted() {
+  void reportCounted() {
     if (state_.offset >= state_.countedBytes || state_.offset >= end_ || !sink_.isAsCounted()) return;
     holdAsSuspects();
-    settleSuspects();
+    reportSuspects();
     advanceTo(end_);
   }
 
   // Something complete follows: what was held back before it is damage in the middle of the file.
-  void settleSuspects() {
+  void reportSuspects() {
     for (const Suspect& suspect : suspects_) {
       if (suspect.held) {
         sink_.onProblem(ProblemKind::BrokenBatch, suspect.offset, suspect.bytes,
@@ -264,7 +264,7 @@ class LogScan {
   }
 
   void commitOne(const LineReader::Line& line, std::string_view text, const LineKeys& keys) {
-    settleSuspects();
+    reportSuspects();
     if (unproven_) noteUnproven(line.offset, line.length);
     sink_.onLine({.offset = line.offset,
                   .length = static_cast<std::uint32_t>(line.length),
@@ -275,7 +275,7 @@ class LogScan {
   }
 
   void commitHeld() {
-    settleSuspects();
+    reportSuspects();
     for (const HeldLine& held : held_) {
       if (held.unproven) noteUnproven(held.offset, held.length);
       sink_.onLine(held.view());

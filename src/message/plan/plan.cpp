@@ -54,7 +54,7 @@ class Planner {
     if (request_) applyRequestRules(plan_, history_, target_, reporter_);
     if (!request_ && !fragment_ && target_ == Dialect::Anthropic) dropLooseThinking(plan_, history_, reporter_);
     if (!fragment_) finish();
-    if (request_) settleRequest(plan_, history_, target_, reporter_);
+    if (request_) copyWhatStayed(plan_, history_, target_, reporter_);
     if (!fragment_ && target_ == Dialect::Anthropic) nameBetas(plan_, history_, reporter_);
     return std::move(plan_);
   }

@@ -221,7 +221,7 @@ bool isWhole(const OutMessage& out, const Original& original, Dialect target) {
   return at == out.outBlocks.size();
 }
 
-void settle(OutMessage& out, const History& history, Dialect target, Reporter& reporter) {
+void copyIfWhole(OutMessage& out, const History& history, Dialect target, Reporter& reporter) {
   std::int32_t before = -1;
   const bool merges = target == Dialect::Anthropic || target == Dialect::Gemini;
   for (const OutBlock& outBlock : out.outBlocks) {
@@ -248,9 +248,9 @@ void applyRequestRules(Plan& plan, const History& history, Dialect target, Repor
   Rules(plan, history, target, reporter).run();
 }
 
-void settleRequest(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
-  if (plan.hasSystem) settle(plan.system, history, target, reporter);
-  for (OutMessage& out : plan.messages) settle(out, history, target, reporter);
+void copyWhatStayed(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
+  if (plan.hasSystem) copyIfWhole(plan.system, history, target, reporter);
+  for (OutMessage& out : plan.messages) copyIfWhole(out, history, target, reporter);
 }
 
 }  // namespace bough::message

@@ -13,6 +13,6 @@ void applyRequestRules(Plan& plan, const History& history, Dialect target, Repor
 void dropLooseThinking(Plan& plan, const History& history, Reporter& reporter);
 
 /// Copies whole what stayed as it was written, and says what was put together.
-void settleRequest(Plan& plan, const History& history, Dialect target, Reporter& reporter);
+void copyWhatStayed(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
 }  // namespace bough::message

@@ -65,8 +65,8 @@ Result<void> FileErasure::eraseLog(const Place& place, const LogFolders& folders
     {
       BOUGH_TRY(const auto log, SessionLog::open(folders, place.id, store_.serializer, store_.environment,
                                                  {.lockTimeoutMs = store_.options.lockTimeoutMs, .writeIndex = false}));
-      BOUGH_TRY(const auto summary, log->summary());
-      if (summary.trailingBytes > 0) {
+      BOUGH_TRY(const auto state, log->state());
+      if (state.trailingBytes > 0) {
         BOUGH_TRY(log->repair());
       }
     }

@@ -35,18 +35,11 @@ CountedElsewhere askIn(const FileStore& store, const std::string& sessionId, std
 Result<SessionState> stateOfLog(SessionLog& log, const EntrySerializer& serializer) {
   BOUGH_TRY(const auto line, log.header());
   BOUGH_TRY(const Entry first, serializer.decode(line.text));
-  BOUGH_TRY(auto summary, log.summary());
+  BOUGH_TRY(SessionState state, log.state());
   HeaderInfo info = readHeader(first);
-  return SessionState{.sessionId = log.sessionId(),
-                      .entryCount = summary.count,
-                      .tailId = std::move(summary.tailId),
-                      .headId = std::move(summary.headId),
-                      .origin = std::move(info.origin),
-                      .format = info.format,
-                      .archived = summary.form != LogForm::Plain,
-                      .bytes = summary.bytes,
-                      .trailingBytes = summary.trailingBytes,
-                      .problemCount = summary.problemCount};
+  state.origin = std::move(info.origin);
+  state.format = info.format;
+  return state;
 }
 
 Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log, const EntrySerializer& serializer) {
@@ -64,22 +57,22 @@ Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log, 
 }
 
 FileSession::FileSession(SharingSessions& sessions, FileStore& store, OpenLogs& openLogs, std::string sessionId,
-                         const std::optional<SessionLog::Trace>& trace)
+                         const std::optional<SessionLog::Identity>& before)
     : SharingSession(sessions, std::move(sessionId)),
       store_(store),
       openLogs_(openLogs),
       changeGroup_(ChangeMap::groupOf(this->sessionId())) {
-  opened_->trace = trace;
+  opened_->before = before;
 }
 
 Result<std::shared_ptr<SessionLog>> FileSession::log() {
   Opened& here = *opened_;
-  std::optional<SessionLog::Trace> before;
+  std::optional<SessionLog::Identity> before;
   lastUsed_ = openLogs_.tick();
   {
     const std::lock_guard lock(here.mutex);
     if (here.log) return here.log;
-    before = here.trace;
+    before = here.before;
   }
   openLogs_.makeRoomFor(*this);
   BOUGH_TRY(auto opened,
@@ -110,14 +103,14 @@ void FileSession::forgetLog() {
   Opened& here = *opened_;
   const std::lock_guard lock(here.mutex);
   here.log = nullptr;
-  here.trace.reset();
+  here.before.reset();
   here.originGeneration = 0;
 }
 
-void FileSession::keepTrace(const std::optional<SessionLog::Trace>& trace) {
+void FileSession::keepIdentity(const std::optional<SessionLog::Identity>& before) {
   Opened& here = *opened_;
   const std::lock_guard lock(here.mutex);
-  if (!here.log) here.trace = trace;
+  if (!here.log) here.before = before;
 }
 
 Result<SessionState> FileSession::state() {
@@ -196,7 +189,7 @@ Result<std::uint64_t> FileSession::beginTurn() {
 
 Result<void> FileSession::exportLines(const std::function<bool(std::string_view)>& line) {
   BOUGH_TRY(const auto open, log());
-  return open->readAll([&](Ordinal, const std::string& text) { return line(text); });
+  return open->readAll([&](Sequence, const std::string& text) { return line(text); });
 }
 
 Result<std::unique_ptr<ChangeWatcher>> FileSession::watch() {
@@ -217,7 +210,7 @@ Result<std::optional<std::uint64_t>> FileSession::ownSequenceOf(std::string_view
 
 Result<std::vector<std::uint64_t>> FileSession::ownSelect(const Selection& selection) {
   BOUGH_TRY(const auto open, log());
-  const auto from = static_cast<Ordinal>(std::min<std::uint64_t>(selection.fromSequence, kElsewhere));
+  const auto from = static_cast<Sequence>(std::min<std::uint64_t>(selection.fromSequence, kElsewhere));
   const bool unknownType = !selection.type.empty() && entryKind(selection.type) == EntryKind::Other;
   std::optional<EntryKind> kind;
   if (!selection.type.empty()) kind = entryKind(selection.type);
@@ -252,17 +245,15 @@ Result<std::vector<std::string>> FileSession::ownIds(std::string_view prefix, st
 
 Result<BranchPart> FileSession::ownBranch(std::uint64_t leaf, std::size_t limit) {
   BOUGH_TRY(const auto open, log());
-  BOUGH_TRY(auto path, open->branch(static_cast<Ordinal>(leaf), limit));
-  return BranchPart{.sequences = {path.ordinals.begin(), path.ordinals.end()},
-                    .continuesAt = std::move(path.continuesAt)};
+  return open->branch(static_cast<Sequence>(leaf), limit);
 }
 
 Result<std::vector<Entry>> FileSession::ownRead(std::span<const std::uint64_t> sequences) {
   BOUGH_TRY(const auto open, log());
-  std::vector<Ordinal> ordinals;
-  ordinals.reserve(sequences.size());
-  for (const std::uint64_t sequence : sequences) ordinals.push_back(static_cast<Ordinal>(sequence));
-  return open->readEntries(ordinals);
+  std::vector<Sequence> ownSequences;
+  ownSequences.reserve(sequences.size());
+  for (const std::uint64_t sequence : sequences) ownSequences.push_back(static_cast<Sequence>(sequence));
+  return open->readEntries(ownSequences);
 }
 
 }  // namespace bough

@@ -20,7 +20,7 @@ class OpenLogs;
 class FileSession final : public SharingSession {
  public:
   FileSession(SharingSessions& sessions, FileStore& store, OpenLogs& openLogs, std::string sessionId,
-              const std::optional<SessionLog::Trace>& trace);
+              const std::optional<SessionLog::Identity>& before);
 
   [[nodiscard]] Result<SessionState> state() override;
   [[nodiscard]] Result<Entry> header() override;
@@ -45,7 +45,7 @@ class FileSession final : public SharingSession {
   std::shared_ptr<SessionLog> takeIdleLog();
   /// The session's file was replaced or removed.
   void forgetLog();
-  void keepTrace(const std::optional<SessionLog::Trace>& trace);
+  void keepIdentity(const std::optional<SessionLog::Identity>& before);
   [[nodiscard]] std::uint64_t lastUsed() const { return lastUsed_; }
 
  private:
@@ -65,8 +65,8 @@ class FileSession final : public SharingSession {
   struct Opened {
     std::mutex mutex;  // Lock order: OpenLogs' lock, then this one.
     std::shared_ptr<SessionLog> log;
-    std::optional<SessionLog::Trace> trace;  // of the log that was closed
-    std::uint64_t originGeneration = 0;      // of the log, when `origin` was read from it; 0: not read yet
+    std::optional<SessionLog::Identity> before;  // of the log that was closed
+    std::uint64_t originGeneration = 0;          // of the log, when `origin` was read from it; 0: not read yet
     std::optional<ForkOrigin> origin;
   };
   PerProcess<Opened> opened_;

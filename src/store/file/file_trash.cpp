@@ -184,7 +184,7 @@ Result<SeenOrigin> FileTrash::originOf(const std::string& trashId) {
 
 Result<void> FileTrash::exportLines(const std::string& trashId, const std::function<bool(std::string_view)>& line) {
   BOUGH_TRY(const auto log, trashedLog(trashId));
-  return log->readAll([&](Ordinal, const std::string& text) { return line(text); });
+  return log->readAll([&](Sequence, const std::string& text) { return line(text); });
 }
 
 Result<void> FileTrash::bringBack(const std::string& trashId) {

@@ -69,7 +69,7 @@ class EntryReader {
       places_.problems.push_back({.kind = ProblemKind::Torn,
                                   .offset = state.offset,
                                   .bytes = *trailing,
-                                  .message = "bytes behind the last complete batch"});
+                                  .message = "bytes after the last complete batch"});
     }
     return findLostParents();
   }

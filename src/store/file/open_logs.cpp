@@ -10,23 +10,23 @@ namespace bough {
 namespace {
 
 constexpr std::size_t kMaxOpenLogs = 128;
-constexpr std::size_t kMaxTraces = 4096;
+constexpr std::size_t kMaxIdentities = 4096;
 
 }  // namespace
 
 Result<std::shared_ptr<FileSession>> OpenLogs::session(const std::string& sessionId) {
   State& state = *state_;
   BOUGH_TRY(checkSessionId(sessionId));
-  std::optional<SessionLog::Trace> trace;
+  std::optional<SessionLog::Identity> identity;
   {
     const std::lock_guard lock(state.mutex);
     if (const auto known = state.known.find(sessionId); known != state.known.end()) {
       if (auto session = known->second.session.lock()) return session;
     }
-    if (const auto found = state.traces.find(sessionId); found != state.traces.end()) trace = found->second;
+    if (const auto found = state.identities.find(sessionId); found != state.identities.end()) identity = found->second;
   }
   // Without the lock: a first index may take a while, and other sessions should not wait for it.
-  auto session = std::make_shared<FileSession>(sessions_, store_, *this, sessionId, trace);
+  auto session = std::make_shared<FileSession>(sessions_, store_, *this, sessionId, identity);
   BOUGH_TRY(session->log());
   const std::lock_guard lock(state.mutex);
   Known& known = state.known[sessionId];
@@ -41,7 +41,7 @@ void OpenLogs::forget(const std::string& sessionId) {
   std::shared_ptr<FileSession> session;
   {
     const std::lock_guard lock(state.mutex);
-    state.traces.erase(sessionId);
+    state.identities.erase(sessionId);
     if (const auto known = state.known.find(sessionId); known != state.known.end()) {
       session = known->second.session.lock();
       // A log that is closed takes no room: whoever looks for one to close need not look at it.
@@ -52,7 +52,7 @@ void OpenLogs::forget(const std::string& sessionId) {
   if (session) session->forgetLog();
 }
 
-// A log's trace is taken without our lock: whoever holds a log's lock may be waiting for ours.
+// A log's identity is taken without our lock: whoever holds a log's lock may be waiting for ours.
 void OpenLogs::makeRoomFor(FileSession& opening) {
   State& state = *state_;
   std::shared_ptr<FileSession> oldest;
@@ -60,7 +60,8 @@ void OpenLogs::makeRoomFor(FileSession& opening) {
   {
     const std::lock_guard lock(state.mutex);
     const auto self = state.known.find(opening.sessionId());
-    if (self != state.known.end() && state.open.insert(&opening).second) self->second.open = self->second.session.lock();
+    if (self != state.known.end() && state.open.insert(&opening).second)
+      self->second.open = self->second.session.lock();
     if (state.open.size() <= kMaxOpenLogs) return;
     std::vector<FileSession*> others;
     std::ranges::copy_if(state.open, std::back_inserter(others), [&](FileSession* each) { return each != &opening; });
@@ -74,17 +75,17 @@ void OpenLogs::makeRoomFor(FileSession& opening) {
     dropExpired(state);
   }
   if (!log) return;
-  const auto trace = log->trace();
-  oldest->keepTrace(trace);
-  if (!trace) return;
+  const auto identity = log->identity();
+  oldest->keepIdentity(identity);
+  if (!identity) return;
   const std::lock_guard lock(state.mutex);
-  if (state.traces.size() >= kMaxTraces) state.traces.clear();
-  state.traces.insert_or_assign(oldest->sessionId(), *trace);
+  if (state.identities.size() >= kMaxIdentities) state.identities.clear();
+  state.identities.insert_or_assign(oldest->sessionId(), *identity);
 }
 
 // Needs the state's lock. Names of sessions that nobody has any more.
 void OpenLogs::dropExpired(State& state) {
-  if (state.known.size() < 2 * state.open.size() + kMaxTraces) return;
+  if (state.known.size() < 2 * state.open.size() + kMaxIdentities) return;
   std::erase_if(state.known, [](const auto& each) { return each.second.session.expired(); });
 }
 

@@ -35,8 +35,8 @@ class OpenLogs {
   struct State {
     std::mutex mutex;
     std::unordered_map<std::string, Known> known;
-    std::unordered_set<FileSession*> open;                      ///< Those of `known` that are kept.
-    std::unordered_map<std::string, SessionLog::Trace> traces;  ///< Of logs that were closed to make room.
+    std::unordered_set<FileSession*> open;                             ///< Those of `known` that are kept.
+    std::unordered_map<std::string, SessionLog::Identity> identities;  ///< Of logs that were closed to make room.
   };
   static void dropExpired(State& state);
 

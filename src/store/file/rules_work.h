@@ -21,7 +21,7 @@ class RulesWork final : public AppendWork {
   RulesWork(SessionBatch batch, std::uint64_t generation, ChangeMark& mark, FileStore& store)
       : batch_(batch), generation_(generation), mark_(mark), store_(store) {}
 
-  Result<void> prepare(LogView& log, NewLines& lines) override {
+  Result<void> prepare(LogView& log, BatchLines& lines) override {
     if (log.generation() != generation_) return changedWhileRead("session " + batch_.sessionId);
     if (batch_.request.turn) {
       BOUGH_TRY(batch_.turn, readTurn(*store_.root, batch_.sessionId));
@@ -36,7 +36,7 @@ class RulesWork final : public AppendWork {
     batch_.request.entries.clear();
     mark_.confirm();
   }
-  void finish(Result<void> outcome) override {
+  void tell(Result<void> outcome) override {
     if (!outcome) result_ = std::unexpected(outcome.error());
   }
   Result<AppendResult> take() { return std::move(result_); }

@@ -100,9 +100,9 @@ void checkOrigin(VerifySink& sink, const Result<ForkHistory>& shared, const std:
 
 // Whether the id is that of a damaged line, which is a problem of its own.
 bool isLost(SessionLog& log, const std::string& id) {
-  const auto ordinal = log.find(id);
-  if (!ordinal || !*ordinal) return false;
-  const auto entries = log.readEntries({**ordinal});
+  const auto sequence = log.find(id);
+  if (!sequence || !*sequence) return false;
+  const auto entries = log.readEntries({**sequence});
   return entries && isUnreadable(entries->front());
 }
 
@@ -136,9 +136,8 @@ void checkEntry(const std::string& line, std::uint64_t offset, const EntrySerial
 
 Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const EntrySerializer& serializer) {
   VerifyReport report{.sessionId = log.sessionId(), .file = log.path()};
-  auto summary = log.summary();
-  if (!summary) return std::unexpected(summary.error());
-  report.bytes = summary->bytes;
+  BOUGH_TRY(const SessionState state, log.state());
+  report.bytes = state.bytes;
   const auto header = session.header();
   const auto origin = header ? readHeader(*header).origin : std::nullopt;
   const auto shared = ForkHistory::ofFork(session.sessions(), log.sessionId(), origin);
@@ -149,13 +148,12 @@ Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const E
   auto trailing = log.scanWhole(sink);
   if (!trailing) return std::unexpected(trailing.error());
   if (*trailing > 0) {
-    sink.add(ProblemKind::Torn, summary->bytes - std::min(summary->bytes, *trailing), *trailing,
-             fmt::format("bytes behind the last complete batch: left by a crash, or being written now ({})",
+    sink.add(ProblemKind::Torn, state.bytes - std::min(state.bytes, *trailing), *trailing,
+             fmt::format("bytes after the last complete batch: left by a crash, or being written now ({})",
                          sink.tornReason()));
   }
   if (report.entries == 0) {
-    sink.add(ProblemKind::Header, 0, summary->bytes,
-             summary->bytes == 0 ? "the file is empty" : "no entry can be read");
+    sink.add(ProblemKind::Header, 0, state.bytes, state.bytes == 0 ? "the file is empty" : "no entry can be read");
     return report;
   }
   if (header && readHeader(*header).format > serializer.schemaVersion()) {
@@ -163,8 +161,8 @@ Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const E
   }
   checkOrigin(sink, shared, origin);
   checkParents(sink, shared, log);
-  auto checked = log.readAll([&](Ordinal ordinal, const std::string& line) {
-    checkEntry(line, log.offsetOf(ordinal), serializer, session.sessions(), sink);
+  auto checked = log.readAll([&](Sequence sequence, const std::string& line) {
+    checkEntry(line, log.offsetOf(sequence), serializer, session.sessions(), sink);
     return true;
   });
   if (!checked) return std::unexpected(checked.error());

@@ -26,7 +26,7 @@ Result<bool> MemoryLog::findConverted(ErasurePlan& plan, const std::string& sess
 Result<bool> MemoryLog::erase(const ErasurePlan& plan, const std::string& sessionId,
                               const EntrySerializer& serializer) {
   const std::lock_guard lock(mutex);
-  NewLines receipts;
+  BatchLines receipts;
   std::vector<std::pair<Line*, std::string>> fresh;
   for (Line& line : lines) {
     const ErasureTarget* const target = plan.find(line.id);

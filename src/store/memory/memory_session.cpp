@@ -103,9 +103,9 @@ std::uint64_t MemoryLog::nextGeneration() {
   return ++last;
 }
 
-void MemoryLog::add(const NewLines& fresh) {
+void MemoryLog::add(const BatchLines& fresh) {
   for (std::size_t i = 0; i < fresh.size(); ++i) {
-    const NewLines::Line line = fresh[i];
+    const BatchLines::Line line = fresh[i];
     sequences.emplace(std::string(line.id()), lines.size());
     lines.push_back({.text = std::string(line.text()),
                      .id = std::string(line.id()),
@@ -184,7 +184,7 @@ Result<AppendResult> MemorySession::append(AppendRequest& request) {
     BOUGH_TRY(const Entry first, store_->serializer.decode(log.lines.front().text));
     BOUGH_TRY(checkFormat(first, sessionId(), kWhere, 0, store_->serializer.schemaVersion()));
     View view(log, store_->serializer);
-    NewLines lines;
+    BatchLines lines;
     BOUGH_TRY(
         auto prepared,
         prepareBatch(view, {.sessionId = sessionId(), .request = request, .shared = shared.get(), .turn = log.turn},
@@ -257,12 +257,12 @@ Result<SessionOutline> MemorySession::ownOutline() {
     const auto sequenceBefore = [&](const std::string& id, std::uint64_t before) {
       const auto found = log.sequences.find(id);
       const bool earlier = found != log.sequences.end() && found->second < before;
-      return earlier ? static_cast<std::uint32_t>(found->second) : SessionOutline::kElsewhere;
+      return earlier ? static_cast<std::uint32_t>(found->second) : kElsewhere;
     };
     SessionOutline outline;
     for (std::uint64_t i = 0; i < log.lines.size(); ++i) {
       const std::string& parent = log.lines[i].parentId;
-      outline.add(entryKind(log.lines[i].type), parent.empty() ? SessionOutline::kNone : sequenceBefore(parent, i));
+      outline.add(entryKind(log.lines[i].type), parent.empty() ? kNoSequence : sequenceBefore(parent, i));
     }
     if (!log.headId.empty()) outline.head = sequenceBefore(log.headId, log.lines.size());
     return outline;
@@ -310,7 +310,7 @@ Result<std::vector<Entry>> MemorySession::ownRead(std::span<const std::uint64_t>
   });
 }
 
-Result<void> MemorySession::rewrite(const NewLines& lines, const std::string& expectedTail) {
+Result<void> MemorySession::rewrite(const BatchLines& lines, const std::string& expectedTail) {
   return with([&](MemoryLog& log) -> Result<void> {
     if (log.lines.back().id != expectedTail) {
       return std::unexpected(tailConflict(sessionId(), expectedTail, log.lines.back().id));

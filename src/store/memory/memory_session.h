@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "log/new_lines.h"
+#include "log/batch_lines.h"
 #include "store/rules/erasure.h"
 #include "store/sharing/sharing_backend.h"
 
@@ -36,7 +36,7 @@ struct MemoryLog {
 
   // Never the same twice: a session may be removed and made again.
   static std::uint64_t nextGeneration();
-  void add(const NewLines& fresh);
+  void add(const BatchLines& fresh);
   [[nodiscard]] Result<SessionState> state(const std::string& sessionId, const EntrySerializer& serializer) const;
   /// Adds entries to the plan that were converted from its own; returns whether there were any.
   Result<bool> findConverted(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
@@ -71,7 +71,7 @@ class MemorySession final : public SharingSession {
   Result<BranchPart> ownBranch(std::uint64_t leaf, std::size_t limit) override;
   Result<std::vector<Entry>> ownRead(std::span<const std::uint64_t> sequences) override;
 
-  Result<void> rewrite(const NewLines& lines, const std::string& expectedTail);
+  Result<void> rewrite(const BatchLines& lines, const std::string& expectedTail);
   Result<MigrationResult> migrate();
 
   /// Null while the session is not in the store: calls fail with NotFound then.

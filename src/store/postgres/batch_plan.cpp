@@ -28,7 +28,7 @@ std::vector<std::optional<std::string_view>> views(const std::vector<std::option
 
 class Planner {
  public:
-  Planner(const NewLines& lines, std::string_view head) : lines_(lines), head_(head) {}
+  Planner(const BatchLines& lines, std::string_view head) : lines_(lines), head_(head) {}
 
   BatchPlan run() {
     for (std::size_t i = 0; i < lines_.size(); ++i) add(static_cast<std::int64_t>(i), lines_[i]);
@@ -38,7 +38,7 @@ class Planner {
  private:
   static constexpr std::int64_t kNone = -9;
 
-  void add(std::int64_t place, const NewLines::Line& line) {
+  void add(std::int64_t place, const BatchLines::Line& line) {
     const EntryKind kind = entryKind(line.type());
     const std::string_view parent = line.parentId();
     plan_.ids.emplace_back(line.id());
@@ -110,7 +110,7 @@ class Planner {
                                                : BatchPlan::kNamed;
   }
 
-  const NewLines& lines_;
+  const BatchLines& lines_;
   const std::string_view head_;
   BatchPlan plan_;
   std::unordered_map<std::string_view, std::int64_t> places_;
@@ -154,7 +154,7 @@ void noteMadeTime(BatchPlan& plan, std::size_t place) {
   if (at != std::string_view::npos) plan.times[place] = static_cast<std::int64_t>(at + kKey.size());
 }
 
-BatchPlan planBatch(const NewLines& lines, std::string_view head) {
+BatchPlan planBatch(const BatchLines& lines, std::string_view head) {
   return Planner(lines, head).run();
 }
 
@@ -167,7 +167,7 @@ void BatchPlan::addHead(Parameters& parameters) const {
   parameters.number(headPlace).text(head).truth(headFresh).number(static_cast<std::int64_t>(bytes));
 }
 
-std::string_view bodyOf(const NewLines::Line& line) {
+std::string_view bodyOf(const BatchLines::Line& line) {
   const std::size_t parentBytes = line.parentId().empty() ? 4 : line.parentId().size() + 2;  // null, or quoted
   return line.text().substr(kIdKey.size() + line.id().size() + kParentKey.size() + parentBytes);
 }

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "log/new_lines.h"
+#include "log/batch_lines.h"
 #include "store/postgres/client/values.h"
 
 namespace bough::postgres {
@@ -59,7 +59,7 @@ struct BatchPlan {
 
 /// Plans lines that were prepared by the rules. A parent that is `head` is the session's head. The plan looks into the
 /// lines.
-BatchPlan planBatch(const NewLines& lines, std::string_view head);
+BatchPlan planBatch(const BatchLines& lines, std::string_view head);
 
 /// Notes that the time of the entry at a place was not given: another delivery of the entry may have another one.
 void noteMadeTime(BatchPlan& plan, std::size_t place);
@@ -71,7 +71,7 @@ std::int64_t kindBits(bool (*right)(EntryKind));
 std::string_view typeOf(EntryKind kind);
 
 /// The part of a line that is stored: what follows the parent's id.
-std::string_view bodyOf(const NewLines::Line& line);
+std::string_view bodyOf(const BatchLines::Line& line);
 /// The line again.
 void lineOf(std::string_view id, std::string_view parentId, std::string_view body, std::string& out);
 

@@ -155,7 +155,7 @@ void letGo(Database& database, const BatchPlan& plan) {
 
 // A batch on its way: what the rules made of it, and the call that stores it.
 struct PostgresSession::Prepared {
-  NewLines lines;
+  BatchLines lines;
   BatchPlan plan;
   AppendResult result;
   bool ownIds = false;  // all ids were made here: nobody else can have stored them
@@ -257,7 +257,7 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
     if (auto may = checkFormat(*first, sessionId(), database_.shown(), 0, format); !may) return refuse(may.error());
     NamedEntries named;
     if (auto taken = named.take(database_, session, (*looked)[2]); !taken) return refuse(taken.error());
-    NewLines lines;
+    BatchLines lines;
     result = prepareBatch(named,
                           {.sessionId = sessionId(),
                            .request = request,

@@ -52,7 +52,7 @@ std::int64_t newLife(Environment& environment) {
   return static_cast<std::int64_t>(environment.random.next() & 0x7FFFFFFE) + 1;
 }
 
-Call createCall(Database& database, const std::string& sessionId, const HeaderInfo& header, const NewLines& lines) {
+Call createCall(Database& database, const std::string& sessionId, const HeaderInfo& header, const BatchLines& lines) {
   const BatchPlan plan = planBatch(lines, header.origin ? header.origin->entryId : "");
   Parameters parameters;
   parameters.text(sessionId).number(newLife(database.environment)).number(header.format);
@@ -157,7 +157,7 @@ Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::
     return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no session id", sessionId.substr(0, 120)),
                 "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
   }
-  BOUGH_TRY(const NewLines lines, prepareFirstBatch(entries, database_->serializer));
+  BOUGH_TRY(const BatchLines lines, prepareFirstBatch(entries, database_->serializer));
   const HeaderInfo header = readHeader(entries.front());
   BOUGH_TRY(const Rows rows, database_->pool.run(createCall(*database_, sessionId, header, lines)));
   switch (rows.number(0, 0)) {
@@ -184,7 +184,7 @@ Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::
 // Stores the entries as another life of the session, and removes the life before.
 Result<void> PostgresBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
                                       const std::string& expectedTail) {
-  BOUGH_TRY(const NewLines lines, prepareFirstBatch(entries, database_->serializer));
+  BOUGH_TRY(const BatchLines lines, prepareFirstBatch(entries, database_->serializer));
   const HeaderInfo header = readHeader(entries.front());
   std::string tail;
   const auto unchanged = [&]() -> Result<void> {

@@ -118,7 +118,7 @@ Result<std::vector<Call>> changesOf(Database& database, const ErasurePlan& plan,
     BOUGH_TRY(const Entry entry, entryFrom(database.serializer, entries, each, line));
     const bool own = sessionId == target->sessionId;
     if (isErasedPayload(entry.payload) || (!own && Sha256::of(entry.payload) != target->storedSha256)) continue;
-    NewLines lines;
+    BatchLines lines;
     BOUGH_TRY(lines.add(erasedEntry(entry, *target), database.serializer));
     BOUGH_TRY(lines.add(receiptOf(plan, *target, headId), database.serializer));
     const std::string_view left = bodyOf(lines[0]);

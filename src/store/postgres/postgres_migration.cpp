@@ -27,7 +27,7 @@ Result<MigrationResult> PostgresBackend::migrate(const std::string& sessionId) {
     return std::unexpected(newerFormatError(done.fromFormat, sessionId, describe()));
   }
   if (done.fromFormat == done.toFormat) return done;
-  NewLines lines;
+  BatchLines lines;
   BOUGH_TRY(lines.add(header, database_->serializer));
   header.payload = upgradeHeaderPayload(header.payload, sessionId, done.toFormat);
   BOUGH_TRY(lines.add(header, database_->serializer));

@@ -143,8 +143,8 @@ Result<SessionOutline> PostgresSession::ownOutline() {
   BOUGH_TRY(const auto results, database_.pool.run(calls));
   if (results[0].empty() || results[2].empty()) return std::unexpected(database_.noSession(sessionId()));
   const auto sequence = [](std::int64_t stored) {
-    if (stored == BatchPlan::kRoot) return SessionOutline::kNone;
-    return stored < 0 ? SessionOutline::kElsewhere : static_cast<std::uint32_t>(stored);
+    if (stored == BatchPlan::kRoot) return kNoSequence;
+    return stored < 0 ? kElsewhere : static_cast<std::uint32_t>(stored);
   };
   SessionOutline outline;
   const Rows& rows = results[1];

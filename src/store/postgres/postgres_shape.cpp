@@ -50,9 +50,6 @@ SELECT x.entry_id FROM (
     WHERE s.session_id = $1 AND s.trash_id IS NULL) x
   ORDER BY x.place LIMIT $3)sql"};
 
-constexpr std::uint32_t kNone = SessionOutline::kNone;
-constexpr std::uint32_t kElsewhere = SessionOutline::kElsewhere;
-
 struct PlacedLabel {
   SessionLabel label;
   std::uint32_t sequence = kElsewhere;
@@ -124,7 +121,7 @@ Result<SessionShape> PostgresSession::shape() {
   // A stored sequence and, when it is elsewhere, the place in the shared branch.
   const auto placeOf = [&](const Rows& rows, int row, int column) {
     const std::int64_t stored = rows.number(row, column);
-    if (stored == BatchPlan::kRoot) return kNone;
+    if (stored == BatchPlan::kRoot) return kNoSequence;
     if (stored < 0)
       return rows.isNull(row, column + 1) ? kElsewhere : static_cast<std::uint32_t>(rows.number(row, column + 1));
     return static_cast<std::uint32_t>(stored) + (stored == 0 ? 0 : shared);
@@ -136,7 +133,7 @@ Result<SessionShape> PostgresSession::shape() {
     shape.outline.add(static_cast<EntryKind>(own.number(row, 0)), placeOf(own, row, 1));
     if (row > 0) continue;
     for (int i = 0; i < others.size(); ++i) {
-      const std::uint32_t parent = i == 0 ? kNone : static_cast<std::uint32_t>(i);
+      const std::uint32_t parent = i == 0 ? kNoSequence : static_cast<std::uint32_t>(i);
       shape.outline.add(static_cast<EntryKind>(others.number(i, 2)), parent);
       if (shape.shared.empty() || shape.shared.back().sessionId != others.text(i, 0)) {
         shape.shared.push_back({.sessionId = others.string(i, 0)});

@@ -18,7 +18,7 @@ constexpr std::size_t kEnvelopeBytes = 256;  // about what a line holds besides 
 class BatchRules {
  public:
   BatchRules(LogView& log, const SessionBatch& batch, const EntrySerializer& serializer, IdGenerator& ids, Clock& clock,
-             NewLines& lines)
+             BatchLines& lines)
       : log_(log),
         sessionId_(batch.sessionId),
         request_(batch.request),
@@ -217,7 +217,7 @@ class BatchRules {
   const EntrySerializer& serializer_;
   IdGenerator::Batch ids_;
   Clock& clock_;
-  NewLines& lines_;
+  BatchLines& lines_;
   Kept& kept_ = Kept::ofThread();
   std::string& head_ = kept_.head;
   bool headIsGood_ = true;
@@ -229,15 +229,15 @@ class BatchRules {
 }  // namespace
 
 Result<AppendResult> prepareBatch(LogView& log, const SessionBatch& batch, const EntrySerializer& serializer,
-                                  IdGenerator& ids, Clock& clock, NewLines& lines) {
+                                  IdGenerator& ids, Clock& clock, BatchLines& lines) {
   return BatchRules(log, batch, serializer, ids, clock, lines).run();
 }
 
-Result<NewLines> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer) {
+Result<BatchLines> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer) {
   if (entries.empty() || entries.front().type != entry_type::kSessionHeader) {
     return fail(ErrorCode::InvalidArgument, "a session begins with its header");
   }
-  NewLines lines;
+  BatchLines lines;
   for (const Entry& entry : entries) {
     if (auto added = lines.add(entry, serializer); !added) return std::unexpected(added.error());
     if (auto fits = checkSize(entry, lines.back().text().size()); !fits) return std::unexpected(fits.error());

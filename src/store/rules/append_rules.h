@@ -36,9 +36,9 @@ struct SessionBatch {
 /// Checks a batch against the log as it is, and what is to be written before it, which `lines` holds; adds what it
 /// would write to them. The result counts what would be appended. When it fails, what it added is of no use.
 Result<AppendResult> prepareBatch(LogView& log, const SessionBatch& batch, const EntrySerializer& serializer,
-                                  IdGenerator& ids, Clock& clock, NewLines& lines);
+                                  IdGenerator& ids, Clock& clock, BatchLines& lines);
 
 /// The rules for a session's first batch: the header and what stands right behind it.
-Result<NewLines> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer);
+Result<BatchLines> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer);
 
 }  // namespace bough

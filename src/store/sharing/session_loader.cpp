@@ -37,7 +37,7 @@ Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(SharingSessio
     std::reverse(found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
   };
   const std::uint32_t end = outline.walkUp(static_cast<std::uint32_t>(*leaf), look);
-  if (end != SessionOutline::kNone) return std::nullopt;
+  if (end != kNoSequence) return std::nullopt;
   std::ranges::reverse(found);
   return found;
 }

@@ -17,9 +17,6 @@
 namespace bough {
 namespace {
 
-constexpr std::uint32_t kNone = SessionOutline::kNone;
-constexpr std::uint32_t kElsewhere = SessionOutline::kElsewhere;
-
 // Puts the shared branch between the header and the session's own entries: the session's order.
 class OutlineJoin {
  public:
@@ -62,7 +59,7 @@ class OutlineJoin {
     if (own.kinds.empty()) return {};
     auto jump = own.jumps.begin();
     const bool rooted = jump == own.jumps.end() || jump->sequence > 0;
-    joined_.add(own.kinds.front(), rooted ? kNone : moved((jump++)->parent));
+    joined_.add(own.kinds.front(), rooted ? kNoSequence : moved((jump++)->parent));
     BOUGH_TRY(addShared());
     joined_.kinds.insert(joined_.kinds.end(), own.kinds.begin() + 1, own.kinds.end());
     // The first own entry may follow the header, which is no longer right before it.
@@ -85,7 +82,7 @@ class OutlineJoin {
       if (first) {
         const auto root = static_cast<std::uint32_t>(part.sequences.front());
         const bool orphan = other.walkUp(root, [](std::uint32_t, std::uint32_t) {}) == kElsewhere;
-        joined_.add(other.kinds[root], orphan ? kElsewhere : kNone);
+        joined_.add(other.kinds[root], orphan ? kElsewhere : kNoSequence);
       }
       for (std::size_t i = first ? 1 : 0; i < part.sequences.size(); ++i) {
         joined_.kinds.push_back(other.kinds[static_cast<std::size_t>(part.sequences[i])]);

@@ -12,18 +12,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/model/branch_part.h"
 #include "base/system/process_state.h"
 #include "bough/storage_backend.h"
 #include "store/sharing/fork_history.h"
 
 namespace bough {
-
-/// A stretch of a branch, root first.
-struct BranchPart {
-  std::vector<std::uint64_t> sequences;
-  /// The parent of the first one, when it is not an entry of this session; empty at a root.
-  std::string continuesAt;
-};
 
 /// Which entries ownSelect() looks for.
 struct Selection {

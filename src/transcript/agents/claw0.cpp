@@ -142,7 +142,7 @@ class Claw0Writer : public Writer {
 
 // What sessions.json says: in the folder above the transcripts. Older, by keys, with the file's name in each session;
 // newer, by ids, with a label.
-void completeFacts(const std::string& path, TranscriptFacts& facts) {
+void addFactsBeside(const std::string& path, TranscriptFacts& facts) {
   const auto list = readSmallFile(folderOf(folderOf(path)) + "/sessions.json");
   if (!list) return;
   eachSession(*list, [&](const std::string& key, std::string_view value) {
@@ -205,7 +205,7 @@ Agent claw0() {
   agent.isRecord = isClaw0Record;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<Claw0Reader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<Claw0Writer>(); };
-  agent.completeFacts = completeFacts;
+  agent.addFactsBeside = addFactsBeside;
   agent.place = placeOf;
   agent.announce = announce;
   return agent;

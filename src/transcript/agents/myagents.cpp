@@ -193,7 +193,7 @@ class MyAgentsReader : public Reader {
   void record(const Record& record, Builder& out) override { LineReading(record, out).run(); }
 };
 
-void completeFacts(const std::string& path, TranscriptFacts& facts) {
+void addFactsBeside(const std::string& path, TranscriptFacts& facts) {
   const auto list = readSmallFile(folderOf(folderOf(path)) + "/sessions.json");
   if (!list) return;
   eachSession(*list, [&](const std::string&, std::string_view value) {
@@ -311,7 +311,7 @@ Agent myagents() {
   agent.isRecord = isMyAgentsRecord;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<MyAgentsReader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<MyAgentsWriter>(); };
-  agent.completeFacts = completeFacts;
+  agent.addFactsBeside = addFactsBeside;
   agent.folders = foldersOf;
   agent.isTranscript = [](std::string_view relative) {
     return relative.ends_with(".jsonl") || relative.ends_with(".json");

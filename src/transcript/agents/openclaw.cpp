@@ -48,7 +48,7 @@ std::string titleOf(const Members& session) {
   return {};
 }
 
-void completeFacts(const std::string& path, TranscriptFacts& facts) {
+void addFactsBeside(const std::string& path, TranscriptFacts& facts) {
   if (const auto place = placeInDatabase(path)) {
     DatabaseFacts known = factsInDatabase(*place);
     facts.key = known.key;
@@ -131,7 +131,7 @@ Agent openclaw() {
   agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("openclaw"); };
   agent.makeWriter = makePiWriter;
-  agent.completeFacts = completeFacts;
+  agent.addFactsBeside = addFactsBeside;
   agent.folders = foldersOf;
   agent.isTranscript = isTranscript;
   agent.place = placeOf;

@@ -94,7 +94,7 @@ struct Agent {
   bool (*isRecord)(std::string_view object) = nullptr;
   std::unique_ptr<Reader> (*makeReader)() = nullptr;
   /// Adds what files beside the transcript say of its session: a title or a key in the agent's own list. Optional.
-  void (*completeFacts)(const std::string& path, TranscriptFacts& facts) = nullptr;
+  void (*addFactsBeside)(const std::string& path, TranscriptFacts& facts) = nullptr;
   std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null: only read.
   /// Writes all branches, from the root to each leaf, as files that continue one another; the head's first. Optional.
   std::vector<TranscriptFile> (*writeTree)(const TranscriptFacts& facts,

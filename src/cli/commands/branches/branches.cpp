@@ -73,7 +73,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   const Pager pager;
   printTable(branches);
-  if (tree.head() == kNoNode) {
+  if (tree.head() == kNoSequence) {
     printMessage("the head is before the first entry: the next message begins a new branch");
   } else if (!tree.isLeaf(tree.head())) {
     BOUGH_TRY(const auto head, store.sessionState(session));

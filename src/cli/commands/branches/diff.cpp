@@ -31,7 +31,7 @@ struct Options {
 
 // Gives the entries at these sequences to `use`, some at a time, until the output is closed.
 template <typename Use>
-Result<void> forEachEntry(SessionStore& store, const std::string& sessionId, const std::vector<TreeNode>& nodes,
+Result<void> forEachEntry(SessionStore& store, const std::string& sessionId, const std::vector<Sequence>& nodes,
                           Use use) {
   for (std::size_t from = 0; from < nodes.size() && !outputClosed(); from += kPart) {
     const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);
@@ -75,7 +75,7 @@ Result<ExitCode> printText(SessionStore& store, const BranchEnd& left, const Bra
     printLine("  no difference");
     return kDone;
   }
-  const auto side = [&](char mark, Style style, const BranchEnd& end, const std::vector<TreeNode>& nodes) {
+  const auto side = [&](char mark, Style style, const BranchEnd& end, const std::vector<Sequence>& nodes) {
     const std::string where = end.entryId.empty() ? end.sessionId : end.entryId + " of " + end.sessionId;
     printLine(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size(), "entry"), where)));
     return forEachEntry(store, end.sessionId, nodes,
@@ -89,7 +89,7 @@ Result<ExitCode> printText(SessionStore& store, const BranchEnd& left, const Bra
 Result<ExitCode> printJson(SessionStore& store, const BranchEnd& left, const BranchEnd& right, const BranchDiff& diff) {
   std::string out;
   json::Writer writer(out);
-  const auto list = [&](std::string_view name, const BranchEnd& end, const std::vector<TreeNode>& nodes) {
+  const auto list = [&](std::string_view name, const BranchEnd& end, const std::vector<Sequence>& nodes) {
     writer.key(name).beginObject().member("sessionId", end.sessionId).member("entryId", end.entryId);
     writer.key("entries").beginArray();
     auto done = forEachEntry(store, end.sessionId, nodes, [&](const Entry& entry) {

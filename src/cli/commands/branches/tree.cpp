@@ -47,7 +47,7 @@ std::string entryAge(const std::string& timestamp) {
   return age;
 }
 
-void writeNode(json::Writer& writer, const SessionTree& tree, TreeNode node, const EntrySummary& summary,
+void writeNode(json::Writer& writer, const SessionTree& tree, Sequence node, const EntrySummary& summary,
                const std::string& parentId) {
   writer.beginObject().member("entryId", summary.entryId);
   memberOrNull(writer, "parentId", parentId);
@@ -67,7 +67,7 @@ Result<ExitCode> printJson(SessionStore& store, const std::string& sessionId, co
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{2}).member("sessionId", sessionId).key("headId");
-  if (tree.head() == kNoNode) {
+  if (tree.head() == kNoSequence) {
     writer.null();
   } else {
     BOUGH_TRY(auto head, describe({tree.head()}));
@@ -75,19 +75,19 @@ Result<ExitCode> printJson(SessionStore& store, const std::string& sessionId, co
   }
   writer.member("branchCount", std::uint64_t{tree.leaves().size()});
   writer.member("problemCount", std::uint64_t{tree.problems().size()}).key("entries").beginArray();
-  for (TreeNode from = 0; from < tree.entryCount() && !outputClosed(); from += kPart) {
+  for (Sequence from = 0; from < tree.entryCount() && !outputClosed(); from += kPart) {
     // Each entry and, after them all, its parent, for the parent's id.
-    std::vector<TreeNode> nodes;
-    for (TreeNode node = from; node < std::min<std::size_t>(from + kPart, tree.entryCount()); ++node) {
+    std::vector<Sequence> nodes;
+    for (Sequence node = from; node < std::min<std::size_t>(from + kPart, tree.entryCount()); ++node) {
       if (tree.isNode(node)) nodes.push_back(node);
     }
     const std::size_t count = nodes.size();
     for (std::size_t i = 0; i < count; ++i) {
-      nodes.push_back(tree.parent(nodes[i]) == kNoNode ? nodes[i] : tree.parent(nodes[i]));
+      nodes.push_back(tree.parent(nodes[i]) == kNoSequence ? nodes[i] : tree.parent(nodes[i]));
     }
     BOUGH_TRY(auto summaries, describe(nodes));
     for (std::size_t i = 0; i < count; ++i) {
-      const bool root = tree.parent(nodes[i]) == kNoNode;
+      const bool root = tree.parent(nodes[i]) == kNoSequence;
       writeNode(writer, tree, nodes[i], summaries[i], root ? "" : summaries[count + i].entryId);
     }
     printJsonPart(out);

@@ -126,9 +126,9 @@ Result<void> keepBranch(SessionStore& store, const std::string& session, const s
   BOUGH_TRY(const auto leaf, resolveEntry(store, session, branch));
   BOUGH_TRY(const auto tree, store.loadTree(session));
   BOUGH_TRY(const auto end, store.sequenceOf(session, leaf));
-  const std::vector<TreeNode> path = tree.path(end);
+  const std::vector<Sequence> path = tree.path(end);
   std::erase_if(hits, [&](const SearchHit& hit) {
-    const auto node = hit.entryId.empty() ? Result<TreeNode>(kNoNode) : store.sequenceOf(session, hit.entryId);
+    const auto node = hit.entryId.empty() ? Result<Sequence>(kNoSequence) : store.sequenceOf(session, hit.entryId);
     return !node || !std::ranges::binary_search(path, *node);
   });
   return {};

@@ -49,7 +49,7 @@ void print(const MigrationResult& result, bool json) {
 Result<ExitCode> migrateDocument(const Context& context, const std::string& path) {
   BOUGH_TRY(const std::string lines, linesOfDocument(path));
   const std::string target = path + "l";
-  BOUGH_TRY(completeFile(target, lines));
+  BOUGH_TRY(writeOrResumeFile(target, lines));
   const auto count = static_cast<std::uint64_t>(std::ranges::count(lines, '\n'));
   printLine(context.json ? fmt::format(R"({{"schema":1,"file":{},"messages":{}}})", json::quoted(target), count)
                          : fmt::format("{}: {}; {} stays", target, counted(count, "message"), path));

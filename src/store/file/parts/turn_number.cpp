@@ -62,7 +62,7 @@ void removeTurn(Directory& root, const std::string& sessionId) {
   if (auto folder = root.openDirectory(kTurns, false)) (void)(*folder)->remove(sessionId);
 }
 
-Result<void> TurnWork::prepare(LogView&, NewLines&) {
+Result<void> TurnWork::prepare(LogView&, BatchLines&) {
   BOUGH_TRY(const std::uint64_t turn, readTurn(root_, sessionId_));
   BOUGH_TRY(writeTurn(root_, sessionId_, turn + 1));
   result_ = turn + 1;

@@ -21,9 +21,9 @@ class TurnWork final : public AppendWork {
  public:
   TurnWork(Directory& root, const std::string& sessionId) : root_(root), sessionId_(sessionId) {}
 
-  Result<void> prepare(LogView& log, NewLines& lines) override;
+  Result<void> prepare(LogView& log, BatchLines& lines) override;
   void release() override {}
-  void finish(Result<void> outcome) override {
+  void tell(Result<void> outcome) override {
     if (!outcome) result_ = std::unexpected(outcome.error());
   }
   Result<std::uint64_t> take() { return std::move(result_); }

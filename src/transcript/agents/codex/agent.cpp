@@ -40,7 +40,7 @@ Agent codexRollout() {
   agent.folders = codex::folders;
   agent.isTranscript = codex::isTranscript;
   agent.place = codex::place;
-  agent.completeFacts = codex::completeFacts;
+  agent.addFactsBeside = codex::addFactsBeside;
   agent.announce = codex::announce;
   return agent;
 }

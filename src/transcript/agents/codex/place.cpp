@@ -44,7 +44,7 @@ Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts&
   return place;
 }
 
-void completeFacts(const std::string& path, TranscriptFacts& facts) {
+void addFactsBeside(const std::string& path, TranscriptFacts& facts) {
   const std::string home = homeOf(path);
   const std::string index = home.empty() ? "" : readSmallFile(home + '/' + std::string(kIndex)).value_or("");
   // The last line about a thread is the newest.

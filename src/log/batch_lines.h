@@ -20,7 +20,7 @@ namespace bough {
 
 /// Lines without seals, one behind the other in one text, and where the keys of each stand in it: so a batch of many
 /// needs no more memory of the system than one of one.
-class NewLines {
+class BatchLines {
  public:
   /// One of them. Good until the list changes.
   class Line {
@@ -33,7 +33,7 @@ class NewLines {
     [[nodiscard]] std::string_view type() const { return text_.substr(typeAt_, typeLength_); }
 
    private:
-    friend class NewLines;
+    friend class BatchLines;
     std::string_view text_;
     std::uint32_t idLength_ = 0;
     std::uint32_t parentAt_ = 0;
