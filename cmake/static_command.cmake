@@ -1,5 +1,5 @@
 # bough_link_archives(TARGET): links what the command needs into it, so that it starts in a third of the time: most of a
-# short command is the dynamic linker's work. Archives stand before the shared libraries on the command line, and those
+# short command is the dynamic linker's work. Archives are before the shared libraries on the command line, and those
 # that nobody needs any more are left out. Where one is missing, the shared libraries do.
 function(bough_link_archives target)
   set(archives)

@@ -47,7 +47,7 @@ void compare(std::string_view slice, element value) {
   }
 }
 
-// What only we accept: numbers of any size, and surrogates that stand alone.
+// What only we accept: numbers of any size, and surrogates that are alone.
 bool beyondDoubles(simdjson::error_code error, std::string_view text) {
   return error == simdjson::NUMBER_ERROR || (error == simdjson::STRING_ERROR && text.contains("\\u"));
 }

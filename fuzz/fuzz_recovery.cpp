@@ -69,7 +69,7 @@ void check(Input& input) {
   }
   const std::string after = files.contents(kLogPath).value();
   const std::string torn = files.contents(kTornPath).value_or("");
-  // Either all bytes still stand where they stood, or a tail of them stands in the other file.
+  // Either all bytes still are where they stood, or a tail of them is in the other file.
   std::size_t kept = 0;
   while (kept < bytes.size() && kept < after.size() && bytes[kept] == after[kept]) ++kept;
   if (kept < bytes.size()) {

@@ -1,7 +1,7 @@
 // Arbitrary bytes as a log: the scan stays inside them, and stopping anywhere and going on gives the same.
 //
 // The input's first four bytes choose where to stop; the rest is the log. With the top bit set its lines are sealed
-// anew first, so that changes of the text reach what lies behind the checksums.
+// again first, so that changes of the text reach what follows the checksums.
 
 #include "base/check.h"
 #include "fuzz/input.h"

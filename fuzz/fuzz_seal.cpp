@@ -36,7 +36,7 @@ struct Damaged {
   std::set<std::size_t> touched;  // of the lines as they were
 };
 
-// Whether the line behind a changed one cannot be checked any more: the sum is another, and so is what it sums.
+// Whether the line after a changed one cannot be checked any more: the sum is another, and so is what it sums.
 bool hidesNext(std::string_view before, std::string_view after) {
   if (after.find_first_not_of(" \t\r") == std::string_view::npos) return true;  // as if it were missing
   const auto seal = findSeal(after);
@@ -62,7 +62,7 @@ Damaged damage(const LogBuilder& log, Input& input) {
     case 1: line.replace(input.below(line.size()), input.byte(), input.rest()); break;
     case 2: line = std::string(input.rest()); break;
     case 3: line.resize(input.below(line.size())); break;
-    case 4:  // the line behind a missing one cannot be told from a changed one
+    case 4:  // the line after a missing one cannot be told from a changed one
       result.lines.erase(position(at));
       result.touched.insert(at + 1);
       break;
@@ -98,7 +98,7 @@ void check(Input& input) {
     BOUGH_CHECK(!line.chained || originals.contains(text.ends_with('\r') ? text.substr(0, text.size() - 1) : text));
     shown.emplace(text);
   }
-  // What stands before the last batch that the damage did not reach was proven whole by it.
+  // What is before the last batch that the damage did not reach was proven whole by it.
   std::size_t proven = 0;
   for (std::size_t end = log.lines.size(); end > 1 && proven == 0;) {
     const std::size_t begin = end - log.lines[end - 1].place;

@@ -102,7 +102,7 @@ struct LogBuilder {
     add(R"({"id":"h","parentId":null,"type":"session_header","timestamp":"2026-11-14T23:47:00.862Z","payload":{"format":1,"sessionId":")" +
         std::string(sessionId) + R"("}})");
   }
-  /// An entry of the type with that id, behind that parent (`null` when empty).
+  /// An entry of the type with that id, after that parent (`null` when empty).
   static std::string entry(std::string_view id, std::string_view parentId, std::string_view type,
                            std::string_view payload) {
     std::string body = R"({"id":")" + std::string(id) + R"(","parentId":)";

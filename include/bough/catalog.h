@@ -1,7 +1,7 @@
 // Catalog: what is derived from all sessions of a store. A row a session, keys and titles, full-text search, usage,
 // retention.
 //
-// It lives in <store>/catalog.db (SQLite), beside the logs, and may be deleted at any time: nothing stands there that
+// It lives in <store>/catalog.db (SQLite), beside the logs, and may be deleted at any time: nothing is there that
 // is not in the logs. Appends know nothing of it. catchUp() reads what is new, session by session, and remembers how
 // far it came; the other calls answer from what was taken in until then.
 #pragma once
@@ -214,7 +214,7 @@ struct SearchHit {
   std::string role = {};
   std::uint64_t timeMs = 0;
   double score = 0;  ///< The greater, the better.
-  /// A stretch of the text; what was found stands between kMarkBegin and kMarkEnd.
+  /// A stretch of the text; what was found is between kMarkBegin and kMarkEnd.
   std::string excerpt = {};
 };
 inline constexpr char kMarkBegin = '\x01';
@@ -230,8 +230,8 @@ struct CatchUpProgress {
 struct CatchUpOptions {
   bool search = false;      ///< Take in the text for search() too.
   bool everything = false;  ///< Look at every session, whatever the store says has changed.
-  /// Called before the first session, when there is one to look into, then now and then; false stops, and what was taken
-  /// in until then stays.
+  /// Called before the first session, when there is one to look into, then now and then; false stops, and what was
+  /// taken in until then stays.
   std::function<bool(const CatchUpProgress&)> progress = {};
 };
 
@@ -373,7 +373,7 @@ class Catalog {
   /// Forgets everything, then takes all in again.
   [[nodiscard]] Result<CatchUpReport> rebuild(const CatchUpOptions& options = {});
 
-  /// What is wrong inside its file, for people; empty when nothing is. With `deep` every session is read anew and
+  /// What is wrong inside its file, for people; empty when nothing is. With `deep` every session is read again and
   /// compared as well. rebuild() puts it right.
   [[nodiscard]] Result<std::vector<std::string>> check(bool deep = false);
 

@@ -170,7 +170,7 @@ struct Turn {
   TurnTotals totals{};
 };
 
-/// Saves a turn as one batch, an entry a block, with what it took behind them.
+/// Saves a turn as one batch, an entry a block, with what it took after them.
 Result<AppendResult> saveTurn(SessionStore& store, const std::string& sessionId, const Turn& turn,
                               const TurnOptions& options = {});
 

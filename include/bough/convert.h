@@ -34,7 +34,7 @@ enum class Change : std::uint8_t {
   LeftOut,    ///< The target would refuse it (an empty turn, a result without a call); kept in the WayBack.
   Synthetic,  ///< Added because the target demands it; vanishes on the way back.
   Invalid,    ///< Not what its dialect says; not converted, kept in the WayBack.
-  Edited,     ///< Changed since it was converted: converted anew from its new form.
+  Edited,     ///< Changed since it was converted: converted again from its new form.
   Removed,    ///< Gone since it was converted.
   Added,      ///< New since the last conversion.
   Needs,      ///< The target takes it only with something else in the request: a beta header.

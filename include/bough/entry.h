@@ -13,7 +13,7 @@
 
 namespace BOUGH_PUBLIC bough {
 
-/// An entry's line in a log is never longer, seal included. Large payloads stand elsewhere, as attachments.
+/// An entry's line in a log is never longer, seal included. Large payloads are elsewhere, as attachments.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{128} << 20;
 /// A batch of more entries is neither written nor read.
 inline constexpr std::uint32_t kMaxBatchEntries = 1'000'000;
@@ -120,7 +120,7 @@ struct ForkOrigin {
 
 // How an entry becomes one line of text and comes back.
 
-/// What stands in place of what an entry leaves out. The caller sees to it that these are good.
+/// What is in place of what an entry leaves out. The caller sees to it that these are good.
 struct EntryDefaults {
   std::string_view id = {};
   std::string_view parentId = {};  ///< Empty for a root.
@@ -148,7 +148,7 @@ class EntrySerializer {
   /// The same with `defaults` for what the entry leaves out. Of use to override where a copy of an entry matters.
   virtual Result<void> encodeWith(const Entry& entry, const EntryDefaults& defaults, std::string& out) const;
 
-  /// Reads back what encode wrote, with or without a seal. Fails with Damaged when the text is no entry.
+  /// Reads back what encode wrote, with or without a seal. Fails with Damaged when the text is not an entry.
   [[nodiscard]] virtual Result<Entry> decode(std::string_view text) const = 0;
 };
 
@@ -158,7 +158,7 @@ const EntrySerializer& jsonEntrySerializer();
 // The shape of a session: what kind each entry is and where entries do not simply follow the one before them. It is
 // taken from the index without reading an entry; the tree (tree.h) is built from this.
 
-/// An entry's number in the order of its session, or of the list it stands in, from 0.
+/// An entry's number in the order of its session, or of the list it is in, from 0.
 using Sequence = std::uint32_t;
 inline constexpr Sequence kNoSequence = 0xFFFFFFFF;
 /// Of a parent that is not an earlier entry of the same list.

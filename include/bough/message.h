@@ -1,7 +1,8 @@
 // A message as every provider means it: a role and blocks in order, read from the bytes one provider wrote.
 //
-// A Message is a view. It points into the stored bytes, copies only what had to be put together anew, and never changes
-// what it points to. The stored bytes stay the truth; what the view has no word for is an Unknown block or an extra.
+// A Message is a view. It points into the stored bytes, copies only what had to be put together again, and never
+// changes what it points to. The stored bytes stay the truth; what the view has no word for is an Unknown block or an
+// extra.
 #pragma once
 
 #include <cstdint>
@@ -42,14 +43,14 @@ enum class BlockKind : std::uint8_t {
   ToolCall,
   ToolResult,
   Image,
-  Document,  ///< A file of any type that is no image: PDF, text, sound, video.
+  Document,  ///< A file of any type that is not an image: PDF, text, sound, video.
   Refusal,
   Citation,  ///< Belongs to the text before it.
   Unknown,   ///< Kept verbatim in `raw`.
 };
 std::string_view toString(BlockKind kind);
 
-/// A JSON string where it stands: the part between its quotes, still escaped.
+/// A JSON string where it is: the part between its quotes, still escaped.
 struct TextView {
   std::string_view escaped;
   bool present = false;     ///< Tells an empty string from a missing one.
@@ -106,7 +107,7 @@ struct Message {
 
   Dialect dialect = Dialect::Bough;
   Role role = Role::User;
-  std::string_view raw;  ///< The stored bytes. Clear it when you change the message, so that it is written anew.
+  std::string_view raw;  ///< The stored bytes. Clear it when you change the message, so that it is written again.
   TextView roleName;     ///< The provider's word for the role ("developer", "model").
   TextView id;
   TextView model;
@@ -114,11 +115,11 @@ struct Message {
   std::optional<Usage> usage;
   std::vector<Block> blocks;
   std::vector<std::string_view> extras;  ///< Names of stored members that this view has no field for.
-  std::forward_list<std::string> owned;  ///< Texts that stand nowhere in the stored bytes.
+  std::forward_list<std::string> owned;  ///< Texts that are nowhere in the stored bytes.
 };
 
 /// Reads one stored message: an element of a history, or a provider's whole response. `stored` must outlive the result.
-/// Fails with InvalidArgument, and says why, when it is no message of that dialect.
+/// Fails with InvalidArgument, and says why, when it is not a message of that dialect.
 Result<Message> normalize(std::string_view stored, Dialect dialect);
 
 /// The dialect that an entry's payload names; none when it names none. Fails with InvalidArgument when there is no such
@@ -155,7 +156,7 @@ Result<Denormalized> denormalize(const Message& message, Dialect dialect);
 struct EntrySummary {
   std::string entryId;
   std::string timestamp;
-  std::string speaker;  ///< user, assistant, system, tool; of entries that are no messages, their type.
+  std::string speaker;  ///< user, assistant, system, tool; of entries that are not messages, their type.
   std::string text;     ///< Printable, on one line: the first text, else the first tool call, else what there is.
   bool failed = false;  ///< It holds the result of a tool that failed.
 };

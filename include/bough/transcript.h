@@ -9,7 +9,7 @@
 //    "transcript":{"agent":"claw0","at":0,"line":["{\"type\": \"user\", \"content\": ",",
 //    \"ts\": 1.5}\n"],"holes":["message/content"]}}
 //
-// `line` are the pieces of the line, `holes` name the parts of the payload that stand between them. Lines that are not
+// `line` are the pieces of the line, `holes` name the parts of the payload that are between them. Lines that are not
 // part of the conversation (headers, titles, bookkeeping, blank and damaged ones) are `session_info` entries: control
 // entries, which appear in no conversation and no tree. It is in the payload, not in `meta`, so that a redaction hides
 // it too. See docs/transcripts.md.

@@ -1,7 +1,7 @@
 // A session as a tree: its branches, where they part, and the way from a root to any entry.
 //
 // A node is an entry of the conversation, named by its sequence: its place in the session as the store shows it (the
-// header is 0, then what a fork shares, then its own entries in log order). Control entries and headers are no nodes.
+// header is 0, then what a fork shares, then its own entries in log order). Control entries and headers are not nodes.
 // The tree holds no ids and no texts: SessionStore::loadEntriesAt brings those of the few entries that are shown.
 //
 // Nothing here recurses, and damaged files cannot make it run for ever: an entry whose parent is unknown, or is its own
@@ -41,7 +41,7 @@ struct TreeBranch {
 };
 
 enum class TreeProblemKind : std::uint8_t {
-  Orphan,  ///< The parent is no entry of the session, or a later one.
+  Orphan,  ///< The parent is not an entry of the session, or a later one.
   Cycle,   ///< The parent is a descendant of the entry, or the entry itself.
 };
 /// "orphan", "cycle".
@@ -55,7 +55,7 @@ struct TreeProblem {
 class SessionTree {
  public:
   SessionTree() = default;
-  /// Takes any outline whose jumps are in order. Labels of what is no node are left out.
+  /// Takes any outline whose jumps are in order. Labels of what is not a node are left out.
   explicit SessionTree(SessionOutline outline, std::vector<TreeLabel> labels = {});
 
   /// Entries of the session, nodes or not: all sequences are smaller.
@@ -213,7 +213,7 @@ struct ReplayStep {
 
 struct ReplayOptions {
   std::string to = {};     ///< The branch that ends in this entry; empty: the head.
-  std::string after = {};  ///< Begin behind this entry of it; empty: at the root.
+  std::string after = {};  ///< Begin after this entry of it; empty: at the root.
 };
 
 /// Made by open; must not outlive its store. What is appended meanwhile is not part of it.

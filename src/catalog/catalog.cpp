@@ -291,7 +291,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
     return fail(ErrorCode::ReadOnly, fmt::format("the catalog in {} cannot be written to", state.store.folder()),
                 "ask its owner, or work on a copy of the store");
   }
-  // It was opened in memory because the file could not be used; only the file is worth making anew.
+  // It was opened in memory because the file could not be used; only the file is worth rebuilding.
   if (state.memory && !state.options.inMemory && !state.store.folder().empty()) {
     BOUGH_TRY(auto opened, catalog::openCatalog(state.store.folder(), state.options, false, true));
     if (opened.memory || opened.readOnly) {

@@ -35,7 +35,7 @@ struct Catalog::State {
   Result<void> enter();
   /// Before anything is written: opens the file for that.
   Result<void> makeWritable();
-  /// Opens the file anew after it turned out to be damaged.
+  /// Opens the file again after it turned out to be damaged.
   Result<void> replaceDamaged();
   /// Goes on in memory, because the file is out of date and cannot be written; `why` says what it is like.
   Result<void> moveToMemory(std::string_view why);
@@ -46,7 +46,7 @@ struct Catalog::State {
 
   class RebuildWait;
 
-  /// Runs `operation`; when the catalog turns out to be damaged, makes it anew and runs it again.
+  /// Runs `operation`; when the catalog turns out to be damaged, rebuilds it and runs it again.
   template <typename Operation>
   auto guarded(Operation operation) -> decltype(operation());
 };

@@ -161,7 +161,7 @@ Result<void> Intake::readLog(const SessionState& state) {
   return {};
 }
 
-// A log only grows, or is replaced as a whole: if the last entry taken still stands where it stood, under the same
+// A log only grows, or is replaced as a whole: if the last entry taken still is where it stood, under the same
 // header, all before it is as it was.
 Result<bool> Intake::isSameLog(const SessionState& state) {
   if (row_.taken == 0 || state.entryCount < row_.taken) return false;
@@ -360,7 +360,7 @@ void Intake::index(std::uint64_t sequence, const Entry& entry, const EntryFacts&
   addText(database_, entryRow(row_.id, sequence), entry.id, facts.role, timeMs, facts.text);
 }
 
-// The title was taken away: what stands in the log is looked through once more.
+// The title was taken away: what is in the log is looked through once more.
 Result<void> Intake::chooseTitle() {
   TitleChoice choice;
   auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.taken,

@@ -1,5 +1,5 @@
-// Brings one session's row up to date with its log: reads what is behind the last entry taken, or, when the log is no
-// longer the one that was read, everything anew.
+// Brings one session's row up to date with its log: reads what follows the last entry taken, or, when the log is no
+// longer the one that was read, everything again.
 #pragma once
 
 #include <cstdint>

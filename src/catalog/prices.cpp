@@ -121,7 +121,7 @@ Result<PriceTable> PriceTable::parse(std::string_view text) {
     if (price.model.empty()) continue;
     for (double* value : {&price.input, &price.output, &price.cacheRead, &price.cacheWrite}) {
       const std::string_view word = nextWord(line);
-      if (word.empty()) return wrong(number, "four prices are wanted behind the model");
+      if (word.empty()) return wrong(number, "four prices must follow the model");
       const auto read = std::from_chars(word.data(), word.data() + word.size(), *value);
       if (read.ec != std::errc() || read.ptr != word.data() + word.size() || !(*value >= 0) || *value > 1e9) {
         return wrong(number, fmt::format("\"{}\" is not a price", word.substr(0, 40)));

@@ -12,7 +12,7 @@
 
 namespace bough::catalog {
 
-/// The file's version; one of another version is made anew (older) or left alone (newer).
+/// The file's version; one of another version is rebuilt (older) or left alone (newer).
 inline constexpr int kSchemaVersion = 5;
 inline constexpr const char* kFileName = "catalog.db";
 
@@ -36,7 +36,7 @@ struct OpenedCatalog {
 
 /// Opens the catalog in `folder`; in memory when that is empty or the file cannot be used. With `mayBeQuiet` a file
 /// that nobody is writing to is opened so that reading it writes nothing at all; search is then not prepared. With
-/// `replaceNewer` one of a newer version is made anew, else left alone.
+/// `replaceNewer` one of a newer version is rebuilt, else left alone.
 Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet,
                                   bool replaceNewer = false);
 

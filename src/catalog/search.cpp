@@ -65,7 +65,7 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
     return hits;
   }
   // The best first, then their excerpts: those take the text, which is only wanted of what is shown.
-  // What nothing is asked of is not joined: a common word stands in very many entries.
+  // What nothing is asked of is not joined: a common word is in very many entries.
   const std::string where = conditions.where();
   const bool asksEntry = where.find("entry.") != std::string::npos;
   const bool asksSession = where.find("session.") != std::string::npos;

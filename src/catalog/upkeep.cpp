@@ -50,7 +50,7 @@ Result<std::map<std::string, std::string>> describeAll(Catalog& catalog) {
 }  // namespace
 
 // SQLite keeps no checksums, so its own look finds what is wrong with the pages, not a number that was changed within
-// one: for that the rows are made anew beside it.
+// one: for that the rows are rebuilt beside it.
 Result<std::vector<std::string>> Catalog::check(bool deep) {
   if (state_->source != nullptr) return std::vector<std::string>();
   std::vector<std::string> found;

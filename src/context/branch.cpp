@@ -143,7 +143,7 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
     }
     marked = true;
     branch.complete = branch.summary ? applySummary(entries, fromRoot, branch) : fromRoot;
-    // What stands behind a summary is no more than a window holds: all of it is read, and built into a context once.
+    // What follows a summary is no more than a window holds: all of it is read, and built into a context once.
     if (!branch.complete && (branch.summary || !mayBreakOff)) continue;
     branch.entries = std::move(entries);
     branch.systemSince = sinceOf(branch.entries, branch.system);

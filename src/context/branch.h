@@ -23,7 +23,7 @@ struct Branch {
   std::vector<Entry> entries;    ///< Root first: those the context is made of. Control entries are none of them.
   std::optional<Entry> summary;  ///< The latest compaction summary.
   std::string summaryProblem;    ///< Why nothing before it was kept, though it names an entry to keep from.
-  bool complete = true;          ///< Nothing stands before `entries` that the context would be made of.
+  bool complete = true;          ///< Nothing is before `entries` that the context would be made of.
   std::optional<Recorded> system;
   std::optional<Recorded> tools;
   // The places in `entries` from which on the system prompt, the tools and the summary are the present ones.

@@ -15,7 +15,7 @@ struct TokenCounts {
 };
 
 /// Estimates, brought in line with recorded usage: the difference between what two answers say they were given is what
-/// stands between them. `fixed`: tokens of system prompt and tools; none when the history begins later than the
+/// is between them. `fixed`: tokens of system prompt and tools; none when the history begins later than the
 /// answers' requests did.
 TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed);
 
@@ -24,7 +24,7 @@ struct Turns {
   std::vector<std::size_t> starts;
   std::vector<std::uint32_t> unanswered;  ///< Of each original: how many of its calls have no result.
 };
-/// `complete`: nothing stands before the history. Otherwise a result without a call may belong to one before it.
+/// `complete`: nothing is before the history. Otherwise a result without a call may belong to one before it.
 Turns findTurns(message::History& history, std::size_t first, bool complete);
 
 }  // namespace bough::context

@@ -63,7 +63,7 @@ Result<std::shared_ptr<const Context>> ContextCache::get(SessionStore& store, co
   }
   BOUGH_TRY(auto built, buildContext(store, sessionId, options));
   auto context = std::make_shared<const Context>(std::move(built));
-  // The state was asked first: what is appended meanwhile makes the next call build anew.
+  // The state was asked first: what is appended meanwhile makes the next call rebuild.
   const std::lock_guard lock(impl_->mutex);
   impl_->kept.push_front({&store, sessionId, options, std::move(state), context});
   while (impl_->kept.size() > impl_->capacity) impl_->kept.pop_back();

@@ -158,7 +158,7 @@ class Estimator {
     if (kind == Kind::Upper) ++uppers_;
   }
 
-  // Hashes, keys and base64 are no words.
+  // Hashes, keys and base64 are not words.
   [[nodiscard]] bool isNoise() const {
     const std::uint64_t length = letters_ + digits_;
     return length >= kNoiseLength && switches_ * 6 > length;

@@ -214,7 +214,7 @@ class Migrator {
     return out;
   }
 
-  // Copies what is no message and stands before `end`.
+  // Copies what is not a message and is before `end`.
   void passThrough(std::size_t end) {
     for (; passed_ < end; ++passed_) {
       const Entry& entry = source_.entries[passed_];

@@ -19,7 +19,7 @@ class Signatures {
     }
   }
 
-  // What stands before an entry now and did not when it was written, or the other way round.
+  // What is before an entry now and did not when it was written, or the other way round.
   [[nodiscard]] std::string brokenBy(std::string_view entryId) const {
     const auto found = placeOf_.find(entryId);
     const std::size_t place = found == placeOf_.end() ? 0 : found->second;

@@ -1,5 +1,5 @@
 // Turns, saved block by block. A block is a message of the normalized form with that block in it; what a turn took
-// stands in an entry behind it. A context joins the blocks again.
+// is in an entry after it. A context joins the blocks again.
 #include <bough/context.h>
 #include <fmt/format.h>
 

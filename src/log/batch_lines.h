@@ -18,7 +18,7 @@
 
 namespace bough {
 
-/// Lines without seals, one behind the other in one text, and where the keys of each stand in it: so a batch of many
+/// Lines without seals, one after the other in one text, and where the keys of each are in it: so a batch of many
 /// needs no more memory of the system than one of one.
 class BatchLines {
  public:
@@ -29,7 +29,7 @@ class BatchLines {
     [[nodiscard]] std::string_view id() const { return text_.substr(kIdAt, idLength_); }
     /// Empty for a root.
     [[nodiscard]] std::string_view parentId() const { return text_.substr(parentAt_, parentLength_); }
-    /// As it stands in the text: a type of another writer may hold escapes.
+    /// As it is in the text: a type of another writer may hold escapes.
     [[nodiscard]] std::string_view type() const { return text_.substr(typeAt_, typeLength_); }
 
    private:

@@ -25,7 +25,7 @@ Error replacedError(const std::string& path) {
 
 }  // namespace
 
-// The log as an append sees it. What stands before it in the group is among the batch's lines.
+// The log as an append sees it. What is before it in the group is among the batch's lines.
 class BatchWriter::View final : public LogView {
  public:
   View(LogFile& file, LogIndex& index, StoredLines& stored, const BatchLines& lines, std::uint64_t tornBytes)

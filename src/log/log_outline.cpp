@@ -52,7 +52,7 @@ Indexed<SessionOutline> LogOutline::get(LogIndex& index) {
 
 namespace {
 
-// The id that a line begins with; none when its members stand in another order or the id has escapes.
+// The id that a line begins with; none when its members are in another order or the id has escapes.
 std::optional<std::string_view> idAtBegin(std::string_view line) {
   constexpr std::string_view kBegin = R"({"id":")";
   if (!line.starts_with(kBegin)) return std::nullopt;

@@ -221,7 +221,7 @@ Result<void> SessionLog::readAll(const std::function<bool(Sequence, const std::s
   constexpr std::size_t kPart = 256;
   std::string last;
   for (Sequence from = 0;;) {
-    // The last line once more: the same one stands after the same ones, since its seal covers theirs.
+    // The last line once more: the same one is after the same ones, since its seal covers theirs.
     const Sequence again = from > 0 ? 1 : 0;
     BOUGH_TRY(auto lines, readFrom(from - again, kPart + again));
     if (again > 0 && (lines.empty() || lines.front() != last)) return changedWhileRead(path());

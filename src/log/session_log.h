@@ -50,7 +50,7 @@ struct LogCondition {
   std::uint64_t problemCount = 0;  ///< Places that are skipped.
 };
 
-/// What an append may ask of the log while it holds it. What stands before it in its group is not yet among the
+/// What an append may ask of the log while it holds it. What is before it in its group is not yet among the
 /// entries, but moves the tail and the head.
 class LogView {
  public:
@@ -70,7 +70,7 @@ class LogView {
 class AppendWork {
  public:
   virtual ~AppendWork() = default;
-  /// Checks itself against the log and adds its lines to those that stand before it in its group; what it added before
+  /// Checks itself against the log and adds its lines to those that are before it in its group; what it added before
   /// an error is taken back by the caller. May be called again, from the start, when the index had to be rebuilt.
   virtual Result<void> prepare(LogView& log, BatchLines& lines) = 0;
   /// Its lines are written: what they were made of is no longer needed. Called while the disk works, at most once.
@@ -82,7 +82,7 @@ class AppendWork {
 /// The first line of a log that can be read.
 struct FirstLine {
   std::string_view text;
-  std::uint64_t offset = 0;  ///< More than 0 when what stands before it cannot.
+  std::uint64_t offset = 0;  ///< More than 0 when what is before it cannot.
   std::string path;
 };
 
@@ -128,7 +128,7 @@ class SessionLog {
     std::uint64_t generation = 0;
   };
   Result<Header> header();
-  /// What stands before the first entry that can be read, at most 64 KiB of it; nothing in a sound log.
+  /// What is before the first entry that can be read, at most 64 KiB of it; nothing in a sound log.
   Result<std::string> unreadBeginning();
 
   Result<std::optional<Sequence>> find(std::string_view id);
@@ -165,7 +165,7 @@ class SessionLog {
 
   /// Where the log lies, for messages.
   std::string path();
-  /// Where an entry stands in it, for messages; 0 when the log has changed meanwhile.
+  /// Where an entry is in it, for messages; 0 when the log has changed meanwhile.
   std::uint64_t offsetOf(Sequence sequence);
 
  private:

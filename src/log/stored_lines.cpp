@@ -10,7 +10,7 @@
 namespace bough {
 namespace {
 
-// The digits of the seal that ends right before a line; none when what stands there is not a sealed line.
+// The digits of the seal that ends right before a line; none when what is there is not a sealed line.
 SealDigits sealBefore(std::string_view before) {
   if (!before.ends_with('\n')) return std::nullopt;
   before.remove_suffix(1);
@@ -90,7 +90,7 @@ Indexed<void> StoredLines::readRecent(std::span<const IndexRecord> records, cons
   return done;
 }
 
-// Gives lines to `use` that stand in `bytes`, which begin at that offset of the log. Those of recent_ end at
+// Gives lines to `use` that are in `bytes`, which begin at that offset of the log. Those of recent_ end at
 // `knownUntil` at least; it is 0 for others.
 Indexed<void> StoredLines::useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
                                   std::uint64_t knownUntil, const Use& use) {

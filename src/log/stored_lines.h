@@ -1,4 +1,4 @@
-// Lines of a log, read where its index says they stand, and checked against their seals each time.
+// Lines of a log, read where its index says they are, and checked against their seals each time.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class ReadFailure {
 template <typename T>
 using Indexed = std::expected<T, ReadFailure>;
 
-/// A line as it stands in the file, with what is needed to check it. The text ends with the call that gives it.
+/// A line as it is in the file, with what is needed to check it. The text ends with the call that gives it.
 struct StoredLine {
   std::string_view text;
   bool chained = false;                // it has a seal that must hold

@@ -51,7 +51,7 @@ EntryPart viewBlock(const Block& block) {
   return part;
 }
 
-// Entries that are no messages: the member that says most, else the payload.
+// Entries that are not messages: the member that says most, else the payload.
 EntryPart viewPayload(const Entry& entry) {
   for (const std::string_view name : {"summary", "systemPrompt", "model", "thinkingLevel", "level", "title", "name"}) {
     if (auto text = json::findString(entry.payload, name)) return {.kind = BlockKind::Text, .text = *text, .name = {}};

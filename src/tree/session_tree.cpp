@@ -102,7 +102,7 @@ Sequence SessionTree::root(Sequence node) const {
   return runs_[at].first;
 }
 
-// A run stands behind the one it hangs under: the later of the two goes up until both are in one.
+// A run follows the one it hangs under: the later of the two goes up until both are in one.
 Sequence SessionTree::commonAncestor(Sequence left, Sequence right) const {
   std::uint32_t leftRun = runOf(left);
   std::uint32_t rightRun = runOf(right);

@@ -90,7 +90,7 @@ void SessionTree::Builder::addRun(Sequence first, Sequence parent) {
   tree_.runs_.push_back(run);
 }
 
-// A parent behind its child is damage, and may lead back to the child.
+// A parent after its child is damage, and may lead back to the child.
 bool SessionTree::Builder::isInCycle(Sequence entry, Sequence parent) {
   const auto count = static_cast<Sequence>(tree_.kinds_.size());
   if (parent < entry || parent >= count) return false;

@@ -27,7 +27,7 @@ class SessionTree::Builder {
 
   SessionTree& tree_;
   const std::vector<SessionOutline::Jump>& jumps_;
-  std::vector<std::pair<Sequence, Link>> others_;  // entries that are no nodes, and what stands above them
+  std::vector<std::pair<Sequence, Link>> others_;  // entries that are not nodes, and what is above them
   std::optional<std::vector<bool>> inCycle_;
 };
 

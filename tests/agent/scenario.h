@@ -1,4 +1,4 @@
-// A scripted model that any provider's API can play: thirty answers, one behind the other, which use every tool in
+// A scripted model that any provider's API can play: thirty answers, one after the other, which use every tool in
 // every way. Which one comes next follows from the request alone, as with a real model.
 #pragma once
 

@@ -176,7 +176,7 @@ TEST(JsonCheck, FindsTheEndOfAStringAtEveryPlace) {
   }
 }
 
-// Strings are looked for among 64 bytes at a time: those before, behind and across the end of them.
+// Strings are looked for among 64 bytes at a time: those before, after and across the end of them.
 TEST(JsonCheck, FindsStringsWhereverTheyStand) {
   for (std::size_t before = 0; before < 140; ++before) {
     for (const std::string member : {R"("k":"v")", R"("\"":"\\")", R"("long enough for two blocks of text":"\n")"}) {
@@ -250,7 +250,7 @@ TEST(JsonCheck, NamesNulBytes) {
     const auto checked = check(text);
     ASSERT_FALSE(checked);
     EXPECT_EQ(checked.error().offset, text.find('\0'));
-    EXPECT_EQ(checked.error().reason, "a NUL byte stands in the text");
+    EXPECT_EQ(checked.error().reason, "a NUL byte is in the text");
   }
   EXPECT_EQ(check("").error().reason, "the text ends too early");
 }

@@ -27,7 +27,7 @@ Plain skipSlowly(std::string_view text) {
     const char c = text[i];
     if (c == '"') return found.at = i + 1, found;
     if (static_cast<unsigned char>(c) < 0x20) {
-      return found.at = i, found.reason = "a control character stands in a string", found;
+      return found.at = i, found.reason = "a control character is in a string", found;
     }
     if (c != '\\') continue;
     found.escapes = true;
@@ -37,7 +37,7 @@ Plain skipSlowly(std::string_view text) {
     found.odd = true;
     if (what == '/') continue;
     if (static_cast<unsigned char>(what) < 0x20) {
-      return found.at = i, found.reason = "a control character stands in a string", found;
+      return found.at = i, found.reason = "a control character is in a string", found;
     }
     if (what != 'u') return found.at = i, found.reason = "an unknown escape", found;
     for (std::size_t k = 1; k <= 4; ++k) {

@@ -40,7 +40,7 @@ TEST_F(CareTest, ASoundCatalogHasNothingWrong) {
   EXPECT_TRUE(must(catalog->check(true)).empty());
 }
 
-// A page overwritten anywhere: either SQLite meets it and the catalog is made anew, or a check finds it; never does a
+// A page overwritten anywhere: either SQLite meets it and the catalog is rebuilt, or a check finds it; never does a
 // wrong answer go unnoticed by a deep check.
 TEST_F(CareTest, ADestroyedPageIsFoundOrReplaced) {
   fill();
@@ -63,7 +63,7 @@ TEST_F(CareTest, ADestroyedPageIsFoundOrReplaced) {
     } else if (!wrong.empty()) {
       ++found;
     } else {
-      // Nothing stands in that page.
+      // Nothing is in that page.
       EXPECT_EQ(listed.size(), 60u) << page;
       EXPECT_EQ(must(catalog->search("alpha", {.limit = 1000})).size(), 60u) << page;
     }

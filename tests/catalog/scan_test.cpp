@@ -37,7 +37,7 @@ TEST(LineFilterTest, EscapesAndAttachmentsMayBeAnything) {
   EXPECT_TRUE(isCandidate("needle", AnchorForm::Bytes, R"({"text":"\u006eeedle"})"));
   EXPECT_TRUE(isCandidate("needle", AnchorForm::Word, R"({"text":"\u4e2d"})"));
   EXPECT_TRUE(isCandidate("needle", AnchorForm::Bytes, R"({"$attachment":"sha256"})"));
-  // Colors of a terminal are no letters.
+  // Colors of a terminal are not letters.
   EXPECT_FALSE(isCandidate("needle", AnchorForm::Bytes, R"({"text":"\u001b[31mred\u001b[0m"})"));
   EXPECT_FALSE(isCandidate("needle", AnchorForm::Word, R"({"text":"\u001b[31mred\u001b[0m"})"));
 }

@@ -1,5 +1,5 @@
 // `bough` over a store in memory, for the golden scripts: memory_bough SOCKET serves command lines, one after the
-// other, with the memory of one process behind them. A client sends its standard descriptors, then its folder,
+// other, with the memory of one process after them. A client sends its standard descriptors, then its folder,
 // environment and arguments as texts that end in NUL: "folder", "NAME=value"…, "", argument…, and gets the exit code as
 // one byte.
 

@@ -58,7 +58,7 @@ class Migrate : public ContextTest {
   }
 };
 
-// Whether all of `wanted` stand in `all`, in that order.
+// Whether all of `wanted` are in `all`, in that order.
 bool standsIn(const std::vector<std::string>& wanted, const std::vector<std::string>& all) {
   std::size_t found = 0;
   for (const std::string& each : all) {

@@ -160,7 +160,7 @@ TEST_F(Index, MayBeCutOffAnywhere) {
   }
 }
 
-// Once with a rest of the log behind the index, which has to be scanned first, and once without.
+// Once with a rest of the log after the index, which has to be scanned first, and once without.
 TEST_F(Index, MayHaveZeroedBlocksOrBlocksThatChangedPlaces) {
   fillLarge();
   const Answers answers(4000, 37);

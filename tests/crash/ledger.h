@@ -62,12 +62,12 @@ class Ledger {
   /// Accepts batches without writing them, then flushes.
   Result<void> appendBuffered(World& world, const std::string& sessionId, const std::vector<std::vector<Entry>>& parts);
 
-  /// Notes what stands in a store already.
+  /// Notes what is in a store already.
   void noteStored(const std::string& sessionId, const std::vector<Entry>& entries);
   /// From now on everything that `world` shows counts as acknowledged, and nothing else was ever asked for.
   void settleOn(World& world);
 
-  /// Whether the store shows what it may show after a crash behind `completed` operations: every acknowledged batch,
+  /// Whether the store shows what it may show after a crash after `completed` operations: every acknowledged batch,
   /// in order, every batch whole or not at all, payloads as they were given, tail and head in their places.
   [[nodiscard]] testing::AssertionResult holds(World& world, std::uint64_t completed = UINT64_MAX) const;
   /// The same for one session.

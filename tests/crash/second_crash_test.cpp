@@ -1,4 +1,4 @@
-// Crashes that follow one another: while torn bytes are moved aside, and a power loss behind a crash of a process whose
+// Crashes that follow one another: while torn bytes are moved aside, and a power loss after a crash of a process whose
 // writes another process has built upon.
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr StoreOptions kReading{.create = false};
 
-// Whether each byte after the last complete batch still stands in the log or beside it.
+// Whether each byte after the last complete batch still is in the log or beside it.
 bool tornBytesAreKept(const SimFileSystem& files, const std::string& torn) {
   const std::string log = files.contents("/store/sessions/a.jsonl").value_or("");
   const std::string aside = files.contents("/store/sessions/a.torn").value_or("");
@@ -74,7 +74,7 @@ TEST(SecondCrash, WhileTornBytesMoveAsideLosesNothing) {
   EXPECT_GT(images, 300U);
 }
 
-// Another process goes on where one died: it appends behind what it finds, and its acknowledgement covers all of that.
+// Another process goes on where one died: it appends after what it finds, and its acknowledgement covers all of that.
 void goOn(World& world, Ledger& ledger, const StoreOptions& options) {
   ASSERT_TRUE(world.isOpen()) << world.error().message;
   ledger.settleOn(world);

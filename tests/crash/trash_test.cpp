@@ -98,7 +98,7 @@ class TrashCrash : public testing::TestWithParam<Form> {
     EXPECT_EQ(report->problemCount, 0U);
   }
 
-  // What was interrupted, and everything behind it, can be done again.
+  // What was interrupted, and everything after it, can be done again.
   void expectUsable(World& world, SimFileSystem& files) {
     ASSERT_TRUE(world->appendSessionEntries("a", {message("after")}));
     const auto moved = world->trashSession("a");

@@ -64,7 +64,7 @@ TEST(ForeignLines, TheLineBehindOneThatLostItsSealIsKept) {
   EXPECT_EQ(seen.ids, "a b? c? d ");
   EXPECT_EQ(seen.problems.size(), 1U);
   EXPECT_EQ(seen.notes.size(), 1U);  // no seal; the seal before it is gone
-  // The same for a reader that stopped behind the edited line.
+  // The same for a reader that stopped after the edited line.
   EXPECT_EQ(scan(first + edited + rest, first.size() + edited.size()).ids, seen.ids);
 }
 

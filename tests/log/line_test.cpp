@@ -61,7 +61,7 @@ TEST(Line, OnlyTheSealInItsPlaceIsOne) {
   for (const std::string bad : {
            R"({"id":"a","seal":"1/2 0123ABCD"})",                  // upper case
            R"({"id":"a","seal":"0/2 0123abcd"})",                  // places begin at 1
-           R"({"id":"a","seal":"3/2 0123abcd"})",                  // behind the end
+           R"({"id":"a","seal":"3/2 0123abcd"})",                  // after the end
            R"({"id":"a","seal":"01/2 0123abcd"})",                 // a leading zero
            R"({"id":"a","seal":"-1/2 0123abcd"})",                 // a sign
            R"({"id":"a","seal":"1/1000001 0123abcd"})",            // too many

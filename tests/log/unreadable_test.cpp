@@ -25,7 +25,7 @@ class Unreadable : public testing::Test {
     std::ifstream file(path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // Puts `damage` over the log at `at` bytes behind the beginning of the line of an entry, while nobody has it open.
+  // Puts `damage` over the log at `at` bytes after the beginning of the line of an entry, while nobody has it open.
   std::uint64_t overwrite(const std::string& id, std::size_t at, const std::string& damage) {
     store.reset();
     std::string log = bytes();

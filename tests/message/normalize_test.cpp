@@ -34,7 +34,7 @@ TEST(NormalizeAnthropic, ReadsEveryBlock) {
   ASSERT_TRUE(message->usage);
   EXPECT_EQ(message->usage->cacheReadTokens, 3U);
   EXPECT_EQ(message->usage->outputTokens, 7U);
-  // A view: the texts stand in the stored bytes.
+  // A view: the texts are in the stored bytes.
   EXPECT_EQ(message->blocks[2].text.escaped.data() - stored.data(), std::ptrdiff_t(stored.find("a\\nb")));
 }
 

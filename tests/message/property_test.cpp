@@ -42,7 +42,7 @@ std::string withTurn(Dialect dialect, const std::string& document, const std::ve
   return document.substr(0, end) + added + document.substr(end);
 }
 
-// Whether all of `wanted` stand in `all`, in that order.
+// Whether all of `wanted` are in `all`, in that order.
 bool standsIn(const std::vector<std::string>& wanted, const std::vector<std::string>& all) {
   std::size_t found = 0;
   for (const std::string& each : all) {

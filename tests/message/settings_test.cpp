@@ -19,7 +19,7 @@ Conversion convert(const std::string& document, Dialect from, Dialect to, const 
   return conversion ? std::move(*conversion) : Conversion{};
 }
 
-// The settings of a converted request: what stands behind its messages.
+// The settings of a converted request: what follows its messages.
 std::string settingsIn(const std::string& document, Dialect from, Dialect to) {
   const Conversion there = convert(document, from, to);
   EXPECT_EQ(convert(there.document, to, from, &there.wayBack).document, document);

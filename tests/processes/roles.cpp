@@ -179,7 +179,7 @@ void read(const ProcessRole& role) {
   }
 }
 
-// Takes the tail, appends behind it, says who won.
+// Takes the tail, appends after it, says who won.
 void race(const ProcessRole& role) {
   auto store = openStore(role);
   for (int won = 0; won < 25;) {

@@ -86,7 +86,7 @@ TEST_F(ChangesTest, AMapThatIsGoneOrDamagedMeansEverything) {
   must(store->appendSessionEntries("a", {message("x", "x")}));
 }
 
-// Touching a mapped page behind the end of its file ends the process.
+// Touching a mapped page after the end of its file ends the process.
 TEST_F(ChangesTest, AMapThatIsCutShortOrRemovedUnderAnOpenStoreIsReplaced) {
   fill("a", 1);
   fill("b", 1);

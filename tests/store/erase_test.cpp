@@ -96,7 +96,7 @@ TEST_F(EraseTest, NoFileOfTheStoreHoldsItAnyMore) {
   must(store->archiveSession("archived"));
   must(store->trashSession("thrown"));
   spill(folder / "sessions/s.v0", line);
-  // Torn bytes: the line whole, its beginning, and its middle behind a hole.
+  // Torn bytes: the line whole, its beginning, and its middle after a hole.
   const std::size_t at = line.find(R"({"id":"e2")");
   const std::string torn = line.substr(at, line.find('\n', at) - at);
   spill(folder / "sessions/other.torn", "{\"torn\":{}}\n" + torn + "\n" + torn.substr(0, torn.size() - 30) + "\n" +

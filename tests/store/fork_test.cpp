@@ -93,7 +93,7 @@ TEST_F(StoreTest, DuplicatesAreFoundInSharedHistory) {
 }
 
 // What a fork shares is remembered between appends; a session on the way there that is rewritten numbers its entries
-// anew.
+// again.
 TEST_F(StoreTest, AForkKnowsItsHistoryThoughItIsRewrittenMeanwhile) {
   fill("a", 3);
   must(store->branchFromEntry("a", "e3", {.sessionId = "b"}));
@@ -225,7 +225,7 @@ TEST_F(StoreTest, HostileOriginsLeadNowhere) {
   EXPECT_TRUE(store->verifySession("orphan"));
 }
 
-// What is damaged costs itself: the fork's own entries stay, and new ones come behind them.
+// What is damaged costs itself: the fork's own entries stay, and new ones come after them.
 TEST_F(StoreTest, AForkPointThatWasCutOffLeavesTheForkReadable) {
   fill("p", 3);
   must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));

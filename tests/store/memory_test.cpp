@@ -33,7 +33,7 @@ class Memory : public testing::Test {
   std::unique_ptr<SessionStore> store = must(SessionStore::open({.backend = backend, .options = {}}));
 };
 
-// As of a session that was made anew with fewer entries.
+// As of a session that was rebuilt with fewer entries.
 TEST_F(Memory, SequencesThatAreNotThereAreRefused) {
   EXPECT_EQ(refused(store->loadEntriesAt("s", {999'999})).code, ErrorCode::Damaged);
   const std::uint64_t sequences[] = {1, 3};

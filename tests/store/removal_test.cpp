@@ -153,7 +153,7 @@ TEST_F(RemovalTest, DetachingLosesNoSecondLineOfAnId) {
   EXPECT_EQ(idsOf(*store, "p").size(), 3U);
 }
 
-// Half of a branch is no copy of it.
+// Half of a branch is not a copy of it.
 TEST_F(RemovalTest, DetachingIsRefusedWhenTheSharedBranchIsDamaged) {
   must(store->appendSessionEntries("p", {message("end", "end")}));
   for (const std::string at : {"m1", "m2"}) {

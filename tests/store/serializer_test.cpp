@@ -10,7 +10,7 @@
 namespace bough {
 namespace {
 
-// Writes entries with other names and another order behind the fixed members, and reads them back.
+// Writes entries with other names and another order after the fixed members, and reads them back.
 class OwnSerializer : public EntrySerializer {
  public:
   [[nodiscard]] int schemaVersion() const override { return 1; }

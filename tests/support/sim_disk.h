@@ -43,7 +43,7 @@ enum class OperationKind : std::uint8_t {
 struct Operation {
   OperationKind kind = OperationKind::Write;
   std::uint64_t inode = 0;   ///< The file, or what a name stands for.
-  std::uint64_t folder = 0;  ///< With names: where they stand.
+  std::uint64_t folder = 0;  ///< With names: where they are.
   std::string name{};        ///< The name made or removed; with Rename and Link the new one.
   std::string from{};        ///< With Rename: the old name.
   std::uint64_t offset = 0;  ///< With Write: where; with Truncate: the new size.

@@ -54,7 +54,7 @@ SysResult<std::size_t> SimFile::writeAt(std::uint64_t offset, std::string_view b
   const std::uint64_t size = state_->disk.node(inode_).bytes.size();
   std::uint64_t count = std::min(std::uint64_t{bytes.size()}, verdict.shortBytes.value_or(bytes.size()));
   if (state_->freeBytes && offset + count > size) {
-    // A hole takes no space, but what is written behind the end does.
+    // A hole takes no space, but what is written after the end does.
     const std::uint64_t inside = offset < size ? size - offset : 0;
     const std::uint64_t grown = std::min(count - inside, *state_->freeBytes);
     count = inside + grown;

@@ -1,6 +1,6 @@
 // A file system in memory that can lose power, fail and fill up on command, for tests of what survives.
 //
-// It stands behind the seam of base/system/file_system.h and behaves there as Linux does. It counts two things. Calls
+// It follows the seam of base/system/file_system.h and behaves there as Linux does. It counts two things. Calls
 // are all calls through the seam, from 1; faults are put on a call. Operations are the calls that changed the disk,
 // from 1; crashes come between operations, or inside a write. A test of faults runs a scenario once, takes callCount(),
 // and runs it again on a fresh simulator for each call. A test of crashes runs it once, notes operationCount() at each
@@ -25,7 +25,7 @@ namespace bough {
 
 class SimFileSystem;
 
-/// Where a crash comes: behind `operation` operations, the last of which, when `bytes` is set, is a write of which only
+/// Where a crash comes: after `operation` operations, the last of which, when `bytes` is set, is a write of which only
 /// the first `bytes` were made.
 struct CrashPoint {
   std::uint64_t operation = 0;

@@ -49,7 +49,7 @@ class SimDirectory final : public Directory {
 
  private:
   [[nodiscard]] std::string labelOf(std::string_view name) const;
-  /// What stands under a name; EINVAL for a name that is none, ENOENT when there is nothing.
+  /// What is under a name; EINVAL for a name that is none, ENOENT when there is nothing.
   [[nodiscard]] SysResult<std::uint64_t> find(std::string_view name) const;
   void changeName(sim::OperationKind kind, std::uint64_t inode, std::string_view from, std::string_view name,
                   const std::string& text);

@@ -107,7 +107,7 @@ TEST_P(Threads, BufferedAppendsFlushAndReadAtTheSameTime) {
   EXPECT_EQ(idsOf(*store, "s").size(), 180U);
 }
 
-// A repair takes what stands behind the last whole batch for torn: not while a batch is being written there.
+// A repair takes what follows the last whole batch for torn: not while a batch is being written there.
 TEST_P(Threads, ARepairTakesNothingFromThoseWhoAppend) {
   constexpr int kWriters = 4;
   constexpr int kBatches = 40;

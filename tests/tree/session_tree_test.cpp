@@ -86,7 +86,7 @@ TEST(SessionTree, ShowsAnOrphanAsABranchOfItsOwn) {
 }
 
 TEST(SessionTree, CutsCyclesAndTellsThemFromForwardReferences) {
-  // 1 → 3 → 2 → 1 is a circle, 4 hangs on it; 5 → 6 only stands in the wrong order; 7 is its own parent.
+  // 1 → 3 → 2 → 1 is a circle, 4 hangs on it; 5 → 6 only is in the wrong order; 7 is its own parent.
   const SessionTree tree(outlineOf({3, 1, 2, 3, 6, kNone, 7}));
   EXPECT_EQ(tree.roots(), (Nodes{1, 5, 6, 7}));
   EXPECT_EQ(tree.path(4), (Nodes{1, 2, 3, 4}));

@@ -19,7 +19,7 @@ function idOf(uuid) {
   return usable ? uuid : HASHED + createHash('sha256').update(JSON.stringify(uuid)).digest('hex');
 }
 
-// The message stands where bough shows and searches it; the rest of the line keeps its place for it.
+// The message is where bough shows and searches it; the rest of the line keeps its place for it.
 function entryOf(line, known) {
   const id = idOf(line.uuid);
   const parent = idOf(line.parentUuid);

@@ -76,7 +76,7 @@ function checkTransaction(operationId, transaction) {
 const textOf = (content) =>
   typeof content === 'string' ? content : Array.isArray(content) ? content.map((part) => part?.text ?? part?.refusal ?? '').join('\n') : '';
 
-// How bough shows and searches an item; the item itself stands beside it, whole.
+// How bough shows and searches an item; the item itself is beside it, whole.
 function viewOf(item) {
   if (item.role) return { role: ['user', 'assistant', 'system'].includes(item.role) ? item.role : 'user', content: textOf(item.content) };
   if (item.type === 'function_call') return { role: 'assistant', content: `${item.name}(${item.arguments})` };

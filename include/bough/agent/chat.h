@@ -1,5 +1,5 @@
 // A conversation as a person has it: a session found by its key, a model that can be changed in the middle, turns, and
-// the ways to move about in it. The REPL and `bough chat -p` stand on this.
+// the ways to move about in it. The REPL and `bough chat -p` use this.
 #pragma once
 
 #include <bough/store.h>
@@ -25,7 +25,7 @@ struct ChatOptions {
   std::optional<std::string> systemPrompt{};
   /// Files of instructions that hold in every folder, besides AGENTS.md and CLAUDE.md of the folder and its parents.
   std::vector<std::string> userInstructions{};
-  std::string storeFolder{};  ///< For the lock between processes; empty for a store that is no folder.
+  std::string storeFolder{};  ///< For the lock between processes; empty for a store that is not a folder.
   bool askNothing = false;
   std::vector<std::string> allowedCommands{};
   bool askBeforeChanges = false;  ///< Ask before files of the folder are changed, and show what would change.

@@ -1,4 +1,4 @@
-// The loop: what the user says goes into the session, the model's answer behind it, then the tools it asks for, until
+// The loop: what the user says goes into the session, the model's answer after it, then the tools it asks for, until
 // the model stops.
 //
 // It keeps no state. Everything it knows is read from the session at the beginning and written to it before it acts:

@@ -303,7 +303,7 @@ Result<TurnReport> Chat::resume(ResumeWhat what) {
   return finished(resumeTurn(agent(), at_, what));
 }
 
-// Whatever became of a turn, the next one begins behind what is stored of it.
+// Whatever became of a turn, the next one begins after what is stored of it.
 Result<TurnReport> Chat::finished(Result<TurnReport> report) {
   if (report) {
     at_ = report->end;

@@ -1,4 +1,4 @@
-// The loop's pen: appends to one branch of a session, each entry behind the one before, and notices who else writes.
+// The loop's pen: appends to one branch of a session, each entry after the one before, and notices who else writes.
 #pragma once
 
 #include <bough/agent/loop.h>

@@ -59,7 +59,7 @@ std::string problemOf(const AnswerParts& parts) {
   return parts.text.empty() ? "the answer is empty" : "";
 }
 
-// What stands beside a stored answer: which model gave it, how long it took, and how it broke off.
+// What is beside a stored answer: which model gave it, how long it took, and how it broke off.
 std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs) {
   std::string meta;
   json::Writer writer(meta);

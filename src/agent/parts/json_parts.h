@@ -13,7 +13,7 @@
 
 namespace bough::agent {
 
-/// The part of a raw string between its quotes; empty when it is no string.
+/// The part of a raw string between its quotes; empty when it is not a string.
 inline std::string_view stringBody(std::string_view raw) {
   return raw.size() >= 2 && raw.front() == '"' ? raw.substr(1, raw.size() - 2) : std::string_view();
 }
@@ -131,7 +131,7 @@ class PartialParts {
   std::vector<std::string> calls_;
 };
 
-/// Arguments as an object: what is none stands in one, as conversion does it.
+/// Arguments as an object: what is not one is put into one, as conversion does.
 inline std::string argumentsObject(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return "{}";
   if (isObject(text)) return std::string(text);

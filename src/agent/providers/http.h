@@ -27,7 +27,7 @@ struct HttpResponse {
   std::string contentType;
   std::optional<std::uint64_t> retryAfterMs;
   std::optional<bool> shouldRetry;  ///< `x-should-retry`
-  std::string body;                 ///< Of an answer that is no success or no event stream; cut after kMaxBodyBytes.
+  std::string body;                 ///< Of an answer that is not a success or no event stream; cut after kMaxBodyBytes.
   bool cancelled = false;
 };
 

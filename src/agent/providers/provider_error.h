@@ -12,7 +12,7 @@ namespace bough::agent {
 /// Whether the same request may succeed later. Never for a bad request, a bad key or a spend limit.
 bool isWorthRetrying(const HttpResponse& response);
 
-/// The error for an answer that is no stream: `{"error":…}`, HTML, half JSON.
+/// The error for an answer that is not a stream: `{"error":…}`, HTML, half JSON.
 Error refusal(const Endpoint& endpoint, const HttpResponse& response);
 
 /// Whether a refusal says that the prompt has more tokens than the model reads.

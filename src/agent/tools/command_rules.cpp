@@ -93,7 +93,7 @@ bool isDangerous(std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
   return std::ranges::any_of(kDangerous, [&](std::string_view option) {
     if (name == option) return true;
-    // Long options may be cut short. Short ones may be joined (`-ri`) or have their value behind them (`-o/etc/x`).
+    // Long options may be cut short. Short ones may be joined (`-ri`) or have their value after them (`-o/etc/x`).
     if (option.starts_with("--")) return name.size() > 3 && option.starts_with(name);
     if (option.size() != 2 || name.size() <= 2 || name[0] != '-' || name[1] == '-') return false;
     return name[1] == option[1] || (name.size() <= 4 && name.find(option[1], 1) != std::string_view::npos);

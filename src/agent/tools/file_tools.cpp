@@ -189,7 +189,7 @@ Result<FileChange> planEdit(const std::string& arguments, const Place& place, co
   }
   if (content.bytes.find(oldText, at + 1) != std::string::npos) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("{} holds that text more than once; give more of what stands around it", place.path));
+                fmt::format("{} holds that text more than once; give more of the text around it", place.path));
   }
   std::string changed = content.bytes;
   changed.replace(at, oldText.size(), newText);
@@ -250,9 +250,9 @@ Tool writeTool() {
 
 Tool editTool() {
   return {.name = "edit",
-          .description = "Replace a piece of text in a file. It must stand there exactly once.",
+          .description = "Replace a piece of text in a file. It must be there exactly once.",
           .parameters = R"({"type":"object","properties":{"path":{"type":"string","description":"The file"},)"
-                        R"("oldText":{"type":"string","description":"The text as it stands in the file"},)"
+                        R"("oldText":{"type":"string","description":"The text as it is in the file"},)"
                         R"("newText":{"type":"string","description":"What takes its place"}},)"
                         R"("required":["path","oldText","newText"]})",
           .safeToRepeat = false,

@@ -15,7 +15,7 @@ ToolOutcome failed(std::string text) {
   return {.text = std::move(text), .isError = true};
 }
 
-// What stands before the names that grep prints: as the model named the place, when that is inside.
+// What is before the names that grep prints: as the model named the place, when that is inside.
 std::string prefixOf(const Place& place, const WorkingFolder& folder) {
   if (!place.inside || !place.path.starts_with(folder.path())) return place.path;
   if (place.path == folder.path()) return ".";

@@ -171,7 +171,7 @@ struct ByteBlock {
     storeBytes(p + 32, c);
     storeBytes(p + 48, d);
   }
-  /// One bit a byte, the first lowest: where `wanted` stands.
+  /// One bit a byte, the first lowest: where `wanted` is.
   [[nodiscard]] std::uint64_t where(char wanted) const {
     const Bytes x = fillBytes(wanted);
     return bits(equal(a, x), equal(b, x), equal(c, x), equal(d, x));

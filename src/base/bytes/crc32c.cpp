@@ -84,7 +84,7 @@ inline bool hasLineEnd(const char* p) {
       either(either(equal(block.a, end), equal(block.b, end)), either(equal(block.c, end), equal(block.d, end))));
 }
 
-// The sum follows one block behind the search: a block is added once the next one is known to hold no line end, so a
+// The sum follows one block after the search: a block is added once the next one is known to hold no line end, so a
 // line's last 64 bytes, where its seal stands, are never in the sum.
 BOUGH_CRC_TARGET LineSweep sweepHardware(std::string_view text, std::uint32_t state) {
   const char* p = text.data();

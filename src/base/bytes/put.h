@@ -1,4 +1,4 @@
-// Writes texts one behind the other into room that is large enough.
+// Writes texts one after the other into room that is large enough.
 #pragma once
 
 #include <cstring>

@@ -34,7 +34,7 @@ std::uint64_t bracketsOf(const ByteBlock& block) {
 // What is known of the container before a block.
 class Nesting {
  public:
-  // Takes in the 64 bytes at `p`, which stand at `offset`; `firstIsEscaped`: an odd number of backslashes stands before
+  // Takes in the 64 bytes at `p`, which are at `offset`; `firstIsEscaped`: an odd number of backslashes is before
   // them.
   void take(const ByteBlock& block, const char* p, std::size_t offset, bool firstIsEscaped) {
     const std::uint64_t backslashes = block.where('\\');
@@ -82,14 +82,14 @@ class Nesting {
   std::optional<std::size_t> end_;
 };
 
-// Whether an odd number of backslashes stands before `offset`.
+// Whether an odd number of backslashes is before `offset`.
 bool isEscaped(std::string_view text, std::size_t offset) {
   std::size_t begin = offset;
   while (begin > 0 && text[begin - 1] == '\\') --begin;
   return (offset - begin) % 2 != 0;
 }
 
-// Most bytes stand in long strings. Inside one: whether a block may hold its end, or backslashes whose number matters.
+// Most bytes are in long strings. Inside one: whether a block may hold its end, or backslashes whose number matters.
 // `before` are the backslashes of the sixteen bytes before it, and becomes those of its last.
 bool mayEndString(const ByteBlock& block, Bytes& before) {
   const Bytes backslash = fillBytes('\\');
@@ -108,7 +108,7 @@ bool mayEndString(const ByteBlock& block, Bytes& before) {
 }
 
 // Gives whole blocks from the start of `text` to `use` and scans them, until the container has ended or is broken.
-// Returns the offset behind the last one.
+// Returns the offset after the last one.
 template <typename Use>
 [[gnu::always_inline]] inline std::size_t scanBlocks(std::string_view text, Nesting& nesting, Use use) {
   Bytes before = fillBytes(0);
@@ -124,7 +124,7 @@ template <typename Use>
   return at;
 }
 
-// The rest of `text` behind the whole blocks.
+// The rest of `text` after the whole blocks.
 std::optional<std::size_t> finish(std::string_view text, std::size_t at, Nesting& nesting) {
   if (!nesting.done()) {
     std::array<char, kBlockBytes> last{};

@@ -11,8 +11,8 @@
 
 namespace bough::json {
 
-/// The offset behind the object or array that begins with the first byte of `text`. None when there is none, when a
-/// string or a bracket in it is not closed or is closed by the wrong kind, when a backslash stands outside of strings,
+/// The offset after the object or array that begins with the first byte of `text`. None when there is none, when a
+/// string or a bracket in it is not closed or is closed by the wrong kind, when a backslash is outside of strings,
 /// or when it is nested deeper than kMaxDepth.
 std::optional<std::size_t> skipBrackets(std::string_view text);
 

@@ -17,12 +17,12 @@ static_assert(kTooDeep.contains("512") && kMaxDepth == 512);
 
 constexpr std::string_view kNotUtf8 = "the text is not UTF-8";
 
-// What is wrong at a place: `reason`, unless bytes stand there that no text has. Nobody writes a NUL byte: a crash or a
+// What is wrong at a place: `reason`, unless bytes are there that no text has. Nobody writes a NUL byte: a crash or a
 // broken disk does.
 std::string_view reasonAt(const char* at, const char* end, std::string_view reason) {
   constexpr std::ptrdiff_t kLongestCharacter = 4;
   if (at >= end) return reason;
-  if (*at == '\0') return "a NUL byte stands in the text";
+  if (*at == '\0') return "a NUL byte is in the text";
   return utf8PrefixBytes({at, at + std::min(end - at, kLongestCharacter)}) == 0 ? kNotUtf8 : reason;
 }
 
@@ -168,7 +168,7 @@ class Scanner {
     return failAt(at, at < end_ ? reason : "the text ends too early");
   }
 
-  // Skips blanks. The byte behind them; NUL at the end.
+  // Skips blanks. The byte after them; NUL at the end.
   char next(const char*& at) {
     for (; at < end_; ++at) {
       if (!isBlank(*at)) return *at;
@@ -223,7 +223,7 @@ std::uint32_t hexAt(std::string_view text, std::size_t at) {
   return value;
 }
 
-// Decodes the escape behind the backslash at `at` and returns the offset behind it.
+// Decodes the escape after the backslash at `at` and returns the offset after it.
 std::size_t decodeEscape(std::string_view body, std::size_t at, std::string& out) {
   constexpr std::uint32_t kReplacement = 0xFFFD;
   const char c = body[at + 1];
@@ -268,7 +268,7 @@ bool advance(Scanner& scanner, bool first, char open, char close, bool& done) {
   return scanner.take(',', "a comma is expected");
 }
 
-// Set when something stands behind a container that ends at `end`.
+// Set when something follows a container that ends at `end`.
 std::optional<ScanError> restError(std::string_view text, std::size_t end) {
   Scanner scanner(text, end);
   scanner.skipBlanks();

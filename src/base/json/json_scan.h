@@ -1,4 +1,4 @@
-// Reads JSON as slices of the text it stands in.
+// Reads JSON as slices of the text it is in.
 //
 // Everything bough stores is kept verbatim, so reading must never re-print: a reader here returns the exact bytes of a
 // value, and the caller copies or splices them. The scanner is strict (RFC 8259), iterative, allocates nothing, and
@@ -28,13 +28,13 @@ enum class Kind : std::uint8_t { Object, Array, String, Number, True, False, Nul
 /// The kind of a value that was returned by one of these readers.
 Kind kindOf(std::string_view value);
 
-/// Checks one value that begins at `begin` (blanks before it are skipped) and returns the offset behind it.
+/// Checks one value that begins at `begin` (blanks before it are skipped) and returns the offset after it.
 std::expected<std::size_t, ScanError> skipValue(std::string_view text, std::size_t begin);
 
 enum class Layout : std::uint8_t { OneLine, Lines };
 
 /// Checks that `text` is exactly one value, with blanks around it at most, and valid UTF-8. Returns whether it has line
-/// breaks: between its tokens, since none can stand in a string.
+/// breaks: between its tokens, since none can be in a string.
 std::expected<Layout, ScanError> check(std::string_view text);
 
 /// Walks the members of an object in order. The object's text must outlive the reader.
@@ -52,7 +52,7 @@ class ObjectReader {
   /// The next member; none at the end or after an error.
   std::optional<Member> next();
 
-  /// Set when the text is no object, broke off, or goes on behind it.
+  /// Set when the text is not an object, broke off, or goes on after it.
   [[nodiscard]] const std::optional<ScanError>& error() const { return error_; }
 
  private:
@@ -81,10 +81,10 @@ class ArrayReader {
   std::optional<ScanError> error_;
 };
 
-/// The raw value of the first member of that name; none when there is none or `object` is no object.
+/// The raw value of the first member of that name; none when there is none or `object` is not an object.
 std::optional<std::string_view> findMember(std::string_view object, std::string_view name);
 
-/// The text of a raw string value; none when it is no string. A lone surrogate becomes U+FFFD.
+/// The text of a raw string value; none when it is not a string. A lone surrogate becomes U+FFFD.
 std::optional<std::string> decodeString(std::string_view value);
 
 /// Appends the text of a raw string value's body, the part between the quotes. A lone surrogate becomes U+FFFD.

@@ -33,7 +33,7 @@ class StringSkipper {
  public:
   explicit StringSkipper(const char* end) : end_(end) {}
 
-  // Takes in a block whose bytes stand at `at`. True when the string has ended there, or is wrong.
+  // Takes in a block whose bytes are at `at`. True when the string has ended there, or is wrong.
   bool take(const ByteBlock& block, const char* at) {
     if (!firstIsEscaped_ && isPlain(block)) return false;
     const std::uint64_t backslashes = block.where('\\');
@@ -61,7 +61,7 @@ class StringSkipper {
     if (*at == '"') {
       found_.at = at + 1;
     } else {
-      fail(at, "a control character stands in a string");
+      fail(at, "a control character is in a string");
     }
   }
 
@@ -117,7 +117,7 @@ SkippedString skipString(const char* at, const char* end) {
   for (; end - at >= static_cast<std::ptrdiff_t>(ByteBlock::kSize); at += ByteBlock::kSize) {
     if (skipper.take(ByteBlock(at), at)) return skipper.found();
   }
-  // The rest, with letters behind it that may also follow a backslash: nothing that is found lies there.
+  // The rest, with letters after it that may also follow a backslash: nothing that is found lies there.
   std::array<char, ByteBlock::kSize> last;
   last.fill('n');
   std::memcpy(last.data(), at, static_cast<std::size_t>(end - at));

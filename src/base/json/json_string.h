@@ -1,4 +1,4 @@
-// Finds where a JSON string ends, 64 bytes at a time, and checks what stands in it on the way.
+// Finds where a JSON string ends, 64 bytes at a time, and checks what is in it on the way.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace bough::json {
 
 /// Of 64 bytes, one bit each: those that follow a backslash which is not escaped itself. `firstIsEscaped`: an odd
-/// number of backslashes stands before the first byte.
+/// number of backslashes is before the first byte.
 inline std::uint64_t escapedBytes(std::uint64_t backslashes, bool firstIsEscaped) {
   // A run of backslashes escapes every second byte: adding to the run's first bit carries to its end, and whether that
   // is an odd or an even place tells.
@@ -39,7 +39,7 @@ struct SkippedString {
   bool surrogates = false;  ///< `\ud…`: halves of a character, with the other half or without.
 };
 
-/// Whether `\u` stands in a JSON text, escaped or not: without one it holds no surrogates.
+/// Whether `\u` is in a JSON text, escaped or not: without one it holds no surrogates.
 bool mayHoldSurrogates(std::string_view json);
 
 /// The end of a string that is short and plain, as most keys, roles and names are; null of any other. `at` is behind
@@ -51,7 +51,7 @@ inline const char* shortStringEnd(const char* at, const char* end) {
   return stop != at + kLongest && *stop == '"' ? stop + 1 : nullptr;
 }
 
-/// `at` is behind the opening quote. UTF-8 is not checked.
+/// `at` is after the opening quote. UTF-8 is not checked.
 SkippedString skipString(const char* at, const char* end);
 
 }  // namespace bough::json

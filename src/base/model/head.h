@@ -9,7 +9,7 @@
 
 namespace bough {
 
-/// The entry that the payload of a head entry names; empty when the next turn begins anew.
+/// The entry that the payload of a head entry names; empty when the next turn begins a new tree.
 std::string headNamedBy(std::string_view payload);
 /// The payload of a head entry that names `entryId`.
 std::string headPayload(std::string_view entryId);

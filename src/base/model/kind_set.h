@@ -40,7 +40,7 @@ class KindSet {
   std::uint64_t bits_ = 0;
 };
 
-/// The place of the first entry from `from` on that is no part of the conversation; the size when there is none.
+/// The place of the first entry from `from` on that is not a part of the conversation; the size when there is none.
 inline std::size_t conversationEnd(std::span<const EntryKind> kinds, std::size_t from) {
   const auto allAre = [](const EntryKind* part) {
     const Bytes some = loadBytes(reinterpret_cast<const char*>(part));

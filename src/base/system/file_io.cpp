@@ -45,17 +45,17 @@ Error systemError(int number, std::string_view what, std::string_view path) {
       break;
     case EISDIR:
       error.code = ErrorCode::Damaged;
-      error.message = fmt::format("cannot {} {}: a folder stands in place of a file", what, path);
+      error.message = fmt::format("cannot {} {}: a folder is in the place of a file", what, path);
       error.hint = "move the folder out of the store";
       break;
     case ENXIO:
       error.code = ErrorCode::Damaged;
-      error.message = fmt::format("cannot {} {}: a pipe, socket or device stands in place of a file", what, path);
+      error.message = fmt::format("cannot {} {}: a pipe, socket or device is in the place of a file", what, path);
       error.hint = "move it out of the store";
       break;
     case ENOTDIR:
       error.code = ErrorCode::Damaged;
-      error.message = fmt::format("cannot {} {}: a file or a link stands in place of a folder", what, path);
+      error.message = fmt::format("cannot {} {}: a file or a link is in the place of a folder", what, path);
       error.hint = "move it out of the store; links inside a store are not followed";
       break;
     case EINTR:

@@ -44,7 +44,7 @@ SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes);
 enum class LockOrder : std::uint8_t { AtOnce, InTurn };
 
 /// Waits for the lock, ever longer between tries; Busy after `timeoutMs`. Whoever waits holds the file's turn, so who
-/// takes the lock again and again must now and then ask for it InTurn: then it comes behind those who wait.
+/// takes the lock again and again must now and then ask for it InTurn: then it comes after those who wait.
 Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_view path,
                         LockOrder order = LockOrder::AtOnce);
 

@@ -1,7 +1,7 @@
 // Files and folders, behind an interface: every system call that touches the disk goes through here, so that tests can
 // fail each one, cut the power between any two, and record their order.
 //
-// Names are single components below an open folder, and no symbolic link is ever followed, so nothing that stands in
+// Names are single components below an open folder, and no symbolic link is ever followed, so nothing that is in
 // a store can lead out of it. Results carry errno; base/system/file_io.h turns them into errors that name the path.
 #pragma once
 

@@ -132,7 +132,7 @@ std::string makeExcerpt(std::string_view utf8, IsFull isFull) {
   std::size_t doneWidth = 0;   // of all graphemes before the present one
   std::size_t roomForCut = 0;  // how much of `out` leaves room for the mark
   bool blank = false;
-  // Takes one code point that stands at the end of `out` from `begin` on; false when it does not fit.
+  // Takes one code point that is at the end of `out` from `begin` on; false when it does not fit.
   const auto take = [&](std::size_t begin) {
     const std::size_t before = walk.width();
     if (walk.begins(codePoint(std::string_view(out).substr(begin)).value)) {

@@ -67,7 +67,7 @@ const char* leadBefore(const char* at) {
   return at;
 }
 
-// Skips characters until one begins at `stop` or behind it; null when one is none.
+// Skips characters until one begins at `stop` or after it; null when one is none.
 const char* skipCharacters(const char* at, const char* stop, const char* end) {
   while (at < stop) {
     const std::size_t bytes = static_cast<unsigned char>(*at) < 0x80 ? 1 : characterBytes(at, end);
@@ -87,7 +87,7 @@ bool isUtf8(std::string_view text) {
   while (at < end) {
     const std::size_t size = std::min(static_cast<std::size_t>(end - at), ByteBlock::kSize);
     if (size < ByteBlock::kSize) {
-      // What stands before the rest has been looked at.
+      // What is before the rest has been looked at.
       if (owed == 0 && text.size() >= ByteBlock::kSize && isAscii(ByteBlock(end - ByteBlock::kSize))) return true;
       padded.fill('\0');
       std::memcpy(padded.data(), at, size);

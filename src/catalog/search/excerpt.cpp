@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kEllipsis = "…";
 
-// A place where a phrase of the query stands; in words, the end is the word behind it.
+// A place where a phrase of the query is; in words, the end is the word after it.
 struct Hit {
   int phrase = 0;
   int begin = 0;

@@ -39,7 +39,7 @@ using Mask = decltype(std::declval<Block>() == std::declval<Block>());  // 0xFF 
   return (halves[0] | halves[1]) != 0;
 }
 
-// The rarer a byte is in English text and JSON, the earlier it stands here; what is missing is rarer still.
+// The rarer a byte is in English text and JSON, the earlier it is here; what is missing is rarer still.
 constexpr std::string_view kFrequent = "zjqxkvwybgpfmuclhdrniosate\" ";
 
 std::size_t frequencyOf(char c) {

@@ -58,7 +58,7 @@ Result<std::string> ancestorOf(SessionStore& store, const std::string& sessionId
   return idAt(store, sessionId, tree.ancestor(node, steps));
 }
 
-// Takes "~3" off the end of a name as often as it stands there, and returns the sum; a bare ~ is one step.
+// Takes "~3" off the end of a name as often as it is there, and returns the sum; a bare ~ is one step.
 std::size_t takeSteps(std::string& name) {
   std::size_t sum = 0;
   for (std::size_t at = name.rfind('~'); at != std::string::npos; at = name.rfind('~')) {
@@ -121,7 +121,7 @@ Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, 
               "type more of the id");
 }
 
-// A name without steps behind it.
+// A name without steps after it.
 Result<std::string> resolveBase(SessionStore& store, const std::string& sessionId, const std::string& name) {
   if (name == "@head") return headOf(store, sessionId);
   if (name == "@root") return rootOf(store, sessionId);

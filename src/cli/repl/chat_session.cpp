@@ -35,9 +35,9 @@ Result<void> catchUp(Catalog& catalog) {
   return {};
 }
 
-// Whether nothing that was said stands behind the place where the chat goes on.
+// Whether nothing that was said follows the place where the chat goes on.
 bool isAtTheEnd(const OpenedChat& opened) {
-  constexpr std::size_t kLast = 16;  // labels and titles may stand behind it
+  constexpr std::size_t kLast = 16;  // labels and titles may follow it
   const auto entries = opened.store->loadSessionEntries(opened.chat->sessionId(), {.last = kLast});
   if (!entries) return false;
   for (const Entry& entry : std::views::reverse(*entries)) {

@@ -10,7 +10,7 @@
 
 namespace bough::cli {
 
-/// A chat with all it stands on.
+/// A chat with all that it needs.
 struct OpenedChat {
   std::unique_ptr<SessionStore> store;
   std::unique_ptr<Catalog> catalog;

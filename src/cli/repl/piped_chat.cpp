@@ -40,7 +40,7 @@ std::optional<std::string> askOnTerminal(Input& input, const std::string& questi
   return std::string((*line)->text);
 }
 
-// One line, and those that follow while a backslash stands at the end. None at the end of the input.
+// One line, and those that follow while a backslash is at the end. None at the end of the input.
 Result<std::optional<std::string>> nextPrompt(Input& input) {
   std::optional<std::string> prompt;
   for (;;) {

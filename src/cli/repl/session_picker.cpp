@@ -91,7 +91,7 @@ class SessionRows final : public PickerSource {
       }
     }
     const std::size_t head = lines.size();
-    // The end of a conversation says where it stands.
+    // The end of a conversation says where it is.
     const std::size_t room = height > head ? height - head : 0;
     const std::size_t from = conversation.size() - std::min(room, conversation.size());
     lines.insert(lines.end(), conversation.begin() + static_cast<std::ptrdiff_t>(from), conversation.end());

@@ -9,7 +9,7 @@
 
 namespace bough::cli {
 
-/// What may stand at the end of a line, and how much of the line each would replace.
+/// What may be at the end of a line, and how much of the line each would replace.
 struct Completion {
   std::size_t replacedBytes = 0;
   std::vector<std::string> candidates;

@@ -6,7 +6,7 @@
 
 namespace bough::cli {
 
-/// Breaks lines between words, or behind a character of two columns, where the terminal would break them anywhere.
+/// Breaks lines between words, or after a character of two columns, where the terminal would break them anywhere.
 class WordWrap {
  public:
   /// One byte of the text, but no line end.
@@ -40,7 +40,7 @@ class MarkdownPrinter {
 
   WordWrap wrap_;
   std::string pending_;    ///< The beginning of a line, or a mark that may go on.
-  std::string fenceName_;  ///< What stands behind the marks of a fence.
+  std::string fenceName_;  ///< What follows the marks of a fence.
   bool lineStart_ = true;
   bool fenced_ = false;
   bool diff_ = false;  ///< The fence is one of a diff.

@@ -40,7 +40,7 @@ class RowList {
     select(first);
   }
 
-  /// Rows that came behind the others.
+  /// Rows that came after the others.
   void takeNew() {
     const auto row = selected();
     for (std::size_t i = filter_.size(); i < source_.size(); ++i) filter_.add(source_.searchText(i));
@@ -58,7 +58,7 @@ class RowList {
     shown_.assign(found.begin(), found.end());
     move(0);
   }
-  /// Rows that were found in another way come behind those that match.
+  /// Rows that were found in another way come after those that match.
   void append(const std::vector<std::size_t>& rows) {
     std::vector<bool> there(source_.size(), false);
     for (const std::size_t row : shown_) there[row] = true;

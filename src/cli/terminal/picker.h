@@ -37,7 +37,7 @@ class PickerSource {
   [[nodiscard]] virtual PickerLine line(std::size_t row) const = 0;
   /// At most `height` lines; longer ones are cut.
   virtual std::vector<PickerLine> preview(std::size_t row, std::size_t width, std::size_t height) = 0;
-  /// Brings more rows, behind those that are there. Called while no key comes; false when there are no more.
+  /// Brings more rows, after those that are there. Called while no key comes; false when there are no more.
   virtual bool loadMore() { return false; }
   /// Rows that hold what was typed in a text that the filter does not see. Called while no key comes.
   virtual std::vector<std::size_t> findInText(const std::string& /*typed*/) { return {}; }

@@ -8,7 +8,7 @@
 
 namespace bough::cli {
 
-/// Whether stdout is a terminal. Stays true behind a Pager, which shows what it is given on one.
+/// Whether stdout is a terminal. Stays true after a Pager, which shows what it is given on one.
 bool stdoutIsTerminal();
 bool stdinIsTerminal();
 /// Columns: $COLUMNS, else what the terminal says, else 80.

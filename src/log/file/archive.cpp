@@ -56,7 +56,7 @@ Result<std::string> sumOf(OpenLog& log) {
   return sum.finish();
 }
 
-// Whether all that `part` holds stands at the beginning of `whole`; not when that cannot be known.
+// Whether all that `part` holds is at the beginning of `whole`; not when that cannot be known.
 bool isBeginning(ByteSource& part, ByteSource& whole) {
   std::string piece;
   std::string same;

@@ -14,7 +14,7 @@ namespace bough {
 struct PackedCopy {
   std::shared_ptr<Directory> folder;
   std::string name;
-  bool covered = false;  ///< All that it holds stands at the beginning of the log that counts.
+  bool covered = false;  ///< All that it holds is at the beginning of the log that counts.
 
   /// For messages.
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }

@@ -124,7 +124,7 @@ bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member)
     return text.has_value();
   };
   const auto takeObject = [&](std::string& target) {
-    // With room behind it that parsers ask for, so that they need no copy of their own.
+    // With room after it that parsers ask for, so that they need no copy of their own.
     constexpr std::size_t kPaddingBytes = 64;
     target.reserve(member.value.size() + kPaddingBytes);
     target = member.value;

@@ -55,7 +55,7 @@ bool takePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Where the next quote stands, if it is near: most keys end within one block.
+// Where the next quote is, if it is near: most keys end within one block.
 std::size_t findNearQuote(std::string_view text) {
   constexpr std::size_t kLongest = 160;
   if (text.size() >= ByteBlock::kSize) {

@@ -48,7 +48,7 @@ struct LineKeys {
   std::string_view id;
   std::optional<std::string_view> parentId;  ///< None: null or absent.
   std::string_view type;
-  bool canonical = true;  ///< The members stand where format 1 puts them.
+  bool canonical = true;  ///< The members are where format 1 puts them.
 };
 
 /// Reads the keys of a line that begins as format 1 says, without looking at the rest; none otherwise.

@@ -8,7 +8,7 @@
 namespace bough {
 namespace {
 
-// Where the first quote or backslash stands.
+// Where the first quote or backslash is.
 std::size_t findQuoteOrBackslash(std::string_view text) {
   if (text.size() >= ByteBlock::kSize) {
     const ByteBlock block(text.data());
@@ -29,7 +29,7 @@ bool takeText(std::string_view& text, std::string_view prefix, std::string& valu
   return true;
 }
 
-// Everything before the payload; false when something stands there that format 1 does not put there.
+// Everything before the payload; false when something is there that format 1 does not put there.
 bool takeKeys(std::string_view& text, Entry& entry) {
   if (!takeText(text, R"({"id":")", entry.id)) return false;
   constexpr std::string_view kRoot = R"(,"parentId":null)";
@@ -63,7 +63,7 @@ std::optional<Body> takeBody(std::string_view line, std::size_t length, Entry& e
 template <typename Copy>
 std::optional<std::size_t> takePayload(std::string_view text, Entry& entry, Copy copy) {
   std::optional<std::size_t> end;
-  // With room behind it that parsers ask for, so that they need no copy of their own.
+  // With room after it that parsers ask for, so that they need no copy of their own.
   constexpr std::size_t kPaddingBytes = 64;
   entry.payload.reserve(text.size() + kPaddingBytes);
   entry.payload.resize_and_overwrite(text.size(), [&](char* out, std::size_t size) {
@@ -73,7 +73,7 @@ std::optional<std::size_t> takePayload(std::string_view text, Entry& entry, Copy
   return text.starts_with('{') ? end : std::nullopt;
 }
 
-// What stands behind the payload: nothing, or meta.
+// What follows the payload: nothing, or meta.
 SealedRead takeRest(std::string_view rest, Entry& entry) {
   if (rest.empty()) return SealedRead::Good;
   constexpr std::string_view kMeta = R"(,"meta":)";

@@ -15,7 +15,7 @@ enum class SealedRead : std::uint8_t {
   Other,      ///< The line has another form than format 1 gives it: check and decode it the long way.
 };
 
-/// Reads a line whose members stand where format 1 puts them. Since the seal vouches for the grammar, payload and meta
+/// Reads a line whose members are where format 1 puts them. Since the seal vouches for the grammar, payload and meta
 /// are only looked through for their ends; see json_brackets.h. `entry` must be empty, and is to be thrown away unless
 /// the result is Good.
 SealedRead readSealedEntry(std::string_view line, const SealDigits& previous, Entry& entry);

@@ -39,7 +39,7 @@ struct ExtensionHeader {
   std::uint32_t first;
   std::uint32_t count;
   IndexSummary summary;
-  std::uint32_t crc;  // of all before it and of the records behind it
+  std::uint32_t crc;  // of all before it and of the records after it
   std::uint32_t reserved;
 };
 static_assert(std::is_trivially_copyable_v<ExtensionHeader> && sizeof(ExtensionHeader) == 64);
@@ -278,7 +278,7 @@ bool IndexFile::extend(std::span<const IndexRecord> records, const IndexSummary&
 
 namespace {
 
-// Writes blocks one behind the other, each with its sum, in pieces that need little memory.
+// Writes blocks one after the other, each with its sum, in pieces that need little memory.
 class BlockWriter {
  public:
   explicit BlockWriter(File& file) : file_(file) { piece_.reserve(kPieceBytes); }
@@ -308,7 +308,7 @@ class BlockWriter {
   File& file_;
   std::string piece_;
   std::uint32_t number_ = 0;
-  std::uint64_t at_ = kBlockBytes;  // behind the header
+  std::uint64_t at_ = kBlockBytes;  // after the header
   bool good_ = true;
 };
 

@@ -74,7 +74,7 @@ class IndexFile {
   Sequence count_ = 0;
   std::uint32_t recordBlocks_ = 0;
   std::uint32_t tableBlocks_ = 0;
-  std::uint64_t endBytes_ = 0;  // behind the last extension
+  std::uint64_t endBytes_ = 0;  // after the last extension
   IndexSummary summary_;
   Sequence known_ = 0;
   IndexRecords extensions_;

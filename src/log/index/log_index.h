@@ -45,7 +45,7 @@ class LogIndex {
   [[nodiscard]] const IndexSummary& summary() const { return index_.summary(); }
   OffsetIndex& records() { return index_; }
   LogEnds& ends() { return ends_; }
-  /// Compares an id with the one that stands in the log.
+  /// Compares an id with the one that is in the log.
   OffsetIndex::ConfirmId confirmer();
   std::optional<Sequence> find(std::string_view id);
 

@@ -15,7 +15,7 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual SysResult<std::uint64_t> size() = 0;
-  /// Reads at most out.size() bytes; fewer at the end, 0 behind it. EILSEQ when compressed bytes are damaged.
+  /// Reads at most out.size() bytes; fewer at the end, 0 after it. EILSEQ when compressed bytes are damaged.
   virtual SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) = 0;
   /// Where in the file the first bytes stand that could not be unpacked, of those that were read so far.
   [[nodiscard]] virtual std::optional<std::uint64_t> damagedAt() const { return std::nullopt; }
@@ -30,9 +30,9 @@ std::unique_ptr<ByteSource> plainSource(std::shared_ptr<File> file);
 /// Stands for a file that cannot be unpacked at all: every read of it is EILSEQ.
 std::unique_ptr<ByteSource> unreadableSource();
 
-/// A zstd file of independent frames with a seek table behind them (docs/format.md): only the frames that are asked
+/// A zstd file of independent frames with a seek table after them (docs/format.md): only the frames that are asked
 /// for are unpacked. A frame that cannot be unpacked reads as NUL bytes, so that a scan finds damage there and goes on
-/// behind it. When the table is missing or wrong, that is damage, and the whole frames from the beginning on are read
+/// after it. When the table is missing or wrong, that is damage, and the whole frames from the beginning on are read
 /// all the same. EILSEQ when there is none.
 SysResult<std::unique_ptr<ByteSource>> zstdSource(std::shared_ptr<File> file);
 

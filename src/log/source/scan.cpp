@@ -304,7 +304,7 @@ class LogScan {
   const EntrySerializer& serializer_;
   ScanState& state_;
   ScanSink& sink_;
-  SealDigits lastSeal_;      // as it stands in the file
+  SealDigits lastSeal_;      // as it is in the file
   SealDigits repairedSeal_;  // what the damaged line before should have ended in
   bool chained_ = false;     // of the line at hand
   bool unproven_ = false;    // of the line at hand

@@ -12,7 +12,7 @@
 //      counted: they were complete once.
 //
 // A line whose seal does not match is tried again with the sum that the line before it should have had, since the
-// damage may be in that line's seal; behind a line without a seal, which may have had one, it is taken as it is when
+// damage may be in that line's seal; after a line without a seal, which may have had one, it is taken as it is when
 // all of it is an entry. So one damaged line costs one line.
 #pragma once
 
@@ -32,13 +32,13 @@
 
 namespace bough {
 
-/// Where a scan stands: everything before `offset` has been given to a sink.
+/// Where a scan is: everything before `offset` has been given to a sink.
 struct ScanState {
   std::uint64_t offset = 0;
   SealDigits lastSeal;
   /// The last line counts though its line end is missing; a writer adds it first.
   bool lacksLineEnd = false;
-  /// The last line has no seal, so the one behind it may follow from one that is gone.
+  /// The last line has no seal, so the one after it may follow from one that is gone.
   bool sealLost = false;
   /// An index has counted the bytes before this offset: they were complete once, so what is wrong in them is damage.
   std::uint64_t countedBytes = 0;
@@ -48,7 +48,7 @@ struct ScannedLine {
   std::uint64_t offset = 0;
   std::uint32_t length = 0;  ///< Without the line end.
   LineKeys keys;
-  /// Its seal follows from the one before it as both stand in the file.
+  /// Its seal follows from the one before it as both are in the file.
   bool chained = false;
   /// The whole line for control entries and the header; empty for others.
   std::string_view text;
@@ -68,7 +68,7 @@ class ScanSink {
   virtual void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) = 0;
 };
 
-/// Scans on from `state` to the end of the source and moves `state` behind what counted. Returns how many bytes follow
+/// Scans on from `state` to the end of the source and moves `state` after what counted. Returns how many bytes follow
 /// there: torn, or being written at this moment.
 SysResult<std::uint64_t> scanLog(ByteSource& source, const EntrySerializer& serializer, ScanState& state,
                                  ScanSink& sink);

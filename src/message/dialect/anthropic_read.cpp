@@ -1,4 +1,4 @@
-// Reads Anthropic's Messages API: {role, content: string | blocks}; tool results stand inside user messages.
+// Reads Anthropic's Messages API: {role, content: string | blocks}; tool results are inside user messages.
 #include "message/dialect/reader.h"
 
 namespace bough::message {
@@ -152,7 +152,7 @@ void readSearchResult(Reader& reader, Tree::Index node, Block block, std::vector
   blocks.push_back(std::move(block));
 }
 
-// One block that is no tool result.
+// One block that is not a tool result.
 void readSimpleBlock(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(node)) {

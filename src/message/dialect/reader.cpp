@@ -65,7 +65,7 @@ Block Reader::unknown(Tree::Index node, TextView type, std::string_view problem)
 
 bool Reader::url(TextView address, Block& block) {
   if (!address.present || address.empty()) return false;
-  // "\/" is the one escape that serializers put into addresses; then the blocks are no slices any more.
+  // "\/" is the one escape that serializers put into addresses; then the blocks are not slices any more.
   if (address.escaped.contains('\\')) address = own(address.decode());
   const std::string_view text = address.escaped;
   if (!text.starts_with("data:")) {

@@ -14,7 +14,7 @@ namespace bough::message {
 
 using json::Tree;
 
-/// Why a value is no message of its dialect; none when it is one.
+/// Why a value is not a message of its dialect; none when it is one.
 using Problem = std::optional<std::string_view>;
 
 /// Reads into one Message, which comes to own what it has to put together.
@@ -24,7 +24,7 @@ class Reader {
 
   /// The text of a string value; a missing one for any other value.
   [[nodiscard]] TextView text(Tree::Index node) const;
-  /// A text that stands nowhere in the stored bytes.
+  /// A text that is nowhere in the stored bytes.
   TextView own(std::string_view plain);
   /// Several texts as one, with a separator between them that is written escaped.
   TextView joined(const std::vector<TextView>& texts, std::string_view escapedSeparator);
@@ -40,7 +40,8 @@ class Reader {
   /// An Unknown block, kept verbatim. `problem` says what is wrong with it, if anything.
   [[nodiscard]] Block unknown(Tree::Index node, TextView type, std::string_view problem = {}) const;
 
-  /// Splits "data:image/png;base64,AAAA" into type and data; any other URL stays one. False when it is no usable URL.
+  /// Splits "data:image/png;base64,AAAA" into type and data; any other URL stays one. False when it is not a usable
+  /// URL.
   bool url(TextView address, Block& block);
 
   const Tree& tree;

@@ -40,12 +40,12 @@ class Tree {
   [[nodiscard]] bool hasSurrogates(Index node) const { return (nodes_[node].flags & kSurrogates) != 0; }
   [[nodiscard]] std::uint32_t begin(Index node) const { return nodes_[node].begin; }
   [[nodiscard]] std::uint32_t end(Index node) const { return nodes_[node].end; }
-  /// The index behind the node and everything in it.
+  /// The index after the node and everything in it.
   [[nodiscard]] Index next(Index node) const { return nodes_[node].next; }
   [[nodiscard]] std::string_view raw(Index node) const {
     return text_.substr(nodes_[node].begin, nodes_[node].end - nodes_[node].begin);
   }
-  /// What stands between a string's quotes.
+  /// What is between a string's quotes.
   [[nodiscard]] std::string_view body(Index node) const {
     return text_.substr(nodes_[node].begin + 1, nodes_[node].end - nodes_[node].begin - 2);
   }

@@ -27,7 +27,7 @@ class NodeWriter {
   NodeWriter& endArray() { return close(']'); }
   /// A name that needs no escapes.
   NodeWriter& key(std::string_view name);
-  /// A stored text. One with odd escapes is spelled anew; a lone surrogate, which no server takes, becomes U+FFFD.
+  /// A stored text. One with odd escapes is spelled again; a lone surrogate, which no server takes, becomes U+FFFD.
   NodeWriter& text(const TextView& text) { return texts({&text, 1}); }
   /// Several stored texts as one string.
   NodeWriter& texts(std::span<const TextView> parts);

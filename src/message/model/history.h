@@ -1,4 +1,4 @@
-// A history while it is converted: what each message was first written as, whatever document it stands in now.
+// A history while it is converted: what each message was first written as, whatever document it is in now.
 //
 // A Original is one stored value in the dialect its author wrote it in. A document that was converted before is read
 // back into originals first (restore.h); originals are then written into the target's document (plan.h, writers.h),
@@ -37,7 +37,7 @@ struct ToolDefinition {
 /// Where an original stood in the document of its own dialect, so that the bytes between originals come back too.
 inline constexpr std::int64_t kNoPlace = -1;
 
-/// What stood before a signed block: it must stand there again for the signature to hold.
+/// What stood before a signed block: it must be there again for the signature to hold.
 struct Prefix {
   std::uint64_t system = 0;
   std::uint64_t tools = 0;
@@ -49,7 +49,7 @@ struct Original {
   Dialect dialect = Dialect::Bough;
   Section section = Section::Messages;
   bool fromWayBack = false;          ///< Restored, not read from the document.
-  bool neutral = false;              ///< Of a session: it is no provider's, and stays as it is for every target.
+  bool neutral = false;              ///< Of a session: it is not a provider's, and stays as it is for every target.
   bool wholeSlot = false;            ///< The value of a request's own member (`system`), not an element of a list.
   const json::Tree* tree = nullptr;  ///< Where it is indexed, at `node`.
   json::Tree::Index node = 0;
@@ -70,7 +70,7 @@ struct Original {
   std::unique_ptr<ToolDefinition> tool;  ///< Of a tool only.
 };
 
-/// Whether it stands in a document of the target as it was written.
+/// Whether it is in a document of the target as it was written.
 inline bool staysVerbatim(const Original& original, Dialect target) {
   return original.dialect == target || original.neutral;
 }
@@ -114,8 +114,7 @@ struct LeafRecord {
 struct NodeRecord {
   Section section = Section::Messages;
   bool verbatim = false;
-  std::int32_t original =
-      -1;  ///< Verbatim: which. In a WayBack: the last original it keeps that stands before this one.
+  std::int32_t original = -1;  ///< Verbatim: which. In a WayBack: the last original it keeps that is before this one.
   std::uint64_t hash = 0;
   std::uint32_t firstLeaf = 0;
   std::uint32_t leafCount = 0;

@@ -89,7 +89,7 @@ std::string pathOf(const Original& original, const Block* block) {
   std::size_t index = 0;
   for (const Block& each : original.message.blocks) {
     if (&each == block) {
-      // A citation stands inside the text before it.
+      // A citation is inside the text before it.
       if (each.kind == BlockKind::Citation && index > 0) --index;
       // A block that is the whole stored value has no path of its own.
       if (block->raw.data() == original.raw.data()) return path;

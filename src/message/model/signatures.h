@@ -10,8 +10,8 @@ namespace bough::message {
 
 bool isSigned(const Original& original);
 
-/// What stands before a place, put together message by message. Messages of other providers have another form each time
-/// they are converted, but always the same one: what stands between two of Anthropic's counts once.
+/// What is before a place, put together message by message. Messages of other providers have another form each time
+/// they are converted, but always the same one: what is between two of Anthropic's counts once.
 class PrefixChain {
  public:
   void add(const NodeRecord& node) { node.verbatim ? own(node.hash) : foreign(); }
@@ -30,7 +30,7 @@ class PrefixChain {
   bool foreignLast_ = false;
 };
 
-/// Reports the signatures of an original that stands in the written text, with `now` before it.
+/// Reports the signatures of an original that is in the written text, with `now` before it.
 void checkSignatures(const Original& original, const Prefix& now, Reporter& reporter);
 
 /// Reports those that are not in it.

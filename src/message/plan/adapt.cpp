@@ -35,7 +35,7 @@ TextView Adapter::placeholder(const Block& block) {
   return own(fmt::format("[{} not included: {}]", kind, what));
 }
 
-// A block of the target's own dialect. A citation stands inside its text, but for the normalized form.
+// A block of the target's own dialect. A citation is inside its text, but for the normalized form.
 void Adapter::storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
   if (!block.problem.empty()) {
     reporter_.invalid(originalAt(original), &block, block.problem);
@@ -131,7 +131,7 @@ bool Adapter::unknownAsText(const Original& from, const Block* where, OutBlock& 
   return true;
 }
 
-// A title stands in the file name for OpenAI, and nowhere for Gemini.
+// A title is in the file name for OpenAI, and nowhere for Gemini.
 void Adapter::reportTitle(const Original& from, const Block& block, bool asMedia) {
   if (block.name.empty() || target_ == Dialect::Bough) return;
   const bool document = block.kind == BlockKind::Document && asMedia;
@@ -199,7 +199,7 @@ void Adapter::setInput(const Call& call, OutBlock& outBlock) {
   std::string decoded;
   if (block.freeform) {
     outBlock.input = texts_.emplace_back("{\"input\":\"" + std::string(block.text.escaped) + "\"}");
-    reporter_.lossy(Change::Altered, from, &block, "tool_call.freeform", "the text stands in an object, as `input`");
+    reporter_.lossy(Change::Altered, from, &block, "tool_call.freeform", "the text is put into an object, as `input`");
     return;
   }
   if (block.input.starts_with('"')) {
@@ -217,7 +217,7 @@ void Adapter::setInput(const Call& call, OutBlock& outBlock) {
   }
   outBlock.input = texts_.emplace_back("{\"arguments\":" + std::string(block.input) + "}");
   reporter_.lossy(Change::Altered, from, &block, "tool_call.arguments",
-                  "no JSON object; it stands in one, as `arguments`");
+                  "not a JSON object; it is put into one, as `arguments`");
 }
 
 OutBlock Adapter::call(const Call& call) {

@@ -18,7 +18,7 @@ Result<Denormalized> denormalize(const Message& source, Dialect dialect) {
   }
   History history;
   Original& original = history.originals.emplace_back();
-  // Planned as if it came from elsewhere, so that it is written anew even in its own dialect.
+  // Planned as if it came from elsewhere, so that it is written again even in its own dialect.
   original.dialect = source.dialect == dialect ? Dialect::Plain : source.dialect;
   original.message.role = source.role;
   original.message.roleName = source.roleName;

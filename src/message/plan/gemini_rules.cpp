@@ -55,7 +55,7 @@ class GeminiRules {
     return outBlocks;
   }
 
-  // All results of a turn's calls stand in one turn: those of other providers join what Gemini has of them, in the
+  // All results of a turn's calls are in one turn: those of other providers join what Gemini has of them, in the
   // order of the calls, before everything else.
   void joinGeminiResults() {
     const auto mayJoin = [](const OutMessage& before, const OutMessage& out) {

@@ -62,7 +62,7 @@ class Planner {
  private:
   [[nodiscard]] bool mergesTurns() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
 
-  // Whether other items of the assistant may stand between a call and its result.
+  // Whether other items of the assistant may be between a call and its result.
   [[nodiscard]] bool callsMayWait() const { return target_ == Dialect::OpenaiResponses; }
 
   void step(std::int32_t index, const Original& original) {
@@ -97,7 +97,7 @@ class Planner {
     if (answers) closeCalls(&original);
   }
 
-  // An original of the target's dialect: it goes where it stands, as it is.
+  // An original of the target's dialect: it goes where it is, as it is.
   void spliced(std::int32_t index, const Original& original) {
     if (original.section == Section::System) {
       plan_.system.verbatim = plan_.system.outBlocks.empty();
@@ -136,7 +136,7 @@ class Planner {
     plan_.messages.push_back(std::move(out));
   }
 
-  // A message on its own: its calls are answered elsewhere, and its results belong to calls that stand elsewhere.
+  // A message on its own: its calls are answered elsewhere, and its results belong to calls that are elsewhere.
   void lonelyResult(std::int32_t index, const Block& block) {
     const Call call{.original = index, .block = &block, .id = block.id, .resultOriginal = index, .result = &block};
     OutBlock outBlock = adapter_.result(call);
@@ -186,7 +186,7 @@ class Planner {
       if (block.kind == BlockKind::ToolCall) {
         const std::size_t call = nextCall_++;
         if (pairing_.calls[call].repeated) {
-          reporter_.note(Change::LeftOut, original, &block, "tool_call", "the same call stands there already");
+          reporter_.note(Change::LeftOut, original, &block, "tool_call", "the same call is there already");
           continue;
         }
         calls.push_back(call);
@@ -247,7 +247,7 @@ class Planner {
     std::ranges::move(outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
   }
 
-  // Empty text is refused everywhere turns are merged; text of blanks only where nothing else stands beside it.
+  // Empty text is refused everywhere turns are merged; text of blanks only where nothing else is beside it.
   void dropBlanks(const Original& original, std::vector<OutBlock>& outBlocks) {
     const bool allBlank = std::ranges::all_of(
         outBlocks, [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::Text && isBlank(outBlock.text); });
@@ -260,7 +260,7 @@ class Planner {
     }
   }
 
-  // Puts the results of the last message's calls behind it. `next` is the original that follows, if any.
+  // Puts the results of the last message's calls after it. `next` is the original that follows, if any.
   void closeCalls(const Original* next) {
     if (fragment_) open_.clear();
     if (open_.empty()) return;
@@ -289,7 +289,7 @@ class Planner {
   void reportMoved(const Call& call, const Original* next) {
     const Original& from = history_.originals[static_cast<std::size_t>(call.resultOriginal)];
     if (next == nullptr || &from <= next) return;
-    reporter_.note(Change::Altered, from, call.result, "tool_result", "moved behind its call");
+    reporter_.note(Change::Altered, from, call.result, "tool_result", "moved after its call");
   }
 
   // Whether a call without a result stood like this in its own document, and still does.

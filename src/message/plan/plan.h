@@ -1,6 +1,6 @@
 // Decides what a target's document will hold, before any of it is written.
 //
-// The rules every target shares are kept here, once: the results of a message's calls come right behind it, in call
+// The rules every target shares are kept here, once: the results of a message's calls come right after it, in call
 // order, and every call has one; what a target refuses (empty turns, reasoning of others, results without a call) is
 // left out and reported; what it cannot hold in its own form becomes text. Originals of the target's own dialect are
 // not touched. The writers then only spell out what the plan says.

@@ -5,7 +5,7 @@
 
 namespace bough::message {
 
-/// Leaves out, and reports: reasoning without what it led to, unsigned reasoning, items that stand there twice. Merges
+/// Leaves out, and reports: reasoning without what it led to, unsigned reasoning, items that are there twice. Merges
 /// what then stands side by side.
 void applyRequestRules(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 

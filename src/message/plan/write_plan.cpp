@@ -44,7 +44,7 @@ std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& 
   return written;
 }
 
-// Of a message that was put together anew, the blocks that are still as they were.
+// Of a message that was put together again, the blocks that are still as they were.
 void PlanWriter::checkStored(const OutMessage& message) {
   std::int32_t last = -1;
   for (const OutBlock& block : message.outBlocks) {

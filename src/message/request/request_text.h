@@ -34,7 +34,7 @@ struct SectionTexts {
 /// A request text for a document that never had one.
 RequestText defaultRequest(Dialect dialect, bool bare);
 
-/// The document's text before the first message and behind the last.
+/// The document's text before the first message and after the last.
 struct FilledText {
   std::string before;
   std::string after;

@@ -214,7 +214,7 @@ bool saysTheSame(std::string_view left, std::string_view right) {
   return hasher.hash(left) == hasher.hash(right);
 }
 
-// Puts a value in place of the one that stands at a path of the text; false when none does.
+// Puts a value in place of the one that is at a path of the text; false when none does.
 bool replaceIn(FilledText& text, Dialect dialect, const Setting& setting) {
   const SettingsSource whole(text.before + text.after, dialect);
   const std::string_view old = whole.at(setting.path);

@@ -120,7 +120,7 @@ void writeChoice(Choice choice, Dialect target, std::vector<Setting>& out) {
   }
 }
 
-// Whether several calls may stand in one answer; Anthropic says it inside of the choice, and the other way round.
+// Whether several calls may be in one answer; Anthropic says it inside of the choice, and the other way round.
 void translateParallel(SettingsSource& from, Dialect target, std::vector<Setting>& out) {
   constexpr std::string_view kOpenai = "parallel_tool_calls";
   constexpr std::string_view kAnthropic = "tool_choice.disable_parallel_tool_use";

@@ -134,7 +134,7 @@ class Matcher {
       value.replacesSystem =
           value.section == Section::Messages && value.message.role == Role::System && systemGaps.contains(gap);
       reporter_.note(edited ? Change::Edited : Change::Added, document_[now[i]], nullptr, "message",
-                     edited ? "it is not what was written; converted anew" : "new since the last conversion");
+                     edited ? "it is not what was written; converted again" : "new since the last conversion");
     }
     gap = 0;
     for (std::size_t i = 0; i < before.size(); ++i) {

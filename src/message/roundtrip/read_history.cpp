@@ -16,7 +16,7 @@
 namespace bough::message {
 namespace {
 
-// What stands before each signed block, for Anthropic, who binds its signatures to it.
+// What is before each signed block, for Anthropic, who binds its signatures to it.
 void setPrefixes(const DocumentParts& parts, const json::Tree& tree, std::vector<Original>& originals) {
   if (std::ranges::none_of(originals, isSigned)) return;
   ContentHasher hasher;
@@ -84,7 +84,7 @@ Result<void> readHistory(std::string_view document, Dialect from, const ConvertO
       return fail(ErrorCode::InvalidArgument, fmt::format("offset {}: {}", broken->offset, broken->reason));
     }
     const std::string reason =
-        fmt::format("offset {}: {}; {} bytes behind offset {} were not converted and are kept", broken->offset,
+        fmt::format("offset {}: {}; {} bytes after offset {} were not converted and are kept", broken->offset,
                     broken->reason, tree.text().size() - parts->restOffset, parts->restOffset);
     reporter.report().compatible = false;
     reporter.warn(reason);

@@ -280,7 +280,7 @@ class Restorer {
     const bool anyConsumed = std::ranges::any_of(leaves, [&](std::size_t leaf) { return consumed(leaf); });
     if (!anyConsumed) {
       const bool known = values_[index].record != kUnmatched && records_.nodes[values_[index].record].verbatim;
-      // It knows what it stood behind; what became nothing behind that stands behind both.
+      // It knows what it followed; what became nothing after that follows both.
       if (known) anchor = std::max<std::int64_t>(floor_, records_.nodes[values_[index].record].original);
       if (values_[index].record == kUnmatched) anchor = placeOfEdited(original, anchor);
       floor_ = anchor;
@@ -306,7 +306,7 @@ class Restorer {
     takeSubset(original, left, anchor);
   }
 
-  // What was edited takes the place of the original it replaces: behind the reasoning that led to it.
+  // What was edited takes the place of the original it replaces: after the reasoning that led to it.
   [[nodiscard]] std::int64_t placeOfEdited(const Original& edited, std::int64_t anchor) const {
     const Section section = edited.replacesSystem ? Section::System : edited.section;
     if (edited.replacesSystem) {
@@ -315,7 +315,7 @@ class Restorer {
       return system == known_.end() ? anchor : system - known_.begin();
     }
     if (anchor >= 0 && editedBlock(known_[static_cast<std::size_t>(anchor)]) >= 0) return anchor;
-    // What became nothing, or was moved to another section, does not stand between them.
+    // What became nothing, or was moved to another section, is not between them.
     std::size_t next = known_[static_cast<std::size_t>(anchor + 1)].nextInPlace;
     while (next != kUnmatched && known_[next].section != section) next = known_[next + 1].nextInPlace;
     const bool replaced = next != kUnmatched && !known_[next].keep && known_[next].touched;

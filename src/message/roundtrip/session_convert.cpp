@@ -72,7 +72,7 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
   BOUGH_TRY(auto data, readWayBack(*wayBack, history));
   std::vector<Original> originals = std::move(history.originals);
   history.originals.clear();
-  // What could not even be read has no place in the comparison; it stands behind what it stood behind.
+  // What could not even be read has no place in the comparison; it follows what it followed before.
   restoreOriginals(data, std::move(originals), history, reporter);
   return {};
 }

@@ -26,12 +26,12 @@ struct SessionMessage {
 Result<void> readSession(const std::vector<SessionMessage>& messages, const WayBack* wayBack, History& history,
                          Reporter& reporter);
 
-/// Where in the result a converted message stands, and what it came from.
+/// Where in the result a converted message is, and what it came from.
 struct SessionNode {
   std::size_t begin = 0;  ///< In SessionConversion::text.
   std::size_t end = 0;
   bool verbatim = false;                  ///< As its author wrote it.
-  Dialect dialect = Dialect::Bough;       ///< The target's, but for what is no provider's.
+  Dialect dialect = Dialect::Bough;       ///< The target's, but for what is not a provider's.
   std::vector<std::int32_t> originals{};  ///< In History::originals; empty when it was added for the target's sake.
 };
 

@@ -1,5 +1,5 @@
 // WayBack: {"boughOrigin":1,"dialect":…,"request texts":[…],"originals":[…],"nodes":[…],"ids":[…],"names":[…]}.
-// Natives stand in it as the JSON they are, so writing one is a copy; see docs/messages.md for the members.
+// Natives are in it as the JSON they are, so writing one is a copy; see docs/messages.md for the members.
 
 #include <algorithm>
 #include <charconv>
@@ -176,7 +176,7 @@ std::string writeWayBack(Dialect target, const History& history, const Records& 
   }
   std::int32_t count = 0;
   for (std::size_t i = 0; i < history.originals.size(); ++i) {
-    // What stands in the document verbatim needs no copy, only its place among the others.
+    // What is in the document verbatim needs no copy, only its place among the others.
     before[i] = count - 1;
     const bool inPlace = staysVerbatim(history.originals[i], target) && inBlocks[i] == 0;
     if (inPlace || history.originals[i].redacted) continue;

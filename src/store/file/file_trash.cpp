@@ -59,7 +59,7 @@ Result<void> linkOver(Directory& from, const std::string& name, Directory& to, c
   auto linked = from.linkTo(name, to, newName);
   if (!linked && linked.error() == EEXIST) {
     if (isSameFile(from, name, to, newName)) return {};
-    return fail(ErrorCode::AlreadyExists, fmt::format("{}/{} stands in the way of {}", to.path(), newName, path),
+    return fail(ErrorCode::AlreadyExists, fmt::format("{}/{} is in the way of {}", to.path(), newName, path),
                 "move it out of the store, then try again");
   }
   return orError(std::move(linked), "move", path);

@@ -80,7 +80,7 @@ class EntryReader {
     if (places_.headed || places_.problems.empty()) return false;
     return places_.places.empty() || places_.problems.front().offset < places_.places.front().offset;
   }
-  // What stands before the first entry, at most 64 KiB of it.
+  // What is before the first entry, at most 64 KiB of it.
   Result<std::string> unreadBeginning() {
     std::string beginning(std::min<std::uint64_t>(places_.places.front().offset, std::uint64_t{64} << 10), '\0');
     const auto got = readFully(*log_.source, 0, beginning);
@@ -333,7 +333,7 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
     if (auto may = refuseLostOrigin(old, *log, sessionId); !may) return std::unexpected(may.error());
   }
   if (log->form != LogForm::Plain) {
-    // Only now that it is to be written anew.
+    // Only now that it is to be written again.
     (void)log->file->unlock();
     if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return std::unexpected(plain.error());
     return migrateLog(folders, attachments, sessionId, origin, serializer, environment, lockTimeoutMs);

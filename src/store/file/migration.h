@@ -22,8 +22,8 @@
 namespace bough {
 
 /// Brings a log to the present format. Does nothing when it is there already. A header that cannot be read is made
-/// anew, with the origin that is left of it; Damaged when there is none and the log seems to be a fork's. Payloads that
-/// would be taken for the name of an attachment become one.
+/// again, with the origin that is left of it; Damaged when there is none and the log seems to be a fork's. Payloads
+/// that would be taken for the name of an attachment become one.
 Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& attachments, std::string_view sessionId,
                                    const std::optional<ForkOrigin>& origin, const EntrySerializer& serializer,
                                    Environment& environment, int lockTimeoutMs);

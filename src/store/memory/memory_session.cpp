@@ -232,7 +232,7 @@ Result<std::vector<std::uint64_t>> MemorySession::ownSelect(const Selection& sel
   return with([&](MemoryLog& log) -> Result<std::vector<std::uint64_t>> {
     std::vector<std::uint64_t> found;
     const std::uint64_t count = log.lines.size();
-    std::string type = json::quoted(selection.type);  // as it stands in a line
+    std::string type = json::quoted(selection.type);  // as it is in a line
     type = type.substr(1, type.size() - 2);
     for (std::uint64_t i = selection.fromSequence; i < count && found.size() < selection.limit; ++i) {
       const std::uint64_t at = selection.newestFirst ? count - 1 - (i - selection.fromSequence) : i;

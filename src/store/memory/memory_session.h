@@ -25,7 +25,7 @@ struct MemoryLog {
     std::string text;
     std::string id;
     std::string parentId;
-    std::string type;  // as it stands in the text
+    std::string type;  // as it is in the text
   };
   std::mutex mutex;  // guards all below
   std::vector<Line> lines;

@@ -45,7 +45,7 @@ Result<void> checkParentPlace(const std::vector<Entry>& entries, std::size_t pla
   if (entry.parentId == entry.id) return invalidEntry(entry, "the entry names itself as its parent", kParentHint);
   const auto at = std::ranges::find(entries, *entry.parentId, &Entry::id);
   if (at == entries.end() || at < entries.begin() + static_cast<std::ptrdiff_t>(place)) return {};
-  return invalidEntry(entry, "its parent stands later in the batch", "put parents first");
+  return invalidEntry(entry, "its parent comes later in the batch", "put parents first");
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ class BatchRules {
     return shared_->contains(id);
   }
 
-  // Whether its id stands before it in the batch.
+  // Whether its id is before it in the batch.
   [[nodiscard]] bool isRepeated(const Entry& entry) const {
     const auto before = std::span(request_.entries).first(static_cast<std::size_t>(&entry - request_.entries.data()));
     return std::ranges::find(before, entry.id, &Entry::id) != before.end();
@@ -183,7 +183,7 @@ class BatchRules {
     if (!known) return std::unexpected(known.error());
     if (*known) return {};
     for (const Entry& other : request_.entries) {
-      if (other.id == parent) return invalidEntry(entry, "its parent stands later in the batch", "put parents first");
+      if (other.id == parent) return invalidEntry(entry, "its parent comes later in the batch", "put parents first");
     }
     return invalidEntry(entry, fmt::format("its parent {} is not an entry of session {}", parent, sessionId_),
                         kParentHint);

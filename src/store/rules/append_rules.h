@@ -38,7 +38,7 @@ struct SessionBatch {
 Result<AppendResult> prepareBatch(LogView& log, const SessionBatch& batch, const EntrySerializer& serializer,
                                   IdGenerator& ids, Clock& clock, BatchLines& lines);
 
-/// The rules for a session's first batch: the header and what stands right behind it.
+/// The rules for a session's first batch: the header and what follows right after it.
 Result<BatchLines> prepareFirstBatch(const std::vector<Entry>& entries, const EntrySerializer& serializer);
 
 }  // namespace bough

@@ -12,7 +12,7 @@
 
 namespace bough {
 
-/// What a header says that is no small whole number: of a version to come, so newer than all.
+/// What a header says that is not a small whole number: of a version to come, so newer than all.
 inline constexpr int kUnknownFormat = INT_MAX;
 
 struct HeaderInfo {

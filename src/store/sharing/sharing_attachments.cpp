@@ -85,7 +85,7 @@ class UnusedSearch {
         {.forDamage = "put a good copy in its place, or remove it for good: `bough rm`, then `bough trash --empty`",
          .forTail =
              fmt::format("put a good copy in its place, or run `bough repair {0}`: what {0}.torn names stays", id)}));
-    // What stands in a second copy of a session is not read, and may be what is wanted of the two.
+    // What is in a second copy of a session is not read, and may be what is wanted of the two.
     BOUGH_TRY(const auto copies, backend_.otherCopies(id));
     if (copies.empty()) return {};
     return fail(ErrorCode::Damaged, copies.front(), "no attachment was removed: the other copy may name it");

@@ -19,7 +19,7 @@ class MessageReading {
 
   void begin(std::string_view role) { writer_.beginObject().member("role", role); }
 
-  // A string or a list of blocks. `path` is where it will stand in the message.
+  // A string or a list of blocks. `path` is where it will be in the message.
   void content(std::string_view value, const std::string& path) {
     writer_.key("content");
     if (value.empty() || json::kindOf(value) == json::Kind::Null) {

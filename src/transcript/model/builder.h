@@ -51,7 +51,7 @@ class Builder {
   /// entries share one space of ids with those of the parent session.
   std::string idScope;
 
-  /// A message of the conversation. `message` is JSON of the dialect: a part of record.text where it stands there as
+  /// A message of the conversation. `message` is JSON of the dialect: a part of record.text where it is there as
   /// it is (then it is its own hole), else text of the caller's with `holes` for what is verbatim in it
   /// ("content/0/text" is a path from the message).
   void message(const Record& record, const Place& place, Dialect dialect, std::string_view message,

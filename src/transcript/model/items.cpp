@@ -70,7 +70,7 @@ void convertBranch(const std::vector<Entry>& entries, const std::vector<std::siz
   for (const std::size_t place : places) done.try_emplace(place, std::move(fresh[place]));
 }
 
-// A branch in the parts that a context may begin or end with: a summary stands between messages, and what it keeps
+// A branch in the parts that a context may begin or end with: a summary is between messages, and what it keeps
 // begins in the middle. Turns must not be merged across.
 std::vector<std::vector<std::size_t>> partsOf(const std::vector<Entry>& entries, const std::vector<std::size_t>& path) {
   std::unordered_set<std::string> starts;

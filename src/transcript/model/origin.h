@@ -11,7 +11,7 @@
 
 namespace bough::transcript {
 
-/// A part of a stored message that stands in the line byte for byte, so that it need not be stored twice.
+/// A part of a stored message that is in the line byte for byte, so that it need not be stored twice.
 struct Hole {
   std::string path;        ///< In the payload: "message", "message/content/0/text", "summary".
   std::string_view slice;  ///< Of the record's text.

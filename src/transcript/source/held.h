@@ -55,7 +55,7 @@ class JoinedRecord {
     return record;
   }
 
-  /// The object of one of the records, where it stands in the joined bytes.
+  /// The object of one of the records, where it is in the joined bytes.
   [[nodiscard]] std::string_view text(std::size_t place) const {
     return std::string_view(raw_).substr(texts_[place].first, texts_[place].second);
   }

@@ -88,7 +88,7 @@ Words valuesOf(const Option& option, const Context& context, const std::string& 
   return option.name == "COMMAND" ? commandNames() : Words();
 }
 
-// What can stand in place of the last of `words`; the first is the command.
+// What can be in place of the last of `words`; the first is the command.
 Words candidates(const Context& context, const Words& words) {
   if (words.size() < 2) return commandNames();
   auto command = findCommand(commandGroups(), words.front());

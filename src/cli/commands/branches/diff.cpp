@@ -177,7 +177,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto left, resolveEnd(store, session, one ? "" : options.left));
   auto right = resolveEnd(store, otherSession, one ? options.left : options.right);
   if (!right && one) {
-    // What is no entry may be a session: `bough diff @1 @2`.
+    // What is not an entry may be a session: `bough diff @1 @2`.
     if (auto other = resolveSession(store, options.left)) right = resolveEnd(store, *other, "");
   }
   if (!right) return std::unexpected(right.error());

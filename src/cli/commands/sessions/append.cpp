@@ -46,7 +46,7 @@ Result<Entry> readEntry(const Input::Line& line) {
   return entry;
 }
 
-// The entries, and where each of them stands in the input.
+// The entries, and where each of them is in the input.
 struct Batch {
   struct Place {
     std::uint64_t line = 0;

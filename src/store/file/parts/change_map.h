@@ -47,7 +47,7 @@ class ChangeMap {
   SharedWords* map();
   /// Returns where it counted, for ended().
   SharedWords* began(std::uint32_t group, ChangeKind kind);
-  /// Counts anew when the file is gone where it was counted.
+  /// Counts again when the file is gone where it was counted.
   SharedWords* confirmed(SharedWords* begun, std::uint32_t group, ChangeKind kind);
   void ended(SharedWords* begun, std::uint32_t group, ChangeKind kind);
 

@@ -1,5 +1,5 @@
 // Full-text search. The index (GIN) finds the entries that have the words, whatever their order; `folded`, the words
-// one after the other, each between two blanks, tells whether they stand in the order that is wanted, and how often.
+// one after the other, each between two blanks, tells whether they are in the order that is wanted, and how often.
 // PostgreSQL's own phrases would end after 16,383 words of a text.
 
 #include <fmt/format.h>

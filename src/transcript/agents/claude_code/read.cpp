@@ -109,7 +109,7 @@ class ClaudeReader : public Reader {
     }
   }
 
-  // Several lines of one answer, and what stands between them, as one record.
+  // Several lines of one answer, and what is between them, as one record.
   void giveAnswer(std::span<const Held> held, Builder& out) {
     JoinedRecord joined;
     for (const Held& part : held) joined.add(part.record);
