@@ -341,6 +341,11 @@ class TranscriptWriting {
     if (carrier == carriedBy_.end()) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
     const std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
     writer_->copied(item, bytes);
+    if (bytes.empty()) return;
+    // A record that broke off must not swallow a line that did not follow it in the agent's file.
+    const bool atLineEnd = text.empty() ? lastByteIsLineEnd_ : text.back() == '\n';
+    if (!atLineEnd && origin->at != copiedEnd_) text += '\n';
+    copiedEnd_ = origin->at + origin->sizeBytes;
     text += bytes;
   }
 
@@ -413,6 +418,7 @@ class TranscriptWriting {
   bool copies_ = false;  // the agent's own lines are copied
   bool skippedLine_ = false;
   bool lastByteIsLineEnd_ = true;
+  std::uint64_t copiedEnd_ = 0;  // where the line that was copied last ends in the agent's file
 };
 
 }  // namespace

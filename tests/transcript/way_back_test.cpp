@@ -129,6 +129,27 @@ TEST(WayBack, WhatTheOtherAgentAddedFollowsTheOriginalBytes) {
   }
 }
 
+// The broken record has no line end of its own: in the agent's file the next record follows it on the same line.
+TEST(WayBack, ARecordThatBrokeOffSwallowsNoOtherLine) {
+  TempFolder folder;
+  const std::string bytes = readBytes(fixture("claude-code/truncated_splice.jsonl"));
+  const ReadFile file = readAll(fixture("claude-code/truncated_splice.jsonl"));
+  const std::string first = bytes.substr(0, bytes.find('\n') + 1);
+  for (Continuation more : continuations()) {
+    if (more.agent == file.report.facts.agent) continue;
+    SCOPED_TRACE(more.agent);
+    const fs::path there = fs::path(folder.path()) / fmt::format("{}.jsonl", factsFor(more.agent).sessionId);
+    (void)through(more.agent, file, there);
+    const std::string written = readBytes(there);
+    if (const std::size_t at = more.lines.find("%LAST%"); at != std::string::npos) {
+      more.lines.replace(at, 6, lastId(written));
+    }
+    writeBytes(there, written + more.lines);
+    const std::string again = asWrittenBy(readAll(there), file);
+    EXPECT_TRUE(again.starts_with(first) || again.contains("\n" + first)) << again;
+  }
+}
+
 TEST(WayBack, ALineThatTheOtherAgentChangedCounts) {
   TempFolder folder;
   const ReadFile file = readAll(fixture("claude-code/minimal.jsonl"));
