@@ -43,14 +43,18 @@ class PostgresRoundTrips : public testing::Test {
   }
   // What is done before this does not count.
   void begin() { (void)proxy_->takeRoundTrips(); }
+  // The least of some tries: notifications and the slow look of a follower go their own way, and may be counted too.
   template <typename Operation>
   void count(const std::string& what, Operation operation) {
-    const auto first = operation();  // whatever is prepared is prepared here
-    EXPECT_TRUE(first) << what << ": " << first.error().message;
-    begin();
-    const auto done = operation();
-    EXPECT_TRUE(done) << what << ": " << done.error().message;
-    table_ += std::to_string(proxy_->takeRoundTrips()) + "  " + what + "\n";
+    std::uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 5; ++i) {
+      begin();
+      const auto done = operation();
+      EXPECT_TRUE(done) << what << ": " << done.error().message;
+      const std::uint64_t counted = proxy_->takeRoundTrips();
+      if (i > 0) least = std::min(least, counted);  // whatever is prepared is prepared the first time
+    }
+    table_ += std::to_string(least) + "  " + what + "\n";
   }
   // A fork that nothing else uses.
   std::string fork() {
