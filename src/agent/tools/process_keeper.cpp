@@ -111,14 +111,16 @@ class Keeper {
     endAll();
   }
 
-  // Takes in whoever has ended; the program's own end is told.
-  void reap() {
+  // Takes in whoever has ended; the program's own end is told. False when nobody is left.
+  bool reap() {
     int status = 0;
-    for (pid_t id = ::waitpid(-1, &status, WNOHANG); id > 0; id = ::waitpid(-1, &status, WNOHANG)) {
+    pid_t id = ::waitpid(-1, &status, WNOHANG);
+    for (; id > 0; id = ::waitpid(-1, &status, WNOHANG)) {
       if (id != program_) continue;
       programEnded_ = true;
       report(kReports, KeeperReport::Ended, status);
     }
+    return id == 0;
   }
 
   // Kills all children; theirs become ours and are killed in the next round, until nobody is left.
@@ -126,8 +128,7 @@ class Keeper {
     for (int round = 0; round < kKillRounds; ++round) {
       if (!programEnded_) (void)::kill(-program_, SIGKILL);
       (void)signalChildren(SIGKILL);
-      reap();
-      if (::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return;
+      if (!reap()) return;
       (void)::poll(nullptr, 0, 2);
     }
   }
