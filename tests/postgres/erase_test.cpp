@@ -108,10 +108,13 @@ TEST_F(PostgresErase, AttachmentsAndWhatWasConvertedGoToo) {
   converted.meta = R"({"migration":{"sources":[{"entryId":"e2"}]}})";
   must(store_->appendSessionEntries(
       "m", {entryOf("custom", R"({"kind":"provider_migration","wayBack":")" + wayBack + "\"}", "marker"), converted,
-            said("other", "c2")}));
+            said("other", "c2"),
+            entryOf("session_info",
+                    R"({"transcript":{"agent":"codex","at":7,"line":[")" + kSecret + R"("],"carries":["e2"]}})",
+                    "carrier")}));
   ASSERT_EQ(tablesWithSecret(), "entries attachments ");
   const auto report = must(erase({"e2", "large"}));
-  EXPECT_EQ(report.entries.size(), 3U);
+  EXPECT_EQ(report.entries.size(), 4U);
   EXPECT_EQ(report.removedAttachments, 2U);
   EXPECT_EQ(tablesWithSecret(), "");
   EXPECT_TRUE(must(store_->loadEntry("m", "c1")).redacted);

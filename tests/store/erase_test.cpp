@@ -158,6 +158,36 @@ TEST_F(EraseTest, WhatWasConvertedFromItGoesToo) {
   EXPECT_FALSE(must(store->loadEntry("m", "c2")).redacted);
 }
 
+// A session that came back from another agent's file: that agent's line of the message is kept beside it.
+const Entry kCarrier = entryOf("session_info",
+                               R"({"transcript":{"agent":"codex","at":7,"line":["{\"text\":\")" + kSecret +
+                                   R"(\"}"],"carries":["e1","e2"],"own":1}})",
+                               "carrier");
+
+TEST_F(EraseTest, TheLineThatAnotherAgentHasOfItGoesToo) {
+  fillWithSecret();
+  must(store->appendSessionEntries("s", {kCarrier}));
+  EXPECT_EQ(must(erase("s", {"e2"})).entries.size(), 2U);
+  EXPECT_EQ(filesWithSecret(), Ids{});
+}
+
+// Several entries of one line: the first has the line.
+TEST_F(EraseTest, TheEntryThatHasTheLineItCameFromGoesToo) {
+  must(store->createSession({.sessionId = "s"}));
+  const auto imported = [](std::string_view says, const std::string& line, const std::string& id, int at) {
+    return entryOf("message",
+                   fmt::format(R"({{"says":"{}","transcript":{{"agent":"gemini-cli","at":{}{}}}}})", says, at, line),
+                   id);
+  };
+  must(store->appendSessionEntries(
+      "s", {imported("before", R"(,"line":["before"])", "e0", 0),
+            imported("call", R"(,"line":[")" + kSecret + "\"]", "e1", 9), imported("other result", "", "e2", 9),
+            imported(kSecret, "", "e3", 9), imported("after", R"(,"line":["x"])", "e4", 50)}));
+  EXPECT_EQ(must(erase("s", {"e3"})).entries.size(), 2U);
+  EXPECT_EQ(filesWithSecret(), Ids{});
+  for (const std::string id : {"e0", "e2", "e4"}) EXPECT_FALSE(must(store->loadEntry("s", id)).redacted) << id;
+}
+
 TEST_F(EraseTest, ADamagedCopyGoesAndStaysDamage) {
   fillWithSecret();
   must(store->branchFromEntry("s", "e4", {.sessionId = "d"}));
@@ -237,6 +267,8 @@ TEST(EraseInMemory, TheTreeStaysAndThePayloadGoes) {
   auto store = must(SessionStore::open("memory:"));
   must(store->createSession({.sessionId = "s"}));
   must(store->appendSessionEntries("s", {message("one", "e1"), message(kSecret, "e2"), message("three", "e3")}));
+  must(store->createSession({.sessionId = "back"}));
+  must(store->appendSessionEntries("back", {kCarrier}));
   must(store->branchFromEntry("s", "e3", {.sessionId = "d"}));
   must(store->maintenance().detach("d"));
   must(store->branchFromEntry("s", "e3", {.sessionId = "thrown"}));
@@ -244,11 +276,13 @@ TEST(EraseInMemory, TheTreeStaysAndThePayloadGoes) {
   const std::string trashId = must(store->trashSession("thrown")).trashId;
   const auto report =
       must(store->maintenance().erase({.sessionId = "s", .entryIds = {"e2"}, .by = "me", .reason = "a request"}));
-  EXPECT_EQ(report.entries.size(), 1U);
-  EXPECT_EQ(report.rewritten.size(), 3U);
+  EXPECT_EQ(report.entries.size(), 2U);
+  EXPECT_EQ(report.rewritten.size(), 4U);
   must(store->restoreSession(trashId));
-  for (const std::string id : {"s", "d", "thrown"}) {
-    EXPECT_TRUE(must(store->loadEntry(id, "e2")).redacted) << id;
+  for (const std::string id : {"s", "d", "thrown", "back"}) {
+    if (id != "back") {
+      EXPECT_TRUE(must(store->loadEntry(id, "e2")).redacted) << id;
+    }
     must(must(store->session(id)).exportLines([&](std::string_view line) {
       EXPECT_FALSE(line.contains(kSecret)) << id;
       return true;

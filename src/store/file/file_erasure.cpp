@@ -129,7 +129,7 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
   for (const Place& place : all) {
     BOUGH_TRY(auto found, look(place));
     if (mayGrow_) {
-      for (const Entry& entry : found.converted) {
+      for (const Entry& entry : found.madeFrom) {
         if (isErasedPayload(entry.payload) || plan_.find(entry.id) != nullptr) continue;
         BOUGH_TRY(addTarget(plan_, place.sessionId, entry, store_.ids));
         addTraces(found.traces, entry.payload);

@@ -9,14 +9,15 @@
 
 namespace bough {
 
-Result<bool> MemoryLog::findConverted(ErasurePlan& plan, const std::string& sessionId,
-                                      const EntrySerializer& serializer, IdGenerator& ids) {
+Result<bool> MemoryLog::findMadeFrom(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
+                                     IdGenerator& ids) {
   bool grown = false;
   const std::lock_guard lock(mutex);
   for (const Line& line : lines) {
-    if (plan.find(line.id) != nullptr || !line.text.contains("\"migration\"")) continue;
+    const auto has = [&](std::string_view words) { return line.text.contains(words); };
+    if (plan.find(line.id) != nullptr || std::ranges::none_of(kMadeFromWords, has)) continue;
     BOUGH_TRY(const Entry entry, serializer.decode(line.text));
-    if (!isConvertedFrom(plan, entry) || isErasedPayload(entry.payload)) continue;
+    if (!isMadeFrom(plan, entry) || isErasedPayload(entry.payload)) continue;
     BOUGH_TRY(addTarget(plan, sessionId, entry, ids));
     grown = true;
   }
@@ -76,7 +77,7 @@ Result<ErasureReport> MemoryBackend::erase(const Erasure& erasure) {
   for (bool grown = true; grown;) {
     grown = false;
     for (const auto& [id, log] : allLogs()) {
-      BOUGH_TRY(const bool more, log->findConverted(plan, id, store_->serializer, store_->ids));
+      BOUGH_TRY(const bool more, log->findMadeFrom(plan, id, store_->serializer, store_->ids));
       grown = grown || more;
     }
   }

@@ -38,8 +38,8 @@ struct MemoryLog {
   static std::uint64_t nextGeneration();
   void add(const BatchLines& fresh);
   [[nodiscard]] Result<SessionState> state(const std::string& sessionId, const EntrySerializer& serializer) const;
-  /// Adds entries to the plan that were converted from its own; returns whether there were any.
-  Result<bool> findConverted(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
+  /// Adds entries to the plan that say what its own say (isMadeFrom); returns whether there were any.
+  Result<bool> findMadeFrom(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
                              IdGenerator& ids);
   /// Returns whether there was something to erase.
   Result<bool> erase(const ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer);

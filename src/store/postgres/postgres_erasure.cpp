@@ -68,18 +68,20 @@ Result<void> eachHolding(Database& database, std::string_view words, const Use& 
   }
 }
 
-// What was converted from an entry of the plan says the same, and may itself have been converted.
+// What was made from an entry of the plan says the same, and others may have been made from that.
 Result<void> addConverted(Database& database, ErasurePlan& plan) {
   for (bool grown = true; grown;) {
     grown = false;
-    BOUGH_TRY(eachHolding(database, R"("migration")",
-                          [&](const std::string& sessionId, const Entry& entry, std::string_view) -> Result<void> {
-                            if (plan.find(entry.id) != nullptr || !isConvertedFrom(plan, entry)) return {};
-                            if (isErasedPayload(entry.payload)) return {};
-                            BOUGH_TRY(addTarget(plan, sessionId, entry, database.ids));
-                            grown = true;
-                            return {};
-                          }));
+    for (const std::string_view words : kMadeFromWords) {
+      BOUGH_TRY(eachHolding(database, words,
+                            [&](const std::string& sessionId, const Entry& entry, std::string_view) -> Result<void> {
+                              if (plan.find(entry.id) != nullptr || !isMadeFrom(plan, entry)) return {};
+                              if (isErasedPayload(entry.payload)) return {};
+                              BOUGH_TRY(addTarget(plan, sessionId, entry, database.ids));
+                              grown = true;
+                              return {};
+                            }));
+    }
   }
   return {};
 }

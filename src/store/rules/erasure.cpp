@@ -25,6 +25,16 @@ bool isStatement(std::string_view text) {
   return !text.empty() && text.size() <= kMostBytes && json::check(json::quoted(text)).has_value();
 }
 
+// Whether one of the texts in a JSON value, wherever it is, is the id of an entry of the plan.
+bool namesTarget(const ErasurePlan& plan, std::string_view json) {
+  for (std::size_t at = json.find('"'); at != std::string_view::npos; at = json.find('"', at + 1)) {
+    const std::size_t end = json.find('"', at + 1);
+    if (end == std::string_view::npos) return false;
+    if (plan.find(json.substr(at + 1, end - at - 1)) != nullptr) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const ErasureTarget* ErasurePlan::find(std::string_view entryId) const {
@@ -75,16 +85,21 @@ Result<void> addTarget(ErasurePlan& plan, const std::string& sessionId, const En
   return {};
 }
 
-bool isConvertedFrom(const ErasurePlan& plan, const Entry& stored) {
+bool isMadeFrom(const ErasurePlan& plan, const Entry& stored) {
   const auto migration = stored.meta.empty() ? std::nullopt : json::findMember(stored.meta, "migration");
-  if (!migration) return false;
-  // Every text in it that is an id of the plan, wherever it stands.
-  for (std::size_t at = migration->find('"'); at != std::string_view::npos; at = migration->find('"', at + 1)) {
-    const std::size_t end = migration->find('"', at + 1);
-    if (end == std::string_view::npos) return false;
-    if (plan.find(migration->substr(at + 1, end - at - 1)) != nullptr) return true;
-  }
-  return false;
+  if (migration && namesTarget(plan, *migration)) return true;
+  const auto transcript = json::findMember(stored.payload, "transcript");
+  const auto carries = transcript ? json::findMember(*transcript, "carries") : std::nullopt;
+  return carries && namesTarget(plan, *carries);
+}
+
+std::optional<AgentLine> agentLineOf(std::string_view payload) {
+  const auto transcript = json::findMember(payload, "transcript");
+  if (!transcript) return std::nullopt;
+  auto agent = json::findString(*transcript, "agent");
+  const auto at = json::findUnsigned(*transcript, "at");
+  if (!agent || !at) return std::nullopt;
+  return AgentLine{.agent = std::move(*agent), .at = *at, .isHere = json::findMember(*transcript, "line").has_value()};
 }
 
 std::vector<std::string> wayBacksNamedIn(std::string_view line) {

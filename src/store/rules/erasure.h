@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,8 +54,22 @@ Result<void> checkErasure(const Erasure& erasure);
 /// was erased before.
 Result<void> addTarget(ErasurePlan& plan, const std::string& sessionId, const Entry& stored, IdGenerator& ids);
 
-/// Whether `stored` was converted from an entry of the plan, and so says the same.
-bool isConvertedFrom(const ErasurePlan& plan, const Entry& stored);
+/// Words of a line of which one is in it when `isMadeFrom` may be true.
+inline constexpr std::string_view kMadeFromWords[] = {R"("migration")", R"("carries")"};
+/// Whether `stored` says the same as an entry of the plan: it was converted from it, or is another agent's line that
+/// was written for it.
+bool isMadeFrom(const ErasurePlan& plan, const Entry& stored);
+
+/// Which line of another agent's file an imported entry came from.
+struct AgentLine {
+  std::string agent;
+  std::uint64_t at = 0;  ///< Its offset.
+  bool isHere = false;   ///< The payload holds the line, also for the entries after it that came from the same line.
+
+  [[nodiscard]] bool isSame(const AgentLine& other) const { return agent == other.agent && at == other.at; }
+};
+/// None for an entry that was not imported.
+std::optional<AgentLine> agentLineOf(std::string_view payload);
 
 /// The attachments that a line names which may be the way back of a migration.
 std::vector<std::string> wayBacksNamedIn(std::string_view line);

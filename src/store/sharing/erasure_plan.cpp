@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
 #include "base/text/timestamp.h"
@@ -30,6 +31,24 @@ Result<std::string> ownerOf(SharingBackend& backend, const std::string& sessionI
   return fail(ErrorCode::NotFound, fmt::format("no session has an entry {} of its own", entryId));
 }
 
+// The line of another agent is kept with the first of the entries that it became, and says what the others say.
+Result<void> addHolderOfLine(SharingBackend& backend, ErasurePlan& plan, const std::string& owner, const Entry& entry,
+                             IdGenerator& ids, const std::function<void(const Entry&)>& use) {
+  const auto line = agentLineOf(entry.payload);
+  if (!line || line->isHere) return {};
+  BOUGH_TRY(const auto session, backend.session(owner));
+  BOUGH_TRY(const auto found, session->ownSequenceOf(entry.id));
+  for (std::uint64_t at = found.value_or(0); at-- > 0;) {
+    BOUGH_TRY(const auto before, session->ownRead(std::span(&at, 1)));
+    const auto other = agentLineOf(before.front().payload);
+    if (!other || !other->isSame(*line)) return {};
+    if (!other->isHere) continue;
+    use(before.front());
+    return addTarget(plan, owner, before.front(), ids);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ErasurePlan> planErasure(SharingBackend& backend, const Erasure& erasure, IdGenerator& ids, Clock& clock,
@@ -48,6 +67,7 @@ Result<ErasurePlan> planErasure(SharingBackend& backend, const Erasure& erasure,
   for (const Entry& entry : loaded.entries) {
     BOUGH_TRY(const auto owner, ownerOf(backend, erasure.sessionId, entry.id));
     BOUGH_TRY(addTarget(plan, owner, entry, ids));
+    BOUGH_TRY(addHolderOfLine(backend, plan, owner, entry, ids, use));
     use(entry);
     found.insert(entry.id);
   }

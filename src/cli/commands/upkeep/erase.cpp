@@ -215,11 +215,11 @@ Command eraseCommand() {
       .summary = "Remove the content of entries for good, with a receipt",
       .details =
           "Unlike `bough redact`, nothing of the content is left: it goes from the log, from copies that other "
-          "sessions "
-          "of the store have, from torn bytes, old formats, archives, the trash, attachments and the catalog. The tree "
+          "sessions of the store have, from entries that were converted from it or imported with the same line, from "
+          "torn bytes, old formats, archives, the trash, attachments and the catalog. The tree "
           "stays: ids, parents, types and times. A receipt says who erased it, why and when, and has the SHA-256 "
-          "digest "
-          "of what went. It cannot be undone. If it is interrupted, the next command that opens the store finishes it. "
+          "digest of what went. It cannot be undone. If it is interrupted, the next command that opens the store "
+          "finishes it. "
           "It cannot reach copies in other stores, exported files, backups, and programs that have read the entries.",
       .examples =
           "  bough erase SESSION ENTRY --reason \"a customer asked for it\"\n"

@@ -152,8 +152,10 @@ const ErasureTarget* LineEraser::targetOf(std::string_view text, std::optional<E
   if (!keys) return nullptr;
   moveHead(*keys, text);
   const ErasureTarget* const target = plan_.find(keys->id);
-  const bool isControlOrConverted = entryKind(keys->type) == EntryKind::Redaction || text.contains("\"migration\"");
-  if (target == nullptr && !isControlOrConverted) return nullptr;
+  const bool isToBeNoted =
+      entryKind(keys->type) == EntryKind::Redaction ||
+      std::ranges::any_of(kMadeFromWords, [&](std::string_view words) { return text.contains(words); });
+  if (target == nullptr && !isToBeNoted) return nullptr;
   auto decoded = serializer_.decode(text);
   if (!decoded) return nullptr;
   entry = std::move(*decoded);
@@ -173,8 +175,8 @@ void LineEraser::noteReadable(const Entry& entry) {
     if (plan_.find(entry.id) != nullptr) found_.targets.insert(entry.id);
   } else if (entry.type == entry_type::kRedaction) {
     found_.receipts.insert(entry.id);
-  } else if (isConvertedFrom(plan_, entry)) {
-    found_.converted.push_back(entry);
+  } else if (isMadeFrom(plan_, entry)) {
+    found_.madeFrom.push_back(entry);
   }
 }
 

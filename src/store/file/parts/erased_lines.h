@@ -29,7 +29,7 @@ struct ErasedLines {
   bool changed = false;               ///< The copy differs.
   std::set<std::string> targets;      ///< Ids of entries that are erased, now or before.
   std::set<std::string> receipts;     ///< Ids of receipts that are there.
-  std::vector<Entry> converted;       ///< Entries that were converted from erased ones and are not in the plan.
+  std::vector<Entry> madeFrom;        ///< Entries that say what erased ones said, and are not in the plan.
   std::set<std::string> attachments;  ///< Attachments of the plan that are still named.
   std::set<std::string> wayBacks;     ///< Attachments that may be the way back of a migration.
   ErasureTraces traces;               ///< Of payloads that are to be erased; only when nothing is copied.
