@@ -171,7 +171,7 @@ typedef struct bough_entry {
   bough_text id;        /* append: absent for a new one. With an id of one's own an append can be repeated safely */
   bough_text parent_id; /* append: absent for the head */
   bough_text type;      /* "message", "custom", ... */
-  bough_text timestamp; /* append: absent for now */
+  bough_text timestamp; /* append: left out for the present time */
   bough_text run_id;    /* may be absent */
   bough_text payload;   /* a JSON object */
   bough_text meta;      /* a JSON object; may be absent */

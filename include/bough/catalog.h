@@ -418,7 +418,7 @@ struct SessionKey {
   std::string peerKind = {};  ///< Empty in the short form.
   std::string peer = {};
 };
-/// None when the key has neither form. Parts may be anything but empty and hold no colon, but for the last.
+/// None when the key has neither form. No part is empty, and only the last may hold a colon.
 std::optional<SessionKey> parseSessionKey(std::string_view key);
 
 /// The title that a session in the trash had; empty when it had none.

@@ -170,10 +170,6 @@ Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe, 
 Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
                            const std::function<bool(std::string_view)>& line);
 
-/// What is said about an entry beside its text: that it is the head, its labels, that its parent is missing. Empty for
-/// most. A label on a leaf is the name of its branch.
-std::string treeMarks(const SessionTree& tree, Sequence node);
-
 // The branches of a session as people list them: how long, how old, and what was said last.
 
 struct BranchListing {

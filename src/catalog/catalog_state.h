@@ -85,7 +85,7 @@ class Conditions {
   std::vector<Value> values_;
 };
 
-/// What a filter asks of the table `session`, but for its times.
+/// What a filter asks of the table `session`, except its times.
 void addFilter(Conditions& conditions, const SessionFilter& filter);
 
 }  // namespace catalog

@@ -41,8 +41,8 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
                   const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
                   const std::function<void(const std::string& sessionId, const Error&)>& problem);
 
-/// The sessions of a filter (but for its times), the one written last first: by their files, where the catalog may not
-/// know them yet.
+/// The sessions of a filter, its times ignored, most recent first. The files are asked, because the catalog may not know
+/// all of them yet.
 Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const SessionFilter& filter);
 
 /// A session's title, read from its log.

@@ -124,10 +124,6 @@ std::string dotName(Sequence node, bool folded) {
 
 }  // namespace
 
-std::string treeMarks(const SessionTree& tree, Sequence node) {
-  return marksOf(tree, node, node == tree.head());
-}
-
 Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
                       const std::function<bool(std::string_view)>& line) {
   const LineMaker maker(tree, options);

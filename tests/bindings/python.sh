@@ -4,7 +4,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 package=$here/../../bindings/python
-BOUGH_LIBRARY=$1 PYTHONPATH=$package python3 "$package/tests/test_bough.py" 2>&1 | tail -40
+BOUGH_LIBRARY=$1 PYTHONPATH=$package python3 -m unittest discover -s "$package/tests" 2>&1 | tail -40
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bindings/python/dist"

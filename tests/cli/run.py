@@ -2,7 +2,7 @@
 """Runs the golden scripts of the command line: run.py BOUGH [--memory SERVER | --postgres] [SCRIPT…].
 
 With --memory the store is one in memory (memory_bough.cpp), with --postgres one in PostgreSQL, on a server of the test's
-own. The output must be the same, but for what only files have: sizes, seals, an index. Scripts about files say so, and
+own. The output must be the same, except what only files have: sizes, seals, an index. Scripts about files say so, and
 why, in a line `# files only: …`.
 
 A script holds commands (`$ …`, run by bash in an empty folder, one after the other), each followed by what it printed

@@ -65,7 +65,7 @@ class AfterPowerLoss {
     ASSERT_TRUE(found.holds(again));
   }
 
-  // Logs only grow, but for torn bytes, and those are beside them.
+  // Logs only grow. Torn bytes leave them, and are beside them then.
   void nothingVanished(const std::map<std::string, std::string>& before,
                        const std::map<std::string, std::string>& after) {
     bool anyTorn = false;

@@ -80,7 +80,7 @@ class SimFileSystem final : public FileSystem {
   [[nodiscard]] std::string trace() const;
   void clearTrace();
 
-  /// Makes a call fail with an errno. A sync of a file that fails (but for EINTR) loses the unsynced pages.
+  /// Makes a call fail with an errno. A sync of a file that fails (except with EINTR) loses the unsynced pages.
   void failOperation(std::uint64_t call, int error, FaultReach reach = FaultReach::Once);
   /// Makes a write take, or a read give, no more than `bytes`.
   void shortWrite(std::uint64_t call, std::uint64_t bytes);

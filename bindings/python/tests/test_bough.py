@@ -1,14 +1,12 @@
 """The package as its users see it. Run with BOUGH_LIBRARY naming libbough.so, or in an environment with the wheel."""
 
 import asyncio
-import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import threading
-import types
 import unittest
 
 import bough
@@ -335,169 +333,6 @@ class Processes(StoreCase):
         texts = [entry.payload["message"]["content"] for entry in session.load(type="message")]
         self.assertEqual((texts.count("parent"), texts.count("child")), (50, 50))
         self.assertEqual(session.verify()["problemCount"], 0)
-
-
-class Typed:
-    """What a serializer of LangGraph does: a type and bytes."""
-
-    @staticmethod
-    def dumps_typed(value):
-        return "json", json.dumps(value).encode()
-
-    @staticmethod
-    def loads_typed(typed):
-        return json.loads(typed[1])
-
-
-def stand_ins():
-    """Modules with the published names of the frameworks, which are not here themselves."""
-    base = types.ModuleType("langgraph.checkpoint.base")
-
-    class BaseCheckpointSaver:
-        def __init__(self, *, serde=None):
-            self.serde = serde or Typed()
-
-    class CheckpointTuple(tuple):
-        config = property(lambda self: self[0])
-        checkpoint = property(lambda self: self[1])
-        metadata = property(lambda self: self[2])
-        parent_config = property(lambda self: self[3])
-        pending_writes = property(lambda self: self[4])
-
-        def __new__(cls, *values):
-            return super().__new__(cls, values)
-
-    base.BaseCheckpointSaver = BaseCheckpointSaver
-    base.CheckpointTuple = CheckpointTuple
-    base.WRITES_IDX_MAP = {"__error__": -1, "__interrupt__": -3}
-    base.get_checkpoint_id = lambda config: config["configurable"].get("checkpoint_id")
-    session = types.ModuleType("agents.memory.session")
-    session.SessionABC = type("SessionABC", (), {})
-    modules = {"langgraph.checkpoint.base": base, "agents.memory.session": session}
-    for name in ("langgraph", "langgraph.checkpoint", "agents", "agents.memory"):
-        modules[name] = types.ModuleType(name)
-    for name, module in modules.items():
-        sys.modules.setdefault(name, module)
-
-
-class Adapters(StoreCase):
-    @classmethod
-    def setUpClass(cls):
-        stand_ins()
-
-    @staticmethod
-    def checkpoint(identifier, values, versions):
-        return {"v": 4, "id": identifier, "ts": "", "channel_values": values, "channel_versions": versions, "versions_seen": {}}
-
-    def test_langgraph_keeps_threads_apart_and_values_whole(self):
-        from bough.langgraph import BoughSaver
-
-        saver = BoughSaver(self.store)
-        config = {"configurable": {"thread_id": "th/read: 木\n" + "x" * 200, "checkpoint_ns": ""}}
-        first = self.checkpoint("1", {"messages": ["a"], "other": 1}, {"messages": 1, "other": 1})
-        one = saver.put(config, first, {"step": 0}, {"messages": 1, "other": 1})
-        second = self.checkpoint("2", {"messages": ["a", "b"], "other": 1}, {"messages": 2, "other": 1})
-        two = saver.put(one, second, {"step": 1}, {"messages": 2})
-        saver.put_writes(two, [("messages", "c"), ("__error__", "first")], "task")
-        saver.put_writes(two, [("messages", "again"), ("__error__", "second")], "task")
-        fresh = BoughSaver(self.store)
-        found = fresh.get_tuple(config)
-        self.assertEqual(found.checkpoint["channel_values"], {"messages": ["a", "b"], "other": 1})
-        self.assertEqual(found.parent_config["configurable"]["checkpoint_id"], "1")
-        self.assertEqual(sorted(write[2] for write in found.pending_writes), ["c", "second"])
-        self.assertEqual([each.metadata["step"] for each in fresh.list(None)], [1, 0])
-        self.assertEqual([each.metadata["step"] for each in fresh.list(config, filter={"step": 0})], [0])
-        fresh.delete_thread(config["configurable"]["thread_id"])
-        self.assertIsNone(BoughSaver(self.store).get_tuple(config))
-
-    def test_langgraph_takes_the_same_space_for_each_turn(self):
-        from bough.langgraph import BoughSaver
-
-        saver = BoughSaver(self.store)
-        config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
-        messages, sizes = [], []
-        for turn in range(60):
-            messages.append("ask 木 🌳 %04d " % turn * 20)
-            versions = {"messages": turn + 1}
-            config = saver.put(config, self.checkpoint("%04d" % turn, {"messages": messages}, versions), {"step": turn}, versions)
-            sizes.append(self.store.session("langgraph-t").state()["bytes"])
-        self.assertLess(sizes[-1] - sizes[-2], 1.1 * (sizes[10] - sizes[9]))
-        fresh = BoughSaver(self.store)
-        for turn in (59, 30, 0, 58):
-            at = {"configurable": {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": "%04d" % turn}}
-            self.assertEqual(fresh.get_tuple(at).checkpoint["channel_values"]["messages"], messages[: turn + 1])
-
-    def test_langgraph_values_that_differ_in_the_middle_of_a_character(self):
-        from bough.langgraph import BoughSaver
-
-        saver = BoughSaver(self.store)
-        config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
-        long = "x" * 200
-        values = [long + "🌳" + long, long + "🌴" + long, long + long, "y" + long, long, long + long]
-        for turn, value in enumerate(values):
-            versions = {"messages": turn + 1}
-            config = saver.put(config, self.checkpoint(str(turn), {"messages": value}, versions), {}, versions)
-        found = {each.checkpoint["id"]: each.checkpoint["channel_values"]["messages"] for each in BoughSaver(self.store).list(None)}
-        self.assertEqual([found[str(turn)] for turn in range(len(values))], values)
-
-    def test_langgraph_calls_from_many_threads_lose_nothing(self):
-        import bough.langgraph
-
-        saver = bough.langgraph.BoughSaver(self.store)
-        bough.langgraph._THREADS, kept = 2, bough.langgraph._THREADS
-
-        async def main():
-            puts = []
-            for number in range(40):
-                config = {"configurable": {"thread_id": f"t{number % 4}", "checkpoint_ns": ""}}
-                checkpoint = self.checkpoint("%02d" % number, {"messages": [number]}, {"messages": 1})
-                puts.append(saver.aput(config, checkpoint, {"step": number}, {"messages": 1}))
-            await asyncio.gather(*puts)
-            return [each.metadata["step"] async for each in saver.alist(None)]
-
-        self.assertEqual(sorted(asyncio.run(main())), list(range(40)))
-        self.assertEqual(len(saver._threads), 2)
-        bough.langgraph._THREADS = kept
-
-    def test_openai_agents_pop_and_clear_keep_branches(self):
-        from bough.openai_agents import BoughSession
-
-        async def main():
-            session = BoughSession("any / name 木", self.store)
-            items = [{"role": "user", "content": str(number)} for number in range(3)]
-            await session.add_items(items)
-            self.assertEqual(await session.get_items(2), items[1:])
-            self.assertEqual(await session.pop_item(), items[2])
-            await session.add_items([{"role": "user", "content": "instead"}])
-            again = BoughSession("any / name 木", self.store)
-            self.assertEqual([item["content"] for item in await again.get_items()], ["0", "1", "instead"])
-            await session.clear_session()
-            self.assertEqual(await again.get_items(), [])
-            self.assertIsNone(await session.pop_item())
-
-        asyncio.run(main())
-
-    def test_names_are_encoded_reversibly(self):
-        from bough._foreign_key import name_of, names_of, open_named, session_id_of
-
-        names = ("plain", "", "a_b", "_61", "../..", "木" * 60, "a" * 500, "\x00", "_h" + "0" * 64, "\ud800", "\ud800" * 90, "\ufffd", "name")
-        for name in names:
-            session = open_named(self.store, "test-", name, create=True)
-            self.assertEqual(name_of(self.store, "test-", session.id), name)
-        self.assertEqual(sorted(names_of(self.store, "test-")), sorted(names))
-        # As in Node: one store serves both.
-        self.assertEqual(session_id_of("p-", "a/b 木"), "p-a_2fb_20_e6_9c_a8")
-        self.assertEqual(session_id_of("p-", "\ud800x"), "p-_ed_a0_80x")
-        self.assertEqual(session_id_of("p-", "x" * 500), "p-_hc38c2bf3055c516a98ac5d97f30e7c364e827bc0199e1c3415b794afbe55dcad")
-
-    def test_a_session_that_was_killed_before_it_had_its_name_gets_it(self):
-        from bough._foreign_key import names_of, open_named, session_id_of
-
-        self.store.create(id=session_id_of("test-", "x" * 500)).close()
-        self.store.create(id="test-_zz").close()  # not a name
-        self.assertEqual(names_of(self.store, "test-"), [])
-        open_named(self.store, "test-", "x" * 500)
-        self.assertEqual(names_of(self.store, "test-"), ["x" * 500])
 
 
 class Interpreter(unittest.TestCase):

@@ -58,7 +58,7 @@ struct UndoReport {
   std::vector<std::string> notDone{};   ///< "PATH: why".
 };
 
-/// One thread at a time, but for the token it is cancelled by.
+/// One thread at a time; only the token that cancels it may be used from others.
 class Chat {
  public:
   /// Store, listener and token belong to the caller and must outlive it. No session is open yet.

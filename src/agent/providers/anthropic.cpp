@@ -122,7 +122,7 @@ class AnthropicReader final : public StreamReader {
     return {};
   }
 
-  // Every kind of delta adds to the member of its name, but for arguments and citations.
+  // Every kind of delta adds to the member of its name, except arguments and citations.
   static void takeDelta(StreamedBlock& block, std::string_view delta,
                         const std::function<void(const Delta&)>& onDelta) {
     json::ObjectReader reader(delta);

@@ -8,7 +8,7 @@
 namespace bough::json {
 namespace {
 
-// The characters that may follow a backslash, but for those that are looked at one by one.
+// The characters that may follow a backslash, except those that are looked at one by one.
 std::uint64_t usualEscapes(const ByteBlock& block) {
   const auto usual = [](Bytes x) {
     const Bytes quotes = either(equal(x, fillBytes('"')), equal(x, fillBytes('\\')));

@@ -26,7 +26,7 @@ std::size_t characterBytes(const char* at, const char* end) {
   return overlong || surrogate || beyond ? 0 : bytes;
 }
 
-// Where characters begin and go on within a block, but for leads that limit what may follow them, and those of four
+// Where characters begin and go on within a block, except leads that limit what may follow them, and those of four
 // bytes: text with these is looked at character by character.
 class Characters {
  public:

@@ -28,7 +28,7 @@ void addText(std::string& out, const Block& block) {
     case BlockKind::Refusal: addLine(out, block.text.escaped); break;
     case BlockKind::ToolCall:
       addLine(out, block.name.escaped);
-      // Arguments are shown as they are written, but for escapes: `{"command":"ls -l"}`.
+      // Arguments are shown as they are written, without escapes: `{"command":"ls -l"}`.
       addLine(out, block.freeform ? block.text.escaped : block.input);
       break;
     case BlockKind::ToolResult:

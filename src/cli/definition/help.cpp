@@ -13,7 +13,7 @@
 namespace bough::cli {
 namespace {
 
-// `text` in lines of at most `width` columns, those after the first indented. Help texts are ASCII but for a few
+// `text` in lines of at most `width` columns, those after the first indented. Help texts are ASCII except for a few
 // signs.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;

@@ -35,7 +35,7 @@ TextView Adapter::placeholder(const Block& block) {
   return own(fmt::format("[{} not included: {}]", kind, what));
 }
 
-// A block of the target's own dialect. A citation is inside its text, but for the normalized form.
+// A block of the target's own dialect. A citation is inside its text, except in the normalized form.
 void Adapter::storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
   if (!block.problem.empty()) {
     reporter_.invalid(originalAt(original), &block, block.problem);

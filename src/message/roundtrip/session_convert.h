@@ -31,7 +31,7 @@ struct SessionNode {
   std::size_t begin = 0;  ///< In SessionConversion::text.
   std::size_t end = 0;
   bool verbatim = false;                  ///< As its author wrote it.
-  Dialect dialect = Dialect::Bough;       ///< The target's, but for what is not a provider's.
+  Dialect dialect = Dialect::Bough;       ///< The target's, except where the target is not a provider.
   std::vector<std::int32_t> originals{};  ///< In History::originals; empty when it was added for the target's sake.
 };
 

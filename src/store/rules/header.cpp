@@ -8,7 +8,7 @@
 namespace bough {
 namespace {
 
-// Copies the members of an object, without the braces, but for those that `skip` names.
+// Copies the members of an object, without the braces, except those that `skip` names.
 void copyMembers(json::Writer& writer, std::string_view object, std::initializer_list<std::string_view> skip) {
   json::ObjectReader members(object);
   while (const auto member = members.next()) {

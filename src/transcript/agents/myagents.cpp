@@ -1,7 +1,7 @@
 // MyAgents: lines {"id","role","content","timestamp",…}, where content is a string that may hold a JSON list of blocks;
 // before that, one JSON document {"messages":[…]} a session. sessions.json in the folder above lists all sessions.
 //
-// Blocks are those of Anthropic's API, but for a tool's use, which holds its result:
+// Blocks are those of Anthropic's API, except a tool's use, which holds its result:
 // {"type":"tool_use","tool":{"id","name","input","result","isError"}}. Such a line becomes two entries.
 #include <fmt/format.h>
 

@@ -48,7 +48,7 @@ class Composed {
 
   /// Adds ` WHERE …` or ` AND …`.
   void require(std::string_view condition);
-  /// What a filter asks of catalog_sessions as `c`, but for its times.
+  /// What a filter asks of catalog_sessions as `c`, except its times.
   void require(const SessionFilter& filter);
 
   [[nodiscard]] Call call(const Database& database);
