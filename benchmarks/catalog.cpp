@@ -1,7 +1,9 @@
 // The catalog against what does the same work without one: sqlite3, ripgrep, FTS5 alone, ccusage.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
