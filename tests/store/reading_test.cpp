@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "store/store_support.h"
 
 namespace bough {
@@ -49,6 +51,49 @@ TEST_F(StoreTest, LoadSkipsOnABranchBeforeItChoosesByType) {
     EXPECT_EQ(idsOf(*store, session, {.fromSequence = 2, .branch = "m3", .types = {"message"}}), (Ids{"m2", "m3"}));
     EXPECT_EQ(idsOf(*store, session, {.fromSequence = 1, .limit = 2, .branch = "m3", .types = {"message"}}),
               (Ids{"m1", "m2"}));
+  }
+}
+
+// What load() does without an index: all entries, then one condition after the other.
+Ids chosenByHand(const std::vector<Entry>& all, const LoadOptions& wanted) {
+  Ids ids;
+  for (const Entry& entry : all) {
+    const bool isOneOf = wanted.types.empty() || std::ranges::find(wanted.types, entry.type) != wanted.types.end();
+    if (isOneOf && (wanted.type.empty() || entry.type == wanted.type)) ids.push_back(entry.id);
+  }
+  ids.resize(std::min(ids.size(), wanted.limit));
+  if (wanted.last && ids.size() > *wanted.last) ids.erase(ids.begin(), ids.end() - static_cast<long>(*wanted.last));
+  return ids;
+}
+
+TEST_F(StoreTest, EveryChoiceOfTypesAndNumbersIsTheOneMadeByHand) {
+  fill("s", 0);
+  for (int i = 0; i < 12; ++i) {
+    const std::string id = std::to_string(i);
+    const char* const types[] = {"message", "custom", "user", "note"};
+    must(store->appendSessionEntries("s", {entryOf(types[i % 4], "{}", "s" + id)}));
+  }
+  must(store->branchFromEntry("s", "s9", {.sessionId = "f"}));
+  must(store->appendSessionEntries("f", {message("x", "f1"), entryOf("user", "{}", "f2"), message("x", "f3")}));
+  const std::vector<std::vector<std::string>> choices = {
+      {}, {"message"}, {"message", "user"}, {"user"}, {"session_header", "message"}, {"nothing"}};
+  for (const std::string session : {"s", "f"}) {
+    for (const std::optional<std::string>& branch :
+         {std::optional<std::string>(), std::optional<std::string>("s5"), std::optional<std::string>("")}) {
+      const auto all = must(store->loadSessionEntries(session, {.branch = branch}));
+      for (const auto& types : choices) {
+        for (const std::string type : {"", "message", "user"}) {
+          for (const std::size_t limit : {std::size_t{0}, std::size_t{1}, std::size_t{3}, SIZE_MAX}) {
+            for (const std::optional<std::size_t> last :
+                 {std::optional<std::size_t>(), std::optional<std::size_t>(2)}) {
+              const LoadOptions wanted{.limit = limit, .last = last, .branch = branch, .type = type, .types = types};
+              EXPECT_EQ(idsOf(must(store->loadSessionEntries(session, wanted))), chosenByHand(all, wanted))
+                  << session << " " << branch.value_or("-") << " " << type << " " << types.size() << " " << limit;
+            }
+          }
+        }
+      }
+    }
   }
 }
 

@@ -250,15 +250,16 @@ std::string shortId(std::string_view id) {
   return std::string(isMadeId(id) ? id.substr(id.size() - kShortId) : id);
 }
 
-std::function<std::string(const std::string&)> idPainter(SessionStore& store) {
+std::function<std::string(const std::string&)> idPainter(Catalog& catalog) {
   constexpr std::size_t kMost = 2'000;
-  auto ids = store.listSessions();
-  if (!ids || ids->size() > kMost) return [](const std::string& id) { return styled(Style::Bold, id); };
-  return [ids = std::move(*ids)](const std::string& id) {
+  if (!colorsAreUsed()) return {};
+  auto sessions = catalog.list({.limit = kMost + 1, .models = false});
+  if (!sessions || sessions->size() > kMost) return [](const std::string& id) { return styled(Style::Bold, id); };
+  return [sessions = std::move(*sessions)](const std::string& id) {
     std::size_t size = 1;
     const auto alike = [&] {
       const std::string_view end = std::string_view(id).substr(id.size() - size);
-      return std::ranges::count_if(ids, [&](const std::string& each) { return each.ends_with(end); });
+      return std::ranges::count_if(sessions, [&](const auto& each) { return each.sessionId.ends_with(end); });
     };
     while (size < id.size() && alike() > 1) ++size;
     return styled(Style::Dim, id.substr(0, id.size() - size)) + styled(Style::Bold, id.substr(id.size() - size));

@@ -48,8 +48,8 @@ Result<NamedSession> openSessionToChange(const Context& context, const std::stri
 /// other whole.
 std::string shortId(std::string_view id);
 /// Colors short ids: the part that tells a session from all others in the store stands out. In a large store, where
-/// looking at all ids takes too long, the whole short id does.
-std::function<std::string(const std::string& shortId)> idPainter(SessionStore& store);
+/// looking at all ids takes too long, the whole short id does. None where no colors are used.
+std::function<std::string(const std::string& shortId)> idPainter(Catalog& catalog);
 /// What messages and questions call a session: its short id and, where it has one, its title.
 std::string nameWithTitle(const SessionSummary& row);
 

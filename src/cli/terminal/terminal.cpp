@@ -25,14 +25,6 @@ std::string_view environmentValue(const char* name) {
 
 std::string_view colorChoice = "auto";
 
-bool wantsColor() {
-  if (colorChoice != "auto") return colorChoice == "always";
-  if (!environmentValue("NO_COLOR").empty()) return false;
-  const std::string_view forced = environmentValue("CLICOLOR_FORCE");
-  if (!forced.empty() && forced != "0") return true;
-  return stdoutIsTerminal() && environmentValue("TERM") != "dumb";
-}
-
 // With 256 colors those that read on black and on white; with fewer, the terminal's own decide.
 bool hasManyColors() {
   return environmentValue("TERM").find("256color") != std::string_view::npos || !environmentValue("COLORTERM").empty();
@@ -113,8 +105,16 @@ void useColors(std::string_view when) {
   colorChoice = when == "always" ? "always" : when == "never" ? "never" : "auto";
 }
 
+bool colorsAreUsed() {
+  if (colorChoice != "auto") return colorChoice == "always";
+  if (!environmentValue("NO_COLOR").empty()) return false;
+  const std::string_view forced = environmentValue("CLICOLOR_FORCE");
+  if (!forced.empty() && forced != "0") return true;
+  return stdoutIsTerminal() && environmentValue("TERM") != "dumb";
+}
+
 std::string styled(Style style, std::string_view text) {
-  return wantsColor() ? fmt::format("\033[{}m{}\033[0m", codeOf(style), text) : std::string(text);
+  return colorsAreUsed() ? fmt::format("\033[{}m{}\033[0m", codeOf(style), text) : std::string(text);
 }
 
 Pager::Pager(bool wanted) {

@@ -20,6 +20,8 @@ enum class Style : std::uint8_t { Bold, Dim, Red, Green, Yellow, Blue, Magenta, 
 /// when CLICOLOR_FORCE is set and not 0.
 void useColors(std::string_view when);
 
+bool colorsAreUsed();
+
 /// `text` in a style when colors are used; else `text` itself.
 std::string styled(Style style, std::string_view text);
 

@@ -42,13 +42,31 @@ Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(SharingSessio
   return found;
 }
 
+// Of `size` places that all meet the conditions on types, those that `wanted` asks for: first the limit counts, then
+// `last`.
+struct Stretch {
+  std::size_t from = 0;
+  std::size_t count = 0;
+};
+Stretch wantedStretch(std::size_t size, const LoadOptions& wanted) {
+  const std::size_t limited = std::min(size, wanted.limit);
+  const std::size_t count = std::min(limited, wanted.last.value_or(SIZE_MAX));
+  return {.from = limited - count, .count = count};
+}
+
+// The types that are asked for, whichever way; none: all types.
+std::vector<std::string> wantedTypes(const LoadOptions& wanted) {
+  return wanted.type.empty() ? wanted.types : std::vector{wanted.type};
+}
+
+bool typesExclude(const LoadOptions& wanted, const std::string& type) {
+  return !wanted.types.empty() && std::ranges::find(wanted.types, type) == wanted.types.end();
+}
+
 // The conditions that a selection has not met yet.
 void keepWanted(std::vector<Entry>& entries, const LoadOptions& wanted) {
   if (!wanted.type.empty()) std::erase_if(entries, [&](const Entry& entry) { return entry.type != wanted.type; });
-  if (!wanted.types.empty()) {
-    std::erase_if(
-        entries, [&](const Entry& entry) { return std::ranges::find(wanted.types, entry.type) == wanted.types.end(); });
-  }
+  std::erase_if(entries, [&](const Entry& entry) { return typesExclude(wanted, entry.type); });
   if (entries.size() > wanted.limit) entries.resize(wanted.limit);
   if (wanted.last && entries.size() > *wanted.last) {
     entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(*wanted.last));
@@ -227,6 +245,7 @@ Result<std::vector<Entry>> SessionLoader::entriesAt(std::span<const std::uint64_
 }
 
 Result<std::vector<Entry>> SessionLoader::select(const LoadOptions& wanted) {
+  if (!wanted.type.empty() && typesExclude(wanted, wanted.type)) return std::vector<Entry>();
   if (wanted.branch && wanted.branch->empty()) {
     BOUGH_TRY(const SessionState state, session_.state());
     if (state.headId.empty()) return std::vector<Entry>();
@@ -250,44 +269,95 @@ Result<std::vector<Entry>> SessionLoader::select(const LoadOptions& wanted) {
     return selectBranch(wanted);
   }
   if (!origin) return selectOwn(wanted);
-  return entriesFrom(wanted.fromSequence, wanted.type.empty() && wanted.types.empty() ? wanted.limit : SIZE_MAX);
+  const bool byType = !wanted.type.empty() || !wanted.types.empty();
+  if (byType && wanted.fromSequence == 0) return selectShared(wanted);
+  return entriesFrom(wanted.fromSequence, byType ? SIZE_MAX : wanted.limit);
 }
 
 Result<std::vector<Entry>> SessionLoader::selectBranch(const LoadOptions& wanted) {
-  if (!wanted.types.empty() && wanted.fromSequence == 0) {
-    BOUGH_TRY(auto found, sequencesOfTypes(session_, *wanted.branch, wanted.types));
+  const std::vector<std::string> types = wantedTypes(wanted);
+  // With fromSequence entries of other types count, too.
+  const bool byType = !types.empty() && wanted.fromSequence == 0;
+  if (byType) {
+    BOUGH_TRY(const auto found, sequencesOfTypes(session_, *wanted.branch, types));
     if (found) {
-      if (wanted.last && wanted.type.empty() && wanted.limit == SIZE_MAX && found->size() > *wanted.last) {
-        found->erase(found->begin(), found->end() - static_cast<std::ptrdiff_t>(*wanted.last));
-      }
-      return session_.ownRead(*found);
+      const Stretch part = wantedStretch(found->size(), wanted);
+      return session_.ownRead(std::span(*found).subspan(part.from, part.count));
     }
   }
   // Without further conditions only as much of the branch is walked as is wanted.
-  const bool plain =
-      wanted.type.empty() && wanted.types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
+  const bool plain = types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
   const std::size_t length = plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX;
   // One at least, so that a branch that is not there is noticed.
   BOUGH_TRY(auto branch, ForkHistory::ofBranch(session_, *wanted.branch, std::max<std::size_t>(length, 1)));
-  // With fromSequence the others count, too.
-  if (!wanted.types.empty() && wanted.fromSequence == 0) {
-    BOUGH_TRY(branch.keepTypes(wanted.types));
+  if (byType) {
+    BOUGH_TRY(branch.keepTypes(types));
+  }
+  if (wanted.fromSequence == 0) {
+    const Stretch part = wantedStretch(branch.size(), wanted);
+    return branch.read(part.from, part.count);
   }
   return branch.read(static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, SIZE_MAX)),
-                     wanted.type.empty() && wanted.types.empty() ? wanted.limit : SIZE_MAX);
+                     types.empty() ? wanted.limit : SIZE_MAX);
 }
 
 Result<std::vector<Entry>> SessionLoader::selectOwn(const LoadOptions& wanted) {
-  const bool all = !wanted.types.empty();
-  const bool fromEnd = wanted.last && wanted.limit == SIZE_MAX && !all;
+  const std::vector<std::string> types = wantedTypes(wanted);
+  if (types.size() > 1) {
+    BOUGH_TRY(const auto found, ownOfTypes(types, wanted.fromSequence));
+    const Stretch part = wantedStretch(found.size(), wanted);
+    return session_.ownRead(std::span(found).subspan(part.from, part.count));
+  }
+  const bool fromEnd = wanted.last && wanted.limit == SIZE_MAX;
   BOUGH_TRY(auto sequences, session_.ownSelect({.fromSequence = wanted.fromSequence,
-                                                .limit = all       ? SIZE_MAX
-                                                         : fromEnd ? *wanted.last
-                                                                   : wanted.limit,
-                                                .type = wanted.type,
+                                                .limit = fromEnd ? *wanted.last : wanted.limit,
+                                                .type = types.empty() ? std::string() : types.front(),
                                                 .newestFirst = fromEnd}));
   if (fromEnd) std::ranges::reverse(sequences);
   return session_.ownRead(sequences);
+}
+
+// The session's own entries of these types.
+Result<std::vector<std::uint64_t>> SessionLoader::ownOfTypes(const std::vector<std::string>& types,
+                                                             std::uint64_t fromSequence) {
+  std::vector<std::uint64_t> found;
+  for (const std::string& type : types) {
+    BOUGH_TRY(const auto some, session_.ownSelect({.fromSequence = fromSequence, .type = type}));
+    found.insert(found.end(), some.begin(), some.end());
+  }
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
+}
+
+// Entries of some types of a session that shares history: its header, what it shares, its own.
+Result<std::vector<Entry>> SessionLoader::selectShared(const LoadOptions& wanted) {
+  const std::vector<std::string> types = wantedTypes(wanted);
+  BOUGH_TRY(const auto own, ownOfTypes(types, 0));
+  BOUGH_TRY(const auto whole, history());
+  ForkHistory shared = *whole;
+  BOUGH_TRY(shared.keepTypes(types));
+  const std::size_t headers = !own.empty() && own.front() == 0 ? 1 : 0;
+  const Stretch part = wantedStretch(own.size() + shared.size(), wanted);
+  std::vector<Entry> entries;
+  // What `part` has of the stretch [begin, begin + size), read by `read(from, count)`.
+  const auto add = [&](std::size_t begin, std::size_t size, const auto& read) -> Result<void> {
+    const std::size_t from = std::max(part.from, begin);
+    const std::size_t end = std::min(part.from + part.count, begin + size);
+    if (from >= end) return {};
+    BOUGH_TRY(auto some, read(from - begin, end - from));
+    std::ranges::move(some, std::back_inserter(entries));
+    return {};
+  };
+  const auto readOwn = [&](std::size_t skip) {
+    return [&, skip](std::size_t from, std::size_t count) {
+      return session_.ownRead(std::span(own).subspan(skip + from, count));
+    };
+  };
+  BOUGH_TRY(add(0, headers, readOwn(0)));
+  BOUGH_TRY(add(headers, shared.size(), [&](std::size_t from, std::size_t count) { return shared.read(from, count); }));
+  BOUGH_TRY(add(headers + shared.size(), own.size() - headers, readOwn(headers)));
+  return entries;
 }
 
 }  // namespace bough

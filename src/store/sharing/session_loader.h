@@ -30,6 +30,8 @@ class SessionLoader {
   Result<std::vector<Entry>> select(const LoadOptions& wanted);
   Result<std::vector<Entry>> selectBranch(const LoadOptions& wanted);
   Result<std::vector<Entry>> selectOwn(const LoadOptions& wanted);
+  Result<std::vector<Entry>> selectShared(const LoadOptions& wanted);
+  Result<std::vector<std::uint64_t>> ownOfTypes(const std::vector<std::string>& types, std::uint64_t fromSequence);
   Result<LoadResult> after(const SessionPosition& position, std::size_t limit);
   Result<LoadResult> byId(const std::vector<std::string>& ids);
   Result<std::vector<Entry>> entriesAt(std::span<const std::uint64_t> sequences);

@@ -161,14 +161,14 @@ std::string stateText(const SessionSummary& row, bool looksAtFolder) {
                      looksAtFolder && isFolderGone(row) ? ", folder gone" : "");
 }
 
-void printTable(SessionStore& store, const std::vector<SessionSummary>& rows, const Options& options,
+void printTable(Catalog& catalog, SessionStore& store, const std::vector<SessionSummary>& rows, const Options& options,
                 const PriceTable& prices) {
   const bool longForm = options.longForm;
   const bool isOfAgents = !options.agents.empty();
   constexpr std::size_t kPricedRows = 1'000;
   using enum Table::Align;
   std::vector<Table::Column> columns = {{.title = ""},
-                                        {.title = "session", .cuttable = true, .paint = idPainter(store)},
+                                        {.title = "session", .cuttable = true, .paint = idPainter(catalog)},
                                         {.title = "active"},
                                         {.title = "messages", .align = Right, .spare = 3},
                                         {.title = "size", .align = Right, .spare = 4},
@@ -300,7 +300,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return code;
   }
   titleForks(*view.catalog, rows);
-  printTable(*view.store, rows, options, prices);
+  printTable(*view.catalog, *view.store, rows, options, prices);
   if (more)
     printMessage(fmt::format("showing the first {}; --all shows every session, --limit N another number", limit));
   return code;
