@@ -82,6 +82,8 @@ Result<std::string> recognizeTranscript(const std::string& path);
 struct ReadTranscriptOptions {
   std::string agent;             ///< Empty: found out from the content.
   std::uint64_t fromOffset = 0;  ///< Give only entries of lines from here on: TranscriptReport::coveredBytes of before.
+  /// Entries without the lines that they were made from: for counting and listing, not for keeping.
+  bool withoutLines = false;
 };
 
 /// Reads a transcript and gives its entries, in log order, to `use`, until it fails. Ids and times come from the file,
@@ -127,6 +129,8 @@ struct WriteTranscriptOptions {
   bool bare = false;
   /// The project moved: in lines that the agent wrote itself, `facts.cwd` takes the place of this folder.
   std::string movedFrom = {};
+  /// The session gets another id: in lines that the agent wrote itself, `facts.sessionId` takes the place of this one.
+  std::string renamedFrom = {};
 };
 
 struct WrittenTranscript {
@@ -178,6 +182,9 @@ TranscriptFacts importedFacts(const std::vector<Entry>& entries);
 /// with a session id that every agent takes (a UUID, made from the session's id).
 Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& sessionId, const std::string& agent,
                                        const std::vector<Entry>& entries);
+
+/// The facts of the number-th copy of a session, which has an id of its own. Always the same for the same session.
+TranscriptFacts factsOfCopy(const TranscriptFacts& facts, unsigned number);
 
 /// Where agents keep their sessions on this machine. The library reads no environment of its own.
 struct TranscriptHome {

@@ -16,9 +16,6 @@
 namespace bough::catalog {
 namespace {
 
-constexpr std::size_t kMaxOpenCalls = 256;
-constexpr std::uint64_t kQuarterMs = 900'000;
-
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
@@ -32,20 +29,6 @@ std::vector<std::string> split(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   return lines;
-}
-
-void add(Usage& sum, const Usage& part) {
-  sum.inputTokens += part.inputTokens;
-  sum.outputTokens += part.outputTokens;
-  sum.cacheReadTokens += part.cacheReadTokens;
-  sum.cacheWriteTokens += part.cacheWriteTokens;
-  sum.reasoningTokens += part.reasoningTokens;
-}
-
-std::int64_t modelId(Database& database, const std::string& name) {
-  Query(database, "INSERT OR IGNORE INTO model(name) VALUES(?)", name).run();
-  Query query(database, "SELECT id FROM model WHERE name = ?", name);
-  return query.next() ? query.integer(0) : 0;
 }
 
 Result<bool> holds(SessionStore& store, const SessionRow& row, const std::string& entryId) {
@@ -150,7 +133,7 @@ Result<void> Intake::readLog(const SessionState& state) {
   auto read = store_.readOwnEntries(sessionId, from, state.entryCount - std::min(from, state.entryCount),
                                     [&](std::uint64_t sequence, Entry& entry) { apply(sequence, entry); });
   if (!read) return read;
-  if (titleLost_) {
+  if (tally_.titleLost) {
     if (auto chosen = chooseTitle(); !chosen) return chosen;
   }
   // Reading may have found damage that the index did not know of.
@@ -191,8 +174,7 @@ void Intake::startAnew() {
 void Intake::loadBranches() {
   Query query(database_, "SELECT number, tipId, openCalls FROM branch WHERE session = ? ORDER BY number", row_.id);
   while (query.next()) {
-    tips_.emplace(query.text(1), branches_.size());
-    branches_.push_back({static_cast<std::uint32_t>(query.integer(0)), query.text(1), split(query.view(2))});
+    tally_.addBranch({static_cast<std::uint32_t>(query.integer(0)), query.text(1), split(query.view(2))});
   }
   Query redacted(database_, "SELECT 1 FROM redacted WHERE session = ? LIMIT 1", row_.id);
   anyRedacted_ = redacted.next();
@@ -205,54 +187,23 @@ void Intake::apply(std::uint64_t sequence, Entry& entry) {
   const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(row_.facts.activeMs);
   if (fresh) {
     ++entryCount_;
-    row_.facts.activeMs = std::max(row_.facts.activeMs, timeMs);
-    row_.lastId = entry.id;
-    if (sequence == 0) applyHeader(entry);
+    tally_.entry(sequence, entry, timeMs);
   }
   if (entry.type == entry_type::kSessionInfo) {
-    if (fresh) applyInfo(entry, timeMs);
+    if (fresh) tally_.info(entry, timeMs);
   } else if (entry.type == entry_type::kRedaction) {
     if (fresh) applyRedaction(entry);
   } else if (!isControlType(entry.type) && entry.type != entry_type::kSessionHeader) {
     const EntryFacts facts = readFacts(entry, wantText);
-    if (fresh) applyConversation(entry, facts, timeMs);
+    const bool isHidden = fresh && row_.facts.titleSource == TitleSource::None && isRedacted(entry.id);
+    if (fresh) tally_.conversation(entry, facts, timeMs, isHidden);
     if (wantText) index(sequence, entry, facts, timeMs);
   }
-  if (fresh) row_.taken = sequence + 1;
+  if (fresh) {
+    saveAnswers();
+    row_.taken = sequence + 1;
+  }
   if (wantText) row_.indexed = sequence + 1;
-}
-
-void Intake::applyHeader(const Entry& entry) {
-  SessionSummary& facts = row_.facts;
-  row_.headerId = entry.id;
-  facts.createdMs = parseTimestamp(entry.timestamp).value_or(0);
-  if (entry.type != entry_type::kSessionHeader) return;
-  facts.key = json::findString(entry.payload, "key").value_or("");
-  facts.cwd = json::findString(entry.payload, "cwd").value_or("");
-  if (const auto key = parseSessionKey(facts.key)) facts.agent = key->agent;
-}
-
-void Intake::applyInfo(const Entry& entry, std::uint64_t timeMs) {
-  SessionSummary& facts = row_.facts;
-  if (json::findMember(entry.payload, "usage")) {
-    applyUsage(entry, usageFacts(entry), branches_.empty() ? 1 : branches_.back().number, timeMs);
-  }
-  if (std::string agent = transcriptAgent(entry); !agent.empty()) facts.writtenBy = std::move(agent);
-  if (const auto title = titleIn(entry)) {
-    const TitleSource source = titleSourceOf(entry);
-    if (title->empty()) {
-      titleLost_ = true;
-    } else if (source >= facts.titleSource) {
-      facts.title = *title;
-      facts.titleSource = source;
-      row_.titleEntry = entry.id;
-    }
-  }
-  if (const auto pinned = json::findMember(entry.payload, "pinned")) facts.pinned = *pinned == "true";
-  if (json::findMember(entry.payload, "timeToLiveMs")) {
-    facts.timeToLiveMs = json::findUnsigned(entry.payload, "timeToLiveMs");
-    if (facts.timeToLiveMs == std::uint64_t{0}) facts.timeToLiveMs.reset();
-  }
 }
 
 void Intake::applyRedaction(const Entry& entry) {
@@ -263,74 +214,24 @@ void Intake::applyRedaction(const Entry& entry) {
   forgetText(database_, row_.id, *target);
   // Its words, or the title they made, may have been stored; see Catalog::State::wipe.
   Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('new' AS BLOB))").run();
-  if (!row_.titleEntry.empty() && row_.titleEntry == *target) titleLost_ = true;
+  if (!row_.titleEntry.empty() && row_.titleEntry == *target) tally_.titleLost = true;
 }
 
-Intake::Branch& Intake::branchFor(const Entry& entry) {
-  // Whoever continues a tip goes on with its branch; any other entry begins one.
-  const std::string parent = entry.parentId.value_or("");
-  const auto found = parent.empty() ? tips_.end() : tips_.find(parent);
-  std::size_t at = branches_.size();
-  if (found == tips_.end()) {
-    branches_.push_back({.number = static_cast<std::uint32_t>(branches_.size() + 1), .tipId = {}, .openCalls = {}});
-  } else {
-    at = found->second;
-    tips_.erase(found);
+void Intake::saveAnswers() {
+  for (const TalliedAnswer& each : tally_.answers) {
+    const Answer answer{.session = row_.id,
+                        .sequence = each.sequence,
+                        .branch = each.branch,
+                        .quarter = each.quarter,
+                        .model = modelId(database_, each.model),
+                        .identity = each.identity,
+                        .certain = each.certain,
+                        .usage = each.usage};
+    addUsage(row_.facts.tokens, saveAnswer(database_, answer));
   }
-  branches_[at].tipId = entry.id;
-  tips_.insert_or_assign(entry.id, at);
-  return branches_[at];
+  tally_.answers.clear();
 }
 
-void Intake::applyConversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs) {
-  SessionSummary& summary = row_.facts;
-  if (row_.firstMs == 0) row_.firstMs = timeMs;
-  Branch& branch = branchFor(entry);
-  switch (facts.role) {
-    case EntryRole::User: ++summary.userMessages; break;
-    case EntryRole::Assistant: ++summary.assistantMessages; break;
-    case EntryRole::Tool: ++summary.toolMessages; break;
-    case EntryRole::System: ++summary.systemMessages; break;
-    default: break;
-  }
-  summary.toolCalls += facts.callCount;
-  summary.toolFailures += facts.failureCount;
-  for (const std::string& call : facts.calls) {
-    const bool odd = call.find('\n') != std::string::npos;
-    if (!odd && branch.openCalls.size() < kMaxOpenCalls) branch.openCalls.push_back(call);
-  }
-  for (const std::string& result : facts.results) std::erase(branch.openCalls, result);
-  if (!facts.model.empty()) row_.lastModel = facts.model;
-  if (facts.usage) applyUsage(entry, facts, branch.number, timeMs);
-  if (facts.durationMs < timeMs) row_.firstMs = std::min(row_.firstMs, timeMs - facts.durationMs);
-  if (summary.titleSource == TitleSource::None && facts.role == EntryRole::User && !isRedacted(entry.id)) {
-    summary.title = titleFrom(facts);
-    if (!summary.title.empty()) {
-      summary.titleSource = TitleSource::Message;
-      row_.titleEntry = entry.id;
-    }
-  }
-}
-
-// An answer that was stored block by block repeats its usage with each.
-void Intake::applyUsage(const Entry& entry, const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs) {
-  Answer answer{.session = row_.id,
-                .sequence = row_.taken,
-                .branch = branch,
-                .quarter = timeMs / kQuarterMs,
-                .model = modelId(database_, facts.model.empty() ? row_.lastModel : facts.model),
-                .identity = facts.identity,
-                .certain = facts.identityIsCertain,
-                .usage = *facts.usage};
-  if (answer.identity.empty()) {
-    if (!facts.messageId.empty() && facts.messageId == row_.lastMessageId) return;
-    row_.lastMessageId = facts.messageId;
-    answer.identity = fmt::format("family {} {} {}", family(), entry.id, timeMs);
-  }
-  add(row_.facts.tokens, saveAnswer(database_, answer));
-}
-
-// The session in which the session's history begins. Those that share history, or have a copy of it, have the same one.
 const std::string& Intake::family() {
   constexpr int kMostSteps = 1000;
   if (!family_.empty()) return family_;
@@ -373,7 +274,7 @@ Result<void> Intake::chooseTitle() {
 }
 
 void Intake::saveBranches() {
-  for (const Branch& branch : branches_) {
+  for (const SessionTally::Branch& branch : tally_.branches) {
     Query(database_, "INSERT OR REPLACE INTO branch(session, number, tipId, openCalls) VALUES(?, ?, ?, ?)", row_.id,
           branch.number, branch.tipId, joined(branch.openCalls))
         .run();
@@ -384,15 +285,13 @@ void Intake::finish(const SessionState& state) {
   SessionSummary& facts = row_.facts;
   facts.entries = row_.taken;
   facts.bytes = state.bytes;
-  facts.branches = branches_.size();
+  facts.branches = tally_.branches.size();
   facts.headId = state.headId;
   facts.origin = state.origin;
   row_.countedBytes = state.bytes - std::min(state.bytes, state.trailingBytes);
   facts.problem.clear();
-  const auto head = tips_.find(state.headId);
-  const bool unfinished = head != tips_.end() && !branches_[head->second].openCalls.empty();
   facts.condition = state.archived ? SessionCondition::Archived : SessionCondition::Live;
-  if (unfinished) facts.condition = SessionCondition::Unfinished;
+  if (tally_.isUnfinished(state.headId)) facts.condition = SessionCondition::Unfinished;
   if (state.problemCount > 0) {
     facts.condition = SessionCondition::Damaged;
     facts.problem = counted(state.problemCount, "place") + " cannot be read";

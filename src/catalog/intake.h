@@ -3,18 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <unordered_map>
-#include <vector>
 
 #include "bough/store.h"
 #include "catalog/database/database.h"
 #include "catalog/database/entry_facts.h"
 #include "catalog/database/session_row.h"
+#include "catalog/session_tally.h"
 
 namespace bough::catalog {
 
@@ -27,6 +24,8 @@ class Intake {
   enum class Outcome : std::uint8_t { Unchanged, Taken, Gone };
 
   Intake(SessionStore& store, Database& database, bool search) : store_(store), database_(database), search_(search) {}
+  Intake(const Intake&) = delete;
+  Intake& operator=(const Intake&) = delete;
 
   /// Failures of the database stick to it. Fails when the session cannot be looked at now; one that is damaged gets a
   /// row that says so.
@@ -37,11 +36,6 @@ class Intake {
   [[nodiscard]] std::uint64_t byteCount() const { return byteCount_; }
 
  private:
-  struct Branch {
-    std::uint32_t number = 0;
-    std::string tipId;
-    std::vector<std::string> openCalls;
-  };
   Result<void> readLog(const SessionState& state);
   Result<bool> isSameLog(const SessionState& state);
   void startAnew();
@@ -49,13 +43,9 @@ class Intake {
   void saveBranches();
   Result<Outcome> saveDamaged(const Error& error);
   void apply(std::uint64_t sequence, Entry& entry);
-  void applyHeader(const Entry& entry);
-  void applyInfo(const Entry& entry, std::uint64_t timeMs);
   void applyRedaction(const Entry& entry);
-  void applyConversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs);
   const std::string& family();
-  void applyUsage(const Entry& entry, const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs);
-  Branch& branchFor(const Entry& entry);
+  void saveAnswers();
   void index(std::uint64_t sequence, const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs);
   bool isRedacted(std::string_view entryId);
   Result<void> chooseTitle();
@@ -67,13 +57,11 @@ class Intake {
   std::uint64_t entryCount_ = 0;
   std::uint64_t byteCount_ = 0;
 
-  SessionRow row_;
-  SessionRow before_;  // what to go back to when the log cannot be read to its end
-  std::vector<Branch> branches_;
-  std::unordered_map<std::string, std::size_t> tips_;  // of branches_, by the tip's id
-  std::string family_;                                 // see family()
+  SessionTally tally_{[this]() -> const std::string& { return family(); }};
+  SessionRow& row_ = tally_.row;
+  SessionRow before_;   // what to go back to when the log cannot be read to its end
+  std::string family_;  // see family()
   bool isGrown_ = false;
-  bool titleLost_ = false;
   bool anyRedacted_ = false;
 };
 

@@ -21,18 +21,45 @@ using namespace transcript;
 
 constexpr std::size_t kNone = EntryTree::kNone;
 
-// A line with another folder in place of the old one, or of the beginning of one below it: in its own member `cwd`, or
-// in that of its payload.
-std::string withFolder(std::string line, const std::string& before, const std::string& now) {
+// Another text for a member; none when it stays.
+using Change = std::function<std::optional<std::string>(const std::string& text)>;
+
+// A line with a member of that name changed: its own, and that of its payload.
+std::string withMember(std::string line, std::string_view name, const Change& change) {
   for (const bool inPayload : {false, true}) {
     const std::string_view object = inPayload ? json::findMember(line, "payload").value_or("") : std::string_view(line);
-    const auto member = json::findMember(object, "cwd");
-    const auto folder = member ? json::decodeString(*member) : std::nullopt;
-    if (!folder || (*folder != before && !folder->starts_with(before + "/"))) continue;
+    const auto member = json::findMember(object, name);
+    const auto text = member ? json::decodeString(*member) : std::nullopt;
+    const auto now = text ? change(*text) : std::nullopt;
+    if (!now) continue;
     const auto at = static_cast<std::size_t>(member->data() - line.data());
-    line.replace(at, member->size(), json::quoted(now + folder->substr(before.size())));
+    line.replace(at, member->size(), json::quoted(*now));
   }
   return line;
+}
+
+// The agent's own lines for a project that moved and a session that has another id.
+std::string adapted(std::string_view lines, const WriteTranscriptOptions& options) {
+  const std::string& folder = options.movedFrom;
+  const Change move = [&](const std::string& cwd) -> std::optional<std::string> {
+    if (folder.empty() || (cwd != folder && !cwd.starts_with(folder + "/"))) return std::nullopt;
+    return options.facts.cwd + cwd.substr(folder.size());
+  };
+  const Change rename = [&](const std::string& id) -> std::optional<std::string> {
+    return options.renamedFrom.empty() || id != options.renamedFrom ? std::nullopt
+                                                                    : std::optional(options.facts.sessionId);
+  };
+  std::string out;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
+    std::string line = withMember(std::string(lines.substr(0, end)), "cwd", move);
+    for (const std::string_view name : {"sessionId", "session_id", "id"}) {
+      line = withMember(std::move(line), name, rename);
+    }
+    out += line;
+    lines.remove_prefix(end);
+  }
+  return out;
 }
 
 class TranscriptWriting {
@@ -81,7 +108,7 @@ class TranscriptWriting {
     text += carrying_.take(/*last=*/true);
     BOUGH_TRY(flush(text));
     done_.carried = carrying_.count();
-    done_.sameBytes = done_.sameBytes && options_.movedFrom.empty();
+    done_.sameBytes = done_.sameBytes && !isAdapted();
     for (const std::string& field : writer_->notHeld) addLossy(field);
     nameWhatIsLeftOut(chosen);
     return std::move(done_);
@@ -171,8 +198,7 @@ class TranscriptWriting {
     const bool standsElsewhere = carrier == carriers_.end() && carriedBy_.contains(place);
     if (standsElsewhere || inherited_.contains(place)) return "";  // in another line, in another file
     auto line = lineOf(entries_[place]);
-    if (line && !options_.movedFrom.empty())
-      line = withFolder(std::move(*line), options_.movedFrom, options_.facts.cwd);
+    if (line && isAdapted()) line = adapted(*line, options_);
     if (!line || carrier == carriers_.end()) return line;
     const Carrier& carries = carrier->second;
     // What a redaction hides is in the line, too.
@@ -270,6 +296,8 @@ class TranscriptWriting {
     const std::unordered_set<std::size_t> tail(path_.begin() + static_cast<std::ptrdiff_t>(forkAt), path_.end());
     std::ranges::stable_partition(order_, [&](std::size_t i) { return !tail.contains(i); });
   }
+
+  [[nodiscard]] bool isAdapted() const { return !options_.movedFrom.empty() || !options_.renamedFrom.empty(); }
 
   [[nodiscard]] bool isCopied(std::size_t place) const { return copies_ && isOwn(place); }
 

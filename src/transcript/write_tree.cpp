@@ -5,6 +5,7 @@
 
 #include "base/try.h"
 #include "transcript/model/agent.h"
+#include "transcript/model/carrying.h"
 #include "transcript/model/items.h"
 
 namespace bough {
@@ -37,7 +38,8 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>
       branch.push_back(std::move(item));
     }
   }
-  return agent->writeTree(options.facts, branches);
+  TreeCargo cargo(entries, tree, !options.clean && !options.bare);
+  return agent->writeTree(options.facts, branches, cargo);
 }
 
 }  // namespace bough

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <unordered_map>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -272,6 +273,63 @@ TEST(RoundTrips, OfATreeKeepEveryBranchInCodexFiles) {
   EXPECT_EQ(stories[4].find("Plan A or B?"), std::string::npos) << stories[4];
 }
 
+// What the format cannot hold comes back: entries as they were stored, labels, titles.
+TEST(RoundTrips, OfATreeInCodexFilesBringTheEntriesBack) {
+  for (const std::string name : {"pi/03-branches.jsonl", "pi/entry_types.jsonl", "claude-code/branches.jsonl"}) {
+    SCOPED_TRACE(name);
+    TempFolder folder;
+    const ReadFile file = readAll(fixture(name));
+    TranscriptFacts facts = file.report.facts;
+    facts.agent = "codex";
+    const auto files =
+        writeTranscriptTree(file.entries, {.agent = "codex", .facts = facts, .headId = file.report.headId});
+    ASSERT_TRUE(files);
+    auto store = SessionStore::open(folder / "store");
+    ASSERT_TRUE(store);
+    std::unordered_map<std::string, Entry> came;
+    for (const TranscriptFile& one : *files) {
+      const std::string path = folder / fmt::format("rollout-2026-01-02T03-04-05-{}.jsonl", one.facts.sessionId);
+      writeBytes(path, one.bytes);
+      const ReadFile back = readAll(path);
+      EXPECT_EQ(back.report.recovered + back.report.unreadable, 0U);
+      for (const Entry& entry : back.entries) came.emplace(entry.id, entry);
+      const auto imported = importTranscript(**store, path);
+      ASSERT_TRUE(imported) << imported.error().message;
+    }
+    for (const Entry& entry : file.entries) {
+      const bool isLabel = entry.type == entry_type::kLabel;
+      if (!isConversation(entryKind(entry.type)) && !isLabel && entry.type != entry_type::kSessionInfo) continue;
+      ASSERT_TRUE(came.contains(entry.id)) << entry.type << " " << entry.id;
+      EXPECT_EQ(came[entry.id].payload, entry.payload);
+      if (!isLabel && entry.type != entry_type::kSessionInfo) {
+        EXPECT_EQ(came[entry.id].parentId, entry.parentId);
+      }
+    }
+  }
+}
+
+TEST(Renamed, ASessionsNewIdTakesThePlaceOfTheOldOneInTheAgentsOwnLines) {
+  for (const std::string name :
+       {"pi/01-linear.jsonl", "claude-code/blocks.jsonl",
+        "codex/linear/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710001.jsonl"}) {
+    SCOPED_TRACE(name);
+    const ReadFile file = readAll(fixture(name));
+    const TranscriptFacts& before = file.report.facts;
+    WriteTranscriptOptions options{.agent = before.agent, .facts = factsOfCopy(before, 1)};
+    options.renamedFrom = before.sessionId;
+    TempFolder folder;
+    const std::string renamed = folder / ("rollout-2026-01-02T03-04-05-" + options.facts.sessionId + ".jsonl");
+    const std::string bytes = writeAll(file.entries, options);
+    writeBytes(renamed, bytes);
+    const ReadFile back = readAll(renamed);
+    EXPECT_EQ(back.report.facts.sessionId, options.facts.sessionId);
+    EXPECT_NE(back.report.facts.sessionId, before.sessionId);
+    EXPECT_EQ(bytes.find(before.sessionId), std::string::npos);
+    EXPECT_EQ(back.report.messages, file.report.messages);
+    EXPECT_EQ(back.report.recovered + back.report.unreadable, 0U);
+  }
+}
+
 TEST(Moved, AProjectsNewFolderTakesThePlaceOfTheOldOneInTheAgentsOwnLines) {
   for (const std::string name :
        {"pi/01-linear.jsonl", "claude-code/blocks.jsonl",
@@ -284,9 +342,11 @@ TEST(Moved, AProjectsNewFolderTakesThePlaceOfTheOldOneInTheAgentsOwnLines) {
     options.facts.cwd = "/new \"place\"";
     TempFolder folder;
     const std::string moved = folder.path().string() + "/" + fs::path(fixture(name)).filename().string();
-    writeBytes(moved, writeAll(file.entries, options));
+    const std::string bytes = writeAll(file.entries, options);
+    writeBytes(moved, bytes);
     const ReadFile back = readAll(moved);
     EXPECT_EQ(back.report.facts.cwd, options.facts.cwd);
+    EXPECT_EQ(bytes.find("\"cwd\":\"" + options.movedFrom), std::string::npos);
     EXPECT_EQ(back.report.messages, file.report.messages);
     EXPECT_EQ(back.report.recovered + back.report.unreadable, 0U);
   }

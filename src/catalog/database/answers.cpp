@@ -6,17 +6,20 @@
 #include "base/bytes/sha256.h"
 
 namespace bough::catalog {
-namespace {
 
-std::int64_t hashOf(const std::string& identity) {
+std::int64_t answerId(const std::string& identity) {
   constexpr std::size_t kDigits = 15;  // of a number that SQLite holds with its sign
   return static_cast<std::int64_t>(std::stoull(Sha256::of(identity).substr(0, kDigits), nullptr, 16));
 }
 
-}  // namespace
+std::int64_t modelId(Database& database, const std::string& name) {
+  Query(database, "INSERT OR IGNORE INTO model(name) VALUES(?)", name).run();
+  Query query(database, "SELECT id FROM model WHERE name = ?", name);
+  return query.next() ? query.integer(0) : 0;
+}
 
 Usage saveAnswer(Database& database, const Answer& answer) {
-  const std::int64_t id = hashOf(answer.identity);
+  const std::int64_t id = answerId(answer.identity);
   Usage before;
   {
     Query query(database,

@@ -23,6 +23,12 @@ struct Answer {
   Usage usage;
 };
 
+/// The column `id`: the same for all copies of an answer.
+std::int64_t answerId(const std::string& identity);
+
+/// The number of a model in the table `model`.
+std::int64_t modelId(Database& database, const std::string& name);
+
 /// Stores an answer. One that the session has already keeps its place, and of each
 /// number the greater: an answer that is still being written says less. Returns what is new of its usage.
 Usage saveAnswer(Database& database, const Answer& answer);

@@ -9,6 +9,7 @@
 
 #include "base/text/text.h"
 #include "base/try.h"
+#include "cli/names/agents_view.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
@@ -119,7 +120,7 @@ Result<CatalogView> openCatalogViewOf(const Context& context, const std::string&
     return view;
   }
   if (found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
-  auto copy = openAgentSession(context, session);
+  auto copy = openAgentSession(session);
   if (!copy) return std::unexpected(found.error());
   return viewOfCopy(std::move(*copy), search);
 }

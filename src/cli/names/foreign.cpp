@@ -56,18 +56,6 @@ Result<std::string> makePassingFolder() {
   return pattern;
 }
 
-// The folder of what can be made again: $XDG_CACHE_HOME/bough, else ~/.cache/bough.
-Result<std::string> cacheFolder() {
-  const std::string cache = environmentValue("XDG_CACHE_HOME");
-  if (cache.starts_with('/')) return cache + "/bough";
-  const std::string home = environmentValue("HOME");
-  if (!home.starts_with('/')) {
-    return fail(ErrorCode::InvalidArgument, "there is no folder for the cache",
-                "set HOME, or XDG_CACHE_HOME, to an absolute path");
-  }
-  return home + "/.cache/bough";
-}
-
 // What was read of each file: its size, its time, and what became of it.
 class Seen {
  public:
@@ -162,6 +150,17 @@ Result<void> bringIn(std::unique_ptr<SessionStore>& store, const std::string& lo
 
 }  // namespace
 
+Result<std::string> cacheFolder() {
+  const std::string cache = environmentValue("XDG_CACHE_HOME");
+  if (cache.starts_with('/')) return cache + "/bough";
+  const std::string home = environmentValue("HOME");
+  if (!home.starts_with('/')) {
+    return fail(ErrorCode::InvalidArgument, "there is no folder for the cache",
+                "set HOME, or XDG_CACHE_HOME, to an absolute path");
+  }
+  return home + "/.cache/bough";
+}
+
 TranscriptHome transcriptHome() {
   return {.home = environmentValue("HOME"), .variable = environmentValue};
 }
@@ -182,19 +181,30 @@ std::string damageText(const TranscriptReport& report, const std::string& path) 
 }
 
 Result<NamedSession> openTranscript(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(path, error);
+  return openTranscript(std::vector<std::string>{path});
+}
+
+Result<NamedSession> openTranscript(const std::vector<std::string>& paths) {
   NamedSession session;
   std::string location = "memory:";
-  // A session in a database has no file whose size says anything.
-  if (error || size > kInMemoryBytes) {
+  std::uintmax_t size = 0;
+  bool isUnknown = false;  // a session in a database has no file whose size says anything
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const std::uintmax_t own = fs::file_size(path, error);
+    isUnknown = isUnknown || error;
+    size += error ? 0 : own;
+  }
+  if (isUnknown || size > kInMemoryBytes) {
     BOUGH_TRY(location, makePassingFolder());
     session.passing = std::make_shared<PassingFolder>(location);
   }
   BOUGH_TRY(session.store, SessionStore::open(location));
-  BOUGH_TRY(const auto imported, importTranscript(*session.store, path));
-  session.sessionId = imported.sessionId;
-  if (const std::string text = damageText(imported.report, path); !text.empty()) printMessage("note: " + text);
+  for (const std::string& path : paths) {
+    BOUGH_TRY(const auto imported, importTranscript(*session.store, path));
+    session.sessionId = imported.sessionId;
+    if (const std::string text = damageText(imported.report, path); !text.empty()) printMessage("note: " + text);
+  }
   return session;
 }
 
@@ -286,18 +296,6 @@ Result<std::vector<std::string>> parseAgents(const std::string& list) {
   return names;
 }
 
-Result<AgentsBacklog> agentsBacklog(const std::string& list) {
-  BOUGH_TRY(const auto agents, parseAgents(list));
-  BOUGH_TRY(const std::string cache, cacheFolder());
-  AgentsBacklog backlog;
-  BOUGH_TRY(backlog.files, findTranscripts(transcriptHome(), agents));
-  const Seen seen(cache + "/agents/transcripts.jsonl");
-  for (const FoundTranscript& file : backlog.files) {
-    if (!seen.isSame(file)) backlog.unreadBytes += file.sizeBytes;
-  }
-  return backlog;
-}
-
 Result<Context> agentsContext(const Context& context, const std::string& list) {
   BOUGH_TRY(const auto agents, parseAgents(list));
   BOUGH_TRY(const auto files, findTranscripts(transcriptHome(), agents));
@@ -322,26 +320,6 @@ Result<Context> agentsContext(const Context& context, const std::string& list) {
   }
   BOUGH_TRY(store->close());
   return shown;
-}
-
-Result<NamedSession> openAgentSession(const Context& context, const std::string& name) {
-  constexpr std::size_t kShortest = 8;
-  if (name.size() < kShortest) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
-  BOUGH_TRY(const Context agents, agentsContext(context, "all"));
-  BOUGH_TRY(auto store, agents.openStore());
-  BOUGH_TRY(const auto sessions, store->listSessions());
-  std::string found;
-  for (const std::string& id : sessions) {
-    if (id == name) return NamedSession{.passing = {}, .store = std::move(store), .sessionId = id};
-    if (!id.starts_with(name)) continue;
-    if (!found.empty()) {
-      return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions of other agents", name),
-                  "type more of the id");
-    }
-    found = id;
-  }
-  if (found.empty()) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
-  return NamedSession{.passing = {}, .store = std::move(store), .sessionId = std::move(found)};
 }
 
 }  // namespace bough::cli

@@ -14,12 +14,18 @@ namespace bough::cli {
 /// The user's folder and environment, for the places where agents keep sessions.
 TranscriptHome transcriptHome();
 
+/// The folder of what can be made again: $XDG_CACHE_HOME/bough, else ~/.cache/bough.
+Result<std::string> cacheFolder();
+
 /// Whether a file is the transcript of an agent that bough knows; the error says why it is none.
 Result<std::string> agentOfFile(const std::string& path);
 
 /// A transcript as a session that can be read: in memory, or when it is large in a folder that goes with it. What is
 /// damaged in it is said on stderr.
 Result<NamedSession> openTranscript(const std::string& path);
+
+/// The same for the files of one session.
+Result<NamedSession> openTranscript(const std::vector<std::string>& paths);
 
 /// Brings another session, a transcript or one of the store, into the copy of a transcript, so that both can be
 /// compared. Returns its id there.
@@ -32,19 +38,8 @@ std::shared_ptr<void> followTranscript(SessionStore& copy, const std::string& pa
 Result<std::vector<std::string>> parseAgents(const std::string& list);
 
 /// A copy of the agents' sessions in the cache folder, brought up to date: only files that changed are read. It is a
-/// store like any other, so that lists, search and usage cover it.
+/// store like any other, so that search covers it. Lists and usage need no copy (agents_view.h).
 Result<Context> agentsContext(const Context& context, const std::string& list);
-
-/// The files that `agentsContext` would have to read first, and how many bytes they have.
-struct AgentsBacklog {
-  std::vector<FoundTranscript> files;  ///< All files of the agents, read or not.
-  std::uint64_t unreadBytes = 0;
-};
-Result<AgentsBacklog> agentsBacklog(const std::string& list);
-
-/// The session of an agent on this machine that `name` means: its id, or the beginning of it (8 characters or more).
-/// NotFound when there is none.
-Result<NamedSession> openAgentSession(const Context& context, const std::string& name);
 
 /// One line about damage, when there is any: "3 places are damaged (2 were read all the same)…".
 std::string damageText(const TranscriptReport& report, const std::string& path);

@@ -10,6 +10,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
+#include "cli/names/agents_view.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/damage.h"
 #include "cli/names/foreign.h"
@@ -44,6 +45,11 @@ std::unexpected<Error> ambiguous(const std::string& name, const std::vector<Sess
   if (sessions.size() > kShown) candidates += "\n  …";
   return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions:{}", name, candidates),
               std::string(advice));
+}
+
+bool isKnown(SessionStore& store, const std::string& sessionId) {
+  const auto state = store.sessionState(sessionId);
+  return state || (state.error().code != ErrorCode::NotFound && state.error().code != ErrorCode::InvalidArgument);
 }
 
 // `@3` of the last list on this terminal.
@@ -108,6 +114,7 @@ Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
   // A number means what was shown, not what has come since.
   if (const auto number = listingNumber(name)) {
     BOUGH_TRY(const auto id, listedSession(store, *number));
+    if (!isKnown(store, id)) return noSuchSession(id);
     return Found{.session = session(id)};
   }
   if (name.starts_with('@')) {
@@ -202,11 +209,6 @@ Result<std::string> sessionAt(SessionStore& store, const std::string& path) {
                 fmt::format("name the session {}", file.sessionId));
   }
   return std::move(file.sessionId);
-}
-
-bool isKnown(SessionStore& store, const std::string& sessionId) {
-  const auto state = store.sessionState(sessionId);
-  return state || (state.error().code != ErrorCode::NotFound && state.error().code != ErrorCode::InvalidArgument);
 }
 
 Result<std::string> findSession(SessionStore& store, const std::string& name) {
@@ -310,7 +312,13 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
     return session;
   }
   if (session.error().code != ErrorCode::NotFound || context.backend || looksLikePath(name)) return session;
-  auto agents = openAgentSession(context, name);
+  // A list of other agents' sessions numbers them, too.
+  std::string id = name;
+  if (const auto number = listingNumber(name)) {
+    BOUGH_TRY(const auto store, context.openStore());
+    BOUGH_TRY(id, listedSession(*store, *number));
+  }
+  auto agents = openAgentSession(id);
   return agents || agents.error().code != ErrorCode::NotFound ? std::move(agents) : std::move(session);
 }
 

@@ -41,6 +41,8 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
   BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId));
   BOUGH_TRY(made.facts, factsForExport(store, sessionId, wish.agent, entries));
   const std::string folder = made.facts.cwd;
+  const std::string id = made.facts.sessionId;
+  if (wish.copy > 0) made.facts = factsOfCopy(made.facts, wish.copy);
   BOUGH_TRY(made.facts.cwd, mapFolder(folder, wish.cwdMap));
   if (wish.needsFolder && made.facts.cwd.empty()) made.facts.cwd = fs::current_path().string();
   const WriteTranscriptOptions options{.agent = wish.agent,
@@ -48,7 +50,8 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
                                        .headId = wish.at,
                                        .branchOnly = wish.branchOnly,
                                        .bare = wish.bare,
-                                       .movedFrom = made.facts.cwd == folder ? std::string() : folder};
+                                       .movedFrom = made.facts.cwd == folder ? std::string() : folder,
+                                       .renamedFrom = wish.copy == 0 ? std::string() : id};
   BOUGH_TRY(made.written, writeTranscript(entries, options, [&](std::string_view piece) {
               made.bytes += piece;
               return Result<void>();

@@ -18,6 +18,7 @@ struct TranscriptWish {
   bool branchOnly = false;
   bool bare = false;         ///< Without the original entries (WriteTranscriptOptions::bare).
   bool needsFolder = false;  ///< A session without a folder gets the present one.
+  unsigned copy = 0;         ///< Not 0: as a session with an id of its own (factsOfCopy).
 };
 
 struct MadeTranscript {

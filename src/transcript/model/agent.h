@@ -66,6 +66,8 @@ class Writer {
   std::vector<std::string> notHeld;  ///< Names of what could not be written, as `lossyFields` has them.
 };
 
+class TreeCargo;  // carrying.h
+
 /// How a file is cut into records.
 enum class Framing : std::uint8_t {
   Lines,     ///< One JSON object a line.
@@ -97,8 +99,8 @@ struct Agent {
   void (*addFactsBeside)(const std::string& path, TranscriptFacts& facts) = nullptr;
   std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null: only read.
   /// Writes all branches, from the root to each leaf, as files that continue one another; the head's first. Optional.
-  std::vector<TranscriptFile> (*writeTree)(const TranscriptFacts& facts,
-                                           const std::vector<std::vector<Item>>& branches) = nullptr;
+  std::vector<TranscriptFile> (*writeTree)(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches,
+                                           TreeCargo& cargo) = nullptr;
   /// The file of the session that the one at `path` continues (TranscriptFacts::parentSession); empty when it is not
   /// found. Optional.
   std::string (*findParent)(const std::string& path, const std::string& parentSession) = nullptr;

@@ -36,8 +36,8 @@ std::string opened(std::string_view object) {
 
 }  // namespace
 
-Builder::Builder(std::string_view agent, std::uint64_t fromOffset, const Use& use)
-    : idScope(agent), agent_(agent), fromOffset_(fromOffset), use_(use) {
+Builder::Builder(std::string_view agent, std::uint64_t fromOffset, const Use& use, bool withoutLines)
+    : idScope(agent), agent_(agent), fromOffset_(fromOffset), use_(use), withoutLines_(withoutLines) {
   facts.agent = agent;
 }
 
@@ -134,7 +134,9 @@ void Builder::giveCarried(const Record& record, Entry&& entry) {
   if (!carried_.insert(entry.id).second || error_) return;
   const bool isTalk = isConversation(entryKind(entry.type));
   if (!isTalk) entry.parentId.reset();
-  if (isTalk && !entry.parentId->empty() && (!isGiven(*entry.parentId) || entry.parentId == entry.id)) {
+  // The first of a file that continues another one has its parent there.
+  const bool isBefore = isTalk && *entry.parentId == facts.parentEntryId;
+  if (isTalk && !entry.parentId->empty() && !isBefore && (!isGiven(*entry.parentId) || entry.parentId == entry.id)) {
     damage(record, "an entry that travels without the one that it continues");
     entry.parentId = lastId_;
   }
@@ -180,7 +182,7 @@ void Builder::giveCarrier(const Record& record, const Place& place) {
     entry.type = entry_type::kSessionInfo;
     entry.timestamp = timeOf({});
     entry.payload = "{";
-    appendOrigin(entry.payload, origin, bytes, {});
+    appendOrigin(entry.payload, origin, withoutLines_ ? std::string_view() : bytes, {});
     entry.payload += '}';
     ++report_.entries;
     if (auto used = use_(std::move(entry)); !used) error_ = used.error();
@@ -280,7 +282,7 @@ void Builder::give(const Record& record, const Place& place, std::string_view ty
   origin.fixed = fixed_;
   origin.torn = record.kind == RecordKind::Torn;
   if (record.repaired) holes.clear();
-  appendOrigin(payload, origin, first ? record.raw : std::string_view(), std::move(holes));
+  appendOrigin(payload, origin, first && !withoutLines_ ? record.raw : std::string_view(), std::move(holes));
   payload += '}';
   entry.payload = std::move(payload);
   ++part_;

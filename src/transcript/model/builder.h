@@ -40,7 +40,8 @@ class Builder {
  public:
   using Use = std::function<Result<void>(Entry&&)>;
   /// `fromOffset`: entries of lines before it are not given, only remembered.
-  Builder(std::string_view agent, std::uint64_t fromOffset, const Use& use);
+  /// `withoutLines`: entries do not keep the lines that they were made from.
+  Builder(std::string_view agent, std::uint64_t fromOffset, const Use& use, bool withoutLines = false);
 
   /// What the file says of its session; a reader fills it in as it goes.
   TranscriptFacts facts;
@@ -113,6 +114,7 @@ class Builder {
   std::string agent_;
   std::uint64_t fromOffset_;
   const Use& use_;
+  bool withoutLines_;
   TranscriptReport report_;
   std::optional<Error> error_;
   std::unordered_set<std::uint64_t> known_;           // hashes of the agent's ids that are entries of the usual id

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/json/json_scan.h"
+
 namespace bough::transcript {
 
 void Carrying::wait(std::size_t place) {
@@ -72,6 +74,35 @@ std::string Carrying::take(bool last) {
     at = next;
   }
   return out;
+}
+
+void TreeCargo::begin() {
+  ++files_;
+  inFile_.clear();
+}
+
+void TreeCargo::waitUntil(std::size_t end) {
+  for (std::size_t i = 0; i < end; ++i) {
+    if (isDone_[i] || isConversation(entryKind(entries_[i].type))) continue;
+    const auto target = entries_[i].type == entry_type::kLabel ? json::findString(entries_[i].payload, "entryId")
+                                                               : std::optional<std::string>();
+    if (target ? !inFile_.contains(*target) : files_ > 1) continue;
+    isDone_[i] = true;
+    carrying_.wait(i);
+  }
+}
+
+void TreeCargo::hold(std::string lines, const Entry* entry) {
+  if (entry == nullptr) return carrying_.hold(std::move(lines), EntryTree::kNone);
+  const auto place = static_cast<std::size_t>(entry - entries_.data());
+  waitUntil(place);
+  inFile_.insert(entry->id);
+  lines.empty() ? carrying_.wait(place) : carrying_.hold(std::move(lines), place);
+}
+
+std::string TreeCargo::take(bool last) {
+  if (last) waitUntil(entries_.size());
+  return carrying_.take(last);
 }
 
 }  // namespace bough::transcript

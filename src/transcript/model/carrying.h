@@ -55,4 +55,32 @@ class Carrying {
   std::size_t count_ = 0;
 };
 
+/// The same for the files of a tree, each of which holds one branch from where it leaves the files before it. Lines
+/// are given one entry after the other; what belongs to the session as a whole travels in the first file, a label in
+/// the file of the entry that it names.
+class TreeCargo {
+ public:
+  TreeCargo(const std::vector<Entry>& entries, const EntryTree& tree, bool enabled)
+      : entries_(entries), carrying_(entries, tree, enabled), isDone_(entries.size(), false) {}
+
+  /// A file begins.
+  void begin();
+  /// The lines of an entry; null: of none. They come out of `take`, which is called before the next ones.
+  void hold(std::string lines, const Entry* entry);
+  /// What is held, with what it carries. `last`: the file ends.
+  std::string take(bool last = false);
+
+  [[nodiscard]] std::size_t count() const { return carrying_.count(); }
+
+ private:
+  // Entries outside the conversation that may travel before an entry; all that is left when it is the last.
+  void waitUntil(std::size_t end);
+
+  const std::vector<Entry>& entries_;
+  Carrying carrying_;
+  std::vector<bool> isDone_;
+  std::unordered_set<std::string_view> inFile_;  // ids of the entries that the file holds
+  std::size_t files_ = 0;
+};
+
 }  // namespace bough::transcript

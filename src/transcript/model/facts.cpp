@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/ids.h"
+#include "transcript/model/uuid.h"
 
 namespace bough {
 namespace transcript {
@@ -87,16 +88,6 @@ TranscriptFacts importedFacts(const std::vector<Entry>& entries) {
 
 namespace {
 
-bool isUuid(std::string_view text) {
-  constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-  if (text.size() != kForm.size()) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool isHex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
-    if (kForm[i] == '-' ? text[i] != '-' : !isHex) return false;
-  }
-  return true;
-}
-
 // Always the same for the same id; marked as version 8, which is for ids made in one's own way.
 std::string uuidFrom(std::string_view id) {
   if (isUuid(id)) return std::string(id);
@@ -134,6 +125,13 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
   }
   if (facts.created.empty() && !header.empty()) facts.created = header.front().timestamp;
   return facts;
+}
+
+TranscriptFacts factsOfCopy(const TranscriptFacts& facts, unsigned number) {
+  TranscriptFacts copy = facts;
+  copy.sessionId = uuidFor(fmt::format("{}/{}/{}", facts.agent, facts.sessionId, number));
+  copy.key.clear();  // the agent's own list has it for the session that was copied
+  return copy;
 }
 
 }  // namespace bough

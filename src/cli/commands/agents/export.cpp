@@ -69,7 +69,8 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
   BOUGH_TRY(auto facts, factsForExport(*session.store, session.sessionId, options.agent, entries));
   BOUGH_TRY(facts.cwd, mapFolder(facts.cwd, options.cwdMap));
   CompatibilityReport report;
-  const WriteTranscriptOptions wish{.agent = options.agent, .facts = std::move(facts), .headId = at};
+  const WriteTranscriptOptions wish{
+      .agent = options.agent, .facts = std::move(facts), .headId = at, .bare = options.bare};
   BOUGH_TRY(const auto files, writeTranscriptTree(entries, wish, &report));
   if (options.output.empty()) {
     return fail(ErrorCode::InvalidArgument, "--all writes " + counted(files.size(), "file"),
@@ -85,6 +86,9 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
     for (const std::string& path : paths) printLine(path);
     if (!report.lossyFields.empty()) printMessage(fmt::format("the format of {} cannot hold:", options.agent));
     printLosses(report);
+    if (!report.lossyFields.empty() && !options.bare) {
+      printMessage("it travels in the files, and comes back when bough reads them");
+    }
     return kDone;
   }
   std::string out;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "base/json/json_write.h"
 #include "base/try.h"
@@ -23,7 +25,42 @@ struct Options {
   bool dryRun = false;
 };
 
-void print(const MadeTranscript& made, const TranscriptPlace& place, const Context& context, bool dryRun) {
+struct Resumed {
+  MadeTranscript made;
+  TranscriptPlace place;
+  bool isThere = false;      // the file exists and holds just this
+  std::string instead = {};  // a file of the same session that holds something else
+};
+
+bool holds(const std::string& path, std::string_view bytes) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream held;
+  held << in.rdbuf();
+  return !in.bad() && held.view() == bytes;
+}
+
+// Nothing is overwritten: where the agent has a file of the session that holds something else, the session gets
+// another id there.
+Result<Resumed> findPlace(SessionStore& store, const std::string& sessionId, TranscriptWish wish) {
+  constexpr unsigned kMostCopies = 1'000;
+  std::string instead;
+  for (; wish.copy < kMostCopies; ++wish.copy) {
+    Resumed resumed;
+    BOUGH_TRY(resumed.made, makeTranscript(store, sessionId, wish));
+    BOUGH_TRY(resumed.place, placeForTranscript(transcriptHome(), resumed.made.facts));
+    std::error_code error;
+    const bool isFree = !std::filesystem::exists(resumed.place.path, error);
+    resumed.isThere = !isFree && holds(resumed.place.path, resumed.made.bytes);
+    resumed.instead = instead;
+    if (isFree || resumed.isThere) return resumed;
+    if (instead.empty()) instead = resumed.place.path;
+  }
+  return fail(ErrorCode::AlreadyExists, fmt::format("{} and {} copies of it exist already", instead, kMostCopies),
+              "remove those that are not needed");
+}
+
+void print(const Resumed& resumed, const Context& context, bool dryRun) {
+  const auto& [made, place, isThere, instead] = resumed;
   if (context.json) {
     std::string out;
     json::Writer writer(out);
@@ -32,13 +69,20 @@ void print(const MadeTranscript& made, const TranscriptPlace& place, const Conte
     std::error_code gone;
     writer.member("cwd", made.facts.cwd);
     writer.member("cwdMissing", !made.facts.cwd.empty() && !std::filesystem::is_directory(made.facts.cwd, gone));
-    writer.member("command", place.command).member("written", !dryRun);
+    writer.member("command", place.command).member("written", !dryRun && !isThere);
     writer.member("carried", made.written.carried);
     writer.key("report").raw(made.written.report.toJson()).endObject();
     return printLine(out);
   }
   printWritten(made);
-  printMessage(fmt::format("{} {}", dryRun ? "would write" : "wrote", place.path));
+  if (!instead.empty()) {
+    printMessage(
+        fmt::format("note: {} exists and holds something else; it is not overwritten, so this is a new session "
+                    "of {} with the id {}",
+                    instead, made.facts.agent, made.facts.sessionId));
+  }
+  printMessage(isThere ? fmt::format("{} is there already", place.path)
+                       : fmt::format("{} {}", dryRun ? "would write" : "wrote", place.path));
   std::error_code error;
   if (!made.facts.cwd.empty() && !std::filesystem::is_directory(made.facts.cwd, error)) {
     printMessage(fmt::format("note: the session's folder {} is gone; --cwd-map OLD=NEW names another", made.facts.cwd));
@@ -67,14 +111,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(wish.at, resolveEntry(*session.store, session.sessionId, options.at));
   }
   wish.needsFolder = true;
-  BOUGH_TRY(auto made, makeTranscript(*session.store, session.sessionId, wish));
-  const TranscriptHome home = transcriptHome();
-  BOUGH_TRY(const auto place, placeForTranscript(home, made.facts));
-  if (!options.dryRun) {
-    BOUGH_TRY(writeNewFile(place.path, made.bytes));
-    BOUGH_TRY(announceTranscript(home, made.facts, place.path));
+  BOUGH_TRY(const auto resumed, findPlace(*session.store, session.sessionId, std::move(wish)));
+  if (!options.dryRun && !resumed.isThere) {
+    BOUGH_TRY(writeNewFile(resumed.place.path, resumed.made.bytes));
+    BOUGH_TRY(announceTranscript(transcriptHome(), resumed.made.facts, resumed.place.path));
   }
-  print(made, place, context, options.dryRun);
+  print(resumed, context, options.dryRun);
   return kDone;
 }
 
@@ -88,7 +130,7 @@ Command resumeCommand() {
       .details =
           "Without --in, opens the session in the chat, as `bough chat --session` does. With --in, writes the session\n"
           "where that agent looks for it, and prints the command that continues it there. A file that exists is never\n"
-          "overwritten.",
+          "overwritten: when the agent's file of the session holds something else, the session gets a new id there.",
       .examples =
           "  bough resume\n  bough resume SESSION\n  bough resume SESSION --in pi\n"
           "  bough resume SESSION --in pi --dry-run",

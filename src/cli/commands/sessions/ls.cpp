@@ -12,6 +12,7 @@
 #include "bough/torn.h"
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"
+#include "cli/names/agents_view.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/foreign.h"
 #include "cli/names/listing.h"
@@ -124,13 +125,41 @@ void writeRow(json::Writer& writer, const SessionSummary& row, const std::string
   writer.endObject();
 }
 
-void printJson(SessionStore& store, const std::string& location, std::uint64_t total,
-               const std::vector<SessionSummary>& rows, bool longForm) {
+// What is read from a session itself, and not from its row.
+struct Inside {
+  std::string metadata;
+  std::optional<NextTurn> next;
+};
+
+Inside lookInside(SessionStore& store, const SessionSummary& row, const PriceTable& prices, std::uint64_t now) {
+  Inside inside{.metadata = metadataOf(store, row.sessionId), .next = {}};
+  if (!row.models.empty()) inside.next = nextTurnOf(store, row.sessionId, row.headId, prices, now);
+  return inside;
+}
+
+// For the first rows: reading very many takes too long.
+std::vector<Inside> lookInside(SessionStore& store, const std::vector<SessionSummary>& rows, const Options& options,
+                               const PriceTable& prices) {
+  constexpr std::size_t kMost = 1'000;
+  std::vector<Inside> found(rows.size());
+  const std::uint64_t now = nowMs();
+  for (std::size_t i = 0; options.longForm && i < std::min(rows.size(), kMost); ++i) {
+    if (options.agents.empty()) {
+      found[i] = lookInside(store, rows[i], prices, now);
+    } else if (const auto session = openListedSession(rows[i].sessionId)) {
+      found[i] = lookInside(*session->store, rows[i], prices, now);
+    }
+  }
+  return found;
+}
+
+void printJson(const std::string& location, std::uint64_t total, const std::vector<SessionSummary>& rows,
+               const std::vector<Inside>& inside) {
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{2}).member("store", location).member("sessionCount", total);
   writer.key("sessions").beginArray();
-  for (const SessionSummary& row : rows) writeRow(writer, row, longForm ? metadataOf(store, row.sessionId) : "");
+  for (std::size_t i = 0; i < rows.size(); ++i) writeRow(writer, rows[i], inside[i].metadata);
   writer.endArray().endObject();
   printJsonLine(out);
 }
@@ -161,19 +190,21 @@ std::string stateText(const SessionSummary& row, bool looksAtFolder) {
                      looksAtFolder && isFolderGone(row) ? ", folder gone" : "");
 }
 
-void printTable(Catalog& catalog, SessionStore& store, const std::vector<SessionSummary>& rows, const Options& options,
-                const PriceTable& prices) {
+void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const std::vector<Inside>& inside,
+                const Options& options) {
   const bool longForm = options.longForm;
   const bool isOfAgents = !options.agents.empty();
-  constexpr std::size_t kPricedRows = 1'000;
+  // Sessions of other agents are named by the beginning of their id.
+  const auto paintWhole = [](const std::string& id) { return styled(Style::Bold, id); };
   using enum Table::Align;
-  std::vector<Table::Column> columns = {{.title = ""},
-                                        {.title = "session", .cuttable = true, .paint = idPainter(catalog)},
-                                        {.title = "active"},
-                                        {.title = "messages", .align = Right, .spare = 3},
-                                        {.title = "size", .align = Right, .spare = 4},
-                                        {.title = "state", .spare = 1},
-                                        {.title = "title"}};
+  std::vector<Table::Column> columns = {
+      {.title = ""},
+      {.title = "session", .cuttable = true, .paint = isOfAgents ? paintWhole : idPainter(catalog)},
+      {.title = "active"},
+      {.title = "messages", .align = Right, .spare = 3},
+      {.title = "size", .align = Right, .spare = 4},
+      {.title = "state", .spare = 1},
+      {.title = "title"}};
   if (longForm) {
     columns.insert(columns.begin() + 4, {{.title = "branches", .align = Right, .spare = 6},
                                          {.title = "tokens", .align = Right, .spare = 2},
@@ -186,11 +217,7 @@ void printTable(Catalog& catalog, SessionStore& store, const std::vector<Session
     columns.insert(columns.end() - 1, {{.title = "agent"}, {.title = "project", .spare = 1, .cuttable = true}});
     if (!longForm) columns.insert(columns.begin() + 4, Table::Column{.title = "tokens", .align = Right, .spare = 2});
   }
-  std::vector<std::string> metadata(rows.size());
-  for (std::size_t i = 0; longForm && i < std::min(rows.size(), kPricedRows); ++i) {
-    metadata[i] = metadataOf(store, rows[i].sessionId);
-  }
-  const bool hasMetadata = std::ranges::any_of(metadata, [](const std::string& each) { return !each.empty(); });
+  const bool hasMetadata = std::ranges::any_of(inside, [](const Inside& each) { return !each.metadata.empty(); });
   if (hasMetadata) columns.insert(columns.end() - 1, Table::Column{.title = "metadata", .spare = 8, .cuttable = true});
   Table table(std::move(columns));
   const std::uint64_t now = nowMs();
@@ -209,10 +236,7 @@ void printTable(Catalog& catalog, SessionStore& store, const std::vector<Session
     if (isOfAgents && !longForm) cells.insert(cells.begin() + 4, tokens);
     if (longForm) {
       const Cost cost = costOf(row);
-      // The end of each session is read for it, which takes too long for very many.
-      const auto next = i < kPricedRows && !row.models.empty()
-                            ? nextTurnOf(store, row.sessionId, row.headId, prices, now)
-                            : std::nullopt;
+      const auto& next = inside[i].next;
       std::string models;
       for (const ModelUsage& each : row.models) models += (models.empty() ? "" : ", ") + each.model;
       cells.insert(cells.begin() + 4, {fmt::format("{}", row.branches), tokens,
@@ -220,7 +244,7 @@ void printTable(Catalog& catalog, SessionStore& store, const std::vector<Session
                                        next ? thousands(next->contextTokens) : "-", next ? nextTurnPrice(*next) : "-",
                                        row.models.empty() ? "-" : models});
     }
-    if (hasMetadata) cells.insert(cells.end() - 1, metadata[i].empty() ? "-" : metadata[i]);
+    if (hasMetadata) cells.insert(cells.end() - 1, inside[i].metadata.empty() ? "-" : inside[i].metadata);
     table.add(std::move(cells));
   }
   table.print();
@@ -267,12 +291,11 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   // Costs are only worked out where they are shown: most lists are without.
   const bool models = context.json || options.longForm || options.sort == "cost" || !options.agents.empty();
   BOUGH_TRY(auto prices, models ? readPrices(options.prices) : Result<PriceTable>());
-  Context shown = context;
-  if (!options.agents.empty()) {
-    BOUGH_TRY(shown, agentsContext(context, options.agents));
+  const bool isOfAgents = !options.agents.empty();
+  if (isOfAgents) {
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
-  BOUGH_TRY(auto view, openCatalogView(shown));
+  BOUGH_TRY(auto view, isOfAgents ? openAgentsView(options.agents) : openCatalogView(context));
   // One more than is shown says whether there are more; counting them all would take longer than the list.
   constexpr std::uint64_t kMost = 1'000'000'000;
   const std::size_t limit = options.all ? kMost : std::min(options.limit, kMost);
@@ -281,26 +304,38 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(
       auto rows,
       view.catalog->list({.filter = filter, .limit = usual ? limit + 1 : kMost, .models = models, .prices = &prices}));
+  // Whose session it is, and not which of the agent's own agents had it.
+  for (SessionSummary& row : rows) row.agent = isOfAgents ? row.writtenBy : row.agent;
   sortRows(rows, options.sort);
   if (options.reverse) std::ranges::reverse(rows);
   const bool more = rows.size() > limit;
   if (more) rows.resize(limit);
-  remember(context, *view.store, rows);
+  if (isOfAgents) {
+    // Where the numbers are looked up.
+    if (const auto own = context.openStore()) remember(context, **own, rows);
+  } else {
+    remember(context, *view.store, rows);
+  }
   const bool damaged = nameDamaged(*view.store, rows);
   const ExitCode code = damaged && context.strict ? kProblem : kDone;
   if (context.json) {
     BOUGH_TRY(auto total, view.catalog->count(filter));
-    printJson(*view.store, shownLocation(shown.resolvedLocation()), total, rows, options.longForm);
+    const std::string location = isOfAgents ? view.store->folder() : context.resolvedLocation();
+    printJson(shownLocation(location), total, rows, lookInside(*view.store, rows, options, prices));
     return code;
   }
   if (rows.empty()) {
     BOUGH_TRY(auto any, view.catalog->count());
-    printMessage(any > 0 ? "no sessions match; `bough ls` lists all of them"
-                         : "no sessions yet; `bough new` makes one");
+    if (any == 0) {
+      printMessage(isOfAgents ? "no sessions of other agents are on this machine"
+                              : "no sessions yet; `bough new` makes one");
+    } else {
+      printMessage(fmt::format("no sessions match; `bough ls{}` lists all of them", isOfAgents ? " --agents" : ""));
+    }
     return code;
   }
   titleForks(*view.catalog, rows);
-  printTable(*view.catalog, *view.store, rows, options, prices);
+  printTable(*view.catalog, rows, lookInside(*view.store, rows, options, prices), options);
   if (more)
     printMessage(fmt::format("showing the first {}; --all shows every session, --limit N another number", limit));
   return code;

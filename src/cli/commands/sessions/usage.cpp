@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/names/agents_view.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/damage.h"
 #include "cli/names/foreign.h"
@@ -78,8 +79,8 @@ void print(const UsageReport& report, const Context& context, const Options& opt
       fmt::format("the price of {} is unknown (+); --prices FILE sets it", fmt::join(report.unknownModels, ", ")));
 }
 
-// Much that the copy of the agents' sessions does not have yet is summed up from the files themselves, where that can
-// be done: the copy is for everything else. None when it cannot.
+// Much that the list of the agents' sessions does not have yet is summed up from the files themselves, where that can
+// be done. None when it cannot.
 Result<std::optional<UsageReport>> scanUsage(const Options& options, const SessionFilter& filter, UsageOptions wanted) {
   constexpr std::uint64_t kMuch = std::uint64_t{16} << 20;
   const bool isByTime = wanted.by == UsageBy::Day || wanted.by == UsageBy::Week || wanted.by == UsageBy::Month;
@@ -117,12 +118,12 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
     orderRows(fromFiles->rows, options.order);
     return std::move(*fromFiles);
   }
-  Context shown = context;
   if (!options.agents.empty()) {
-    BOUGH_TRY(shown, agentsContext(context, options.agents));
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
-  BOUGH_TRY(auto view, options.session.empty() ? openCatalogView(shown) : openCatalogViewOf(shown, options.session));
+  BOUGH_TRY(auto view, !options.session.empty() ? openCatalogViewOf(context, options.session)
+                       : options.agents.empty() ? openCatalogView(context)
+                                                : openAgentsView(options.agents));
   UsageOptions wanted{.sinceMs = filter.sinceMs,
                       .untilMs = filter.untilMs,
                       .agent = filter.agent,

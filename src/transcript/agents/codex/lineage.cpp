@@ -119,7 +119,11 @@ std::string lastEntryOf(const std::string& path, const std::string& thread, std:
   while (true) {
     const auto record = records.next();
     if (!record || !*record) break;
-    if ((*record)->kind == RecordKind::Json) reader->record(**record, builder);
+    if ((*record)->kind != RecordKind::Json) continue;
+    if (auto carried = (*record)->repaired ? std::nullopt : carriedIn((*record)->text)) {
+      builder.carry(**record, std::move(*carried));
+    }
+    reader->record(**record, builder);
   }
   reader->end(builder);
   const TranscriptReport report = builder.finish();

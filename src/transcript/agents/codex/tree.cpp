@@ -8,6 +8,7 @@
 #include "base/json/json_write.h"
 #include "transcript/agents/codex/items.h"
 #include "transcript/agents/codex/read.h"
+#include "transcript/model/carrying.h"
 #include "transcript/model/uuid.h"
 #include "transcript/source/json_line.h"
 
@@ -25,7 +26,7 @@ struct End {
 // conversation from completed items, turn by turn.
 class TreeWriting {
  public:
-  explicit TreeWriting(const TranscriptFacts& facts) : facts_(facts) {
+  TreeWriting(const TranscriptFacts& facts, TreeCargo& cargo) : facts_(facts), cargo_(cargo) {
     if (!isUuid(facts_.sessionId)) facts_.sessionId = uuidFor(facts_.sessionId);
   }
 
@@ -35,7 +36,8 @@ class TreeWriting {
     if (shared == branch.size()) return;  // all of it is in another branch
     begin(branch, shared);
     for (std::size_t i = shared; i < branch.size(); ++i) write(branch[i]);
-    closeTurn();
+    flush(/*last=*/turn_.empty());
+    closeTurn(/*last=*/true);
   }
 
   std::vector<TranscriptFile> take() { return std::move(files_); }
@@ -64,30 +66,52 @@ class TreeWriting {
     }
     writer.endObject();
     files_.push_back(std::move(file));
+    cargo_.begin();
     line("session_meta", meta);
+    // Programs find a thread by this line, which they read first and whole.
+    files_.back().bytes += std::exchange(text_, {});
   }
 
   void write(const Item& item) {
+    flush();
     time_ = item.entry->timestamp;
     const std::string& type = item.entry->type;
+    std::vector<std::string> items;
+    if (type == entry_type::kBranchSummary) items.push_back(userItem(Members(item.entry->payload).text("summary")));
+    for (const std::string& message : item.messages) items.push_back(responseItem(message));
+    // The first line of an entry is its own, so what begins and ends turns goes before it.
     if (type == entry_type::kCompactionSummary) {
       closeTurn();
       line("compacted", compactedPayload(item, written_));
-    } else if (type == entry_type::kBranchSummary) {
-      writeItem(item, userItem(Members(item.entry->payload).text("summary")));
+    } else if (!items.empty()) {
+      if (isUserItem(items.front())) closeTurn();
+      openTurn();
+      flush();
     }
-    for (const std::string& message : item.messages) writeItem(item, responseItem(message));
+    for (const std::string& each : items) writeItem(item, each);
     last_ = item.entry->id;
-    ends_[last_] = {files_.size() - 1, ordinal_, files_.back().bytes.size()};
+    cargo_.hold(std::exchange(text_, {}), item.entry);
+    isHeld_ = true;
+  }
+
+  // Puts what is held into the file.
+  void flush(bool last = false) {
+    if (!text_.empty()) cargo_.hold(std::exchange(text_, {}), nullptr);
+    std::string& out = files_.back().bytes;
+    out += cargo_.take(last);
+    if (isHeld_ && !last_.empty()) ends_[last_] = {files_.size() - 1, ordinal_, out.size()};
+    isHeld_ = false;
+  }
+
+  static bool isUserItem(const std::string& item) {
+    const Members parts(item);
+    return parts.text("type") == "message" && parts.text("role") == "user";
   }
 
   void writeItem(const Item& item, const std::string& responseItem) {
     const Members parts(responseItem);
-    const bool isMessage = parts.text("type") == "message";
-    const bool isUser = isMessage && parts.text("role") == "user";
-    const bool isAnswer = isMessage && parts.text("role") == "assistant";
-    if (isUser) closeTurn();
-    openTurn();
+    const bool isUser = isUserItem(responseItem);
+    const bool isAnswer = parts.text("type") == "message" && parts.text("role") == "assistant";
     line("response_item", responseItem);
     written_[item.entry->id].push_back(responseItem);
     if (!isUser && !isAnswer) return;
@@ -111,7 +135,7 @@ class TreeWriting {
   }
 
   // The end of a turn belongs to its last entry.
-  void closeTurn() {
+  void closeTurn(bool last = false) {
     if (turn_.empty()) return;
     std::string event;
     json::Writer writer(event);
@@ -120,7 +144,8 @@ class TreeWriting {
     line("event_msg", event);
     turn_.clear();
     answer_.clear();
-    if (!last_.empty()) ends_[last_] = {files_.size() - 1, ordinal_, files_.back().bytes.size()};
+    isHeld_ = true;
+    flush(last);
   }
 
   void completed(bool isUser, std::string_view text) {
@@ -136,15 +161,17 @@ class TreeWriting {
   }
 
   void line(std::string_view type, std::string_view payload) {
-    std::string& out = files_.back().bytes;
-    json::Writer writer(out);
+    json::Writer writer(text_);
     writer.beginObject().member("timestamp", time_).member("ordinal", ordinal_).member("type", type);
     writer.key("payload").raw(payload).endObject();
-    out += '\n';
+    text_ += '\n';
     ++ordinal_;
   }
 
   TranscriptFacts facts_;
+  TreeCargo& cargo_;
+  std::string text_;     // lines that are not held yet
+  bool isHeld_ = false;  // what is held belongs to last_
   std::vector<TranscriptFile> files_;
   std::unordered_map<std::string, End> ends_;  // by entry
   WrittenItems written_;
@@ -157,8 +184,9 @@ class TreeWriting {
 
 }  // namespace
 
-std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches) {
-  TreeWriting writing(facts);
+std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches,
+                                      TreeCargo& cargo) {
+  TreeWriting writing(facts, cargo);
   for (const std::vector<Item>& branch : branches) writing.add(branch);
   return writing.take();
 }

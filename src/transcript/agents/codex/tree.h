@@ -12,6 +12,7 @@
 namespace bough::transcript::codex {
 
 /// `branches`: from the root to each leaf; that of the head comes first.
-std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches);
+std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches,
+                                      TreeCargo& cargo);
 
 }  // namespace bough::transcript::codex

@@ -1,0 +1,146 @@
+#include "catalog/outside_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <unordered_set>
+
+#include "base/json/json_write.h"
+#include "base/model/ids.h"
+#include "base/text/timestamp.h"
+#include "base/try.h"
+#include "bough/transcript.h"
+#include "catalog/database/answers.h"
+#include "catalog/title.h"
+
+namespace bough::catalog {
+namespace {
+
+// What a file says of its session besides its entries.
+struct OutsideFacts {
+  std::string sessionId;
+  std::string key;
+  std::string cwd;
+  std::string headId;
+  std::uint64_t createdMs = 0;  // 0: not said
+  std::uint64_t bytes = 0;      // of the file
+  std::optional<ForkOrigin> origin;
+};
+
+// What an import stores of a session as a whole.
+Entry factsEntry(const TranscriptFacts& facts) {
+  Entry entry;
+  entry.id = "facts:" + facts.title;
+  entry.type = entry_type::kSessionInfo;
+  json::Writer writer(entry.payload);
+  writer.beginObject();
+  if (!facts.title.empty()) writer.member("title", facts.title);
+  writer.key("transcript").beginObject().key("facts").beginObject().member("agent", facts.agent);
+  writer.endObject().endObject().endObject();
+  return entry;
+}
+
+Result<OutsideFacts> readOutside(const std::string& path, const std::function<void(const Entry&)>& use) {
+  const ReadTranscriptOptions how{.agent = {}, .fromOffset = 0, .withoutLines = true};
+  BOUGH_TRY(const auto report, readTranscript(path, how, [&](Entry&& entry) -> Result<void> {
+              use(entry);
+              return {};
+            }));
+  const TranscriptFacts& facts = report.facts;
+  use(factsEntry(facts));
+  OutsideFacts out;
+  out.sessionId = transcriptSessionId(facts);
+  out.key = isSessionKey(facts.key) ? facts.key : fmt::format("{}:transcript:{}", facts.agent, out.sessionId);
+  out.cwd = facts.cwd;
+  out.headId = report.headId;
+  out.createdMs = parseTimestamp(facts.created).value_or(0);
+  out.bytes = report.bytes;
+  if (!facts.parentEntryId.empty()) {
+    TranscriptFacts parent = facts;
+    parent.sessionId = facts.parentSession;
+    out.origin = ForkOrigin{.sessionId = transcriptSessionId(parent), .entryId = facts.parentEntryId};
+  }
+  return out;
+}
+
+void addAnswers(Told& told, std::vector<TalliedAnswer>& answers) {
+  for (TalliedAnswer& each : answers) {
+    const auto [found, isNew] = told.answers.try_emplace(answerId(each.identity));
+    if (isNew) {
+      found->second = std::move(each);
+      continue;
+    }
+    // One that is still being written says less.
+    Usage& most = found->second.usage;
+    most.inputTokens = std::max(most.inputTokens, each.usage.inputTokens);
+    most.outputTokens = std::max(most.outputTokens, each.usage.outputTokens);
+    most.cacheReadTokens = std::max(most.cacheReadTokens, each.usage.cacheReadTokens);
+    most.cacheWriteTokens = std::max(most.cacheWriteTokens, each.usage.cacheWriteTokens);
+    most.reasoningTokens = std::max(most.reasoningTokens, each.usage.reasoningTokens);
+  }
+  answers.clear();
+}
+
+// An entry took the title away: all entries are looked through once more.
+void chooseTitle(const std::vector<OutsideFile>& files, SessionSummary& facts) {
+  TitleChoice choice;
+  for (const OutsideFile& file : files) {
+    (void)readOutside(file.path, [&](const Entry& entry) { choice.take(entry, /*redacted=*/false); });
+  }
+  facts.titleSource = choice.source();
+  facts.title = choice.title();
+}
+
+}  // namespace
+
+Told tellOutside(std::vector<OutsideFile> files) {
+  Told told;
+  std::string family;
+  SessionTally tally([&]() -> const std::string& { return family; });
+  std::unordered_set<std::string> known;
+  const bool isOne = files.size() == 1;
+  std::uint64_t sequence = 1;  // an imported session begins with a header
+  const auto use = [&](const Entry& entry) {
+    if (!isOne && !known.insert(entry.id).second) return;
+    const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(tally.row.facts.activeMs);
+    tally.entry(sequence, entry, timeMs);
+    if (entry.type == entry_type::kSessionInfo) {
+      tally.info(entry, timeMs);
+    } else if (!isControlType(entry.type)) {
+      tally.conversation(entry, readFacts(entry, false), timeMs, false);
+    }
+    tally.row.taken = ++sequence;
+    if (!tally.answers.empty()) addAnswers(told, tally.answers);
+  };
+  SessionSummary& facts = tally.row.facts;
+  for (const OutsideFile& file : files) {
+    family = file.path;
+    auto said = readOutside(file.path, use);
+    if (!said) {
+      told.error = std::move(said.error());
+      continue;
+    }
+    facts.bytes += said->bytes;
+    facts.headId = std::move(said->headId);
+    if (!facts.sessionId.empty()) continue;
+    facts.sessionId = std::move(said->sessionId);
+    facts.key = std::move(said->key);
+    facts.cwd = std::move(said->cwd);
+    facts.createdMs = said->createdMs > 0 ? said->createdMs : tally.row.firstMs;
+    facts.origin = std::move(said->origin);
+    if (const auto key = parseSessionKey(facts.key)) facts.agent = key->agent;
+  }
+  if (!facts.sessionId.empty()) told.error.reset();
+  if (tally.titleLost) chooseTitle(files, facts);
+  facts.entries = sequence - 1;
+  facts.branches = tally.branches.size();
+  if (tally.isUnfinished(facts.headId)) facts.condition = SessionCondition::Unfinished;
+  for (const auto& [id, answer] : told.answers) addUsage(facts.tokens, answer.usage);
+  told.files = std::move(files);
+  told.row = std::move(tally.row);
+  told.branches = std::move(tally.branches);
+  return told;
+}
+
+}  // namespace bough::catalog

@@ -1,0 +1,102 @@
+#include "cli/names/agents_view.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/text/counted.h"
+#include "base/text/text.h"
+#include "base/try.h"
+#include "bough/transcript.h"
+#include "catalog/outside.h"
+#include "cli/names/foreign.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+Result<std::string> listFolder() {
+  BOUGH_TRY(const std::string cache, cacheFolder());
+  return cache + "/transcripts";
+}
+
+std::vector<catalog::OutsideFile> filesOf(const std::vector<FoundTranscript>& found) {
+  std::vector<catalog::OutsideFile> files;
+  files.reserve(found.size());
+  for (const FoundTranscript& file : found) {
+    files.push_back({.path = file.path, .stamp = fmt::format("{} {}", file.sizeBytes, file.modifiedNs)});
+  }
+  return files;
+}
+
+Result<void> bringUpToDate(const std::string& folder, const std::vector<FoundTranscript>& found) {
+  std::optional<Progress> bar;
+  BOUGH_TRY(const auto report,
+            catalog::takeInOutside(folder, filesOf(found), [&](std::uint64_t done, std::uint64_t all) {
+              if (!bar) bar.emplace("reading other agents' sessions", all);
+              bar->update(done);
+            }));
+  if (report.unreadable == 0) return {};
+  printMessage(fmt::format("note: {} not be read as sessions: {}",
+                           counted(report.unreadable, "file could", "files could"),
+                           text::excerpt(report.example, 160)));
+  return {};
+}
+
+}  // namespace
+
+Result<CatalogView> openAgentsView(const std::string& list) {
+  BOUGH_TRY(const auto agents, parseAgents(list));
+  BOUGH_TRY(const auto files, findTranscripts(transcriptHome(), agents));
+  BOUGH_TRY(std::string folder, listFolder());
+  std::error_code error;
+  // Nothing to list, so nothing is made.
+  const bool isNothing = files.empty() && !std::filesystem::exists(folder, error);
+  CatalogView view;
+  BOUGH_TRY(view.store, SessionStore::open(isNothing ? "memory:" : folder));
+  if (!isNothing) {
+    BOUGH_TRY(bringUpToDate(folder, files));
+  }
+  BOUGH_TRY(view.catalog, Catalog::open(*view.store));
+  return view;
+}
+
+Result<AgentsBacklog> agentsBacklog(const std::string& list) {
+  BOUGH_TRY(const auto agents, parseAgents(list));
+  AgentsBacklog backlog;
+  BOUGH_TRY(backlog.files, findTranscripts(transcriptHome(), agents));
+  BOUGH_TRY(const std::string folder, listFolder());
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) {
+    for (const FoundTranscript& file : backlog.files) backlog.unreadBytes += file.sizeBytes;
+    return backlog;
+  }
+  BOUGH_TRY(const auto changed, catalog::outsideChanges(folder, filesOf(backlog.files)));
+  for (const std::size_t i : changed) backlog.unreadBytes += backlog.files[i].sizeBytes;
+  return backlog;
+}
+
+Result<NamedSession> openListedSession(const std::string& sessionId) {
+  BOUGH_TRY(const std::string folder, listFolder());
+  BOUGH_TRY(const auto paths, catalog::outsideFilesOf(folder, sessionId));
+  if (paths.empty()) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId));
+  return openTranscript(paths);
+}
+
+Result<NamedSession> openAgentSession(const std::string& name) {
+  constexpr std::size_t kShortest = 8;
+  if (name.size() < kShortest) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
+  BOUGH_TRY(const auto view, openAgentsView("all"));
+  BOUGH_TRY(const auto match, view.catalog->findByName(name, 2));
+  if (match.kind != NameMatch::Kind::Id && match.kind != NameMatch::Kind::IdPrefix) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
+  }
+  if (match.sessions.size() > 1) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions of other agents", name),
+                "type more of the id");
+  }
+  return openListedSession(match.sessions.front().sessionId);
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,180 @@
+// A list that is made from the files alone says what the catalog says of the same sessions after an import.
+#include <bough/catalog.h>
+#include <bough/transcript.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/text/timestamp.h"
+#include "catalog/outside.h"
+#include "catalog/outside_session.h"
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+using catalog::OutsideFile;
+
+std::string textOf(const SessionSummary& row) {
+  const Usage& used = row.tokens;
+  return fmt::format(
+      "id {} key {} agent {} by {} cwd {} title {} ({}) users {} assistants {} tools {} systems {} calls {} failures "
+      "{} tokens {} {} {} {} {} branches {} state {} head {} origin {}",
+      row.sessionId, row.key, row.agent, row.writtenBy, row.cwd, row.title, toString(row.titleSource), row.userMessages,
+      row.assistantMessages, row.toolMessages, row.systemMessages, row.toolCalls, row.toolFailures, used.inputTokens,
+      used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens, row.branches,
+      toString(row.condition), row.headId, row.origin ? row.origin->entryId : "");
+}
+
+std::uint64_t lastTimeMs(const std::string& path) {
+  std::uint64_t last = 0;
+  for (const Entry& entry : readAll(path).entries) last = std::max(last, parseTimestamp(entry.timestamp).value_or(0));
+  return last;
+}
+
+// All fixtures, and the collected samples where they are.
+std::vector<fs::path> allFiles() {
+  std::vector<fs::path> paths = fixtures();
+  const char* named = std::getenv("BOUGH_SAMPLES");
+  const fs::path samples = named == nullptr ? fs::path(BOUGH_TESTS_DIR) / "../../shared/samples" : fs::path(named);
+  std::error_code error;
+  fs::recursive_directory_iterator walk(samples, error);
+  for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
+    const bool isPlain = walk->is_regular_file() && walk->path().filename() != "sessions.json";
+    if (isPlain && recognizeTranscript(walk->path().string())) paths.push_back(walk->path());
+  }
+  return paths;
+}
+
+TEST(Listing, SaysWhatAnImportSays) {
+  std::size_t compared = 0;
+  for (const fs::path& path : allFiles()) {
+    SCOPED_TRACE(path);
+    const catalog::Told told = catalog::tellOutside({{.path = path.string(), .stamp = "1"}});
+    auto store = SessionStore::open("memory:");
+    ASSERT_TRUE(store);
+    const auto imported = importTranscript(**store, path.string());
+    if (!imported) {
+      // What continues a session that is not there cannot be imported; it is listed all the same.
+      EXPECT_EQ(told.error.has_value(), imported.error().code != ErrorCode::NotFound) << imported.error().message;
+      continue;
+    }
+    ASSERT_FALSE(told.error) << told.error->message;
+    auto catalog = Catalog::open(**store);
+    ASSERT_TRUE(catalog && (*catalog)->catchUp());
+    const auto row = (*catalog)->session(imported->sessionId);
+    ASSERT_TRUE(row);
+    EXPECT_EQ(textOf(told.row.facts), textOf(*row));
+    EXPECT_EQ(told.row.facts.activeMs, lastTimeMs(path.string()));
+    EXPECT_EQ(told.row.facts.bytes, imported->report.bytes);
+    std::uint64_t answers = 0;
+    for (const ModelUsage& model : row->models) answers += model.messages;
+    EXPECT_EQ(told.answers.size(), answers);
+    ++compared;
+  }
+  EXPECT_GE(compared, 30U);
+}
+
+class ListOfFiles : public testing::Test {
+ protected:
+  ListOfFiles() { EXPECT_TRUE(SessionStore::open(list())); }
+
+  [[nodiscard]] std::string list() const { return folder_ / "list"; }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_ / ("files/" + name); }
+
+  void write(const std::string& name, const std::string& sessionId, const std::vector<std::string>& texts) {
+    std::string bytes =
+        fmt::format(R"({{"type":"session","version":3,"id":"{}","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}})"
+                    "\n",
+                    sessionId);
+    for (const std::string& text : texts) {
+      bytes +=
+          fmt::format(R"({{"type":"message","id":"{0:0>8}","parentId":null,"timestamp":"2026-01-01T00:00:0{0}.000Z",)"
+                      R"("message":{{"role":"user","content":"{0}","timestamp":1}}}})"
+                      "\n",
+                      text);
+    }
+    writeBytes(file(name), bytes);
+  }
+
+  catalog::OutsideReport take(const std::vector<std::string>& names) {
+    std::vector<OutsideFile> files;
+    for (const std::string& name : names) {
+      if (fs::exists(file(name))) {
+        files.push_back({.path = file(name), .stamp = fmt::format("{}", readBytes(file(name)).size())});
+      }
+    }
+    const auto report = catalog::takeInOutside(list(), files, [](std::uint64_t, std::uint64_t) {});
+    EXPECT_TRUE(report) << (report ? "" : report.error().message);
+    return report.value_or(catalog::OutsideReport{});
+  }
+
+  // "id messages" of each row.
+  std::vector<std::string> rows() {
+    auto store = SessionStore::open(list());
+    auto catalog = Catalog::open(**store);
+    const auto listed = (*catalog)->list();
+    std::vector<std::string> out;
+    for (const SessionSummary& row : *listed) out.push_back(fmt::format("{} {}", row.sessionId, row.userMessages));
+    std::ranges::sort(out);
+    return out;
+  }
+
+  TempFolder folder_;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(ListOfFiles, OnlyChangedFilesAreReadAgain) {
+  write("a.jsonl", "one", {"1"});
+  write("b.jsonl", "two", {"1", "2"});
+  EXPECT_EQ(take({"a.jsonl", "b.jsonl"}).read, 2U);
+  EXPECT_EQ(rows(), (Texts{"one 1", "two 2"}));
+  EXPECT_EQ(take({"a.jsonl", "b.jsonl"}).read, 0U);
+  write("a.jsonl", "one", {"1", "2", "3"});
+  EXPECT_EQ(take({"a.jsonl", "b.jsonl"}).read, 1U);
+  EXPECT_EQ(rows(), (Texts{"one 3", "two 2"}));
+}
+
+TEST_F(ListOfFiles, WhatIsGoneIsNotListedAndWhatWasNotAskedForStays) {
+  write("a.jsonl", "one", {"1"});
+  write("b.jsonl", "two", {"1"});
+  take({"a.jsonl", "b.jsonl"});
+  EXPECT_EQ(take({"a.jsonl"}).read, 0U);
+  EXPECT_EQ(rows(), (Texts{"one 1", "two 1"}));
+  fs::remove(file("b.jsonl"));
+  take({"a.jsonl"});
+  EXPECT_EQ(rows(), (Texts{"one 1"}));
+}
+
+TEST_F(ListOfFiles, SeveralFilesOfOneSessionAreOneRow) {
+  write("a.jsonl", "one", {"1", "2"});
+  write("b.jsonl", "one", {"2", "3"});
+  take({"a.jsonl", "b.jsonl"});
+  EXPECT_EQ(rows(), (Texts{"one 3"}));
+  EXPECT_EQ(take({"a.jsonl", "b.jsonl"}).read, 0U);
+  write("b.jsonl", "one", {"2", "3", "4"});
+  EXPECT_EQ(take({"a.jsonl", "b.jsonl"}).read, 2U);
+  EXPECT_EQ(rows(), (Texts{"one 4"}));
+  write("b.jsonl", "other", {"5", "6", "7", "8"});
+  take({"a.jsonl", "b.jsonl"});
+  EXPECT_EQ(rows(), (Texts{"one 2", "other 4"}));
+}
+
+TEST_F(ListOfFiles, AFileThatIsNoSessionIsReadOnce) {
+  writeBytes(file("odd\nname.jsonl"), "{\"what\":1}\n");
+  const auto first = take({"odd\nname.jsonl"});
+  EXPECT_EQ(first.unreadable, 1U);
+  EXPECT_FALSE(first.example.empty());
+  EXPECT_EQ(take({"odd\nname.jsonl"}).read, 0U);
+  write("odd\nname.jsonl", "one", {"1"});
+  EXPECT_EQ(take({"odd\nname.jsonl"}).unreadable, 0U);
+  EXPECT_EQ(rows(), (Texts{"one 1"}));
+}
+
+}  // namespace
+}  // namespace bough
