@@ -11,7 +11,7 @@
 #include "base/try.h"
 #include "catalog/database/answers.h"
 #include "catalog/search/search_index.h"
-#include "catalog/title.h"
+#include "catalog/tally/title.h"
 
 namespace bough::catalog {
 namespace {

@@ -11,7 +11,7 @@
 #include "catalog/database/database.h"
 #include "catalog/database/entry_facts.h"
 #include "catalog/database/session_row.h"
-#include "catalog/session_tally.h"
+#include "catalog/tally/session_tally.h"
 
 namespace bough::catalog {
 

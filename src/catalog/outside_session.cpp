@@ -12,7 +12,7 @@
 #include "base/try.h"
 #include "bough/transcript.h"
 #include "catalog/database/answers.h"
-#include "catalog/title.h"
+#include "catalog/tally/title.h"
 
 namespace bough::catalog {
 namespace {

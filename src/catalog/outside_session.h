@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catalog/outside.h"
-#include "catalog/session_tally.h"
+#include "catalog/tally/session_tally.h"
 
 namespace bough::catalog {
 

@@ -16,7 +16,7 @@
 #include "catalog/search/search_query.h"
 #include "catalog/search/session_files.h"
 #include "catalog/search/word_query.h"
-#include "catalog/title.h"
+#include "catalog/tally/title.h"
 
 namespace bough::catalog {
 namespace {

@@ -38,6 +38,10 @@ std::string withMember(std::string line, std::string_view name, const Change& ch
   return line;
 }
 
+bool isAdapted(const WriteTranscriptOptions& options) {
+  return !options.movedFrom.empty() || !options.renamedFrom.empty();
+}
+
 // The agent's own lines for a project that moved and a session that has another id.
 std::string adapted(std::string_view lines, const WriteTranscriptOptions& options) {
   const std::string& folder = options.movedFrom;
@@ -108,7 +112,7 @@ class TranscriptWriting {
     text += carrying_.take(/*last=*/true);
     BOUGH_TRY(flush(text));
     done_.carried = carrying_.count();
-    done_.sameBytes = done_.sameBytes && !isAdapted();
+    done_.sameBytes = done_.sameBytes && !isAdapted(options_);
     for (const std::string& field : writer_->notHeld) addLossy(field);
     nameWhatIsLeftOut(chosen);
     return std::move(done_);
@@ -198,7 +202,7 @@ class TranscriptWriting {
     const bool standsElsewhere = carrier == carriers_.end() && carriedBy_.contains(place);
     if (standsElsewhere || inherited_.contains(place)) return "";  // in another line, in another file
     auto line = lineOf(entries_[place]);
-    if (line && isAdapted()) line = adapted(*line, options_);
+    if (line && isAdapted(options_)) line = adapted(*line, options_);
     if (!line || carrier == carriers_.end()) return line;
     const Carrier& carries = carrier->second;
     // What a redaction hides is in the line, too.
@@ -296,8 +300,6 @@ class TranscriptWriting {
     const std::unordered_set<std::size_t> tail(path_.begin() + static_cast<std::ptrdiff_t>(forkAt), path_.end());
     std::ranges::stable_partition(order_, [&](std::size_t i) { return !tail.contains(i); });
   }
-
-  [[nodiscard]] bool isAdapted() const { return !options_.movedFrom.empty() || !options_.renamedFrom.empty(); }
 
   [[nodiscard]] bool isCopied(std::size_t place) const { return copies_ && isOwn(place); }
 

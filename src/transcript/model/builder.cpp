@@ -36,8 +36,8 @@ std::string opened(std::string_view object) {
 
 }  // namespace
 
-Builder::Builder(std::string_view agent, std::uint64_t fromOffset, const Use& use, bool withoutLines)
-    : idScope(agent), agent_(agent), fromOffset_(fromOffset), use_(use), withoutLines_(withoutLines) {
+Builder::Builder(std::string_view agent, Wanted wanted, const Use& use)
+    : idScope(agent), agent_(agent), wanted_(wanted), use_(use) {
   facts.agent = agent;
 }
 
@@ -148,7 +148,7 @@ void Builder::giveCarried(const Record& record, Entry&& entry) {
     }
   }
   lastTime_ = entry.timestamp;
-  if (record.offset < fromOffset_) return;
+  if (record.offset < wanted_.fromOffset) return;
   if (entry.type == entry_type::kMessage) ++report_.messages;
   ++report_.entries;
   if (auto used = use_(std::move(entry)); !used) error_ = used.error();
@@ -176,13 +176,13 @@ void Builder::giveCarrier(const Record& record, const Place& place) {
       if (origin.carries->own != CarriedIds::kNone) means = origin.carries->ids[origin.carries->own];
     }
     at = end;
-    if (!first || origin.at < fromOffset_ || error_) continue;
+    if (!first || origin.at < wanted_.fromOffset || error_) continue;
     Entry entry;
     entry.id = entryIdAt(idScope, origin.at, 0) + ".line";
     entry.type = entry_type::kSessionInfo;
     entry.timestamp = timeOf({});
     entry.payload = "{";
-    appendOrigin(entry.payload, origin, withoutLines_ ? std::string_view() : bytes, {});
+    appendOrigin(entry.payload, origin, wanted_.withoutLines ? std::string_view() : bytes, {});
     entry.payload += '}';
     ++report_.entries;
     if (auto used = use_(std::move(entry)); !used) error_ = used.error();
@@ -200,7 +200,7 @@ void Builder::giveCarrier(const Record& record, const Place& place) {
 }
 
 void Builder::damage(const Record& record, std::string_view reason, bool recovered) {
-  if (record.offset < fromOffset_) return;
+  if (record.offset < wanted_.fromOffset) return;
   ++(recovered ? report_.recovered : report_.unreadable);
   if (report_.damage.size() >= TranscriptReport::kMaxDamage) return;
   report_.damage.push_back({record.offset, record.sizeBytes, std::string(reason), recovered});
@@ -282,12 +282,12 @@ void Builder::give(const Record& record, const Place& place, std::string_view ty
   origin.fixed = fixed_;
   origin.torn = record.kind == RecordKind::Torn;
   if (record.repaired) holes.clear();
-  appendOrigin(payload, origin, first && !withoutLines_ ? record.raw : std::string_view(), std::move(holes));
+  appendOrigin(payload, origin, first && !wanted_.withoutLines ? record.raw : std::string_view(), std::move(holes));
   payload += '}';
   entry.payload = std::move(payload);
   ++part_;
   if (!control) lastId_ = entry.id;
-  if (record.offset < fromOffset_ || error_) return;
+  if (record.offset < wanted_.fromOffset || error_) return;
   ++report_.entries;
   if (auto used = use_(std::move(entry)); !used) error_ = used.error();
 }

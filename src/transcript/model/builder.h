@@ -39,9 +39,11 @@ struct Place {
 class Builder {
  public:
   using Use = std::function<Result<void>(Entry&&)>;
-  /// `fromOffset`: entries of lines before it are not given, only remembered.
-  /// `withoutLines`: entries do not keep the lines that they were made from.
-  Builder(std::string_view agent, std::uint64_t fromOffset, const Use& use, bool withoutLines = false);
+  struct Wanted {
+    std::uint64_t fromOffset = 0;  ///< Entries of lines before it are not given, only remembered.
+    bool withoutLines = false;     ///< Entries do not keep the lines that they were made from.
+  };
+  Builder(std::string_view agent, Wanted wanted, const Use& use);
 
   /// What the file says of its session; a reader fills it in as it goes.
   TranscriptFacts facts;
@@ -76,7 +78,7 @@ class Builder {
   /// The entry that an agent's id means; empty when there is none (yet).
   [[nodiscard]] std::string entryFor(std::string_view id) const;
   /// Entries of lines before this are not given: they were given earlier, and must not be joined with later ones.
-  [[nodiscard]] std::uint64_t fromOffset() const { return fromOffset_; }
+  [[nodiscard]] std::uint64_t fromOffset() const { return wanted_.fromOffset; }
   /// The id of the conversation's last entry in the file; empty before the first.
   [[nodiscard]] const std::string& lastId() const { return lastId_; }
   /// Lets later lines that name `id` mean the entry of `sameAs`: for lines that are not entries themselves.
@@ -112,9 +114,8 @@ class Builder {
   std::string timeOf(const Place& place);
 
   std::string agent_;
-  std::uint64_t fromOffset_;
+  Wanted wanted_;
   const Use& use_;
-  bool withoutLines_;
   TranscriptReport report_;
   std::optional<Error> error_;
   std::unordered_set<std::uint64_t> known_;           // hashes of the agent's ids that are entries of the usual id

@@ -112,7 +112,7 @@ std::string lastEntryOf(const std::string& path, const std::string& thread, std:
   if (!file) return {};
   Beginning source(**file, endOffset);
   const Builder::Use ignore = [](Entry&&) -> Result<void> { return {}; };
-  Builder builder("codex", UINT64_MAX, ignore);
+  Builder builder("codex", {.fromOffset = UINT64_MAX}, ignore);
   const auto reader = makeReader(depth + 1);
   builder.path = parent;
   LineRecords records(source, [](std::string_view) { return true; });

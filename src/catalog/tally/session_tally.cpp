@@ -1,4 +1,4 @@
-#include "catalog/session_tally.h"
+#include "catalog/tally/session_tally.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/text/timestamp.h"
-#include "catalog/title.h"
+#include "catalog/tally/title.h"
 
 namespace bough::catalog {
 namespace {

@@ -1,4 +1,4 @@
-#include "catalog/title.h"
+#include "catalog/tally/title.h"
 
 #include <set>
 
