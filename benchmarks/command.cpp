@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -37,7 +38,9 @@ Slowest slowestOf(const std::string& store, const std::vector<std::vector<std::s
     line.insert(line.end(), words.begin(), words.end());
     std::vector<double> times;
     for (int i = 0; i < 5; ++i) times.push_back(firstOutput(line));
-    if (const double seconds = median(times); seconds > slowest.seconds) slowest = {words.front(), seconds};
+    if (const double seconds = median(times); seconds > slowest.seconds) {
+      slowest = {.name = fmt::format("{}", fmt::join(words, " ")), .seconds = seconds};
+    }
   }
   return slowest;
 }
@@ -60,19 +63,32 @@ std::vector<Row> firstOutputRows() {
   const Slowest inMany = slowestOf(many, {{"ls"},
                                           {"ls", "--long"},
                                           {"ls", "--json"},
+                                          {"ls", "--sort", "size"},
                                           {"search", "session"},
+                                          {"search", "--fixed", "session"},
+                                          {"usage"},
                                           {"show", first},
                                           {"tree", first},
                                           {"branches", first},
+                                          {"labels", first},
                                           {"heads", first},
-                                          {"store"}});
+                                          {"context", first},
+                                          {"cat", first},
+                                          {"trash"}});
   const Slowest inLarge = slowestOf(large, {{"ls"},
+                                            {"ls", "--long"},
                                             {"show", session},
                                             {"show", session, "--last", "10"},
+                                            {"show", session, "--json"},
                                             {"tree", session},
+                                            {"tree", session, "--all"},
                                             {"branches", session},
+                                            {"labels", session},
                                             {"heads", session},
+                                            {"context", session},
                                             {"search", "session"},
+                                            {"search", "--fixed", "--in", session, "session"},
+                                            {"usage"},
                                             {"cat", session}});
   const auto row = [&](const std::string& where, const Slowest& slowest) {
     return std::vector<Row>{

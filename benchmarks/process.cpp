@@ -24,7 +24,8 @@ pid_t start(std::vector<std::string>& words, int output) {
   if (output < 0) posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (output < 0) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
   pid_t child = 0;
   require(::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ) == 0, words[0]);
   posix_spawn_file_actions_destroy(&actions);

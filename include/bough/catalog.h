@@ -204,7 +204,7 @@ struct SearchOptions {
   SessionFilter filter = {};
   std::vector<std::string> roles = {};  ///< Any of user, assistant, tool, system, summary; all when empty.
   std::size_t limit = 20;
-  std::size_t excerptTokens = 24;  ///< How many words of an excerpt.
+  std::size_t excerptTokens = 24;  ///< How many words of an excerpt; 0: no excerpts, which saves reading the texts.
 };
 
 struct SearchHit {

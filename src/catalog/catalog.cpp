@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/intake.h"
+#include "catalog/search/search_index.h"
 #include "catalog/search/session_files.h"
 #include "catalog/source_intake.h"
 
@@ -171,6 +172,12 @@ std::uint64_t bytesToRead(const SessionStore& store, catalog::Database& database
 Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   CatchUpReport report;
   searched = searched || wanted.search;
+  if (wanted.search && !readOnly && catalog::isMostlyAbandoned(*database)) {
+    BOUGH_TRY(makeWritable());
+    Transaction transaction(*database);
+    catalog::resetSearch(*database);
+    BOUGH_TRY(transaction.commit());
+  }
   const std::uint64_t nowMs = systemEnvironment().clock.nowMs();
   const std::string token = meta("token");
   const std::string lookedAtAll = meta("lookedAtAllMs");
@@ -194,6 +201,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     return catchUp(wanted);
   }
   bool complete = true;
+  bool emptied = false;
   std::size_t at = 0;
   while (at < plan.sessions.size()) {
     Transaction transaction(*database);
@@ -204,6 +212,10 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       Intake intake(store, *database, wanted.search);
       auto outcome = intake.run(plan.sessions[at]);
       BOUGH_TRY(database->take());
+      if (intake.mustResetSearch()) {
+        catalog::resetSearch(*database);
+        emptied = true;
+      }
       if (!outcome) {
         // Others are still taken in; this one is looked at again next time.
         complete = false;
@@ -232,6 +244,9 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     if (auto kept = transaction.commit(); !kept) return std::unexpected(kept.error());
   }
   if (auto wiped = wipe(); !wiped && wiped.error().code != ErrorCode::Busy) return std::unexpected(wiped.error());
+  if (emptied && wanted.search && complete) {
+    BOUGH_TRY(catchUp(wanted));
+  }
   return report;
 }
 

@@ -63,8 +63,8 @@ Result<void> noteLoss(SessionStore& store, SessionRow& row, const SessionState& 
 
 }  // namespace
 
-void forgetSession(Database& database, std::int64_t session) {
-  forgetTexts(database, session, 0);
+void forgetSession(Database& database, std::int64_t session, const TextOf& textOf) {
+  forgetTexts(database, session, 0, textOf);
   Query(database, "DELETE FROM branch WHERE session = ?", session).run();
   Query(database, "DELETE FROM redacted WHERE session = ?", session).run();
   Query(database, "DELETE FROM answer WHERE session = ?", session).run();
@@ -104,8 +104,13 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
   const std::string stamp = sure ? row_.stamp : "?" + row_.stamp;
   if (before_.stamp == stamp && before_.facts.problem == error.message) return Outcome::Unchanged;
   before_.stamp = stamp;
+  if (texts_ != nullptr) {
+    std::erase_if(*texts_, [&](const SearchText& text) { return text.sequence >= before_.indexed; });
+  }
   if (before_.id != 0) {
-    forgetTexts(database_, before_.id, before_.indexed);
+    // The next try gives these entries the same numbers, so nothing of them may be left.
+    const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
+    if (!forgetTexts(database_, before_.id, before_.indexed, textOf)) mustResetSearch_ = true;
     forgetAnswers(database_, before_.id, before_.taken);
   }
   row_ = std::move(before_);
@@ -130,11 +135,15 @@ Result<void> Intake::readLog(const SessionState& state) {
   loadBranches();
   const std::uint64_t from = search_ ? std::min(row_.indexed, row_.taken) : row_.taken;
   const std::string& sessionId = row_.facts.sessionId;
-  auto read = store_.readOwnEntries(sessionId, from, state.entryCount - std::min(from, state.entryCount),
-                                    [&](std::uint64_t sequence, Entry& entry) { apply(sequence, entry); });
-  if (!read) return read;
+  BOUGH_TRY(readAhead(store_,
+                      {.sessionId = sessionId,
+                       .from = from,
+                       .count = state.entryCount - std::min(from, state.entryCount),
+                       .textFrom = search_ ? row_.indexed : UINT64_MAX,
+                       .forIndex = texts_ == nullptr},
+                      [&](ReadEntry& read) { apply(read); }));
   if (tally_.titleLost) {
-    if (auto chosen = chooseTitle(); !chosen) return chosen;
+    BOUGH_TRY(chooseTitle());
   }
   // Reading may have found damage that the index did not know of.
   BOUGH_TRY(const auto found, store_.sessionState(sessionId));
@@ -166,8 +175,11 @@ void Intake::startAnew() {
   fresh.lostEntries = row_.lostEntries;
   fresh.facts.sessionId = row_.facts.sessionId;
   fresh.stamp = row_.stamp;
-  if (row_.id != 0) forgetSession(database_, row_.id);
-  fresh.id = row_.id;
+  // Many entries of a log that was written again are in it as before. The row gets another number, because what is
+  // left of the others keeps theirs.
+  if (row_.id != 0) {
+    forgetSession(database_, row_.id, [&](const std::string& entryId) { return storedText(entryId); });
+  }
   row_ = std::move(fresh);
 }
 
@@ -180,7 +192,9 @@ void Intake::loadBranches() {
   anyRedacted_ = redacted.next();
 }
 
-void Intake::apply(std::uint64_t sequence, Entry& entry) {
+void Intake::apply(ReadEntry& read) {
+  const std::uint64_t sequence = read.sequence;
+  const Entry& entry = read.entry;
   const bool fresh = sequence >= row_.taken;
   byteCount_ += entry.payload.size();
   const bool wantText = search_ && sequence >= row_.indexed;
@@ -188,16 +202,13 @@ void Intake::apply(std::uint64_t sequence, Entry& entry) {
   if (fresh) {
     ++entryCount_;
     tally_.entry(sequence, entry, timeMs);
+    if (entry.type == entry_type::kSessionInfo) tally_.info(entry, timeMs);
+    if (entry.type == entry_type::kRedaction) applyRedaction(entry);
   }
-  if (entry.type == entry_type::kSessionInfo) {
-    if (fresh) tally_.info(entry, timeMs);
-  } else if (entry.type == entry_type::kRedaction) {
-    if (fresh) applyRedaction(entry);
-  } else if (!isControlType(entry.type) && entry.type != entry_type::kSessionHeader) {
-    const EntryFacts facts = readFacts(entry, wantText);
+  if (isConversation(entry)) {
     const bool isHidden = fresh && row_.facts.titleSource == TitleSource::None && isRedacted(entry.id);
-    if (fresh) tally_.conversation(entry, facts, timeMs, isHidden);
-    if (wantText) index(sequence, entry, facts, timeMs);
+    if (fresh) tally_.conversation(entry, read.facts, timeMs, isHidden);
+    if (wantText) index(read, timeMs);
   }
   if (fresh) {
     saveAnswers();
@@ -211,7 +222,11 @@ void Intake::applyRedaction(const Entry& entry) {
   if (!target) return;
   anyRedacted_ = true;
   Query(database_, "INSERT OR IGNORE INTO redacted(session, entryId) VALUES(?, ?)", row_.id, *target).run();
-  forgetText(database_, row_.id, *target);
+  if (texts_ != nullptr) {
+    std::erase_if(*texts_, [&](const SearchText& text) { return text.entryId == *target; });
+  }
+  const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
+  if (!forgetText(database_, row_.id, *target, textOf)) mustResetSearch_ = true;
   // Its words, or the title they made, may have been stored; see Catalog::State::wipe.
   Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('new' AS BLOB))").run();
   if (!row_.titleEntry.empty() && row_.titleEntry == *target) tally_.titleLost = true;
@@ -256,9 +271,27 @@ bool Intake::isRedacted(std::string_view entryId) {
   return query.next();
 }
 
-void Intake::index(std::uint64_t sequence, const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs) {
-  if (facts.text.empty() || isRedacted(entry.id)) return;
-  addText(database_, entryRow(row_.id, sequence), entry.id, facts.role, timeMs, facts.text);
+void Intake::index(ReadEntry& read, std::uint64_t timeMs) {
+  if (read.facts.text.empty() || isRedacted(read.entry.id)) return;
+  if (texts_ == nullptr) {
+    return addText(database_, entryRow(row_.id, read.sequence), read.entry.id, read.facts.role, timeMs, read.text);
+  }
+  texts_->push_back({.sequence = read.sequence,
+                     .entryId = read.entry.id,
+                     .role = std::string(toString(read.facts.role)),
+                     .timeMs = timeMs,
+                     .text = std::move(read.facts.text)});
+}
+
+// Also when it was redacted: it is in the log until it is erased.
+std::optional<std::string> Intake::storedText(const std::string& entryId) {
+  const auto sequence = store_.sequenceOf(row_.facts.sessionId, entryId);
+  std::optional<std::string> text;
+  if (!sequence) return text;
+  const auto read = store_.readOwnEntries(row_.facts.sessionId, *sequence, 1, [&](std::uint64_t, Entry& entry) {
+    if (entry.id == entryId) text = readFacts(entry, true).text;
+  });
+  return read ? text : std::nullopt;
 }
 
 // The title was taken away: what is in the log is looked through once more.

@@ -6,24 +6,30 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "bough/catalog.h"
 #include "bough/store.h"
 #include "catalog/database/database.h"
 #include "catalog/database/entry_facts.h"
 #include "catalog/database/session_row.h"
+#include "catalog/read_ahead.h"
+#include "catalog/search/search_index.h"
 #include "catalog/tally/session_tally.h"
 
 namespace bough::catalog {
 
-/// Forgets a session: its row and all that hangs on it.
-void forgetSession(Database& database, std::int64_t session);
+/// Forgets a session: its row and all that hangs on it. Without `textOf` its words are abandoned.
+void forgetSession(Database& database, std::int64_t session, const TextOf& textOf = {});
 
 /// One session, within the caller's transaction.
 class Intake {
  public:
   enum class Outcome : std::uint8_t { Unchanged, Taken, Gone };
 
-  Intake(SessionStore& store, Database& database, bool search) : store_(store), database_(database), search_(search) {}
+  /// `texts`: where the texts go instead of the search index.
+  Intake(SessionStore& store, Database& database, bool search, std::vector<SearchText>* texts = nullptr)
+      : store_(store), database_(database), search_(search), texts_(texts) {}
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;
 
@@ -32,6 +38,8 @@ class Intake {
   /// `grown`: the session's stamp, when that is known and that the log has only grown.
   Result<Outcome> run(const std::string& sessionId, std::optional<std::string> grown = {});
   [[nodiscard]] std::uint64_t entryCount() const { return entryCount_; }
+  /// Whether words must go that could not be taken out of the index: it has to be emptied.
+  [[nodiscard]] bool mustResetSearch() const { return mustResetSearch_; }
   /// Of the payloads that were read.
   [[nodiscard]] std::uint64_t byteCount() const { return byteCount_; }
 
@@ -42,11 +50,12 @@ class Intake {
   void loadBranches();
   void saveBranches();
   Result<Outcome> saveDamaged(const Error& error);
-  void apply(std::uint64_t sequence, Entry& entry);
+  void apply(ReadEntry& read);
   void applyRedaction(const Entry& entry);
   const std::string& family();
   void saveAnswers();
-  void index(std::uint64_t sequence, const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs);
+  void index(ReadEntry& read, std::uint64_t timeMs);
+  std::optional<std::string> storedText(const std::string& entryId);
   bool isRedacted(std::string_view entryId);
   Result<void> chooseTitle();
   void finish(const SessionState& state);
@@ -54,6 +63,7 @@ class Intake {
   SessionStore& store_;
   Database& database_;
   bool search_;
+  std::vector<SearchText>* texts_;
   std::uint64_t entryCount_ = 0;
   std::uint64_t byteCount_ = 0;
 
@@ -62,6 +72,7 @@ class Intake {
   SessionRow before_;   // what to go back to when the log cannot be read to its end
   std::string family_;  // see family()
   bool isGrown_ = false;
+  bool mustResetSearch_ = false;
   bool anyRedacted_ = false;
 };
 

@@ -18,13 +18,14 @@ namespace {
 // session: one a session. `taken` entries are in the numbers, `indexed` in the search, and `lastId` is the last one
 // taken: it proves that the log is still the same one. `countedBytes` end the last complete batch of it. `lostId` was
 // the last of `lostEntries` entries of the same log, which does not hold it any more. The store reads these through the
-// view `counted` (store/file/parts/catalog_row.h). An entry's row is numbered session.id << 32 | its sequence.
+// view `counted` (store/file/parts/catalog_row.h). An entry's row is numbered session.id << 32 | its sequence, and no
+// session.id is used twice; see search_index.h.
 // answer: what each answer cost, in each session that holds it; `id` is a hash of its identity, `first` the sequence of
 // its first entry. Sums take each id once.
 constexpr const char* kTables = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE session(
-  id INTEGER PRIMARY KEY, sessionId TEXT NOT NULL UNIQUE, changeGroup INTEGER NOT NULL, stamp TEXT NOT NULL,
+  id INTEGER PRIMARY KEY AUTOINCREMENT, sessionId TEXT NOT NULL UNIQUE, changeGroup INTEGER NOT NULL, stamp TEXT NOT NULL,
   headerId TEXT NOT NULL, lastId TEXT NOT NULL, taken INTEGER NOT NULL, indexed INTEGER NOT NULL,
   key TEXT NOT NULL, agent TEXT NOT NULL, writtenBy TEXT NOT NULL, cwd TEXT NOT NULL, originSession TEXT NOT NULL, originEntry TEXT NOT NULL,
   title TEXT NOT NULL, titleSource INTEGER NOT NULL, titleEntry TEXT NOT NULL,
@@ -51,7 +52,7 @@ CREATE TABLE answer(session INTEGER, id INTEGER, first INTEGER NOT NULL, branch 
   output INTEGER NOT NULL, cacheRead INTEGER NOT NULL, cacheWrite INTEGER NOT NULL, reasoning INTEGER NOT NULL,
   PRIMARY KEY(session, id)) WITHOUT ROWID;
 CREATE TABLE entry(id INTEGER PRIMARY KEY, entryId TEXT NOT NULL, role INTEGER NOT NULL, timeMs INTEGER NOT NULL,
-  body BLOB NOT NULL);
+  digest INTEGER NOT NULL);
 )sql";
 
 constexpr const char* kDropped[] = {"search",   "entry",  "answer",  "usage", "model",

@@ -9,6 +9,7 @@
 #include "catalog/database/entry_facts.h"
 #include "catalog/search/search_index.h"
 #include "catalog/search/search_query.h"
+#include "catalog/search/word_query.h"
 
 namespace bough {
 
@@ -36,19 +37,38 @@ Result<Conditions> conditionsOf(const std::string& match, const SearchOptions& o
   return conditions;
 }
 
-// The texts that a source has found become excerpts: an index in memory knows where the words are.
-Result<void> cutExcerpts(std::vector<SearchHit>& hits, const std::string& match, const std::string& excerpts) {
-  BOUGH_TRY(const auto opened, catalog::openCatalog({}, {}, false));
-  catalog::Database& database = *opened.database;
-  std::int64_t row = 0;
-  for (SearchHit& hit : hits) {
-    catalog::addText(database, ++row, hit.entryId, catalog::EntryRole::Other, hit.timeMs, hit.excerpt);
-    Query excerpt(database, excerpts);
-    excerpt.bind(match);
-    excerpt.bind(row);
-    if (excerpt.next()) hit.excerpt = excerpt.text(0);
+// The text of an entry, as every view shows it; none when it was redacted or is gone.
+Result<std::optional<std::string>> textOf(SessionStore& store, const SearchHit& hit) {
+  BOUGH_TRY(const auto session, store.session(hit.sessionId));
+  BOUGH_TRY(const auto entry, session.entry(hit.entryId));
+  if (entry.redacted) return std::nullopt;
+  return catalog::readFacts(entry, true).text;
+}
+
+// The index does not know the texts, and a source gives them whole: they become excerpts here. What has been redacted
+// since the catalog caught up is not a hit; what cannot be read now is one, without an excerpt.
+Result<void> cutExcerpts(SessionStore& store, bool haveTexts, std::string_view query, const SearchOptions& options,
+                         std::vector<SearchHit>& hits) {
+  if (options.excerptTokens == 0) {
+    for (SearchHit& hit : hits) hit.excerpt.clear();
+    return {};
   }
-  return database.take();
+  BOUGH_TRY(auto words, catalog::WordQuery::open(query, options.excerptTokens));
+  std::vector<SearchHit> shown;
+  for (SearchHit& hit : hits) {
+    auto text = haveTexts ? Result<std::optional<std::string>>(std::move(hit.excerpt)) : textOf(store, hit);
+    hit.excerpt.clear();
+    const bool isGone = text ? !text->has_value() : text.error().code == ErrorCode::NotFound;
+    if (isGone) continue;
+    if (text) {
+      BOUGH_TRY(auto excerpt, words.excerptOf(**text));
+      if (!excerpt) continue;
+      hit.excerpt = std::move(*excerpt);
+    }
+    shown.push_back(std::move(hit));
+  }
+  hits = std::move(shown);
+  return {};
 }
 
 }  // namespace
@@ -57,27 +77,25 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
   BOUGH_TRY(auto parsed, catalog::parseSearch(query));
   const std::string& match = parsed.match;
   BOUGH_TRY(auto conditions, conditionsOf(match, options));
-  const std::string excerpts = fmt::format("SELECT excerpt(search, {}) FROM search WHERE search MATCH ? AND rowid = ?",
-                                           std::clamp<std::size_t>(options.excerptTokens, 1, 64));
   if (state_->source != nullptr) {
     BOUGH_TRY(auto hits, state_->source->search(parsed.words, options));
-    BOUGH_TRY(cutExcerpts(hits, match, excerpts));
+    BOUGH_TRY(cutExcerpts(state_->store, true, query, options, hits));
     return hits;
   }
-  // The best first, then their excerpts: those take the text, which is only wanted of what is shown.
-  // What nothing is asked of is not joined: a common word is in very many entries.
+  // The best first, then what is to be said of them: that is only wanted of what is shown.
   const std::string where = conditions.where();
-  const bool asksEntry = where.find("entry.") != std::string::npos;
   const bool asksSession = where.find("session.") != std::string::npos;
-  const std::string ranked =
-      fmt::format("SELECT search.rowid, search.rank FROM search{}{}{} ORDER BY search.rank, search.rowid DESC LIMIT {}",
-                  asksEntry ? " JOIN entry ON entry.id = search.rowid" : "",
-                  asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where,
-                  std::min<std::size_t>(options.limit, 10'000));
   return state_->guarded([&]() -> Result<std::vector<SearchHit>> {
     catalog::Database& database = *state_->database;
     // A list does without; see openQuietly.
     BOUGH_TRY(catalog::prepareSearch(database));
+    // What nothing is asked of is not joined: a common word is in very many entries.
+    const bool asksEntry = where.find("entry.") != std::string::npos || catalog::hasAbandoned(database);
+    const std::string ranked = fmt::format(
+        "SELECT search.rowid, search.rank FROM search{}{}{} ORDER BY search.rank, search.rowid DESC LIMIT {}",
+        asksEntry ? " JOIN entry ON entry.id = search.rowid" : "",
+        asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where,
+        std::min<std::size_t>(options.limit, 10'000));
     std::vector<SearchHit> hits;
     std::vector<std::int64_t> rows;
     {
@@ -100,12 +118,10 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
       hit.entryId = about.text(2);
       hit.role = catalog::toString(static_cast<catalog::EntryRole>(about.integer(3)));
       hit.timeMs = about.number(4);
-      Query excerpt(database, excerpts);
-      excerpt.bind(match);
-      excerpt.bind(rows[i]);
-      if (excerpt.next()) hit.excerpt = excerpt.text(0);
     }
     BOUGH_TRY(database.take());
+    std::erase_if(hits, [](const SearchHit& hit) { return hit.entryId.empty(); });
+    BOUGH_TRY(cutExcerpts(state_->store, false, query, options, hits));
     return hits;
   });
 }

@@ -125,6 +125,10 @@ class Scanner {
         problem = entry.error();  // NotFound: a torn or damaged line, of which every command tells
       }
     }
+    if (options_.readTitles && !hits.empty()) {
+      const std::string title = readTitle(store_, sessionId).value_or("");
+      for (SearchHit& hit : hits) hit.title = title;
+    }
     if (problem) return std::unexpected(*problem);
     return {};
   }

@@ -32,17 +32,18 @@ struct ScanOptions {
   std::optional<std::uint64_t> sinceMs = {};
   std::optional<std::uint64_t> untilMs = {};
   std::size_t mostOfSession = SIZE_MAX;  ///< Only so many entries of a session, the newest.
+  bool readTitles = false;               ///< Give each hit the title of its session, read from the log.
 };
 
 /// Looks through sessions, several at a time, and gives what it finds in their order, the newest entry of each first.
-/// A hit in a title has no entry; hits have no title and no score. Ends when `use` returns false. Sessions that cannot
+/// A hit in a title has no entry; no hit has a score. Ends when `use` returns false. Sessions that cannot
 /// be read are named to `problem`.
 void scanSessions(SessionStore& store, const std::vector<std::string>& sessions, const ScanQuery& query,
                   const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
                   const std::function<void(const std::string& sessionId, const Error&)>& problem);
 
-/// The sessions of a filter, its times ignored, most recent first. The files are asked, because the catalog may not know
-/// all of them yet.
+/// The sessions of a filter, its times ignored, most recent first. The files are asked, because the catalog may not
+/// know all of them yet.
 Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const SessionFilter& filter);
 
 /// A session's title, read from its log.

@@ -130,16 +130,7 @@ void collect(Database& database, const SessionRow& row, CatalogChange& change) {
                                          .cacheWriteTokens = answers.number(9),
                                          .reasoningTokens = answers.number(10)}});
   }
-  Query texts(database,
-              "SELECT id & 4294967295, entryId, role, timeMs, bough_text(body) FROM entry WHERE id >= ? AND id < ?",
-              entryRow(row.id, 0), entryRow(row.id + 1, 0));
-  while (texts.next()) {
-    SearchText& text = change.texts.emplace_back();
-    text.sequence = texts.number(0);
-    text.entryId = texts.text(1);
-    text.role = toString(static_cast<EntryRole>(texts.integer(2)));
-    text.timeMs = texts.number(3);
-    text.text = texts.text(4);
+  for (SearchText& text : change.texts) {
     eachWord(text.text, [&](std::string_view word) { text.words.emplace_back(word); });
   }
 }
@@ -162,7 +153,7 @@ class Round {
     if (change.before.taken > 0) {
       restore(*database_, change.before);
     }
-    Intake intake(store_, *database_, options_.search);
+    Intake intake(store_, *database_, options_.search, &change.texts);
     auto outcome = intake.run(sessionId, stamp);
     BOUGH_TRY(database_->take());
     if (!outcome) {

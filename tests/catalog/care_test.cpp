@@ -120,6 +120,51 @@ TEST_F(CareTest, RedactedWordsDoNotStayInTheFile) {
   }
 }
 
+// The index has the words; the text is in the log, and only there.
+TEST_F(CareTest, TheTextIsNotInTheFile) {
+  make({.sessionId = "a", .title = "t"}, {said("user", "alphabetical quizzaciously " + std::string(5000, 'x'), "u1")});
+  auto catalog = open(true);
+  EXPECT_TRUE(stands("quizzaciously"));
+  EXPECT_FALSE(stands("alphabetical quizzaciously"));
+  EXPECT_EQ(must(catalog->search("quizzaciously", {.excerptTokens = 2})).at(0).excerpt,
+            "alphabetical \x01quizzaciously\x02…");
+  EXPECT_EQ(must(catalog->search("quizzaciously", {.excerptTokens = 0})).at(0).excerpt, "");
+}
+
+// FTS5 takes words out when it is given them once more. When the log does not have them any more, the index is emptied.
+TEST_F(CareTest, RedactedWordsGoAlsoWhenTheLogHasLostThem) {
+  make({.sessionId = "a"}, {said("user", "quizzaciously secret", "u1"), said("user", "alpha", "u2")});
+  make({.sessionId = "b"}, {said("user", "alpha beta", "u3")});
+  open(true).reset();
+  ASSERT_TRUE(stands("quizzaciously"));
+  must(store->redactEntry("a", "u1", "me", "secret"));
+  const std::string file = folder / "sessions/a.jsonl";
+  std::string log = bytesOf(file);
+  log.replace(log.find("quizzaciously"), 5, "XXXXX");
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << log;
+  auto catalog = open(true);
+  EXPECT_FALSE(stands("quizzaciously"));
+  EXPECT_EQ(must(catalog->search("alpha")).size(), 2u);
+}
+
+// Words of sessions that are gone stay in the index until they are many.
+TEST_F(CareTest, AnIndexThatIsMostlyOfRemovedSessionsIsMadeAgain) {
+  std::vector<Entry> many;
+  for (int i = 0; i < 1200; ++i) many.push_back(said("user", "quizzaciously number " + std::to_string(i)));
+  make({.sessionId = "kept"}, {said("user", "alpha number 7", "u1")});
+  make({.sessionId = "gone"}, std::move(many));
+  auto catalog = open(true);
+  ASSERT_EQ(must(catalog->search("quizzaciously", {.limit = 2000})).size(), 1200u);
+  must(store->deleteSession("gone"));
+  must(catalog->catchUp({.search = true}));
+  EXPECT_TRUE(must(catalog->search("quizzaciously")).empty());
+  EXPECT_EQ(must(catalog->search("number")).size(), 1u);
+  must(catalog->catchUp({.search = true}));
+  EXPECT_FALSE(stands("quizzaciously"));
+  EXPECT_EQ(must(catalog->search("number")).size(), 1u);
+  EXPECT_TRUE(must(catalog->check(true)).empty());
+}
+
 // While another process reads, SQLite's log cannot be emptied; it is once that is done.
 TEST_F(CareTest, AReaderOnlyPutsOffTheWiping) {
   make({.sessionId = "a"}, {said("user", "quizzaciously secret", "u1")});

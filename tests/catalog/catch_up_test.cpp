@@ -136,6 +136,26 @@ TEST_F(CatchUpTest, ASessionThatWasReplacedIsReadAnew) {
   EXPECT_EQ(sayAll(*catalog), truth());
 }
 
+// Read by a thread of its own, far ahead of what is put into the catalog.
+TEST_F(CatchUpTest, ALongSessionIsTakenInAsAShortOne) {
+  make({.sessionId = "a"});
+  for (int batch = 0; batch < 8; ++batch) {
+    std::vector<Entry> entries;
+    for (int i = 0; i < 100; ++i) {
+      const std::string id = "e" + std::to_string(batch) + "-" + std::to_string(i);
+      entries.push_back(said("user", "alpha 春天 " + id + " " + std::string(8000, 'x'), id));
+    }
+    append("a", std::move(entries));
+    must(store->redactEntry("a", "e" + std::to_string(batch) + "-50", "test", "every hundredth"));
+  }
+  auto catalog = open(true);
+  EXPECT_EQ(must(catalog->search("alpha", {.limit = 1000, .excerptTokens = 0})).size(), 792u);
+  EXPECT_EQ(must(catalog->search("\"e3 49\"")).at(0).entryId, "e3-49");
+  EXPECT_TRUE(must(catalog->search("\"e3 50\"")).empty());
+  EXPECT_EQ(must(catalog->session("a")).userMessages, 800u);
+  EXPECT_EQ(sayAll(*catalog), truth());
+}
+
 TEST_F(CatchUpTest, ASecondLookReadsNothing) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1")});
   EXPECT_EQ(must(must(Catalog::open(*store))->catchUp()).sessions, 1u);

@@ -151,6 +151,25 @@ TEST_F(SearchTest, ARemovedSessionIsNotFound) {
   EXPECT_EQ(found("needle"), (Ids{"2"}));
 }
 
+TEST_F(SearchTest, ASessionDoesNotInheritTheWordsOfARemovedOne) {
+  make({.sessionId = "a"}, {said("user", "needle", "1")});
+  EXPECT_EQ(found("needle"), (Ids{"1"}));
+  must(store->deleteSession("a"));
+  make({.sessionId = "a"}, {said("user", "hay", "1")});
+  make({.sessionId = "b"}, {said("user", "hay", "2")});
+  EXPECT_EQ(found("needle"), Ids{});
+  EXPECT_EQ(found("hay"), (Ids{"1", "2"}));
+}
+
+TEST_F(SearchTest, WhatWasRedactedSinceTheCatalogCaughtUpIsNotShown) {
+  make({.sessionId = "a"}, {said("user", "password hunter2", "1"), said("user", "hunter2 too", "2")});
+  auto catalog = open(true);
+  must(store->redactEntry("a", "1", "me", "secret"));
+  const auto hits = must(catalog->search("hunter2"));
+  ASSERT_EQ(hits.size(), 1u);
+  EXPECT_EQ(hits[0].entryId, "2");
+}
+
 TEST_F(SearchTest, OddQueriesAreNeverASyntaxError) {
   make({.sessionId = "a"}, {said("user", "AND OR NOT near col:x ^caret (paren) {brace} C++", "1")});
   auto catalog = open(true);

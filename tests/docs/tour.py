@@ -2,11 +2,13 @@
 """The tour and the README do what they say: docs.py BOUGH ROOT.
 
 Every command of docs/tour.md is run, and must print what the page shows; its pictures are made again from real output
-and must be the same. Every command of the README is run, word for word, and must succeed; those of its Python and Node
-parts by tests/bindings/readme.py. BOUGH_UPDATE_GOLDEN=1 rewrites the tour's outputs and pictures."""
+and must be the same. Every command of the README is run, word for word, and must succeed: ./run and ./test themselves
+with programs in the place of the packager, CMake, Ninja and CTest, and those of its Python and Node parts by
+tests/bindings/readme.py. Its C++ is compiled and run by tests/package. BOUGH_UPDATE_GOLDEN=1 rewrites the tour's outputs and pictures."""
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -116,9 +118,52 @@ def readme(bough):
     return failed + ([] if tried > 15 else ["README: the commands were not found"])
 
 
+# What ./run and ./test call: each notes how it was called. Ninja's work is there already.
+STAND_INS = {
+    "dpkg-query": 'echo "install ok installed"',
+    "npm": "true",
+    "cmake": 'while [ "$1" != -B ]; do shift; done; mkdir -p "$2" && touch "$2/build.ninja"',
+    "ninja": 'mkdir -p "$2/src" && ln -sf "$(command -v bough)" "$2/src/bough"',
+    "ctest": "true",
+}
+
+
+def two_commands(bough):
+    """The section of that name, in a checkout of which only the scripts are there."""
+    text = (ROOT / "README.md").read_text()
+    section = text[text.index("## Two commands"):text.index("## The first five minutes")]
+    commands = [line.split("#")[0].strip() for line in re.search(r"```sh\n(.*?)```", section, re.S)[1].splitlines()]
+    failed = [] if commands == ["./run", "./test"] else [f"README: its two commands are {commands}"]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = world(folder, bough)
+        for name in ("run", "test", "scripts"):
+            pathlib.Path(folder, name).unlink(missing_ok=True)
+            os.symlink(ROOT / name, f"{folder}/{name}") if name == "scripts" else shutil.copy(ROOT / name, folder)
+        for name, does in STAND_INS.items():
+            program = pathlib.Path(folder, "bin", name)
+            program.write_text(f'#!/bin/sh\necho "{name} $*" >>"$HOME/called"\n{does}\n')
+            program.chmod(0o755)
+        for command in commands:
+            pathlib.Path(folder, "called").write_text("")
+            code, said = shell(command, folder, environment)
+            called = pathlib.Path(folder, "called").read_text()
+            kind = {"./run": "release", "./test": "test"}.get(command)
+            wanted = [f"cmake -S . -B build/{kind} ", f"ninja -C build/{kind}", "dpkg-query -W "]
+            if command == "./test":
+                wanted.append("ctest --test-dir build/test ")
+            elif "bough chat" not in said:
+                failed.append(f"README: `{command}` does not run bough:\n{said}")
+            missing = [each for each in wanted if each not in called]
+            if code != 0 or missing:
+                failed.append(f"README: `{command}` ended with {code} and did not call {missing}:\n{said}{called}")
+            if " -R " in called:
+                failed.append(f"README: `{command}` does not run every test:\n{called}")
+    return failed
+
+
 def main():
     bough = str(pathlib.Path(sys.argv[1]).resolve())
-    failed = tour(bough) + readme(bough)
+    failed = tour(bough) + two_commands(bough) + readme(bough)
     print("\n\n".join(failed) or "the tour and the README do what they say")
     sys.exit(1 if failed else 0)
 

@@ -23,6 +23,18 @@ g++ -std=c++23 -o "$work/user" "$here/main.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} 
 [ "$(LD_LIBRARY_PATH="$library" "$work/user" "$work/store2")" = "$expected" ] || { echo "the program built with pkg-config failed"; exit 1; }
 objdump -p "$work/user" | grep -q 'NEEDED.*libbough.so.0' || { echo "the program does not use libbough.so.0"; exit 1; }
 
+# The README's program, word for word, in a store of this test's.
+readme=$(sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$here/../../README.md")
+{
+  grep '^#include' <<<"$readme"
+  echo 'int main() {'
+  grep -v '^#include' <<<"$readme" | sed "s|/var/lib/agent/sessions|$work/store3|"
+  echo 'return store && session && appended && entries && fork && entries->size() == 2 ? 0 : 1; }'
+} >"$work/readme.cpp"
+# shellcheck disable=SC2086
+g++ -std=c++23 -o "$work/readme" "$work/readme.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} || { echo "the program of the README does not compile"; exit 1; }
+LD_LIBRARY_PATH="$library" "$work/readme" || { echo "the program of the README failed"; exit 1; }
+
 flags=$(PKG_CONFIG_PATH="$library/pkgconfig" pkg-config --cflags --libs bough-agent)
 # shellcheck disable=SC2086
 g++ -std=c++23 -o "$work/agent_user" "$here/agent.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} || exit 1

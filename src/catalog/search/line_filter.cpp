@@ -1,51 +1,10 @@
 #include "catalog/search/line_filter.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <numeric>
-#include <utility>
 
 namespace bough::catalog {
 namespace {
-
-constexpr std::size_t kBlock = 16;
-using Block = unsigned char __attribute__((vector_size(kBlock)));
-
-[[gnu::always_inline]] inline Block load(const char* at) {
-  Block block;
-  std::memcpy(&block, at, sizeof block);
-  return block;
-}
-
-[[gnu::always_inline]] inline Block allOf(char c) {
-  return Block{} + static_cast<unsigned char>(c);
-}
-
-using Mask = decltype(std::declval<Block>() == std::declval<Block>());  // 0xFF where it holds
-
-// The first place where the mask holds; kBlock when it holds nowhere.
-[[gnu::always_inline]] inline std::size_t firstOf(Mask mask) {
-  static_assert(std::endian::native == std::endian::little);
-  std::array<std::uint64_t, 2> halves{};
-  std::memcpy(halves.data(), &mask, sizeof halves);
-  if (halves[0] != 0) return static_cast<std::size_t>(std::countr_zero(halves[0])) / 8;
-  return 8 + static_cast<std::size_t>(std::countr_zero(halves[1])) / 8;
-}
-
-[[gnu::always_inline]] inline bool any(Mask mask) {
-  std::array<std::uint64_t, 2> halves{};
-  std::memcpy(halves.data(), &mask, sizeof halves);
-  return (halves[0] | halves[1]) != 0;
-}
-
-// The rarer a byte is in English text and JSON, the earlier it is here; what is missing is rarer still.
-constexpr std::string_view kFrequent = "zjqxkvwybgpfmuclhdrniosate\" ";
-
-std::size_t frequencyOf(char c) {
-  const std::size_t at = kFrequent.find(c);
-  return at == std::string_view::npos ? 0 : at + 1;
-}
 
 char lowerLetter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
@@ -63,70 +22,37 @@ std::uint32_t escapedCode(std::string_view lines, std::size_t at) {
   return code;
 }
 
-// Characters from U+4000 to U+9FFF are whole words, and none of them is a form of another.
-bool mayFoldToAscii(unsigned char first) {
-  return first >= 0xC2 && (first < 0xE4 || first > 0xE9);
+bool isAscii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+// Of ASCII, or of characters from U+4000 to U+9FFF: there a match has the same bytes, or letters that mayFold.
+bool isPlain(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto first = static_cast<unsigned char>(text[at]);
+    if (first >= 0x80 && (first < 0xE4 || first > 0xE9)) return false;
+    at += first < 0x80 ? 1 : 3;
+  }
+  return true;
+}
+
+ByteSieve sieveOf(const std::vector<std::string>& anchors, AnchorForm form) {
+  const bool words = form == AnchorForm::Word;
+  const LetterBytes ofWords = std::ranges::all_of(anchors, isPlain) ? LetterBytes::Folding : LetterBytes::All;
+  ByteSieve sieve(form == AnchorForm::Bytes ? 0 : 0x20, words ? ofWords : LetterBytes::None);
+  for (const std::string& anchor : anchors) {
+    // Words of other letters begin with a byte that is of interest anyway.
+    if (!anchor.empty() && (!words || isPlain(anchor))) sieve.addAnchor(anchor);
+  }
+  return sieve;
 }
 
 }  // namespace
 
 LineFilter::LineFilter(const std::vector<std::string>& anchors, AnchorForm form)
-    : form_(form), caseBit_(form == AnchorForm::Bytes ? 0 : 0x20) {
-  for (const std::string& text : anchors) {
-    if (text.empty()) {
-      anchors_.clear();
-      return;
-    }
-    Anchor anchor{.text = text};
-    anchor.isAscii = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-    std::vector<std::size_t> places(text.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    std::ranges::sort(places, {},
-                      [&](std::size_t place) { return std::pair(frequencyOf(lowerLetter(text[place])), place); });
-    for (std::size_t i = 0; i < anchor.places.size(); ++i) anchor.places[i] = places[std::min(i, places.size() - 1)];
-    onlyAscii_ = onlyAscii_ && anchor.isAscii;
-    longest_ = std::max(longest_, text.size());
-    anchors_.push_back(std::move(anchor));
-  }
-}
-
-// What may be a candidate in one block: an escape, an attachment, an unusual letter, or the three bytes of an anchor.
-// What is looked at reaches longest_ bytes beyond it. This sees every byte of every file.
-template <bool kWords>
-[[gnu::always_inline]] inline auto LineFilter::maskOf(const char* block) const {
-  const Block here = load(block);
-  const Block next = load(block + 1);
-  Mask found = ((here == allOf('\\')) & (next == allOf('u'))) | ((here == allOf('$')) & (next == allOf('a')));
-  if constexpr (kWords) {
-    const Mask isLetter = here >= allOf(onlyAscii_ ? '\xC2' : '\x80');
-    const Mask isAlone = (here >= allOf('\xE4')) & (here <= allOf(onlyAscii_ ? '\xE9' : '\x00'));
-    found |= isLetter & ~isAlone;
-  }
-  const Block caseBit = allOf(caseBit_);
-  for (const Anchor& anchor : anchors_) {
-    if (kWords && !anchor.isAscii) continue;
-    Mask held = ~Mask{};
-    for (const std::size_t place : anchor.places) {
-      held &= (load(block + place) | caseBit) == (allOf(anchor.text[place]) | caseBit);
-    }
-    found |= held;
-  }
-  return found;
-}
-
-template <bool kWords>
-std::size_t LineFilter::passOver(const char* bytes, std::size_t at, std::size_t end) const {
-  for (; at < end; at += 4 * kBlock) {
-    const std::array<Mask, 4> masks = {maskOf<kWords>(bytes + at), maskOf<kWords>(bytes + at + kBlock),
-                                       maskOf<kWords>(bytes + at + 2 * kBlock),
-                                       maskOf<kWords>(bytes + at + 3 * kBlock)};
-    if (!any(masks[0] | masks[1] | masks[2] | masks[3])) continue;
-    for (const Mask& mask : masks) {
-      if (any(mask)) return at + firstOf(mask);
-      at += kBlock;
-    }
-  }
-  return at;
+    : form_(form), onlyPlain_(std::ranges::all_of(anchors, isPlain)), sieve_(sieveOf(anchors, form)) {
+  if (std::ranges::any_of(anchors, [](const std::string& text) { return text.empty(); })) return;
+  for (const std::string& text : anchors) anchors_.push_back({.text = text, .isPlain = isPlain(text)});
 }
 
 bool LineFilter::isAnchor(const Anchor& anchor, std::string_view lines, std::size_t at) const {
@@ -175,26 +101,22 @@ bool LineFilter::isCandidate(std::string_view lines, std::size_t at) {
   }
   if (c == '$' && lines.substr(at, 13) == "$attachment\":") return true;
   for (const Anchor& anchor : anchors_) {
-    if ((anchor.isAscii || form_ != AnchorForm::Word) && isAnchor(anchor, lines, at)) return true;
+    if ((anchor.isPlain || form_ != AnchorForm::Word) && isAnchor(anchor, lines, at)) return true;
   }
-  if (form_ != AnchorForm::Word || static_cast<unsigned char>(c) < 0xC2) return false;
-  if (!onlyAscii_) {
-    for (const Anchor& anchor : anchors_) {
-      if (!anchor.isAscii && isFoldedAnchor(anchor, lines, at)) return true;
-    }
+  const auto first = static_cast<unsigned char>(c);
+  if (form_ != AnchorForm::Word || first < 0xC2) return false;
+  if (onlyPlain_) return mayFold(first) && isNearUnusualLetter(lines, at);
+  for (const Anchor& anchor : anchors_) {
+    if (!anchor.isPlain && isFoldedAnchor(anchor, lines, at)) return true;
   }
-  return mayFoldToAscii(static_cast<unsigned char>(c)) && isNearUnusualLetter(lines, at);
+  return (first < 0xE4 || first > 0xE9) && isNearUnusualLetter(lines, at);
 }
 
 std::size_t LineFilter::find(std::string_view lines, std::size_t from) {
   if (anchors_.empty()) return from < lines.size() ? from : std::string_view::npos;
-  // As far as a whole stretch, and what is looked at beyond it, is there.
-  const std::size_t beyond = 4 * kBlock + longest_ + 1;
-  const std::size_t end = lines.size() < beyond ? 0 : lines.size() - beyond;
+  const std::size_t end = lines.size() < sieve_.reach() ? 0 : lines.size() - sieve_.reach();
   for (std::size_t at = from; at < lines.size(); ++at) {
-    if (at < end) {
-      at = form_ == AnchorForm::Word ? passOver<true>(lines.data(), at, end) : passOver<false>(lines.data(), at, end);
-    }
+    if (at < end) at = sieve_.find(lines.data(), at, end);
     if (isCandidate(lines, at)) return at;
   }
   return std::string_view::npos;
@@ -247,8 +169,7 @@ std::string anchorOfPattern(std::string_view pattern) {
   }
   endRun();
   // A set or a repetition may stand for bytes of a character; the anchor must not begin or end inside of one.
-  return std::ranges::all_of(best, [](char c) { return static_cast<unsigned char>(c) < 0x80; }) ? anchorOfText(best)
-                                                                                                : std::string();
+  return isAscii(best) ? anchorOfText(best) : std::string();
 }
 
 }  // namespace bough::catalog

@@ -5,13 +5,13 @@
 // What is not a candidate cannot match. Whether a candidate does, only its text shows.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "catalog/search/byte_sieve.h"
 #include "catalog/search/tokenizer.h"
 
 namespace bough::catalog {
@@ -34,14 +34,9 @@ class LineFilter {
  private:
   struct Anchor {
     std::string text;
-    std::array<std::size_t, 3> places = {};  // of the bytes by which it is looked for: rare ones
-    bool isAscii = true;
+    bool isPlain = true;
   };
 
-  template <bool kWords>
-  [[nodiscard]] auto maskOf(const char* block) const;
-  template <bool kWords>
-  [[nodiscard]] std::size_t passOver(const char* bytes, std::size_t at, std::size_t end) const;
   [[nodiscard]] bool isCandidate(std::string_view lines, std::size_t at);
   [[nodiscard]] bool isAnchor(const Anchor& anchor, std::string_view lines, std::size_t at) const;
   [[nodiscard]] bool isFoldedAnchor(const Anchor& anchor, std::string_view lines, std::size_t at);
@@ -49,9 +44,8 @@ class LineFilter {
 
   std::vector<Anchor> anchors_;
   AnchorForm form_;
-  char caseBit_;             // what upper and lower case differ in
-  std::size_t longest_ = 0;  // of the anchors
-  bool onlyAscii_ = true;    // all anchors are
+  bool onlyPlain_;  // all anchors are
+  ByteSieve sieve_;
   Folding folding_;
 };
 

@@ -1,10 +1,6 @@
 #include "catalog/search/search_index.h"
 
-#include <zstd.h>
-
-#include <memory>
-
-#include "catalog/database/database.h"
+#include "base/bytes/crc32c.h"
 #include "catalog/database/session_row.h"
 #include "catalog/search/excerpt.h"
 #include "catalog/search/tokenizer.h"
@@ -12,64 +8,40 @@
 namespace bough::catalog {
 namespace {
 
-// The first byte of a stored text says how the rest is kept.
-constexpr char kPlain = 0;
-constexpr char kPacked = 1;
-constexpr std::size_t kPackFrom = 512;
-constexpr int kLevel = 1;
-
-struct FreeContext {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+struct IndexedRow {
+  std::int64_t row = 0;
+  std::string entryId;
+  std::int64_t digest = 0;
 };
 
-std::string pack(std::string_view text) {
-  static thread_local const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
-  if (text.size() >= kPackFrom && context) {
-    std::string packed(1 + ZSTD_compressBound(text.size()), kPacked);
-    const std::size_t size =
-        ZSTD_compressCCtx(context.get(), packed.data() + 1, packed.size() - 1, text.data(), text.size(), kLevel);
-    if (!ZSTD_isError(size) && size < text.size()) {
-      packed.resize(1 + size);
-      return packed;
-    }
+std::optional<IndexedRow> rowIn(const Query& query) {
+  return IndexedRow{.row = query.integer(0), .entryId = query.text(1), .digest = query.integer(2)};
+}
+
+bool takeOut(Database& database, const IndexedRow& indexed, const TextOf& textOf) {
+  const auto text = textOf ? textOf(indexed.entryId) : std::nullopt;
+  const IndexText known(text.value_or(""));
+  const bool same = text && known.digest == indexed.digest;
+  if (same) {
+    Query(database, "INSERT INTO search(search, rowid, body) VALUES('delete', ?, ?)", indexed.row, known.words).run();
+  } else {
+    Query(database,
+          "INSERT INTO meta(name, value) VALUES('abandoned', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
+        .run();
   }
-  return std::string(1, kPlain).append(text);
-}
-
-std::string unpack(std::string_view stored) {
-  static thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
-  if (stored.empty()) return {};
-  const char form = stored.front();
-  stored.remove_prefix(1);
-  if (form == kPlain) return std::string(stored);
-  const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
-  if (size > kMaxTextBytes || !context) return {};
-  std::string text(static_cast<std::size_t>(size), '\0');
-  const std::size_t got = ZSTD_decompressDCtx(context.get(), text.data(), text.size(), stored.data(), stored.size());
-  if (ZSTD_isError(got)) return {};
-  text.resize(got);
-  return text;
-}
-
-void textFunction(sqlite3_context* context, int, sqlite3_value** values) {
-  const auto* bytes = static_cast<const char*>(sqlite3_value_blob(values[0]));
-  const auto size = static_cast<std::size_t>(sqlite3_value_bytes(values[0]));
-  std::string text;
-  const int status = calledBack([&] {
-    text = unpack({bytes == nullptr ? "" : bytes, size});
-    return SQLITE_OK;
-  });
-  if (status != SQLITE_OK) return sqlite3_result_error_code(context, status);
-  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-}
-
-void takeOut(Database& database, std::int64_t row, const std::string& text) {
-  Query(database, "INSERT INTO search(search, rowid, body) VALUES('delete', ?, ?)", row, text).run();
-  Query(database, "DELETE FROM entry WHERE id = ?", row).run();
+  Query(database, "DELETE FROM entry WHERE id = ?", indexed.row).run();
+  return same;
 }
 
 }  // namespace
+
+IndexText::IndexText(std::string_view text) {
+  if (text.empty()) return;
+  words = cutWords(text);
+  Crc32c sum;
+  sum.add(text);
+  digest = static_cast<std::int64_t>(std::uint64_t{sum.value()} << 32 | (text.size() & UINT32_MAX));
+}
 
 fts5_api* fts5Of(sqlite3* database) {
   fts5_api* api = nullptr;
@@ -88,10 +60,6 @@ Result<void> prepareSearch(Database& database) {
   void* context = nullptr;
   // FTS5 keeps all it is given, so once for a connection.
   if (api != nullptr && api->xFindTokenizer(api, "bough", &context, &known) == SQLITE_OK) return {};
-  const int made = sqlite3_create_function_v2(database.handle(), "bough_text", 1,
-                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
-                                              textFunction, nullptr, nullptr, nullptr);
-  if (made != SQLITE_OK) return fail(ErrorCode::Io, "SQLite does not take functions");
   if (api == nullptr || !registerTokenizer(*api) || !registerExcerpt(*api)) {
     return fail(ErrorCode::Unsupported, "this SQLite has no full-text search (FTS5)", "install Debian's libsqlite3-0");
   }
@@ -100,47 +68,65 @@ Result<void> prepareSearch(Database& database) {
 
 std::string searchTable() {
   // hashsize: how much is gathered in memory before it is written as a segment; the default of 1 MB makes a first
-  // indexing mostly merging.
-  return "CREATE VIEW entryText AS SELECT id, bough_text(body) AS body FROM entry;"
-         "CREATE VIRTUAL TABLE search USING fts5(body, content='entryText', content_rowid='id', tokenize='bough');"
-         "INSERT INTO search(search, rank) VALUES('hashsize', 33554432);";
+  // indexing mostly merging. So does merging segments by fours: a search looks into some more segments as quickly.
+  return "CREATE VIRTUAL TABLE search USING fts5(body, content='', tokenize='bough');"
+         "INSERT INTO search(search, rank) VALUES('hashsize', 33554432);"
+         "INSERT INTO search(search, rank) VALUES('automerge', 16);"
+         "INSERT INTO search(search, rank) VALUES('crisismerge', 32);";
 }
 
 void addText(Database& database, std::int64_t row, std::string_view entryId, EntryRole role, std::uint64_t timeMs,
-             std::string_view text) {
-  const std::string packed = pack(text);
-  Query(database, "INSERT INTO entry(id, entryId, role, timeMs, body) VALUES(?, ?, ?, ?, ?)", row, entryId,
-        static_cast<int>(role), timeMs, Blob{packed})
+             const IndexText& text) {
+  Query(database, "INSERT INTO entry(id, entryId, role, timeMs, digest) VALUES(?, ?, ?, ?, ?)", row, entryId,
+        static_cast<int>(role), timeMs, text.digest)
       .run();
-  Query(database, "INSERT INTO search(rowid, body) VALUES(?, ?)", row, text).run();
+  Query(database, "INSERT INTO search(rowid, body) VALUES(?, ?)", row, text.words).run();
 }
 
-void forgetText(Database& database, std::int64_t session, std::string_view entryId) {
-  std::int64_t row = 0;
-  std::string text;
+bool forgetText(Database& database, std::int64_t session, std::string_view entryId, const TextOf& textOf) {
+  std::optional<IndexedRow> indexed;
   {
-    Query query(database, "SELECT id, body FROM entry WHERE id >= ? AND id < ? AND entryId = ?", entryRow(session, 0),
-                entryRow(session + 1, 0), entryId);
-    if (!query.next()) return;
-    row = query.integer(0);
-    text = unpack(query.view(1));
+    Query query(database, "SELECT id, entryId, digest FROM entry WHERE id >= ? AND id < ? AND entryId = ?",
+                entryRow(session, 0), entryRow(session + 1, 0), entryId);
+    if (query.next()) indexed = rowIn(query);
   }
-  takeOut(database, row, text);
+  return !indexed || takeOut(database, *indexed, textOf);
 }
 
-void forgetTexts(Database& database, std::int64_t session, std::uint64_t fromSequence) {
-  std::int64_t next = entryRow(session, fromSequence);
-  for (;;) {
-    std::string text;
+bool forgetTexts(Database& database, std::int64_t session, std::uint64_t fromSequence, const TextOf& textOf) {
+  bool all = true;
+  for (std::int64_t next = entryRow(session, fromSequence);;) {
+    std::optional<IndexedRow> indexed;
     {
-      Query query(database, "SELECT id, body FROM entry WHERE id >= ? AND id < ? ORDER BY id LIMIT 1", next,
+      Query query(database, "SELECT id, entryId, digest FROM entry WHERE id >= ? AND id < ? ORDER BY id LIMIT 1", next,
                   entryRow(session + 1, 0));
-      if (!query.next()) return;
-      next = query.integer(0);
-      text = unpack(query.view(1));
+      if (query.next()) indexed = rowIn(query);
     }
-    takeOut(database, next, text);
+    if (!indexed) return all;
+    if (!takeOut(database, *indexed, textOf)) all = false;
+    next = indexed->row + 1;
   }
+}
+
+bool hasAbandoned(Database& database) {
+  Query query(database, "SELECT 1 FROM meta WHERE name = 'abandoned'");
+  return query.next();
+}
+
+bool isMostlyAbandoned(Database& database) {
+  constexpr std::int64_t kFew = 1000;
+  Query abandoned(database, "SELECT value FROM meta WHERE name = 'abandoned'");
+  if (!abandoned.next() || abandoned.integer(0) < kFew) return false;
+  Query kept(database, "SELECT count(*) FROM entry");
+  return kept.next() && abandoned.integer(0) > kept.integer(0) / 2;
+}
+
+void resetSearch(Database& database) {
+  database.execute(
+      "INSERT INTO search(search) VALUES('delete-all'); DELETE FROM entry; DELETE FROM meta WHERE name = 'abandoned'; "
+      "UPDATE session SET indexed = 0;"
+      // Of the words that were in it, SQLite's own log may still hold some; see Catalog::State::wipe.
+      "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('written' AS BLOB));");
 }
 
 }  // namespace bough::catalog

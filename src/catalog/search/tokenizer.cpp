@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <vector>
+
 #include "catalog/database/database.h"
 
 namespace bough::catalog {
@@ -26,6 +28,9 @@ namespace {
 
 /// Of longer words only the beginning counts.
 constexpr std::size_t kMaxWordBytes = 96;
+
+/// What cutWords made begins with this; each word follows a byte that says how long it is.
+constexpr char kCut = '\x01';
 
 struct Range {
   utf8proc_int32_t first;
@@ -176,9 +181,25 @@ void destroy(Fts5Tokenizer* tokenizer) {
   delete reinterpret_cast<Tokenizer*>(tokenizer);
 }
 
-int tokenize(Fts5Tokenizer* tokenizer, void* context, int, const char* text, int bytes,
-             int (*token)(void*, int, const char*, int, int, int)) {
+using TakeToken = int (*)(void*, int, const char*, int, int, int);
+
+// The index does not ask where in a text a word is.
+int replay(std::string_view cut, void* context, TakeToken token) {
+  int status = SQLITE_OK;
+  for (std::size_t at = 0; at < cut.size() && status == SQLITE_OK;) {
+    const std::size_t length = std::min<std::size_t>(static_cast<unsigned char>(cut[at]), cut.size() - at - 1);
+    ++at;
+    status = token(context, 0, cut.data() + at, static_cast<int>(length), 0, 0);
+    at += length;
+  }
+  return status;
+}
+
+int tokenize(Fts5Tokenizer* tokenizer, void* context, int reason, const char* text, int bytes, TakeToken token) {
   if (text == nullptr || bytes <= 0) return SQLITE_OK;
+  if (reason == FTS5_TOKENIZE_DOCUMENT && *text == kCut) {
+    return replay({text + 1, static_cast<std::size_t>(bytes) - 1}, context, token);
+  }
   return calledBack([&] {
     return reinterpret_cast<Tokenizer*>(tokenizer)->run(
         {text, static_cast<std::size_t>(bytes)}, [&](std::string_view word, std::size_t begin, std::size_t end) {
@@ -193,6 +214,18 @@ int tokenize(Fts5Tokenizer* tokenizer, void* context, int, const char* text, int
 bool registerTokenizer(fts5_api& api) {
   fts5_tokenizer tokenizer{.xCreate = create, .xDelete = destroy, .xTokenize = tokenize};
   return api.xCreateTokenizer(&api, "bough", nullptr, &tokenizer, nullptr) == SQLITE_OK;
+}
+
+std::string cutWords(std::string_view text) {
+  thread_local Tokenizer tokenizer;  // what it has looked up is worth keeping
+  std::string cut(1, kCut);
+  cut.reserve(text.size() + text.size() / 4);
+  tokenizer.run(text, [&](std::string_view word, std::size_t, std::size_t) {
+    cut += static_cast<char>(word.size());
+    cut += word;
+    return SQLITE_OK;
+  });
+  return cut;
 }
 
 void eachWord(std::string_view text, const std::function<void(std::string_view)>& use) {

@@ -10,12 +10,17 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace bough::catalog {
 
 /// False when FTS5 does not take it.
 bool registerTokenizer(fts5_api& api);
+
+/// The words of a text, cut and folded, in a form that the tokenizer only has to take apart. The index takes it in the
+/// place of the text, so that cutting, which takes longest, can be done by another thread.
+std::string cutWords(std::string_view text);
 
 /// Calls `use` for each word of a text, in their order.
 void eachWord(std::string_view text, const std::function<void(std::string_view)>& use);

@@ -62,7 +62,9 @@ void orderHits(std::vector<SearchHit>& hits) {
 
 Result<std::vector<SearchHit>> searchIndex(Catalog& catalog, const std::string& query, const SessionFilter& filter,
                                            const Options& options, std::size_t limit) {
-  BOUGH_TRY(auto hits, catalog.search(query, {.filter = filter, .roles = options.roles, .limit = limit}));
+  SearchOptions asked{.filter = filter, .roles = options.roles, .limit = limit};
+  if (options.sessionsWith) asked.excerptTokens = 0;
+  BOUGH_TRY(auto hits, catalog.search(query, asked));
   for (SearchHit& hit : hits) hit.excerpt = joinPhrases(hit.excerpt, query);
   orderHits(hits);
   if (!options.roles.empty()) return hits;
@@ -89,10 +91,16 @@ Result<std::vector<std::string>> sessionsOf(const CatalogView& view, const Sessi
   return sessions;
 }
 
-std::string titleOf(const CatalogView& view, const std::string& sessionId) {
-  if (view.behind) return catalog::readTitle(*view.store, sessionId).value_or("");
-  const auto row = view.catalog->session(sessionId);
-  return row ? row->title : "";
+void addTitles(Catalog& catalog, std::vector<SearchHit>& hits) {
+  std::map<std::string, std::string> titles;
+  for (SearchHit& hit : hits) {
+    const auto [known, isNew] = titles.try_emplace(hit.sessionId);
+    if (isNew) {
+      const auto row = catalog.session(hit.sessionId);
+      known->second = row ? row->title : "";
+    }
+    hit.title = known->second;
+  }
 }
 
 // The text of sessions themselves, the newest session first.
@@ -102,7 +110,11 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
   std::vector<SearchHit> hits;
   catalog::scanSessions(
       *view.store, sessions, query,
-      {.roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .mostOfSession = limit},
+      {.roles = options.roles,
+       .sinceMs = filter.sinceMs,
+       .untilMs = filter.untilMs,
+       .mostOfSession = limit,
+       .readTitles = view.behind},
       [&](SearchHit& hit) {
         hits.push_back(std::move(hit));
         return hits.size() < limit && !outputClosed();
@@ -111,12 +123,7 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
         printMessage(fmt::format("note: {} was not searched to its end: {}", shortId(sessionId),
                                  text::printable(error.message)));
       });
-  std::map<std::string, std::string> titles;
-  for (SearchHit& hit : hits) {
-    const auto [known, isNew] = titles.try_emplace(hit.sessionId);
-    if (isNew) known->second = titleOf(view, hit.sessionId);
-    hit.title = known->second;
-  }
+  if (!view.behind) addTitles(*view.catalog, hits);
   return hits;
 }
 

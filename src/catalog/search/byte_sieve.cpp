@@ -1,0 +1,195 @@
+#include "catalog/search/byte_sieve.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace bough::catalog {
+namespace {
+
+constexpr std::size_t kBlock = 16;
+using Block = unsigned char __attribute__((vector_size(kBlock)));
+using Mask = decltype(std::declval<Block>() == std::declval<Block>());  // 0xFF where it holds
+
+[[gnu::always_inline]] inline Block load(const char* at) {
+  Block block;
+  std::memcpy(&block, at, sizeof block);
+  return block;
+}
+
+[[gnu::always_inline]] inline Block allOf(unsigned char c) {
+  return Block{} + c;
+}
+
+// The first place where the mask holds; it must hold somewhere.
+[[gnu::always_inline]] inline std::size_t firstOf(Mask mask) {
+  static_assert(std::endian::native == std::endian::little);
+  std::array<std::uint64_t, 2> halves{};
+  std::memcpy(halves.data(), &mask, sizeof halves);
+  if (halves[0] != 0) return static_cast<std::size_t>(std::countr_zero(halves[0])) / 8;
+  return 8 + static_cast<std::size_t>(std::countr_zero(halves[1])) / 8;
+}
+
+[[gnu::always_inline]] inline bool any(Mask mask) {
+  std::array<std::uint64_t, 2> halves{};
+  std::memcpy(halves.data(), &mask, sizeof halves);
+  return (halves[0] | halves[1]) != 0;
+}
+
+// The rarer a byte is in English text and JSON, the earlier it is here; what is missing is rarer still.
+constexpr std::string_view kFrequent = "zjqxkvw98765y4321bg0pf_-.:,mucl/hdrniosate\" ";
+
+std::size_t frequencyOf(char c) {
+  const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  const std::size_t at = kFrequent.find(lower);
+  return at == std::string_view::npos ? 0 : at + 1;
+}
+
+}  // namespace
+
+void ByteSieve::addAnchor(std::string_view anchor) {
+  std::vector<std::size_t> places(anchor.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::sort(places, {}, [&](std::size_t place) { return std::pair(frequencyOf(anchor[place]), place); });
+  Bytes& bytes = anchors_.emplace_back();
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i].place = places[std::min(i, places.size() - 1)];
+    bytes[i].value = static_cast<unsigned char>(anchor[bytes[i].place]) | caseBit_;
+  }
+  longest_ = std::max(longest_, anchor.size());
+}
+
+template <LetterBytes kLetters>
+[[gnu::always_inline]] inline auto ByteSieve::maskOf(const char* block) const {
+  const Block here = load(block);
+  const Block next = load(block + 1);
+  Mask found = ((here == allOf('\\')) & (next == allOf('u'))) | ((here == allOf('$')) & (next == allOf('a')));
+  if constexpr (kLetters == LetterBytes::All) found |= here >= allOf(0x80);
+  if constexpr (kLetters == LetterBytes::Folding) {
+    const Mask others = (here - allOf(0xCE) <= allOf(0xD1 - 0xCE)) | (here - allOf(0xE4) <= allOf(0xE9 - 0xE4));
+    found |= (here >= allOf(0xC2)) & ~others;
+  }
+  for (const Bytes& anchor : anchors_) {
+    Mask held = ~Mask{};
+    for (const Byte& byte : anchor) held &= (load(block + byte.place) | allOf(caseBit_)) == allOf(byte.value);
+    found |= held;
+  }
+  return found;
+}
+
+template <LetterBytes kLetters>
+std::size_t ByteSieve::findBlocks(const char* bytes, std::size_t at, std::size_t end) const {
+  for (; at < end; at += kStep) {
+    const std::array<Mask, 4> masks = {maskOf<kLetters>(bytes + at), maskOf<kLetters>(bytes + at + kBlock),
+                                       maskOf<kLetters>(bytes + at + 2 * kBlock),
+                                       maskOf<kLetters>(bytes + at + 3 * kBlock)};
+    if (!any(masks[0] | masks[1] | masks[2] | masks[3])) continue;
+    for (const Mask& mask : masks) {
+      if (any(mask)) return at + firstOf(mask);
+      at += kBlock;
+    }
+  }
+  return at;
+}
+
+#if defined(__x86_64__)
+
+namespace {
+
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i wide(const char* at) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+}
+
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i wideOf(unsigned char c) {
+  return _mm256_set1_epi8(static_cast<char>(c));
+}
+
+// Unsigned.
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i isAtMost(__m256i value, unsigned char most) {
+  return _mm256_cmpeq_epi8(_mm256_min_epu8(value, wideOf(most)), value);
+}
+
+bool hasWide() {
+  static const bool has = __builtin_cpu_supports("avx2") != 0;
+  return has;
+}
+
+}  // namespace
+
+// As maskOf, 32 bytes at a time. What is compared with is made once, outside of the loop.
+template <LetterBytes kLetters>
+[[gnu::target("avx2")]] std::size_t ByteSieve::findWide(const char* bytes, std::size_t at, std::size_t end) const {
+  struct Wanted {
+    __m256i value;
+    std::size_t place;
+  };
+  std::array<std::array<Wanted, 3>, kMostWide> wanted;
+  const std::size_t count = anchors_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) wanted[i][k] = {wideOf(anchors_[i][k].value), anchors_[i][k].place};
+  }
+  const __m256i caseBit = wideOf(caseBit_);
+  const auto maskAt = [&] [[gnu::target("avx2"), gnu::always_inline]] (const char* block) {
+    const __m256i here = wide(block);
+    const __m256i next = wide(block + 1);
+    const __m256i escape =
+        _mm256_and_si256(_mm256_cmpeq_epi8(here, wideOf('\\')), _mm256_cmpeq_epi8(next, wideOf('u')));
+    const __m256i attached =
+        _mm256_and_si256(_mm256_cmpeq_epi8(here, wideOf('$')), _mm256_cmpeq_epi8(next, wideOf('a')));
+    __m256i found = _mm256_or_si256(escape, attached);
+    if constexpr (kLetters == LetterBytes::All) found = _mm256_or_si256(found, here);  // the highest bit counts
+    if constexpr (kLetters == LetterBytes::Folding) {
+      const __m256i letter = _mm256_cmpeq_epi8(_mm256_max_epu8(here, wideOf(0xC2)), here);
+      const __m256i others = _mm256_or_si256(isAtMost(_mm256_sub_epi8(here, wideOf(0xCE)), 0xD1 - 0xCE),
+                                             isAtMost(_mm256_sub_epi8(here, wideOf(0xE4)), 0xE9 - 0xE4));
+      found = _mm256_or_si256(found, _mm256_andnot_si256(others, letter));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      __m256i held = _mm256_cmpeq_epi8(_mm256_or_si256(wide(block + wanted[i][0].place), caseBit), wanted[i][0].value);
+      for (std::size_t k = 1; k < 3; ++k) {
+        held = _mm256_and_si256(
+            held, _mm256_cmpeq_epi8(_mm256_or_si256(wide(block + wanted[i][k].place), caseBit), wanted[i][k].value));
+      }
+      found = _mm256_or_si256(found, held);
+    }
+    return found;
+  };
+  for (; at < end; at += kStep) {
+    const __m256i first = maskAt(bytes + at);
+    const __m256i second = maskAt(bytes + at + 32);
+    if (_mm256_movemask_epi8(_mm256_or_si256(first, second)) == 0) continue;
+    const auto low = static_cast<std::uint32_t>(_mm256_movemask_epi8(first));
+    const auto high = static_cast<std::uint32_t>(_mm256_movemask_epi8(second));
+    return at + static_cast<std::size_t>(std::countr_zero(std::uint64_t{high} << 32 | low));
+  }
+  return at;
+}
+
+std::size_t ByteSieve::find(const char* bytes, std::size_t at, std::size_t end) const {
+  if (anchors_.size() > kMostWide || !hasWide()) return findNarrow(bytes, at, end);
+  if (letters_ == LetterBytes::None) return findWide<LetterBytes::None>(bytes, at, end);
+  if (letters_ == LetterBytes::Folding) return findWide<LetterBytes::Folding>(bytes, at, end);
+  return findWide<LetterBytes::All>(bytes, at, end);
+}
+
+#else
+
+std::size_t ByteSieve::find(const char* bytes, std::size_t at, std::size_t end) const {
+  return findNarrow(bytes, at, end);
+}
+
+#endif
+
+std::size_t ByteSieve::findNarrow(const char* bytes, std::size_t at, std::size_t end) const {
+  if (letters_ == LetterBytes::None) return findBlocks<LetterBytes::None>(bytes, at, end);
+  if (letters_ == LetterBytes::Folding) return findBlocks<LetterBytes::Folding>(bytes, at, end);
+  return findBlocks<LetterBytes::All>(bytes, at, end);
+}
+
+}  // namespace bough::catalog
