@@ -13,11 +13,12 @@ class Scribe final : public Provider {
  public:
   [[nodiscard]] std::string name() const override { return "test/scribe"; }
   [[nodiscard]] Dialect dialect() const override { return Dialect::Bough; }
+  [[nodiscard]] ModelLimits limits() const override { return {.maxOutput = 32'000}; }
   Result<Answer> stream(const ModelRequest& request, const StreamEvents&, const CancelToken&) override {
     Answer answer;
     if (request.context.find("Summarize the conversation") != std::string::npos) {
       summaries.push_back(request.context);
-      answer.message = said(fmt::format("SUMMARY {}", summaries.size()));
+      answer.message = said(fmt::format("SUMMARY {}", summaries.size()), summaries.size() <= cutOff);
     } else if (steps > 0) {
       answer.message = fmt::format(
           R"({{"role":"assistant","content":[{{"type":"text","text":"step {0} {1}"}},{{"type":"tool_call","id":"c{0}","name":"ls","input":{{}}}}]}})",
@@ -29,13 +30,14 @@ class Scribe final : public Provider {
     }
     return answer;
   }
-  static std::string said(const std::string& text) {
+  static std::string said(const std::string& text, bool isCutOff = false) {
     return fmt::format(
-        R"({{"role":"assistant","content":[{{"type":"text","text":"{}"}}],"usage":{{"inputTokens":100,"outputTokens":7}}}})",
-        text);
+        R"({{"role":"assistant","content":[{{"type":"text","text":"{}"}}],"stopReason":"{}","usage":{{"inputTokens":100,"outputTokens":7}}}})",
+        text, isCutOff ? "max_tokens" : "end_turn");
   }
 
   std::size_t steps = 0;
+  std::size_t cutOff = 0;  // so many summaries end at a limit of tokens
   std::vector<std::string> summaries;
   std::string last;
 };
@@ -105,6 +107,34 @@ TEST_F(LoopTest, ALongMessageIsSummarizedWhole) {
   std::size_t missing = 0;
   for (int i = 0; i < 2'000; ++i) missing += all.find(fmt::format("rule {} ", i)) == std::string::npos ? 1U : 0U;
   EXPECT_LT(missing, model.summaries.size());
+}
+
+TEST_F(LoopTest, ASummaryThatWasCutOffIsAskedForAgainAndNeverKept) {
+  for (const std::size_t cutOff : {2U, 1U}) {
+    SCOPED_TRACE(cutOff);
+    auto scribe = std::make_unique<Scribe>();
+    Scribe& model = *scribe;
+    provider_ = std::move(scribe);
+    options_.compactShare = 0;
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(runTurn(agent(), here(), std::string(600, 'x')).has_value());
+    model.cutOff = cutOff;
+    options_.compactShare = 0.1;
+    options_.windowTokens = 8'000;
+    ASSERT_TRUE(runTurn(agent(), here(), "and now?").has_value());
+    EXPECT_EQ(model.summaries.size(), 2U);
+    const bool kept = model.last.find("SUMMARY ") != std::string::npos;
+    EXPECT_EQ(kept, cutOff == 1);
+    EXPECT_EQ(model.last.find("SUMMARY 1"), std::string::npos);
+    // Both requests are paid for, whether or not there is a summary.
+    const std::vector<Entry> all = entries();
+    const auto isAboutSummary = [](const Entry& entry) {
+      return entry.type == entry_type::kCompactionSummary || json::findString(entry.payload, "purpose") == "summary";
+    };
+    const auto recorded = std::ranges::find_if(all.rbegin(), all.rend(), isAboutSummary);
+    ASSERT_NE(recorded, all.rend());
+    EXPECT_EQ(recorded->type == entry_type::kCompactionSummary, cutOff == 1);
+    EXPECT_EQ(json::findUnsigned(memberOr(recorded->payload, "usage"), "inputTokens"), 200U);
+  }
 }
 
 // Two answers that think: one before the summary was made, one after it.

@@ -219,11 +219,14 @@ Result<bool> Chat::recordSetup() {
 void Chat::makeTitle(const std::string& said, const std::string& answered) {
   constexpr std::size_t kGraphemes = 60;
   const std::string about = fmt::format("{}\n\n{}", text::excerpt(said, 1'000), text::excerpt(answered, 1'000));
-  const auto title = askOnce(agent(), kTitlePrompt, about);
+  Usage paid;
+  const auto title = askOnce(agent(), kTitlePrompt, about, paid);
+  if (title || hasTokens(paid)) {
+    (void)appendNow(entry_type::kCustom, requestPayload("title", provider_->name(), paid));
+  }
   if (!title) return;
-  (void)appendNow(entry_type::kCustom, requestPayload("title", provider_->name(), title->usage));
   const auto stored = appendSessionInfo(
-      store_, at_.sessionId, {.title = text::excerpt(title->text, kGraphemes), .titleSource = TitleSource::Generated});
+      store_, at_.sessionId, {.title = text::excerpt(*title, kGraphemes), .titleSource = TitleSource::Generated});
   if (stored) at_.tailId = stored->lastAppendedEntryId;
 }
 

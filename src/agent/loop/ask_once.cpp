@@ -13,14 +13,13 @@
 
 namespace bough::agent {
 
-Result<OneAnswer> askOnce(const Agent& agent, std::string_view instruction, std::string_view about) {
+Result<std::string> askOnce(const Agent& agent, std::string_view instruction, std::string_view about, Usage& paid) {
   std::string document;
   json::Writer writer(document);
   writer.beginObject().key("messages").beginArray().beginObject().member("role", "user");
   writer.member("content", fmt::format("{}\n\n{}", instruction, about)).endObject().endArray().endObject();
   BOUGH_TRY(const auto request, convertHistory(document, Dialect::Bough, agent.provider.dialect()));
   const std::uint64_t most = agent.provider.limits().maxOutput;
-  OneAnswer out;
   // A model that thinks may use up a small limit before it has said everything, or anything.
   for (std::uint64_t limit = std::min<std::uint64_t>(8'192, most);; limit = most) {
     BOUGH_TRY(const Answer answer,
@@ -28,12 +27,13 @@ Result<OneAnswer> askOnce(const Agent& agent, std::string_view instruction, std:
                                     agent.cancel));
     if (answer.aborted || answer.message.empty()) return fail(ErrorCode::Io, "the answer broke off", "try again");
     BOUGH_TRY(AnswerParts parts, partsOf(answer, agent.provider.dialect()));
-    out.usage += parts.usage;
+    paid += parts.usage;
     if (parts.refused || parts.end == "refusal") return fail(ErrorCode::Io, "the model refused to answer", "try again");
-    out.text = std::move(parts.text);
-    if (limit < most && parts.isCutOff()) continue;
-    if (!out.text.empty()) return out;
-    if (limit == most) return fail(ErrorCode::Io, "the answer is empty", "try again");
+    const bool isWhole = !parts.isCutOff() && !parts.text.empty();
+    if (isWhole) return std::move(parts.text);
+    if (limit < most) continue;
+    return parts.isCutOff() ? fail(ErrorCode::Io, "the answer was cut off at the model's limit", "use another model")
+                            : fail(ErrorCode::Io, "the answer is empty", "try again");
   }
 }
 

@@ -159,20 +159,19 @@ std::vector<std::string> inParts(const std::vector<Piece>& pieces, std::size_t c
 
 // A history that is longer than the model reads at once is summarized in parts: each together with the summary of those
 // before it, so that nothing falls out.
-Result<OneAnswer> summarize(const Agent& agent, const std::vector<Piece>& pieces, std::size_t count,
-                            const std::string& goal, const std::string& keep, std::uint64_t windowTokens) {
+Result<std::string> summarize(const Agent& agent, const std::vector<Piece>& pieces, std::size_t count,
+                              const std::string& goal, const std::string& keep, std::uint64_t windowTokens,
+                              Usage& paid) {
   const std::size_t limit = std::max<std::size_t>(windowTokens, 2'000);  // bytes: far less than a window of tokens
-  OneAnswer out;
-  if (pieces[0].isSummary) out.text = pieces[0].transcript;
+  std::string summary;
+  if (pieces[0].isSummary) summary = pieces[0].transcript;
   for (const std::string& said : inParts(pieces, count, limit)) {
     std::string about = keep.empty() ? "" : fmt::format("What the summary must hold above all: {}\n\n", keep);
     if (!goal.empty()) about += fmt::format("The user's first request: {}\n\n", goal);
-    if (!out.text.empty()) about += fmt::format("Summary of what was before: {}\n\n", out.text);
-    BOUGH_TRY(OneAnswer part, askOnce(agent, kSummaryPrompt, about + said));
-    out.text = std::move(part.text);
-    out.usage += part.usage;
+    if (!summary.empty()) about += fmt::format("Summary of what was before: {}\n\n", summary);
+    BOUGH_TRY(summary, askOnce(agent, kSummaryPrompt, about + said, paid));
   }
-  return out;
+  return summary;
 }
 
 // The user's own words come before the summary: no model has to remember them.
@@ -198,17 +197,24 @@ Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& jou
   const std::size_t kept = firstKept(pieces, windowTokens / 5);
   if (kept == 0 || (kept == 1 && pieces[0].isSummary)) return std::nullopt;
   BOUGH_TRY(const std::string goal, goalOf(agent, journal));
-  BOUGH_TRY(const OneAnswer summary, summarize(agent, pieces, kept, goal, keep, windowTokens));
+  Usage paid;
+  const auto summary = summarize(agent, pieces, kept, goal, keep, windowTokens, paid);
+  if (!summary) {
+    if (hasTokens(paid)) {
+      BOUGH_TRY(journal.append(entry_type::kCustom, requestPayload("summary", agent.provider.name(), paid)));
+    }
+    return std::unexpected(summary.error());
+  }
   CompactionReport report{.entryId = {}, .firstKeptEntryId = pieces[kept].entryId, .messages = kept};
   std::uint64_t tokensBefore = 0;
   for (const Piece& piece : pieces) tokensBefore += piece.tokens;
   std::string payload;
   json::Writer writer(payload);
-  writer.beginObject().member("summary", summaryText(pieces, kept, goal, summary.text));
+  writer.beginObject().member("summary", summaryText(pieces, kept, goal, *summary));
   writer.member("firstKeptEntryId", report.firstKeptEntryId).member("goal", goal);
   if (!keep.empty()) writer.member("keep", keep);
   writer.member("tokensBefore", tokensBefore).member("model", agent.provider.name());
-  writeUsage(writer, summary.usage);
+  writeUsage(writer, paid);
   writer.endObject();
   BOUGH_TRY(report.entryId, journal.append(entry_type::kCompactionSummary, std::move(payload)));
   return report;

@@ -16,6 +16,10 @@ inline constexpr std::string_view kRequestKind = "request";
 
 /// Writes `"usage":{…}`, or another member of that form.
 void writeUsage(json::Writer& writer, const Usage& usage, std::string_view name = "usage");
+/// Whether a provider counted any token.
+constexpr bool hasTokens(const Usage& usage) {
+  return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens > 0;
+}
 /// {"kind":"request","purpose":…,"model":…,"usage":{…}}
 std::string requestPayload(std::string_view purpose, std::string_view model, const Usage& usage);
 
