@@ -1,5 +1,7 @@
 #include "log/log_outline.h"
 
+#include "base/try.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -99,15 +101,13 @@ Indexed<std::vector<std::string>> findIdsIn(LogFile& file, LogIndex& index, Stor
   std::optional<ReadFailure> failure;
   LineBeginnings beginnings(file);
   const auto look = [&](Sequence sequence, const IndexRecord& record) -> Indexed<void> {
-    const auto text = beginnings.of(record);
-    if (!text) return std::unexpected(text.error());
-    if (const auto id = idAtBegin(*text)) {
+    BOUGH_TRY(const auto text, beginnings.of(record));
+    if (const auto id = idAtBegin(text)) {
       if (id->starts_with(prefix)) found.emplace_back(*id);
       return {};
     }
-    auto id = lines.idOf(sequence);
-    if (!id) return std::unexpected(id.error());
-    if (id->starts_with(prefix)) found.push_back(std::move(*id));
+    BOUGH_TRY(auto id, lines.idOf(sequence));
+    if (id.starts_with(prefix)) found.push_back(std::move(id));
     return {};
   };
   Sequence next = 0;

@@ -6,6 +6,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/try.h"
 #include "serve/session_text.h"
 
 namespace bough::serve {
@@ -52,11 +53,10 @@ std::optional<Address> parseAddress(std::string_view uri) {
 
 Result<std::string> readAddress(SessionStore& store, const Address& address) {
   if (address.entryId.empty()) return readStretch(store, address.sessionId, {.from = address.from});
-  auto entry = store.loadEntry(address.sessionId, address.entryId);
-  if (!entry) return std::unexpected(entry.error());
+  BOUGH_TRY(auto entry, store.loadEntry(address.sessionId, address.entryId));
   std::string out;
   json::Writer writer(out);
-  writeEntry(writer, *entry, address.from, kMaxResultBytes);
+  writeEntry(writer, entry, address.from, kMaxResultBytes);
   return out;
 }
 

@@ -27,9 +27,8 @@ SessionReplay::SessionReplay(SessionStore& store, std::string sessionId, std::ve
 
 Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string& sessionId,
                                           const ReplayOptions& options) {
-  auto tree = store.loadTree(sessionId);
-  if (!tree) return std::unexpected(tree.error());
-  Sequence leaf = tree->head();
+  BOUGH_TRY(auto tree, store.loadTree(sessionId));
+  Sequence leaf = tree.head();
   if (!options.to.empty()) {
     BOUGH_TRY(auto named, store.sequenceOf(sessionId, options.to));
     leaf = named;
@@ -38,12 +37,11 @@ Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string
     return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is not on the branch that is replayed", entry),
                 "`bough tree` shows which branch it is on; --to names another branch");
   };
-  if (!options.to.empty() && !tree->isNode(leaf)) return notOn(options.to);
-  SessionReplay replay(store, sessionId, leaf == kNoSequence ? std::vector<Sequence>() : tree->path(leaf));
+  if (!options.to.empty() && !tree.isNode(leaf)) return notOn(options.to);
+  SessionReplay replay(store, sessionId, leaf == kNoSequence ? std::vector<Sequence>() : tree.path(leaf));
   if (!replay.path_.empty()) {
-    auto first = store.loadEntriesAt(sessionId, {replay.path_.front()});
-    if (!first) return std::unexpected(first.error());
-    replay.startMs_ = parseTimestamp(first->front().timestamp);
+    BOUGH_TRY(auto first, store.loadEntriesAt(sessionId, {replay.path_.front()}));
+    replay.startMs_ = parseTimestamp(first.front().timestamp);
     replay.previousMs_ = replay.startMs_;
   }
   if (options.after.empty()) return replay;

@@ -63,9 +63,8 @@ Result<std::unique_ptr<Chat>> Chat::make(SessionStore& store, Listener& listener
   for (const OwnProvider& each : options.http.providers) {
     if (!each.keyVariable.empty()) Secrets::addVariable(each.keyVariable);
   }
-  auto folder = WorkingFolder::open(options.folder.empty() ? "." : options.folder);
-  if (!folder) return std::unexpected(folder.error());
-  ToolEnvironment environment{.folder = std::move(*folder),
+  BOUGH_TRY(auto folder, WorkingFolder::open(options.folder.empty() ? "." : options.folder));
+  ToolEnvironment environment{.folder = std::move(folder),
                               .limits = {},
                               .secrets = Secrets::fromEnvironment(),
                               .allowedCommands = options.allowedCommands,
@@ -90,10 +89,9 @@ Result<void> Chat::open(const std::string& sessionId) {
 }
 
 Result<void> Chat::startNew() {
-  auto made = store_.createSession({.key = options_.key, .cwd = environment_.folder.path()});
-  if (!made) return std::unexpected(made.error());
+  BOUGH_TRY(auto made, store_.createSession({.key = options_.key, .cwd = environment_.folder.path()}));
   keepModel();
-  return open(made->sessionId);
+  return open(made.sessionId);
 }
 
 Result<void> Chat::reload() {
@@ -110,10 +108,9 @@ void Chat::keepModel() {
 
 // The model that was asked for; else the one the session used last; the default one only where none was used.
 Result<void> Chat::chooseModel() {
-  auto setup = setupAt(store_, at_);
-  if (!setup) return std::unexpected(setup.error());
-  const std::string& recorded = setup->model;
-  thinkingLevel_ = recorded.empty() ? options_.defaultThinking : setup->thinkingLevel;
+  BOUGH_TRY(auto setup, setupAt(store_, at_));
+  const std::string& recorded = setup.model;
+  thinkingLevel_ = recorded.empty() ? options_.defaultThinking : setup.thinkingLevel;
   const std::string wanted = std::exchange(options_.model, {});
   const std::string wantedLevel = std::exchange(options_.thinkingLevel, {});
   const bool asked = !wanted.empty();
@@ -292,9 +289,8 @@ Result<UndoReport> Chat::undoFiles() {
 }
 
 Result<TurnReport> Chat::resume(ResumeWhat what) {
-  auto held = hold();
-  if (!held) return std::unexpected(held.error());
-  if (held->othersAtWork) return TurnReport{.end = at_};  // what looks interrupted is theirs
+  BOUGH_TRY(auto held, hold());
+  if (held.othersAtWork) return TurnReport{.end = at_};  // what looks interrupted is theirs
   BOUGH_TRY(const Interruption found, findInterruption(store_, at_));
   BOUGH_TRY(const Setup setup, setupAt(store_, at_));
   if (found.kind == Interruption::Kind::Calls && setup.folder != folder()) {
@@ -318,24 +314,23 @@ Result<TurnReport> Chat::finished(Result<TurnReport> report) {
 }
 
 Result<std::string> Chat::setModel(const std::string& name) {
-  auto provider = makeProvider(name, options_.http);
-  if (!provider) return std::unexpected(provider.error());
+  BOUGH_TRY(auto provider, makeProvider(name, options_.http));
   std::string line = "the conversation begins with it";
   if (!at_.headId.empty()) {
     // Judged by what it would be given next.
-    auto context = buildContext(
-        store_, at_.sessionId,
-        {.dialect = (*provider)->dialect(), .at = at_.headId, .budgetTokens = (*provider)->limits().window});
+    auto context =
+        buildContext(store_, at_.sessionId,
+                     {.dialect = provider->dialect(), .at = at_.headId, .budgetTokens = provider->limits().window});
     if (!context) return std::unexpected(context.error());
     line = compatibilityLine(context->report);
     std::string payload;
     json::Writer writer(payload);
     writer.beginObject();
-    writeModel(writer, (*provider)->name());
+    writeModel(writer, provider->name());
     writer.endObject();
     if (auto stored = appendNow(entry_type::kModelChange, std::move(payload)); !stored) return stored;
   }
-  provider_ = std::move(*provider);
+  provider_ = std::move(provider);
   return fmt::format("{}: {}", provider_->name(), line);
 }
 
@@ -348,8 +343,7 @@ Result<void> Chat::setThinkingLevel(const std::string& level) {
   if (at_.headId.empty()) return {};
   std::string payload;
   json::Writer(payload).beginObject().member("thinkingLevel", level).endObject();
-  auto stored = appendNow(entry_type::kThinkingLevelChange, std::move(payload));
-  if (!stored) return std::unexpected(stored.error());
+  BOUGH_TRY(appendNow(entry_type::kThinkingLevelChange, std::move(payload)));
   return {};
 }
 
@@ -364,8 +358,7 @@ Result<std::optional<CompactionReport>> Chat::compactNow(const std::string& keep
 }
 
 Result<void> Chat::moveHead(const std::string& entryId) {
-  auto moved = store_.moveHead(at_.sessionId, entryId);
-  if (!moved) return std::unexpected(moved.error());
+  BOUGH_TRY(store_.moveHead(at_.sessionId, entryId));
   return reload();
 }
 

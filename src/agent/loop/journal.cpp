@@ -6,6 +6,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/try.h"
 
 namespace bough::agent {
 namespace {
@@ -116,13 +117,11 @@ Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judg
       return done->lastAppendedEntryId;
     }
     if (done.error().code != ErrorCode::Conflict || done.error().latestTurn > 0) return std::unexpected(done.error());
-    auto cursor = store_.openCursor(sessionId_, tailId_);
-    if (!cursor) return std::unexpected(cursor.error());
-    auto others = cursor->next(SIZE_MAX);
-    if (!others) return std::unexpected(others.error());
-    if (others->empty()) continue;
-    if (auto allowed = judge(*others); !allowed) return std::unexpected(allowed.error());
-    tailId_ = others->back().id;
+    BOUGH_TRY(auto cursor, store_.openCursor(sessionId_, tailId_));
+    BOUGH_TRY(auto others, cursor.next(SIZE_MAX));
+    if (others.empty()) continue;
+    if (auto allowed = judge(others); !allowed) return std::unexpected(allowed.error());
+    tailId_ = others.back().id;
   }
   return fail(ErrorCode::Busy, fmt::format("others keep appending to session {}", sessionId_), "try again");
 }

@@ -131,8 +131,7 @@ class Turn {
     for (std::size_t step = 0; !done_; ++step) {
       if (step == agent_.options.maxSteps) return stop("stopped after " + counted(step, "answer"));
       if (agent_.cancel.requested()) return stop("stopped");
-      auto taken = takeStep();
-      if (!taken) return std::unexpected(taken.error());
+      BOUGH_TRY(takeStep());
     }
     return finish();
   }
@@ -258,8 +257,7 @@ class Turn {
     const std::string entryId = batch.back().id;
     done_ = parts->calls.empty() || answer.aborted;
     if (done_) batch.push_back(lastEntry(answer));
-    auto stored = journal_.append(std::move(batch));
-    if (!stored) return std::unexpected(stored.error());
+    BOUGH_TRY(journal_.append(std::move(batch)));
     agent_.listener.onEvent({.kind = EventKind::AssistantMessage,
                              .text = parts->text,
                              .entryId = entryId,
@@ -320,8 +318,7 @@ class Turn {
   }
 
   Result<TurnReport> stop(const std::string& why) {
-    auto stored = journal_.append(entry_type::kCustom, abortedPayload(why));
-    if (!stored) return std::unexpected(stored.error());
+    BOUGH_TRY(journal_.append(entry_type::kCustom, abortedPayload(why)));
     report_.aborted = true;
     agent_.listener.onEvent({.kind = EventKind::Aborted, .text = why});
     return finish();
@@ -369,9 +366,8 @@ std::string_view toString(EventKind kind) {
 }
 
 Result<StartingPoint> startingPoint(SessionStore& store, const std::string& sessionId) {
-  auto state = store.sessionState(sessionId);
-  if (!state) return std::unexpected(state.error());
-  return StartingPoint{.sessionId = sessionId, .headId = state->headId, .tailId = state->tailId};
+  BOUGH_TRY(auto state, store.sessionState(sessionId));
+  return StartingPoint{.sessionId = sessionId, .headId = state.headId, .tailId = state.tailId};
 }
 
 Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const UserMessage& message) {

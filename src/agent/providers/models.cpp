@@ -195,9 +195,8 @@ Result<std::unique_ptr<Provider>> makeProvider(const std::string& name, const Ht
   for (const OwnProvider& each : options.providers) {
     if (!each.keyVariable.empty()) Secrets::addVariable(each.keyVariable);
   }
-  auto endpoint = findEndpoint(name, variables, options.providers);
-  if (!endpoint) return std::unexpected(endpoint.error());
-  return makeHttpProvider(std::move(*endpoint), Secrets::fromEnvironment(), options);
+  BOUGH_TRY(auto endpoint, findEndpoint(name, variables, options.providers));
+  return makeHttpProvider(std::move(endpoint), Secrets::fromEnvironment(), options);
 }
 
 }  // namespace bough::agent

@@ -5,6 +5,7 @@
 
 #include "agent/parts/json_parts.h"
 #include "agent/providers/stream_reader.h"
+#include "base/try.h"
 
 namespace bough::agent {
 namespace {
@@ -80,13 +81,12 @@ class OpenaiResponsesReader final : public StreamReader {
   }
 
   Result<void> takeItem(std::string_view data, bool done, const std::function<void(const Delta&)>& onDelta) {
-    auto item = itemAt(data);
-    if (!item) return std::unexpected(item.error());
+    BOUGH_TRY(auto item, itemAt(data));
     const std::string_view raw = memberOr(data, "item", "{}");
-    (*item)->raw = raw;
-    (*item)->type = json::findString(raw, "type").value_or("");
-    (*item)->done = done;
-    if (!done && ((*item)->type == "function_call" || (*item)->type == "custom_tool_call")) {
+    item->raw = raw;
+    item->type = json::findString(raw, "type").value_or("");
+    item->done = done;
+    if (!done && (item->type == "function_call" || item->type == "custom_tool_call")) {
       onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(raw, "name").value_or("")});
     }
     return {};
@@ -94,17 +94,16 @@ class OpenaiResponsesReader final : public StreamReader {
 
   Result<void> takeDelta(std::string_view type, std::string_view data,
                          const std::function<void(const Delta&)>& onDelta) {
-    auto item = itemAt(data);
-    if (!item) return std::unexpected(item.error());
+    BOUGH_TRY(auto item, itemAt(data));
     const std::string_view body = stringBody(memberOr(data, "delta"));
     if (type == "response.output_text.delta" || type == "response.refusal.delta") {
-      (*item)->text += body;
+      item->text += body;
       onDelta({.kind = DeltaKind::Text, .text = decoded(body)});
     } else if (type.starts_with("response.reasoning")) {
-      (*item)->text += body;
+      item->text += body;
       onDelta({.kind = DeltaKind::Thinking, .text = decoded(body)});
     } else if (type.find("arguments") != std::string_view::npos || type.find("input") != std::string_view::npos) {
-      (*item)->arguments += body;
+      item->arguments += body;
       onDelta({.kind = DeltaKind::ToolCall, .text = {}});
     }
     return {};

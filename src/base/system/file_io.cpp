@@ -1,5 +1,7 @@
 #include "base/system/file_io.h"
 
+#include "base/try.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,13 +101,11 @@ SysResult<void> writeFully(File& file, std::uint64_t offset, std::string_view by
 }
 
 SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes) {
-  const auto info = file.info();
-  if (!info) return std::unexpected(info.error());
-  if (info->sizeBytes > limitBytes) return std::unexpected(EFBIG);
-  std::string bytes(info->sizeBytes, '\0');
-  const auto got = readFully(file, 0, bytes);
-  if (!got) return std::unexpected(got.error());
-  bytes.resize(*got);
+  BOUGH_TRY(const auto info, file.info());
+  if (info.sizeBytes > limitBytes) return std::unexpected(EFBIG);
+  std::string bytes(info.sizeBytes, '\0');
+  BOUGH_TRY(const auto got, readFully(file, 0, bytes));
+  bytes.resize(got);
   return bytes;
 }
 
@@ -145,17 +145,15 @@ Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_vi
     return std::unexpected(systemError(locked.error(), "lock", path));
   };
   if (order == LockOrder::AtOnce) {
-    const auto locked = tryLock();
-    if (!locked) return std::unexpected(locked.error());
-    if (*locked) return {};
+    BOUGH_TRY(const auto locked, tryLock());
+    if (locked) return {};
   }
   const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
   Turn turn(file);
   for (auto pause = microseconds(20);; pause = std::min(pause * 2, microseconds(1000))) {
     if (turn.take()) {
-      const auto locked = tryLock();
-      if (!locked) return std::unexpected(locked.error());
-      if (*locked) return {};
+      BOUGH_TRY(const auto locked, tryLock());
+      if (locked) return {};
     }
     if (steady_clock::now() >= deadline) {
       return fail(ErrorCode::Busy, fmt::format("{} stayed locked for {} ms", path, timeoutMs),

@@ -8,6 +8,7 @@
 
 #include "base/bytes/sha256.h"
 #include "base/system/file_io.h"
+#include "base/try.h"
 #include "log/file/new_file.h"
 #include "log/source/zstd_frames.h"
 
@@ -108,16 +109,15 @@ Result<std::vector<PackedCopy>> dropCopies(const LogFolders& folders, std::strin
 }
 
 Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
-  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
-  if (!log) return std::unexpected(log.error());
+  BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
   const auto sizesOf = [](OpenLog& open, std::uint64_t packed) -> Result<ArchiveSizes> {
     const auto plain = open.source->size();
     if (!plain) return std::unexpected(readError(open, plain.error(), "look at"));
     return ArchiveSizes{.plainBytes = *plain, .packedBytes = packed};
   };
-  if (log->form != LogForm::Plain) {
-    const auto info = log->file->info();
-    return sizesOf(*log, info ? info->sizeBytes : 0);
+  if (log.form != LogForm::Plain) {
+    const auto info = log.file->info();
+    return sizesOf(log, info ? info->sizeBytes : 0);
   }
   if (!folders.archive) {
     const std::string sessions = folders.sessions->path();
@@ -125,18 +125,16 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
     return fail(ErrorCode::NotFound, fmt::format("the store has no folder {}", path),
                 fmt::format("make it with `mkdir -m 700 {}`, then try again", path));
   }
-  const auto copies = copiesBeside(folders, sessionId, *log);
-  if (!copies) return std::unexpected(copies.error());
-  for (const PackedCopy& copy : *copies) {
+  BOUGH_TRY(const auto copies, copiesBeside(folders, sessionId, log));
+  for (const PackedCopy& copy : copies) {
     if (copy.covered) continue;
     return fail(ErrorCode::Damaged,
-                fmt::format("{} and {} are both there and hold different things", log->path(), copy.path()),
+                fmt::format("{} and {} are both there and hold different things", log.path(), copy.path()),
                 "look which one is right and move the other out of the store; nothing was changed");
   }
   NewFile packed(*folders.archive, zstdName(sessionId));
   if (auto created = packed.create(); !created) return std::unexpected(created.error());
-  const auto sum = pack(*log, packed);
-  if (!sum) return std::unexpected(sum.error());
+  BOUGH_TRY(const auto sum, pack(log, packed));
   OpenLog reread{.form = LogForm::Zstd,
                  .file = packed.file(),
                  .source = {},
@@ -147,7 +145,7 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
   if (source) reread.source = std::move(*source);
   const auto check = source ? sumOf(reread) : Result<std::string>("");
   if (!check && check.error().code != ErrorCode::Damaged) return std::unexpected(check.error());
-  if (!check || *check != *sum) {
+  if (!check || *check != sum) {
     return fail(ErrorCode::Io, fmt::format("{} did not read back as it was written", packed.path()),
                 "check the disk; the session stays as it was");
   }
@@ -156,8 +154,8 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
     return std::unexpected(locked.error());
   }
   if (auto placed = packed.place(); !placed) return std::unexpected(placed.error());
-  auto sizes = sizesOf(*log, packed.size());
-  if (auto removed = removeDurably(*folders.sessions, log->name); !removed) return std::unexpected(removed.error());
+  auto sizes = sizesOf(log, packed.size());
+  if (auto removed = removeDurably(*folders.sessions, log.name); !removed) return std::unexpected(removed.error());
   return sizes;
 }
 

@@ -12,6 +12,7 @@
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
 #include "base/text/timestamp.h"
+#include "base/try.h"
 #include "bough/entry.h"
 
 namespace bough {
@@ -156,8 +157,7 @@ class JsonEntrySerializer final : public EntrySerializer {
     const EntryDefaults keys = keysOf(entry, defaults);
     const bool plainType = entryKind(entry.type) != EntryKind::Other || isEntryId(entry.type);
     if (auto ok = checkKeys(entry, defaults, plainType); !ok) return ok;
-    const auto layout = checkJson(entry);
-    if (!layout) return std::unexpected(layout.error());
+    BOUGH_TRY(const auto layout, checkJson(entry));
     const std::string type = plainType ? std::string() : json::quoted(entry.type);
     const std::string runId = entry.runId.empty() ? std::string() : json::quoted(entry.runId);
     constexpr std::size_t kFixedBytes = 128;  // more than all names and signs below
@@ -179,7 +179,7 @@ class JsonEntrySerializer final : public EntrySerializer {
       if (!entry.meta.empty()) put(R"(,"meta":)")(entry.meta);
       if (!entry.extra.empty()) put(",")(entry.extra);
       put("}");
-      if (*layout == json::Layout::Lines) putOnOneLine({text + begin, put.end()});
+      if (layout == json::Layout::Lines) putOnOneLine({text + begin, put.end()});
       return static_cast<std::size_t>(put.end() - text);
     });
     return {};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bytes/crc32c.h"
+#include "base/try.h"
 #include "log/source/byte_source.h"
 
 namespace bough {
@@ -20,9 +21,8 @@ class CoveredEnd {
   static SysResult<CoveredEnd> read(ByteSource& source, std::uint64_t offset) {
     CoveredEnd end;
     end.bytes_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(offset, kBytes)));
-    const auto got = readFully(source, offset - end.bytes_.size(), end.bytes_);
-    if (!got) return std::unexpected(got.error());
-    end.bytes_.resize(*got);
+    BOUGH_TRY(const auto got, readFully(source, offset - end.bytes_.size(), end.bytes_));
+    end.bytes_.resize(got);
     return end;
   }
 

@@ -1,5 +1,7 @@
 #include "log/index/recent_lines.h"
 
+#include "base/try.h"
+
 #include <algorithm>
 
 namespace bough {
@@ -32,9 +34,8 @@ SysResult<bool> RecentLines::cover(ByteSource& source, Version version, std::uin
   if (last <= end()) return true;
   const std::size_t had = bytes_.size();
   bytes_.resize(static_cast<std::size_t>(last - begin_));
-  const auto got = readFully(source, begin_ + had, std::span(bytes_).subspan(had));
-  if (!got) return std::unexpected(got.error());
-  return had + *got == bytes_.size();
+  BOUGH_TRY(const auto got, readFully(source, begin_ + had, std::span(bytes_).subspan(had)));
+  return had + got == bytes_.size();
 }
 
 }  // namespace bough

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "base/system/file_io.h"
+#include "base/try.h"
 
 namespace bough {
 namespace {
@@ -12,9 +13,8 @@ class PlainSource final : public ByteSource {
   explicit PlainSource(std::shared_ptr<File> file) : file_(std::move(file)) {}
 
   SysResult<std::uint64_t> size() override {
-    const auto info = file_->info();
-    if (!info) return std::unexpected(info.error());
-    return info->sizeBytes;
+    BOUGH_TRY(const auto info, file_->info());
+    return info.sizeBytes;
   }
   SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) override {
     return readFully(*file_, offset, out);

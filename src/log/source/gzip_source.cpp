@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/system/file_io.h"
+#include "base/try.h"
 #include "log/source/byte_source.h"
 
 namespace bough {
@@ -30,8 +31,7 @@ class GzipSource final : public ByteSource {
   SysResult<std::uint64_t> size() override {
     std::array<char, 16384> scratch{};
     while (!size_) {
-      const auto got = readAt(plainAt_, scratch);
-      if (!got) return std::unexpected(got.error());
+      BOUGH_TRY(readAt(plainAt_, scratch));
     }
     return *size_;
   }
@@ -85,23 +85,21 @@ class GzipSource final : public ByteSource {
     const uInt room = stream_.avail_out;
     while (stream_.avail_out == room) {
       if (stream_.avail_in == 0) {
-        const auto got = readFully(*file_, packedAt_, packed_);
-        if (!got) return std::unexpected(got.error());
-        if (*got == 0 && betweenMembers_) return end();
-        if (*got == 0) {
+        BOUGH_TRY(const auto got, readFully(*file_, packedAt_, packed_));
+        if (got == 0 && betweenMembers_) return end();
+        if (got == 0) {
           // What it has taken in may hold more than there was room for.
           (void)inflate(&stream_, Z_NO_FLUSH);
           if (stream_.avail_out == room) return damage();
           break;
         }
-        packedAt_ += *got;
+        packedAt_ += got;
         stream_.next_in = reinterpret_cast<Bytef*>(packed_.data());
-        stream_.avail_in = static_cast<uInt>(*got);
+        stream_.avail_in = static_cast<uInt>(got);
       }
       if (betweenMembers_) {
-        const auto another = beginsMember(*file_, at());
-        if (!another) return std::unexpected(another.error());
-        if (!*another) return damage();
+        BOUGH_TRY(const auto another, beginsMember(*file_, at()));
+        if (!another) return damage();
         inflateReset(&stream_);
         betweenMembers_ = false;
       }
@@ -131,9 +129,8 @@ class GzipSource final : public ByteSource {
 }  // namespace
 
 SysResult<std::unique_ptr<ByteSource>> gzipSource(std::shared_ptr<File> file) {
-  const auto begins = beginsMember(*file, 0);
-  if (!begins) return std::unexpected(begins.error());
-  if (!*begins) return std::unexpected(EILSEQ);
+  BOUGH_TRY(const auto begins, beginsMember(*file, 0));
+  if (!begins) return std::unexpected(EILSEQ);
   return std::make_unique<GzipSource>(std::move(file));
 }
 

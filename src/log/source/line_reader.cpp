@@ -1,5 +1,7 @@
 #include "log/source/line_reader.h"
 
+#include "base/try.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -28,10 +30,9 @@ SysResult<bool> LineReader::fill() {
     capacity_ = wider;
   }
   // Filled whole, so that a long line is swept a few times and not once for each piece that a packed source gives.
-  const auto got = readFully(source_, bufferOffset_ + end_, {buffer_.get() + end_, capacity_ - end_});
-  if (!got) return std::unexpected(got.error());
-  end_ += *got;
-  atEnd_ = *got == 0;
+  BOUGH_TRY(const auto got, readFully(source_, bufferOffset_ + end_, {buffer_.get() + end_, capacity_ - end_}));
+  end_ += got;
+  atEnd_ = got == 0;
   return !atEnd_;
 }
 
@@ -42,16 +43,15 @@ SysResult<LineReader::Line> LineReader::skipLongLine() {
   char* const scratch = buffer_.get() + begin_ + kKeptBytes;
   const std::size_t room = capacity_ - begin_ - kKeptBytes;
   for (;;) {
-    const auto got = source_.readAt(line.offset + line.length, {scratch, room});
-    if (!got) return std::unexpected(got.error());
-    if (*got == 0) break;
-    const void* found = std::memchr(scratch, '\n', *got);
+    BOUGH_TRY(const auto got, source_.readAt(line.offset + line.length, {scratch, room}));
+    if (got == 0) break;
+    const void* found = std::memchr(scratch, '\n', got);
     if (found != nullptr) {
       line.length += static_cast<std::size_t>(static_cast<const char*>(found) - scratch);
       line.hasEnd = true;
       break;
     }
-    line.length += *got;
+    line.length += got;
   }
   line.text = {buffer_.get() + begin_, kKeptBytes};
   bufferOffset_ = line.offset + line.length + (line.hasEnd ? 1 : 0);
@@ -80,9 +80,8 @@ SysResult<std::optional<LineReader::Line>> LineReader::next(Crc32c begin) {
     }
     if (atEnd_) return std::optional<Line>();
     if (rest.size() > kMaxLineBytes) {
-      auto line = skipLongLine();
-      if (!line) return std::unexpected(line.error());
-      return std::optional(*line);
+      BOUGH_TRY(auto line, skipLongLine());
+      return std::optional(line);
     }
     if (const auto more = fill(); !more) return std::unexpected(more.error());
   }

@@ -7,6 +7,7 @@
 
 #include "base/text/utf8.h"
 
+#include "base/try.h"
 #include "bough/entry.h"
 #include "log/source/line_reader.h"
 
@@ -62,17 +63,16 @@ class LogScan {
     bool afterMissingEnd = state_.lacksLineEnd;
     for (;;) {
       sink_.onUpcoming(reader.upcoming());
-      const auto next = reader.next(beginSeal(lastSeal_));
-      if (!next) return std::unexpected(next.error());
-      if (!*next) break;
-      end_ = (*next)->offset + (*next)->length + ((*next)->hasEnd ? 1 : 0);
-      hasEnd_ = (*next)->hasEnd;
-      const bool restOfLast = afterMissingEnd && (*next)->length == 0;
+      BOUGH_TRY(const auto next, reader.next(beginSeal(lastSeal_)));
+      if (!next) break;
+      end_ = next->offset + next->length + (next->hasEnd ? 1 : 0);
+      hasEnd_ = next->hasEnd;
+      const bool restOfLast = afterMissingEnd && next->length == 0;
       afterMissingEnd = false;
       if (restOfLast) {
         advanceTo(end_);
       } else {
-        line(**next);
+        line(*next);
       }
       if (end_ >= state_.countedBytes) reportCounted();
     }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/system/file_io.h"
+#include "base/try.h"
 #include "log/source/byte_source.h"
 #include "log/source/zstd_frames.h"
 
@@ -65,10 +66,9 @@ class ZstdSource final : public ByteSource {
     unpacked_ = SIZE_MAX;
     const Frame& frame = frames_[index];
     std::string packed(frame.sizes.packed, '\0');
-    const auto got = readFully(*file_, frame.packedOffset, packed);
-    if (!got) return std::unexpected(got.error());
+    BOUGH_TRY(const auto got, readFully(*file_, frame.packedOffset, packed));
     plain_.resize(frame.sizes.plain);
-    const std::size_t size = ZSTD_decompress(plain_.data(), plain_.size(), packed.data(), *got);
+    const std::size_t size = ZSTD_decompress(plain_.data(), plain_.size(), packed.data(), got);
     if (ZSTD_isError(size) != 0 || size != frame.sizes.plain) {
       plain_.assign(frame.sizes.plain, '\0');
       damagedAt_ = std::min(damagedAt_.value_or(frame.packedOffset), frame.packedOffset);
@@ -103,8 +103,7 @@ SysResult<bool> contradicts(File& file, const Frame& frame) {
 SysResult<std::vector<Frame>> readTable(File& file, std::uint64_t fileBytes) {
   std::array<char, kFrameTableFooterBytes> footer{};
   if (fileBytes < kFrameTableFooterBytes + kEntryBytes) return std::unexpected(EILSEQ);
-  const auto gotFooter = readFully(file, fileBytes - kFrameTableFooterBytes, footer);
-  if (!gotFooter) return std::unexpected(gotFooter.error());
+  BOUGH_TRY(readFully(file, fileBytes - kFrameTableFooterBytes, footer));
   if (readNumber(footer.data() + 5) != kSeekableMagic) return std::unexpected(EILSEQ);
   const std::size_t entryBytes = (footer[4] & 0x80) != 0 ? kEntryBytes + 4 : kEntryBytes;
   const std::uint64_t tableBytes = std::uint64_t{readNumber(footer.data())} * entryBytes;
@@ -112,8 +111,7 @@ SysResult<std::vector<Frame>> readTable(File& file, std::uint64_t fileBytes) {
 
   std::string table(static_cast<std::size_t>(tableBytes), '\0');
   const std::uint64_t tableOffset = fileBytes - kFrameTableFooterBytes - tableBytes;
-  const auto gotTable = readFully(file, tableOffset, table);
-  if (!gotTable) return std::unexpected(gotTable.error());
+  BOUGH_TRY(readFully(file, tableOffset, table));
   std::vector<Frame> frames;
   std::uint64_t packed = 0;
   std::uint64_t plain = 0;
@@ -131,9 +129,8 @@ SysResult<std::vector<Frame>> readTable(File& file, std::uint64_t fileBytes) {
   }
   if (packed + 8 != tableOffset) return std::unexpected(EILSEQ);
   for (const Frame& frame : frames) {
-    const auto other = contradicts(file, frame);
-    if (!other) return std::unexpected(other.error());
-    if (*other) return std::unexpected(EILSEQ);
+    BOUGH_TRY(const auto other, contradicts(file, frame));
+    if (other) return std::unexpected(EILSEQ);
   }
   return frames;
 }
@@ -145,11 +142,10 @@ class FrameWalk {
 
   SysResult<void> run() {
     while (at_ < fileBytes_) {
-      const auto packed = frameBytes();
-      if (!packed) return std::unexpected(packed.error());
-      if (*packed == 0) break;
-      if (!add(*packed)) break;
-      at_ += *packed;
+      BOUGH_TRY(const auto packed, frameBytes());
+      if (packed == 0) break;
+      if (!add(packed)) break;
+      at_ += packed;
     }
     return {};
   }
@@ -177,9 +173,8 @@ class FrameWalk {
       if (want <= rest().size()) continue;
       window_.assign(static_cast<std::size_t>(std::min<std::uint64_t>(want, fileBytes_ - at_)), '\0');
       windowAt_ = at_;
-      const auto got = readFully(file_, at_, window_);
-      if (!got) return std::unexpected(got.error());
-      if (*got < window_.size()) return 0;
+      BOUGH_TRY(const auto got, readFully(file_, at_, window_));
+      if (got < window_.size()) return 0;
     }
   }
 
@@ -260,12 +255,11 @@ std::string packFrameTable(const std::vector<FrameSizes>& frames) {
 }
 
 SysResult<std::unique_ptr<ByteSource>> zstdSource(std::shared_ptr<File> file) {
-  const auto info = file->info();
-  if (!info) return std::unexpected(info.error());
-  auto frames = readTable(*file, info->sizeBytes);
+  BOUGH_TRY(const auto info, file->info());
+  auto frames = readTable(*file, info.sizeBytes);
   if (frames) return std::make_unique<ZstdSource>(std::move(file), std::move(*frames));
   if (frames.error() != EILSEQ) return std::unexpected(frames.error());
-  FrameWalk walk(*file, info->sizeBytes);
+  FrameWalk walk(*file, info.sizeBytes);
   if (auto walked = walk.run(); !walked) return std::unexpected(walked.error());
   auto found = walk.takeFrames();
   if (found.empty()) return std::unexpected(EILSEQ);

@@ -12,6 +12,7 @@
 #include "base/system/file_io.h"
 #include "base/text/timestamp.h"
 #include "base/text/utf8.h"
+#include "base/try.h"
 #include "log/file/archive.h"
 #include "log/file/new_file.h"
 #include "log/source/scan.h"
@@ -191,9 +192,8 @@ class LookAlikes {
       if (there.error().code != ErrorCode::NotFound) return std::unexpected(there.error());
     }
     if (!hold_) {
-      auto held = attachments_.hold();
-      if (!held) return std::unexpected(held.error());
-      hold_ = std::move(*held);
+      BOUGH_TRY(auto held, attachments_.hold());
+      hold_ = std::move(held);
     }
     if (auto put = attachments_.put(Sha256::of(entry.payload), entry.payload); !put) return put;
     entry.payload = referenceTo(entry.payload);
@@ -208,15 +208,14 @@ class LookAlikes {
 Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerializer& serializer, Upgrade& upgrade,
                            LookAlikes& lookAlikes) {
   for (std::size_t i = 0; i < old.size(); ++i) {
-    auto entry = old.at(i);
-    if (!entry) return std::unexpected(entry.error());
+    BOUGH_TRY(auto entry, old.at(i));
     std::string text;
-    if (i == 0 && entry->type != entry_type::kSessionHeader) {
-      if (auto done = serializer.encode(upgrade.missingHeader(*entry), text); !done) return done;
+    if (i == 0 && entry.type != entry_type::kSessionHeader) {
+      if (auto done = serializer.encode(upgrade.missingHeader(entry), text); !done) return done;
       if (auto added = file.addEntry(text); !added) return added;
       text.clear();
     }
-    Entry fresh = upgrade.entry(std::move(*entry), i == 0);
+    Entry fresh = upgrade.entry(std::move(entry), i == 0);
     // In a draft only: everything else means what it says.
     if (old.isDraft()) {
       if (auto kept = lookAlikes.keep(fresh); !kept) return kept;
@@ -281,18 +280,16 @@ Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std:
     return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", log.path()),
                 "see `bough verify`");
   }
-  auto first = old.at(0);
-  if (!first) return std::unexpected(first.error());
+  BOUGH_TRY(auto first, old.at(0));
   MigrationResult plan{.sessionId = std::string(sessionId),
-                       .fromFormat = readHeader(*first).format,
+                       .fromFormat = readHeader(first).format,
                        .toFormat = serializer.schemaVersion(),
                        .entries = old.size(),
                        .keptAs = {},
                        .problems = {}};
   if (old.hasLostHeader() && !old.isDraft()) {
-    auto beginning = old.unreadBeginning();
-    if (!beginning) return std::unexpected(beginning.error());
-    plan.fromFormat = formatNamedIn(*beginning).value_or(plan.fromFormat);
+    BOUGH_TRY(auto beginning, old.unreadBeginning());
+    plan.fromFormat = formatNamedIn(beginning).value_or(plan.fromFormat);
   }
   if (plan.fromFormat <= plan.toFormat) return plan;
   return std::unexpected(newerFormatError(plan.fromFormat, sessionId, log.path()));
@@ -323,22 +320,21 @@ bool isNumbered(std::string_view name, std::string_view prefix) {
 Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& attachments, std::string_view sessionId,
                                    const std::optional<ForkOrigin>& origin, const EntrySerializer& serializer,
                                    Environment& environment, int lockTimeoutMs) {
-  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
-  if (!log) return std::unexpected(log.error());
-  EntryReader old(*log, serializer);
+  BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
+  EntryReader old(log, serializer);
   if (auto opened = old.open(); !opened) return std::unexpected(opened.error());
-  auto planned = planMigration(old, *log, sessionId, serializer);
+  auto planned = planMigration(old, log, sessionId, serializer);
   if (!planned || (planned->fromFormat == planned->toFormat && !old.hasLostHeader())) return planned;
   if (!origin) {
-    if (auto may = refuseLostOrigin(old, *log, sessionId); !may) return std::unexpected(may.error());
+    if (auto may = refuseLostOrigin(old, log, sessionId); !may) return std::unexpected(may.error());
   }
-  if (log->form != LogForm::Plain) {
+  if (log.form != LogForm::Plain) {
     // Only now that it is to be written again.
-    (void)log->file->unlock();
+    (void)log.file->unlock();
     if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return std::unexpected(plain.error());
     return migrateLog(folders, attachments, sessionId, origin, serializer, environment, lockTimeoutMs);
   }
-  if (auto dropped = dropCopies(folders, sessionId, *log); !dropped) return std::unexpected(dropped.error());
+  if (auto dropped = dropCopies(folders, sessionId, log); !dropped) return std::unexpected(dropped.error());
   MigrationResult result = std::move(*planned);
   if (old.hasLostHeader() && !old.isDraft()) result.fromFormat = result.toFormat;  // only the header is new
   NewFile file(*folders.sessions, logName(sessionId));
@@ -346,9 +342,9 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
   auto done = file.create();
   Upgrade upgrade(sessionId, origin, result.toFormat, environment);
   if (done) done = writeUpgraded(old, file, serializer, upgrade, lookAlikes);
-  if (done) done = compareEntries(old, *log, file, serializer);
+  if (done) done = compareEntries(old, log, file, serializer);
   const std::string kept = formatZeroName(sessionId);
-  if (done) done = keepOldAs(*folders.sessions, *log, kept);
+  if (done) done = keepOldAs(*folders.sessions, log, kept);
   if (done) done = file.place();
   if (!done) return std::unexpected(done.error());
   (void)folders.sessions->remove(indexName(sessionId));
@@ -360,21 +356,19 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
 Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, const std::vector<Entry>& entries,
                         std::string_view expectedTail, const EntrySerializer& serializer, int lockTimeoutMs) {
   if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return plain;
-  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
-  if (!log) return std::unexpected(log.error());
-  EntryReader old(*log, serializer);
+  BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
+  EntryReader old(log, serializer);
   if (auto opened = old.open(); !opened) return opened;
   if (const auto loss = old.firstLoss()) {
     const bool repeated = loss->kind == ProblemKind::DuplicateId;
     return fail(ErrorCode::Damaged,
-                fmt::format("{} holds {} at byte {}, which would be lost", log->path(),
+                fmt::format("{} holds {} at byte {}, which would be lost", log.path(),
                             repeated ? loss->message : "what cannot be read", loss->offset),
                 repeated ? "copy that line elsewhere and take it out of the file, or leave the session as it is"
                          : "see `bough verify`; `bough repair` moves torn bytes aside");
   }
-  auto last = old.size() > 0 ? old.at(old.size() - 1) : Result<Entry>(Entry());
-  if (!last) return std::unexpected(last.error());
-  if (last->id != expectedTail) return std::unexpected(tailConflict(sessionId, expectedTail, last->id));
+  BOUGH_TRY(auto last, old.size() > 0 ? old.at(old.size() - 1) : Result<Entry>(Entry()));
+  if (last.id != expectedTail) return std::unexpected(tailConflict(sessionId, expectedTail, last.id));
   NewFile file(*folders.sessions, logName(sessionId));
   if (auto created = file.create(); !created) return created;
   for (const Entry& entry : entries) {
@@ -390,8 +384,7 @@ Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, c
 
 Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
   // Under the session's lock nobody is making such a file.
-  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
-  if (!log) return std::unexpected(log.error());
+  BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
   Leftovers left;
   const std::string logPrefix = logName(sessionId) + ".";
   const std::string indexPrefix = indexName(sessionId) + ".";
@@ -411,9 +404,8 @@ Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view se
     }
   }
   // Beside the log that counts a compressed one: archiving or restoring was cut off.
-  auto copies = dropCopies(folders, sessionId, *log);
-  if (!copies) return std::unexpected(copies.error());
-  for (const PackedCopy& copy : *copies) {
+  BOUGH_TRY(auto copies, dropCopies(folders, sessionId, log));
+  for (const PackedCopy& copy : copies) {
     if (copy.covered) left.removed.push_back(copy.name);
     if (!copy.covered) left.otherCopies.push_back(copy.path());
   }

@@ -8,6 +8,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/model/unreadable.h"
+#include "base/try.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/header.h"
 #include "store/sharing/fork_history.h"
@@ -145,10 +146,9 @@ Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const E
                                   (shared.error().code == ErrorCode::Damaged && !shared.error().retryable));
   if (!shared && !isLost) return std::unexpected(shared.error());
   VerifySink sink(report, [&](std::string_view id) { return isIn(shared, id); });
-  auto trailing = log.scanWhole(sink);
-  if (!trailing) return std::unexpected(trailing.error());
-  if (*trailing > 0) {
-    sink.add(ProblemKind::Torn, state.bytes - std::min(state.bytes, *trailing), *trailing,
+  BOUGH_TRY(auto trailing, log.scanWhole(sink));
+  if (trailing > 0) {
+    sink.add(ProblemKind::Torn, state.bytes - std::min(state.bytes, trailing), trailing,
              fmt::format("bytes after the last complete batch: left by a crash, or being written now ({})",
                          sink.tornReason()));
   }

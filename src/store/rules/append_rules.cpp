@@ -7,6 +7,7 @@
 
 #include "base/model/head.h"
 #include "base/text/timestamp.h"
+#include "base/try.h"
 #include "store/rules/entry_rules.h"
 
 namespace bough {
@@ -81,9 +82,8 @@ class BatchRules {
   }
 
   Result<std::optional<Entry>> decoded(std::string_view text) {
-    auto entry = serializer_.decode(text);
-    if (!entry) return std::unexpected(entry.error());
-    return std::move(*entry);
+    BOUGH_TRY(auto entry, serializer_.decode(text));
+    return entry;
   }
 
   Result<bool> exists(const std::string& id) {
@@ -103,10 +103,9 @@ class BatchRules {
   Result<std::string> storedForm(const Entry& entry) {
     std::string written;
     if (auto encoded = serializer_.encode(entry, written); !encoded) return std::unexpected(encoded.error());
-    auto read = serializer_.decode(written);
-    if (!read) return std::unexpected(read.error());
+    BOUGH_TRY(auto read, serializer_.decode(written));
     written.clear();
-    if (auto encoded = serializer_.encode(*read, written); !encoded) return std::unexpected(encoded.error());
+    if (auto encoded = serializer_.encode(read, written); !encoded) return std::unexpected(encoded.error());
     return written;
   }
 
@@ -116,11 +115,10 @@ class BatchRules {
     if (!claimed.parentId) claimed.parentId = known.parentId;
     if (claimed.timestamp.empty()) claimed.timestamp = known.timestamp;
     if (isSamePayload(claimed.payload, known.payload)) claimed.payload = known.payload;
-    auto mine = storedForm(claimed);
-    if (!mine) return std::unexpected(mine.error());
+    BOUGH_TRY(auto mine, storedForm(claimed));
     std::string theirs;
     if (auto encoded = serializer_.encode(known, theirs); !encoded) return std::unexpected(encoded.error());
-    if (*mine != theirs) {
+    if (mine != theirs) {
       return fail(ErrorCode::IdConflict,
                   fmt::format("{} has an entry {} with other content; nothing was appended",
                               isRepeated(entry) ? "the batch itself" : "session " + sessionId_, entry.id),
@@ -179,9 +177,8 @@ class BatchRules {
     const std::string& parent = *entry.parentId;
     if (parent.empty() || parent == head_) return {};
     if (parent == entry.id) return invalidEntry(entry, "the entry names itself as its parent", kParentHint);
-    auto known = exists(parent);
-    if (!known) return std::unexpected(known.error());
-    if (*known) return {};
+    BOUGH_TRY(auto known, exists(parent));
+    if (known) return {};
     for (const Entry& other : request_.entries) {
       if (other.id == parent) return invalidEntry(entry, "its parent comes later in the batch", "put parents first");
     }
@@ -194,9 +191,8 @@ class BatchRules {
     const auto target = targetOf(entry, kind);
     if (!target) return {};
     const std::string& id = target->entryId;
-    auto known = id == lines_.back().id() ? Result<std::optional<Entry>>(std::nullopt) : stored(id);
-    if (!known) return std::unexpected(known.error());
-    return judgeTarget(sessionId_, *target, *known ? std::optional((*known)->type) : std::nullopt);
+    BOUGH_TRY(auto known, id == lines_.back().id() ? Result<std::optional<Entry>>(std::nullopt) : stored(id));
+    return judgeTarget(sessionId_, *target, known ? std::optional(known->type) : std::nullopt);
   }
 
   void advanceHead(const Entry& entry, EntryKind kind, std::string_view id) {

@@ -101,12 +101,11 @@ Result<std::vector<Entry>> ForkHistory::read(std::size_t from, std::size_t limit
       continue;
     }
     const std::size_t count = std::min(part.sequences.size() - from, limit - entries.size());
-    auto read = part.session->ownRead(std::span(part.sequences).subspan(from, count));
-    if (!read) return std::unexpected(read.error());
+    BOUGH_TRY(auto read, part.session->ownRead(std::span(part.sequences).subspan(from, count)));
     if (entries.empty()) {
-      entries = std::move(*read);
+      entries = std::move(read);
     } else {
-      std::ranges::move(*read, std::back_inserter(entries));
+      std::ranges::move(read, std::back_inserter(entries));
     }
     from = 0;
     if (entries.size() == limit) break;
@@ -127,9 +126,8 @@ Result<std::vector<Entry>> ForkHistory::readAt(std::span<const std::size_t> plac
     }
     before += part.sequences.size();
     if (wanted.empty()) continue;
-    auto read = part.session->ownRead(wanted);
-    if (!read) return std::unexpected(read.error());
-    for (std::size_t i = 0; i < into.size(); ++i) entries[into[i]] = std::move((*read)[i]);
+    BOUGH_TRY(auto read, part.session->ownRead(wanted));
+    for (std::size_t i = 0; i < into.size(); ++i) entries[into[i]] = std::move(read[i]);
   }
   return entries;
 }

@@ -7,6 +7,7 @@
 
 #include "base/bytes/sha256.h"
 #include "base/system/file_io.h"
+#include "base/try.h"
 #include "store/rules/attachment_reference.h"
 
 namespace bough {
@@ -77,19 +78,17 @@ Result<std::unique_ptr<Directory>> AttachmentFolder::bucket(const std::string& s
 }
 
 Result<std::unique_ptr<File>> AttachmentFolder::lockFile(LockKind kind) {
-  auto top = root(true);
-  if (!top) return std::unexpected(top.error());
-  const std::string path = fmt::format("{}/{}", (*top)->path(), kLockName);
-  auto file = (*top)->open(kLockName, OpenMode::OpenOrCreate);
+  BOUGH_TRY(auto top, root(true));
+  const std::string path = fmt::format("{}/{}", top->path(), kLockName);
+  auto file = top->open(kLockName, OpenMode::OpenOrCreate);
   if (!file) return std::unexpected(systemError(file.error(), "open", path));
   if (auto locked = lockWithin(**file, kind, lockTimeoutMs_, path); !locked) return std::unexpected(locked.error());
   return std::move(*file);
 }
 
 Result<std::unique_ptr<Hold>> AttachmentFolder::hold() {
-  auto file = lockFile(LockKind::Shared);
-  if (!file) return std::unexpected(file.error());
-  return std::make_unique<LockHold>(std::move(*file));
+  BOUGH_TRY(auto file, lockFile(LockKind::Shared));
+  return std::make_unique<LockHold>(std::move(file));
 }
 
 // Durable when it returns: the bytes, their name, and the folders above. Bytes that are there already were synced
@@ -98,25 +97,24 @@ Result<void> AttachmentFolder::put(const std::string& sha256, std::string_view b
   if (bytes.size() > kMaxAttachmentBytes) {
     return fail(ErrorCode::InvalidArgument, "an attachment of more than 2 GiB", "split it");
   }
-  auto folder = bucket(sha256, true);
-  if (!folder) return std::unexpected(folder.error());
+  BOUGH_TRY(auto folder, bucket(sha256, true));
   const std::string name = sha256.substr(2);
-  const std::string path = fmt::format("{}/{}", (*folder)->path(), name);
+  const std::string path = fmt::format("{}/{}", folder->path(), name);
   // Read before it is relied on: a damaged one is replaced, since these bytes are whole.
-  if (const auto there = (*folder)->info(name); there && there->isRegular && get(sha256)) {
-    return orError((*folder)->sync(), "sync the folder of", path);
+  if (const auto there = folder->info(name); there && there->isRegular && get(sha256)) {
+    return orError(folder->sync(), "sync the folder of", path);
   }
   const std::string temporary = fmt::format("{}.{:016x}.tmp", name, environment_.random.next());
-  auto file = (*folder)->open(temporary, OpenMode::CreateNew);
+  auto file = folder->open(temporary, OpenMode::CreateNew);
   if (!file) return std::unexpected(systemError(file.error(), "create", path));
   auto done = writeFully(**file, 0, bytes);
   if (done) done = (*file)->sync();
-  if (done) done = (*folder)->rename(temporary, name);
+  if (done) done = folder->rename(temporary, name);
   if (!done) {
-    (void)(*folder)->remove(temporary);
+    (void)folder->remove(temporary);
     return std::unexpected(systemError(done.error(), "write", path));
   }
-  return orError((*folder)->sync(), "sync the folder of", path);
+  return orError(folder->sync(), "sync the folder of", path);
 }
 
 Result<std::string> AttachmentFolder::get(const std::string& sha256) {
@@ -166,9 +164,8 @@ Result<std::size_t> AttachmentFolder::remove(const std::vector<std::string>& sha
     if (!isSha256(sha256) && !isUnfinished(sha256)) {
       return fail(ErrorCode::InvalidArgument, fmt::format("{} is no SHA-256", sha256));
     }
-    auto unused = stillUnused(sha256);
-    if (!unused) return std::unexpected(unused.error());
-    if (!*unused) continue;
+    BOUGH_TRY(auto unused, stillUnused(sha256));
+    if (!unused) continue;
     auto folder = bucket(sha256, false);
     if (!folder && folder.error().code == ErrorCode::NotFound) continue;
     if (!folder) return std::unexpected(folder.error());
