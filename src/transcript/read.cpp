@@ -169,7 +169,8 @@ Result<TranscriptFacts> peekTranscript(const std::string& path) {
   }
   const auto source = fromMemory(beginning);
   const Builder::Use ignore = [](Entry&&) { return Result<void>(); };
-  BOUGH_TRY(TranscriptReport report, Driver(**agent, path, {}, ignore).run(*source));
+  const ReadTranscriptOptions how{.agent = {}, .fromOffset = 0, .withoutLines = true};
+  BOUGH_TRY(TranscriptReport report, Driver(**agent, path, how, ignore).run(*source));
   if ((*agent)->addFactsBeside != nullptr) (*agent)->addFactsBeside(path, report.facts);
   return std::move(report.facts);
 }

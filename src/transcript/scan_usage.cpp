@@ -35,6 +35,8 @@ Result<std::vector<TranscriptAnswer>> scanTranscriptUsage(const std::vector<Foun
       (void)claude_code::scanUsage(files[order[i]].path, order[i], own);
     }
     const std::scoped_lock lock(mutex);
+    if (answers.empty()) return answers.swap(own);
+    answers.reserve(answers.size() + own.size());
     std::ranges::move(own, std::back_inserter(answers));
   };
   std::vector<std::jthread> threads;

@@ -157,7 +157,10 @@ class TranscriptWriting {
     };
     std::erase_if(order_, isOld);
     if (whole_) sortOwnLines();
-    if (agent_.headLast && head_ != fileHead_) moveBranchToEnd();
+    const auto lastTalk =
+        std::ranges::find_if(order_.rbegin(), order_.rend(), [&](std::size_t i) { return isTalk(entries_[i]); });
+    const bool endsWithHead = lastTalk != order_.rend() && *lastTalk == head_;
+    if (agent_.headLast && head_ != fileHead_ && !endsWithHead) moveBranchToEnd();
     carrying_.setBranch(path_);
     return {};
   }

@@ -89,6 +89,31 @@ TEST(Places, OfGeminiAvoidTheFolderOfAnotherProject) {
   EXPECT_EQ(readBytes(tmp / "bridge-1/.project_root"), "/home/ada/bridge");
 }
 
+TEST(Claw0, ListsASessionThatWasPutThereWithItsMessages) {
+  TempFolder folder;
+  const ReadFile file = readAll(fixture("pi/02-tools.jsonl"));
+  TranscriptFacts facts = file.report.facts;
+  facts.agent = "claw0";
+  facts.cwd = folder.path().string();
+  const auto place = placeForTranscript(homeAt(folder.path()), facts);
+  ASSERT_TRUE(place);
+  WriteTranscriptOptions options{.agent = "claw0", .facts = facts};
+  options.bare = true;
+  writeBytes(place->path, writeAll(file.entries, options));
+  ASSERT_TRUE(announceTranscript(homeAt(folder.path()), facts, place->path));
+  const std::string list = readBytes(fs::path(place->path).parent_path().parent_path() / "sessions.json");
+  std::uint64_t said = 0;
+  for (const Entry& entry : readAll(place->path).entries) {
+    const auto message = holdsMessage(entry) ? normalizeEntry(entry) : Result<Message>(fail(ErrorCode::NotFound, ""));
+    if (!message || message->role != Role::User) continue;
+    const bool isResult =
+        std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::ToolResult; });
+    said += isResult ? 0 : 1;
+  }
+  EXPECT_GT(said, 0U);
+  EXPECT_NE(list.find(fmt::format("\"message_count\":{}", said)), std::string::npos) << list;
+}
+
 TEST(Codex, KnowsTheNamesOfThreadsFromItsIndex) {
   TempFolder folder;
   const std::string name = "rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710001.jsonl";

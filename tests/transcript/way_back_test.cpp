@@ -129,6 +129,42 @@ TEST(WayBack, WhatTheOtherAgentAddedFollowsTheOriginalBytes) {
   }
 }
 
+// A session that went on from an older branch: the agent's own lines stay where they were.
+TEST(WayBack, WhatContinuesAnOlderBranchFollowsTheOriginalBytes) {
+  for (const std::string name : {"claude-code/branches.jsonl", "pi/03-branches.jsonl"}) {
+    SCOPED_TRACE(name);
+    const ReadFile file = readAll(fixture(name));
+    // The end of the first branch.
+    std::vector<std::string> leaves;
+    for (const Entry& entry : file.entries) {
+      if (!isConversation(entryKind(entry.type))) continue;
+      std::erase(leaves, entry.parentId.value_or(""));
+      leaves.push_back(entry.id);
+    }
+    ASSERT_GT(leaves.size(), 1U);
+    ASSERT_NE(leaves.front(), file.report.headId);
+    std::vector<Entry> entries = file.entries;
+    Entry more;
+    more.id = "01a1dc74-8eea-7b72-9f3d-0753167100aa";
+    more.parentId = leaves.front();
+    more.type = entry_type::kMessage;
+    more.timestamp = "2026-02-01T00:00:00.000Z";
+    more.payload = R"({"dialect":"anthropic","message":{"role":"user","content":"And here?"}})";
+    entries.push_back(more);
+    const std::string bytes =
+        writeAll(entries, {.agent = file.report.facts.agent, .facts = file.report.facts, .headId = more.id});
+    EXPECT_TRUE(bytes.starts_with(readBytes(fixture(name))));
+    TempFolder folder;
+    const fs::path there = fs::path(folder.path()) / fs::path(fixture(name)).filename();
+    writeBytes(there, bytes);
+    const ReadFile back = readAll(there);
+    const auto head = std::ranges::find(back.entries, back.report.headId, &Entry::id);
+    ASSERT_NE(head, back.entries.end());
+    EXPECT_NE(head->payload.find("And here?"), std::string::npos);
+    EXPECT_EQ(head->parentId, leaves.front());
+  }
+}
+
 // The broken record has no line end of its own: in the agent's file the next record follows it on the same line.
 TEST(WayBack, ARecordThatBrokeOffSwallowsNoOtherLine) {
   TempFolder folder;

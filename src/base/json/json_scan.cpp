@@ -308,7 +308,8 @@ std::expected<Layout, ScanError> check(std::string_view text) {
 }
 
 bool ObjectReader::Member::keyIs(std::string_view name) const {
-  if (key == name) return true;
+  // An escape is longer than what it stands for.
+  if (key.size() <= name.size()) return key == name;
   if (!key.contains('\\')) return false;
   const std::string_view quoted(key.data() - 1, key.size() + 2);
   return decodeString(quoted) == name;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json/json_checked.h"
 #include "base/json/json_scan.h"
 
 namespace bough::catalog {
@@ -133,7 +134,7 @@ void readRequest(std::string_view payload, EntryFacts& facts) {
 // and numbers.
 void readIdentity(const Entry& entry, EntryFacts& facts) {
   if (!facts.usage) return;
-  const auto transcript = json::findMember(entry.payload, "transcript");
+  const auto transcript = json::findChecked(entry.payload, "transcript");
   const auto isUnique = [](std::string_view id) { return id.size() >= 16; };
   facts.identityIsCertain = !transcript || !facts.messageId.empty();
   if (isUnique(facts.messageId) || (transcript && facts.identityIsCertain)) {
@@ -160,7 +161,7 @@ EntryFacts readContent(const Entry& entry, bool wantText) {
     json::findString(entry.payload, "kind") == "request" ? readRequest(entry.payload, facts) : readTurn(entry, facts);
   }
   if (entry.type != entry_type::kMessage) return facts;
-  const auto member = json::findMember(entry.payload, "message");
+  const auto member = json::findChecked(entry.payload, "message");
   const std::string_view stored = member ? *member : std::string_view(entry.payload);
   const auto named = namedDialect(entry);
   if (!named) {
@@ -202,7 +203,7 @@ EntryFacts usageFacts(const Entry& entry) {
 }
 
 std::string transcriptAgent(const Entry& entry) {
-  const auto transcript = json::findMember(entry.payload, "transcript");
+  const auto transcript = json::findChecked(entry.payload, "transcript");
   const auto facts = transcript ? json::findMember(*transcript, "facts") : std::nullopt;
   return facts ? json::findString(*facts, "agent").value_or("") : std::string();
 }

@@ -10,6 +10,7 @@
 #include "transcript/agents/agents.h"
 #include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
+#include "transcript/source/record.h"
 
 namespace bough::transcript {
 namespace {
@@ -174,6 +175,27 @@ Result<TranscriptPlace> placeOf(const TranscriptHome&, const TranscriptFacts& fa
                          .command = "python agents/s03_sessions.py"};
 }
 
+// What the list says of a transcript's messages: claw0 counts what the user said.
+struct Told {
+  std::uint64_t messages = 0;
+  std::string last;  // time
+};
+
+Result<Told> toldIn(const std::string& path) {
+  BOUGH_TRY(const auto file, openFile(path));
+  LineRecords records(*file, isClaw0Record);
+  Told told;
+  while (true) {
+    BOUGH_TRY(const auto record, records.next());
+    if (!record) return told;
+    if (record->kind != RecordKind::Json) continue;
+    const Members line(record->text);
+    if (std::string time = line.text("ts"); !time.empty()) told.last = std::move(time);
+    const bool isResult = line.isArray("content") && line.raw("content").contains("\"tool_result\"");
+    if (line.text("type") == "user" && !isResult) ++told.messages;
+  }
+}
+
 // A key that the list has already gets another name.
 Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string listPath = folderOf(folderOf(path)) + "/sessions.json";
@@ -186,11 +208,12 @@ Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const
     return known;
   });
   if (known) return {};
+  BOUGH_TRY(const auto told, toldIn(path));
   std::string entry;
   json::Writer writer(entry);
   writer.beginObject().member("session_key", key).member("session_id", facts.sessionId);
-  writer.member("created_at", facts.created).member("updated_at", facts.created);
-  writer.member("message_count", std::uint64_t{0}).member("transcript_file", nameOf(path)).endObject();
+  writer.member("created_at", facts.created).member("updated_at", told.last.empty() ? facts.created : told.last);
+  writer.member("message_count", told.messages).member("transcript_file", nameOf(path)).endObject();
   BOUGH_TRY(const std::string bytes, withMember(list, key, entry));
   return replaceList(listPath, bytes);
 }

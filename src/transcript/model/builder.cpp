@@ -43,7 +43,10 @@ Builder::Builder(std::string_view agent, Wanted wanted, const Use& use)
 
 void Builder::message(const Record& record, const Place& place, Dialect dialect, std::string_view message,
                       std::vector<Hole> holes) {
-  std::string payload = "{\"dialect\":";
+  constexpr std::size_t kAround = 256;
+  std::string payload;
+  payload.reserve(message.size() + kAround + (wanted_.withoutLines ? 0 : record.raw.size()));
+  payload = "{\"dialect\":";
   json::appendQuoted(payload, toString(dialect));
   payload += ",\"message\":";
   payload += message;

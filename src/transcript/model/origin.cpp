@@ -47,7 +47,7 @@ void writePiece(json::Writer& writer, std::string_view piece) {
 std::vector<Hole> usable(std::string_view raw, std::vector<Hole> holes) {
   const auto isUsable = [&](const Hole& hole) {
     return hole.slice.data() >= raw.data() && hole.slice.data() + hole.slice.size() <= raw.data() + raw.size() &&
-           !hole.slice.empty() && hole.slice.find_first_of("\r\n") == std::string_view::npos;
+           !hole.slice.empty() && !hole.slice.contains('\n') && !hole.slice.contains('\r');
   };
   std::erase_if(holes, [&](const Hole& hole) { return !isUsable(hole); });
   std::ranges::sort(holes, {}, [](const Hole& hole) { return hole.slice.data(); });

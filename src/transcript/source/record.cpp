@@ -132,9 +132,11 @@ Result<bool> LineRecords::fill() {
     begin_ = 0;
   }
   const std::size_t had = buffer_.size();
-  buffer_.resize(had + kChunkBytes);
-  auto got = source_.read(std::span(buffer_).subspan(had));
-  buffer_.resize(had + (got ? *got : 0));
+  Result<std::size_t> got = std::size_t{0};
+  buffer_.resize_and_overwrite(had + kChunkBytes, [&](char* data, std::size_t size) {
+    got = source_.read(std::span(data, size).subspan(had));
+    return had + got.value_or(0);
+  });
   if (!got) return std::unexpected(got.error());
   ended_ = *got == 0;
   return !ended_;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/transcript.h"
+#include "cli/commands/agents/import_files.h"
 #include "cli/commands/agents/watch_import.h"
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
@@ -78,9 +81,9 @@ void print(const ImportResult& done, const std::string& path, bool json) {
     writer.endArray().endObject();
     return printLine(out);
   }
-  const std::string what = done.created         ? fmt::format("{} new entries", done.appended)
+  const std::string what = done.created         ? counted(done.appended, "new entry", "new entries")
                            : done.appended == 0 ? std::string("nothing new")
-                                                : fmt::format("{} more entries", done.appended);
+                                                : counted(done.appended, "more entry", "more entries");
   printLine(
       fmt::format("{}  {}  {}  {}", done.sessionId, report.facts.agent, what, text::excerpt(report.facts.title, 60)));
   if (const std::string text = damageText(report, path); !text.empty()) printMessage("note: " + text);
@@ -91,33 +94,16 @@ class Importing {
   Importing(const Context& context, std::unique_ptr<SessionStore>& store, bool quiet = false)
       : context_(context), store_(store), quiet_(quiet) {}
 
-  // A session that continues another is tried again after the others.
+  // Files at once first. Then, one after the other, those that continue another session, which must be there before,
+  // and further files of a session.
   void run(std::vector<Source> sources) {
-    while (!sources.empty() && !outputClosed()) {
+    for (bool atOnce = sources.size() > 1; !sources.empty() && !outputClosed(); atOnce = false) {
       std::vector<Source> waiting;
-      for (const Source& source : sources) {
-        if (auto fresh = refresh(); !fresh) {
-          printError(fresh.error(), context_.json);
-          ++failed_;
-          return;
-        }
-        auto done = importTranscript(*store_, source.path);
-        if (done) {
-          if (!quiet_ || done->created || done->appended > 0) print(*done, source.path, context_.json);
-        } else if (done.error().code == ErrorCode::NotFound && sources.size() > 1) {
-          waiting.push_back(source);
-        } else if (source.asked || done.error().code != ErrorCode::Unsupported) {
-          printError(done.error(), context_.json);
-          ++failed_;
-        }
+      for (std::size_t from = 0; from < sources.size(); from += kGroup) {
+        const std::size_t count = std::min(kGroup, sources.size() - from);
+        if (!importGroup(std::span(sources).subspan(from, count), atOnce, waiting)) return;
       }
-      if (waiting.size() == sources.size()) {
-        for (const Source& source : waiting) {
-          printError(importTranscript(*store_, source.path).error(), context_.json);
-          ++failed_;
-        }
-        return;
-      }
+      if (!atOnce && waiting.size() == sources.size()) return giveUp(waiting);
       sources = std::move(waiting);
     }
   }
@@ -126,17 +112,50 @@ class Importing {
 
  private:
   // A store keeps what it wrote last of each session in memory; many sessions would take much of it.
-  Result<void> refresh() {
-    constexpr std::size_t kSessions = 16;
-    if (++imported_ % kSessions != 0) return {};
-    BOUGH_TRY(store_->close());
-    BOUGH_TRY(store_, context_.openStore(/*create=*/true));
-    return {};
+  static constexpr std::size_t kGroup = 16;
+
+  bool importGroup(std::span<const Source> group, bool atOnce, std::vector<Source>& waiting) {
+    std::vector<std::string> paths;
+    for (const Source& source : group) paths.push_back(source.path);
+    const auto results = atOnce ? importAtOnce(*store_, paths) : importInTurn(*store_, paths);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const auto& done = results[i];
+      if (done) {
+        if (!quiet_ || done->created || done->appended > 0) print(*done, paths[i], context_.json);
+      } else if (atOnce ? done.error().code != ErrorCode::Unsupported : done.error().code == ErrorCode::NotFound) {
+        waiting.push_back(group[i]);
+      } else if (group[i].asked || done.error().code != ErrorCode::Unsupported) {
+        noteFailure(done.error());
+      }
+    }
+    return refresh();
+  }
+
+  void giveUp(const std::vector<Source>& sources) {
+    for (const Source& source : sources) {
+      if (const auto done = importTranscript(*store_, source.path); !done) noteFailure(done.error());
+    }
+  }
+
+  bool refresh() {
+    auto closed = store_->close();
+    auto opened = closed ? context_.openStore(/*create=*/true)
+                         : Result<std::unique_ptr<SessionStore>>(std::unexpected(closed.error()));
+    if (opened) {
+      store_ = std::move(*opened);
+      return true;
+    }
+    noteFailure(opened.error());
+    return false;
+  }
+
+  void noteFailure(const Error& error) {
+    printError(error, context_.json);
+    ++failed_;
   }
 
   const Context& context_;
   std::unique_ptr<SessionStore>& store_;
-  std::size_t imported_ = 0;
   bool quiet_;  // says nothing of sessions without anything new
   std::size_t failed_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "transcript/agents/claude_code/line.h"
 
+#include "base/json/json_checked.h"
 #include "base/json/json_scan.h"
 
 namespace bough::transcript::claude_code {
@@ -57,19 +58,38 @@ void take(Line& line, const json::ObjectReader::Member& member) {
 
 Line parseLine(std::string_view object) {
   Line line;
-  json::ObjectReader members(object);
+  json::CheckedObject members(object);
   while (const auto member = members.next()) take(line, *member);
   return line;
 }
 
+const MessageParts& partsOf(const Line& line) {
+  if (!line.parts) line.parts = parseMessage(line.message);
+  return *line.parts;
+}
+
+void moveTo(Line& line, std::string_view before, std::string_view now) {
+  const auto move = [&](std::string_view& view) {
+    if (!view.empty()) view = now.substr(static_cast<std::size_t>(view.data() - before.data()), view.size());
+  };
+  for (std::string_view Line::* field :
+       {&Line::message, &Line::content, &Line::compactMetadata, &Line::leafUuid, &Line::title, &Line::cwd,
+        &Line::relocatedCwd, &Line::sessionId, &Line::agentId, &Line::version, &Line::forkedFrom}) {
+    move(line.*field);
+  }
+  if (!line.parts) return;
+  move(line.parts->content);
+  move(line.parts->usage);
+}
+
 MessageParts parseMessage(std::string_view message) {
   MessageParts parts;
-  json::ObjectReader members(message);
+  json::CheckedObject members(message);
   while (const auto member = members.next()) {
     if (member->keyIs("id")) parts.id = decoded(member->value);
     if (member->keyIs("model")) parts.model = decoded(member->value);
     if (member->keyIs("content")) parts.content = member->value;
-    if (member->keyIs("usage")) parts.outputTokens = json::findUnsigned(member->value, "output_tokens").value_or(0);
+    if (member->keyIs("usage")) parts.usage = member->value;
   }
   return parts;
 }

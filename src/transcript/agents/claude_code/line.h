@@ -8,6 +8,14 @@
 
 namespace bough::transcript::claude_code {
 
+/// What a message line holds, by its raw `message`.
+struct MessageParts {
+  std::string id;
+  std::string model;
+  std::string_view content;
+  std::string_view usage;
+};
+
 /// The members of a line that bough looks at, found in one pass. Raw values are slices of the line; empty when absent.
 struct Line {
   std::string type;
@@ -30,19 +38,19 @@ struct Line {
   std::string_view agentId;
   std::string_view version;
   std::string_view forkedFrom;
+  mutable std::optional<MessageParts> parts{};  ///< See partsOf.
 };
 
+/// Of a record: the grammar of its text is checked.
 Line parseLine(std::string_view object);
 
-/// What a message line holds, by its raw `message`.
-struct MessageParts {
-  std::string id;
-  std::string model;
-  std::string_view content;
-  std::uint64_t outputTokens = 0;
-};
-
 MessageParts parseMessage(std::string_view message);
+
+/// What parseMessage finds in the line's message, which is read once.
+const MessageParts& partsOf(const Line& line);
+
+/// Lets a line that was read from `before` point into a copy of the same bytes.
+void moveTo(Line& line, std::string_view before, std::string_view now);
 
 /// Whether a list of blocks holds nothing but results of tools, and at least one.
 bool isAllResults(std::string_view content);

@@ -5,6 +5,7 @@
 // comes, and become one message (see answers.h); a super-record of all their bytes keeps them.
 #include "transcript/agents/claude_code/read.h"
 
+#include <deque>
 #include <functional>
 
 #include "base/json/json_scan.h"
@@ -27,11 +28,19 @@ bool isKind(std::string_view value, json::Kind kind) {
 
 // A line that waits for the rest of its answer.
 struct Held {
+  Held(const Record& from, const Line& parsed) : record(from), line(parsed), isBlock(parsed.type == "assistant") {
+    moveTo(line, from.raw, record.bytes);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
   HeldRecord record;
-  bool isBlock = false;
+  Line line;  // points into the record
+  bool isBlock;
 };
 
-std::string answerKey(const Line& line, const MessageParts& parts) {
+std::string answerKey(const Line& line) {
+  const MessageParts& parts = partsOf(line);
   return parts.id.empty() ? std::string() : parts.id + '\n' + line.requestId;
 }
 
@@ -67,7 +76,7 @@ class ClaudeReader : public Reader {
   // Whether an answer begins here that may have more lines.
   static bool opens(const Record& record, const Line& line) {
     if (line.type != "assistant" || line.uuid.empty() || record.repaired || !record.reason.empty()) return false;
-    const MessageParts parts = parseMessage(line.message);
+    const MessageParts& parts = partsOf(line);
     return !parts.id.empty() && isKind(parts.content, json::Kind::Array);
   }
 
@@ -77,47 +86,47 @@ class ClaudeReader : public Reader {
     if (line.uuid.empty()) return true;
     if (!line.parentUuid || !heldUuids_.contains(*line.parentUuid) || heldUuids_.contains(line.uuid)) return false;
     if (line.type == "assistant") {
-      const MessageParts parts = parseMessage(line.message);
-      return isKind(parts.content, json::Kind::Array) && line.isSidechain == heldSidechain_ &&
-             answerKey(line, parts) == heldKey_;
+      return isKind(partsOf(line).content, json::Kind::Array) && line.isSidechain == heldSidechain_ &&
+             answerKey(line) == heldKey_;
     }
-    if (line.type == "user") return isAllResults(parseMessage(line.message).content);
+    if (line.type == "user") return isAllResults(partsOf(line).content);
     return line.type == "attachment" || line.type == "progress";
   }
 
   void hold(const Record& record, const Line& line) {
     if (held_.empty()) {
-      heldKey_ = answerKey(line, parseMessage(line.message));
+      heldKey_ = answerKey(line);
       heldSidechain_ = line.isSidechain;
     }
     heldBytes_ += record.raw.size();
     if (!line.uuid.empty()) heldUuids_.insert(line.uuid);
-    held_.push_back({HeldRecord(record), line.type == "assistant"});
+    held_.emplace_back(record, line);
   }
 
   void release(Builder& out) {
-    const std::vector<Held> held = std::move(held_);
-    held_.clear();
+    if (held_.empty()) return;
+    std::deque<Held> held;
+    held.swap(held_);
     heldUuids_.clear();
     heldBytes_ = 0;
     std::size_t blocksEnd = 0;
     for (std::size_t i = 0; i < held.size(); ++i) blocksEnd = held[i].isBlock ? i + 1 : blocksEnd;
-    if (blocksEnd > 1) giveAnswer(std::span(held).first(blocksEnd), out);
+    if (blocksEnd > 1) giveAnswer(held, blocksEnd, out);
     for (std::size_t i = blocksEnd > 1 ? blocksEnd : 0; i < held.size(); ++i) {
-      const Record record = held[i].record.record();
-      give(record, parseLine(record.text), out);
+      give(held[i].record.record(), held[i].line, out);
     }
   }
 
   // Several lines of one answer, and what is between them, as one record.
-  void giveAnswer(std::span<const Held> held, Builder& out) {
+  void giveAnswer(const std::deque<Held>& held, std::size_t end, Builder& out) {
     JoinedRecord joined;
-    for (const Held& part : held) joined.add(part.record);
+    for (std::size_t i = 0; i < end; ++i) joined.add(held[i].record);
     const Record whole = joined.record();
     std::vector<Line> blocks;
     std::vector<Line> others;
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      (held[i].isBlock ? blocks : others).push_back(parseLine(joined.text(i)));
+    for (std::size_t i = 0; i < end; ++i) {
+      Line& line = (held[i].isBlock ? blocks : others).emplace_back(held[i].line);
+      moveTo(line, held[i].record.record().text, joined.text(i));
     }
     giveMerged(whole, blocks, out);
     for (const Line& line : others) give(whole, line, out);
@@ -129,7 +138,7 @@ class ClaudeReader : public Reader {
     std::string_view usage;
     std::uint64_t mostTokens = 0;
     for (const Line& block : blocks) {
-      const MessageParts parts = parseMessage(block.message);
+      const MessageParts& parts = partsOf(block);
       json::ArrayReader elements(parts.content);
       while (const auto element = elements.next()) {
         if (!holes.empty()) content += ',';
@@ -137,10 +146,10 @@ class ClaudeReader : public Reader {
         holes.push_back({"content/" + std::to_string(holes.size()), *element});
       }
       // Every line repeats the usage of the whole answer, as far as it was known; the greatest is final.
-      const auto own = json::findMember(block.message, "usage");
-      if (own && parts.outputTokens >= mostTokens) {
-        usage = *own;
-        mostTokens = parts.outputTokens;
+      const std::uint64_t tokens = json::findUnsigned(parts.usage, "output_tokens").value_or(0);
+      if (!parts.usage.empty() && tokens >= mostTokens) {
+        usage = parts.usage;
+        mostTokens = tokens;
       }
     }
     content += ']';
@@ -157,9 +166,11 @@ class ClaudeReader : public Reader {
     Line line = blocks.back();
     line.parentUuid = blocks.front().parentUuid;
     line.timestamp = blocks.front().timestamp;
+    line.message = message;
+    line.parts.reset();
     noteFacts(line, out.facts);
-    giveMessage(whole, line, message, std::move(holes), out);
-    const std::string key = answerKey(line, parseMessage(message));
+    giveMessage(whole, line, std::move(holes), out);
+    const std::string key = answerKey(line);
     for (std::size_t i = 0; i + 1 < blocks.size(); ++i) out.alias(blocks[i].uuid, line.uuid);
     for (const Line& block : blocks) answers_.addBlock(key, block.uuid);
   }
@@ -171,16 +182,19 @@ class ClaudeReader : public Reader {
     if (isMessage && line.isCompactSummary && !line.uuid.empty()) {
       giveSummary(record, line, out);
     } else if (isMessage) {
-      giveMessage(record, line, line.message, {}, out);
+      giveMessage(record, line, {}, out);
       if (line.type == "assistant" && !line.uuid.empty()) {
-        const std::string key = answerKey(line, parseMessage(line.message));
+        const std::string key = answerKey(line);
         if (!key.empty()) answers_.addBlock(key, line.uuid);
       }
     } else if (line.type == "system" && line.subtype == "local_command" && isKind(line.content, json::Kind::String)) {
       // What a command that was typed printed; the model gets it as the user's words.
       std::string message;
       json::Writer(message).beginObject().member("role", "user").key("content").raw(line.content).endObject();
-      giveMessage(record, line, message, {{"content", line.content}}, out);
+      Line said = line;
+      said.message = message;
+      said.parts.reset();
+      giveMessage(record, said, {{"content", line.content}}, out);
     } else if (line.type == "system" && line.subtype == "compact_boundary") {
       giveBoundary(record, line, out);
     } else {
@@ -188,15 +202,14 @@ class ClaudeReader : public Reader {
     }
   }
 
-  void giveMessage(const Record& record, const Line& line, std::string_view message, std::vector<Hole> holes,
-                   Builder& out) {
-    const MessageParts parts = parseMessage(message);
+  void giveMessage(const Record& record, const Line& line, std::vector<Hole> holes, Builder& out) {
+    const MessageParts& parts = partsOf(line);
     if (line.type == "assistant" && !parts.model.empty() && parts.model != "<synthetic>") out.facts.model = parts.model;
     std::optional<std::string> parent = line.parentUuid;
     const bool isResults = line.type == "user" && isAllResults(parts.content);
-    if (parent) parent = parentOf(line, parts, isResults);
+    if (parent) parent = parentOf(line, isResults);
     const Place place = placeOf(line, parent);
-    out.message(record, place, Dialect::Anthropic, message, std::move(holes));
+    out.message(record, place, Dialect::Anthropic, line.message, std::move(holes));
     noteEntry(line, place, out);
     if (afterBoundary_ && firstKept_.empty() && !line.isSidechain) {
       firstKept_ = out.lastId();
@@ -205,14 +218,14 @@ class ClaudeReader : public Reader {
     if (isResults && line.parentUuid) answers_.addResults(parts.content, *line.parentUuid, line.uuid);
   }
 
-  std::string parentOf(const Line& line, const MessageParts& parts, bool isResults) const {
-    if (isResults) return answers_.parentOfResults(parts.content, *line.parentUuid);
-    if (line.type == "assistant") return answers_.parentOfBlock(answerKey(line, parts), *line.parentUuid);
+  std::string parentOf(const Line& line, bool isResults) const {
+    if (isResults) return answers_.parentOfResults(partsOf(line).content, *line.parentUuid);
+    if (line.type == "assistant") return answers_.parentOfBlock(answerKey(line), *line.parentUuid);
     return answers_.lastLineOf(*line.parentUuid);
   }
 
   void giveSummary(const Record& record, const Line& line, Builder& out) {
-    const std::string_view content = parseMessage(line.message).content;
+    const std::string_view content = partsOf(line).content;
     const std::string text = isKind(content, json::Kind::String) ? std::string(content) : json::quoted(textOf(content));
     std::string payload;
     json::Writer writer(payload);
@@ -331,7 +344,7 @@ class ClaudeReader : public Reader {
   }
 
   Answers answers_;
-  std::vector<Held> held_;
+  std::deque<Held> held_;  // its elements stay where they are
   std::unordered_set<std::string> heldUuids_;
   std::size_t heldBytes_ = 0;
   std::string heldKey_;

@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <functional>
 
 #include "base/bytes/byte_block.h"
+#include "base/json/json_checked.h"
 #include "base/json/json_scan.h"
 #include "base/text/timestamp.h"
 #include "transcript/source/record.h"
@@ -19,7 +21,7 @@ namespace bough::transcript::claude_code {
 namespace {
 
 constexpr std::string_view kName = "\"usage\"";
-constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+constexpr std::size_t kChunkBytes = std::size_t{512} << 10;  // stays in the cache of a core
 
 // The place of the name at or after `from`; npos when there is none.
 std::size_t findName(std::string_view text, std::size_t from) {
@@ -58,7 +60,9 @@ class Scan {
   Scan(std::size_t file, std::vector<TranscriptAnswer>& out) : file_(file), out_(out) {}
 
   void line(std::string_view text) {
-    if (object(text)) return;
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    // What a crash leaves in the middle of a line are NUL bytes; without them its strings and brackets are enough.
+    if (!text.contains('\0') && object(text)) return;
     // Two records on a line, or damage.
     const auto source = fromMemory(text);
     LineRecords records(*source, [](std::string_view found) { return json::findMember(found, "type").has_value(); });
@@ -68,43 +72,55 @@ class Scan {
   }
 
  private:
-  // False when the text is not one whole object.
-  bool object(std::string_view text) {
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  struct Parts {
     std::string_view type;
-    std::string_view message;
     std::string_view timestamp;
     std::string_view uuid;
-    json::ObjectReader members(text);
-    while (const auto member = members.next()) {
-      if (member->keyIs("type")) type = member->value;
-      if (member->keyIs("message")) message = member->value;
-      if (member->keyIs("timestamp")) timestamp = member->value;
-      if (member->keyIs("uuid")) uuid = member->value;
+    std::string_view id;  // of the message
+    std::string_view model;
+    std::string_view usage;
+  };
+
+  // False when the text is not one whole object.
+  bool object(std::string_view text) {
+    Parts parts;
+    json::CheckedObject members(text);
+    while (const auto key = members.nextKey()) {
+      if (*key == "message" && members.rest().starts_with('{')) {
+        // Read where it is, so that its text is passed once.
+        json::CheckedObject message(members.rest(), json::CheckedObject::Text::Beginning);
+        takeMessage(message, parts);
+        if (message.isBroken()) return false;
+        members.skip(message.end());
+        continue;
+      }
+      const std::string_view value = members.takeValue();
+      if (*key == "type") parts.type = value;
+      if (*key == "timestamp") parts.timestamp = value;
+      if (*key == "uuid") parts.uuid = value;
     }
-    if (members.error()) return false;
-    if (type == "\"assistant\"" && message.starts_with('{')) answer(message, timestamp, uuid);
+    if (members.isBroken()) return false;
+    if (parts.type == "\"assistant\"" && parts.usage.starts_with('{')) answer(parts);
     return true;
   }
 
-  void answer(std::string_view message, std::string_view timestamp, std::string_view uuid) {
-    std::string_view id;
-    std::string_view model;
-    std::string_view usage;
-    json::ObjectReader members(message);
-    while (const auto member = members.next()) {
-      if (member->keyIs("id")) id = member->value;
-      if (member->keyIs("model")) model = member->value;
-      if (member->keyIs("usage")) usage = member->value;
+  static void takeMessage(json::CheckedObject& message, Parts& parts) {
+    while (const auto member = message.next()) {
+      if (member->keyIs("id")) parts.id = member->value;
+      if (member->keyIs("model")) parts.model = member->value;
+      if (member->keyIs("usage")) parts.usage = member->value;
     }
-    if (!usage.starts_with('{')) return;
+  }
+
+  void answer(const Parts& parts) {
+    const auto& [type, timestamp, uuid, id, model, usage] = parts;
     TranscriptAnswer found;
     found.file = file_;
     found.model = json::decodeString(model).value_or("");
     const std::string time = json::decodeString(timestamp).value_or("");
     if (const auto parsed = parseTimestamp(time)) lastMs_ = *parsed;
     found.timeMs = lastMs_;
-    json::ObjectReader counts(usage);
+    json::CheckedObject counts(usage);
     while (const auto member = counts.next()) {
       std::uint64_t number = 0;
       std::from_chars(member->value.data(), member->value.data() + member->value.size(), number);

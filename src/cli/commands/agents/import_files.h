@@ -1,0 +1,20 @@
+// Imports some files into a store.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bough/store.h"
+#include "bough/transcript.h"
+
+namespace bough::cli {
+
+/// One after the other.
+std::vector<Result<ImportResult>> importInTurn(SessionStore& store, const std::vector<std::string>& paths);
+
+/// By several threads, as long as the files together are small enough for the memory. Of several files of one session
+/// only the first is imported; the others fail with Conflict, and so does a file that continues another session. They
+/// are for importInTurn.
+std::vector<Result<ImportResult>> importAtOnce(SessionStore& store, const std::vector<std::string>& paths);
+
+}  // namespace bough::cli
