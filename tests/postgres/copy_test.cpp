@@ -117,5 +117,31 @@ TEST(Sync, WhatTwoMachinesWroteApartIsOnBothAfterwards) {
   EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
 }
 
+// A sync that ended after one side had got everything, and before the other had.
+TEST(Sync, WhatWasCutOffIsBroughtToTheSameEndAfterwards) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("l1")}));
+  ASSERT_TRUE(left.store->setTitle("s", "left"));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("r1")}));
+  ASSERT_TRUE(right.store->setTitle("s", "right"));
+  const auto missing = right.store->loadSessionEntries("s");
+  ASSERT_TRUE(missing);
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {missing->begin() + 2, missing->end()}));
+  EXPECT_NE(left.store->sessionState("s")->headId, "l1");
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  EXPECT_EQ(left.store->sessionState("s")->headId, right.store->sessionState("s")->headId);
+  EXPECT_EQ(synced->front().notes.size(), 2U);  // the head and the title
+  EXPECT_EQ(lines(left, "s").back(), lines(right, "s").back());
+  const auto again = syncSession(left, right, "s");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+}
+
 }  // namespace
 }  // namespace bough

@@ -36,40 +36,38 @@ std::string digestOf(const Entry& entry) {
   return sum.finish();
 }
 
-// What one side has.
-struct Side {
-  StoreSide& store;
-  std::string tail = {};
-  std::unordered_map<std::string, std::string> digests = {};  // by id
-  std::vector<Entry> extra = {};                              // what the other lacks
-};
-
-// Something that both sides may have said differently: the last word of each.
+// Something of which each side has its own last word: the head, a label, the title.
 struct LastWord {
   std::string value;
   std::string timestamp;
   std::string entryId;
 };
+using LastWords = std::map<std::string, LastWord>;
 
-// What the extra entries of a side say last about the head, each label and the title.
-std::map<std::string, LastWord> lastWords(const std::vector<Entry>& entries) {
-  std::map<std::string, LastWord> words;
-  for (const Entry& entry : entries) {
-    const EntryKind kind = entryKind(entry.type);
-    std::string storage;
-    if (const auto head = headAfter(kind, entry.id, entry.payload, storage)) {
-      words["head"] = {.value = std::string(*head), .timestamp = entry.timestamp, .entryId = entry.id};
-    }
-    if (kind == EntryKind::Label) {
-      const std::string name = json::findString(entry.payload, "name").value_or("");
-      words["label " + name] = {.value = entry.payload, .timestamp = entry.timestamp, .entryId = entry.id};
-    }
-    if (kind == EntryKind::SessionInfo && json::findMember(entry.payload, "title")) {
-      words["title"] = {.value = entry.payload, .timestamp = entry.timestamp, .entryId = entry.id};
-    }
+// What the next entry of a log says about them.
+void hear(LastWords& words, const Entry& entry) {
+  const EntryKind kind = entryKind(entry.type);
+  std::string storage;
+  if (const auto head = headAfter(kind, entry.id, entry.payload, storage)) {
+    words["head"] = {.value = std::string(*head), .timestamp = entry.timestamp, .entryId = entry.id};
   }
-  return words;
+  if (kind == EntryKind::Label) {
+    const std::string name = json::findString(entry.payload, "name").value_or("");
+    words["label " + name] = {.value = entry.payload, .timestamp = entry.timestamp, .entryId = entry.id};
+  }
+  if (kind == EntryKind::SessionInfo && json::findMember(entry.payload, "title")) {
+    words["title"] = {.value = entry.payload, .timestamp = entry.timestamp, .entryId = entry.id};
+  }
 }
+
+// What one side has.
+struct Side {
+  StoreSide& store;
+  std::string tail = {};
+  std::unordered_map<std::string, std::string> digests = {};  // by id
+  LastWords words = {};
+  std::vector<Entry> extra = {};  // what the other lacks
+};
 
 class Sync {
  public:
@@ -106,7 +104,10 @@ class Sync {
     for (std::uint64_t next = 0;;) {
       BOUGH_TRY(const auto part, readPart(side.store, result_.sessionId, next));
       if (part.empty()) return {};
-      for (const Entry& entry : part) side.digests[entry.id] = digestOf(entry);
+      for (const Entry& entry : part) {
+        side.digests[entry.id] = digestOf(entry);
+        hear(side.words, entry);
+      }
       side.tail = part.back().id;
       next += part.size();
     }
@@ -137,10 +138,13 @@ class Sync {
     return {};
   }
 
-  // One entry for each thing of which both sides said something new, and not the same.
+  // One entry for each thing of which the logs have different last words once each has what the other had: they hold
+  // the same entries then, in another order. That is so also after a sync that was cut off between the two.
   std::vector<Entry> decide() {
-    const auto left = lastWords(left_.extra);
-    const auto right = lastWords(right_.extra);
+    LastWords left = left_.words;
+    for (const Entry& entry : right_.extra) hear(left, entry);
+    LastWords right = right_.words;
+    for (const Entry& entry : left_.extra) hear(right, entry);
     std::vector<Entry> decided;
     for (const auto& [what, mine] : left) {
       const auto found = right.find(what);

@@ -6,6 +6,7 @@
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/output.h"
@@ -94,7 +95,7 @@ Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
       toLeft += each.toLeft;
       toRight += each.toRight;
       if (!context.json) {
-        for (const std::string& note : each.notes) printMessage(fmt::format("{}: {}", each.sessionId, note));
+        for (const std::string& note : each.notes) printMessage(text::printable(fmt::format("{}: {}", each.sessionId, note)));
         continue;
       }
       std::string out;
