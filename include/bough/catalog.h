@@ -275,6 +275,14 @@ struct UsageSum {
   Usage tokens = {};
 };
 
+/// What a session holds that a source has not taken in.
+struct SessionGrowth {
+  SessionState state = {};
+  Entry header = {};
+  std::uint64_t first = 0;          ///< The sequence of the first of these.
+  std::vector<Entry> entries = {};  ///< Up to the session's end, with their attachments.
+};
+
 /// A session as a catalog keeps it in a source.
 struct CatalogedSession {
   SessionSummary summary = {};         ///< Without `models`; CatalogChange::answers says what `tokens` grow by.
@@ -283,6 +291,7 @@ struct CatalogedSession {
   std::uint64_t indexed = 0;           ///< So many can be searched.
   std::vector<std::string> tips = {};  ///< The last entry of each branch; CatalogedAnswer::branch counts them from 1.
   std::string rest = {};               ///< What else is needed to go on from here. Only the catalog looks into it.
+  std::optional<SessionGrowth> growth = {};  ///< In outdated(), when that is little. None: the catalog reads it.
 };
 
 /// What one answer of a session used.
@@ -347,7 +356,8 @@ class CatalogSource {
   /// not taken in. Where a `taken` is not 0, the log has only grown since.
   [[nodiscard]] virtual Result<Outdated> outdated(bool search, const std::string& after, std::size_t limit);
   /// Each by itself and only if it is still as `before` says; another process may have been first. ReadOnly when this
-  /// process may not.
+  /// process may not. A source may wait with a little until it is asked next, and answer both at once; then the
+  /// question fails when this fails.
   [[nodiscard]] virtual Result<void> keep(const std::vector<CatalogChange>& changes);
   /// Forgets what it keeps, so that every session is outdated.
   [[nodiscard]] virtual Result<void> forgetAll();

@@ -298,7 +298,9 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
   State& state = *state_;
   if (state.source != nullptr) {
     BOUGH_TRY(state.source->forgetAll());
-    return catchUp(options);
+    BOUGH_TRY(auto report, catchUp(options));
+    BOUGH_TRY(state.source->count({}));  // what it has not kept until now is kept before it answers
+    return report;
   }
   BOUGH_TRY(state.enter());
   const State::RebuildWait wait(state);

@@ -71,9 +71,11 @@ void forgetSession(Database& database, std::int64_t session, const TextOf& textO
   Query(database, "DELETE FROM session WHERE id = ?", session).run();
 }
 
-Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<std::string> grown) {
+Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<std::string> grown,
+                                    SessionGrowth* growth) {
   auto known = findRow(database_, sessionId);
   isGrown_ = grown.has_value();
+  growth_ = growth;
   // Before anything is read: what is appended meanwhile makes the next look see a difference.
   auto stamp = grown ? Result<std::string>(std::move(*grown)) : store_.sessionStamp(sessionId);
   if (!stamp && stamp.error().code != ErrorCode::NotFound) return std::unexpected(stamp.error());
@@ -87,7 +89,7 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
   row_.facts.sessionId = sessionId;
   before_ = row_;
   row_.stamp = std::move(*stamp);
-  auto state = store_.sessionState(sessionId);
+  auto state = growth != nullptr ? Result<SessionState>(growth->state) : store_.sessionState(sessionId);
   if (!state) {
     if (state.error().code == ErrorCode::NotFound) return Outcome::Unchanged;  // the next look finds it gone
     return saveDamaged(state.error());
@@ -134,21 +136,25 @@ Result<void> Intake::readLog(const SessionState& state) {
   before_ = row_;
   loadBranches();
   const std::uint64_t from = search_ ? std::min(row_.indexed, row_.taken) : row_.taken;
-  const std::string& sessionId = row_.facts.sessionId;
+  const bool isHere =
+      growth_ != nullptr && growth_->first == from && from + growth_->entries.size() == state.entryCount;
   BOUGH_TRY(readAhead(store_,
-                      {.sessionId = sessionId,
+                      {.sessionId = row_.facts.sessionId,
                        .from = from,
                        .count = state.entryCount - std::min(from, state.entryCount),
                        .textFrom = search_ ? row_.indexed : UINT64_MAX,
-                       .forIndex = texts_ == nullptr},
+                       .forIndex = texts_ == nullptr,
+                       .known = isHere ? &growth_->entries : nullptr},
                       [&](ReadEntry& read) { apply(read); }));
   if (tally_.titleLost) {
     BOUGH_TRY(chooseTitle());
   }
-  // Reading may have found damage that the index did not know of.
-  BOUGH_TRY(const auto found, store_.sessionState(sessionId));
   SessionState now = state;
-  now.problemCount = found.problemCount;
+  if (growth_ == nullptr) {
+    // Reading may have found damage that the index did not know of.
+    BOUGH_TRY(const auto found, store_.sessionState(row_.facts.sessionId));
+    now.problemCount = found.problemCount;
+  }
   finish(now);
   return {};
 }
@@ -253,13 +259,18 @@ const std::string& Intake::family() {
   family_ = row_.facts.sessionId;
   for (int steps = 0; steps < kMostSteps; ++steps) {
     std::string before;
-    const auto read = store_.readOwnEntries(family_, 0, 1, [&](std::uint64_t, Entry& header) {
+    const auto look = [&](std::uint64_t, Entry& header) {
       for (const std::string_view name : {"parentSession", "detachedFrom"}) {
         const auto origin = json::findMember(header.payload, name);
         if (origin && before.empty()) before = json::findString(*origin, "sessionId").value_or("");
       }
-    });
-    if (!read || before.empty()) break;
+    };
+    if (steps == 0 && growth_ != nullptr) {
+      look(0, growth_->header);
+    } else if (!store_.readOwnEntries(family_, 0, 1, look)) {
+      break;
+    }
+    if (before.empty()) break;
     family_ = std::move(before);
   }
   return family_;

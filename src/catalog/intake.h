@@ -35,8 +35,9 @@ class Intake {
 
   /// Failures of the database stick to it. Fails when the session cannot be looked at now; one that is damaged gets a
   /// row that says so.
-  /// `grown`: the session's stamp, when that is known and that the log has only grown.
-  Result<Outcome> run(const std::string& sessionId, std::optional<std::string> grown = {});
+  /// `grown`: the session's stamp, when that is known and that the log has only grown. `growth`: what there is to read.
+  Result<Outcome> run(const std::string& sessionId, std::optional<std::string> grown = {},
+                      SessionGrowth* growth = nullptr);
   [[nodiscard]] std::uint64_t entryCount() const { return entryCount_; }
   /// Whether words must go that could not be taken out of the index: it has to be emptied.
   [[nodiscard]] bool mustResetSearch() const { return mustResetSearch_; }
@@ -72,6 +73,7 @@ class Intake {
   SessionRow before_;   // what to go back to when the log cannot be read to its end
   std::string family_;  // see family()
   bool isGrown_ = false;
+  SessionGrowth* growth_ = nullptr;
   bool mustResetSearch_ = false;
   bool anyRedacted_ = false;
 };

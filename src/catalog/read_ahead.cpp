@@ -30,6 +30,11 @@ ReadEntry prepared(const ReadRange& range, std::uint64_t sequence, Entry& entry)
 }
 
 Result<void> readAll(SessionStore& store, const ReadRange& range, const std::function<void(ReadEntry)>& use) {
+  if (range.known != nullptr) {
+    std::uint64_t sequence = range.from;
+    for (Entry& entry : *range.known) use(prepared(range, sequence++, entry));
+    return {};
+  }
   return store.readOwnEntries(range.sessionId, range.from, range.count,
                               [&](std::uint64_t sequence, Entry& entry) { use(prepared(range, sequence, entry)); });
 }

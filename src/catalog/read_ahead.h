@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "bough/store.h"
 #include "catalog/database/entry_facts.h"
@@ -26,6 +27,7 @@ struct ReadRange {
   std::uint64_t count = 0;
   std::uint64_t textFrom = UINT64_MAX;  ///< The entries from here on are read with their text.
   bool forIndex = true;                 ///< The text is wanted as an IndexText, too.
+  std::vector<Entry>* known = nullptr;  ///< The entries themselves, when the caller has them: nothing is read.
 };
 
 /// Whether an entry is part of the conversation: neither a header nor an entry that says something about others.

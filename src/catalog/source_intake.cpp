@@ -154,7 +154,8 @@ class Round {
       restore(*database_, change.before);
     }
     Intake intake(store_, *database_, options_.search, &change.texts);
-    auto outcome = intake.run(sessionId, stamp);
+    auto growth = std::move(change.before.growth);
+    auto outcome = intake.run(sessionId, stamp, growth ? &*growth : nullptr);
     BOUGH_TRY(database_->take());
     if (!outcome) {
       report_.notes.push_back(fmt::format("session {} was left out: {}", sessionId, outcome.error().message));

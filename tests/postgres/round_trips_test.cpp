@@ -188,7 +188,12 @@ TEST_F(PostgresRoundTrips, OfAStore) {
     must(catalog->catchUp());
     return catalog->list({.limit = 50});
   });
-  must(catalog->catchUp({.search = true}));
+  count("find words when five sessions have grown", [&] {
+    for (int i = 1; i <= 5; ++i) must(append("f" + std::to_string(i)));
+    begin();
+    must(catalog->catchUp({.search = true}));
+    return catalog->search("hello");
+  });
   count("count sessions", asked([&] { return catalog->count(); }));
   count("find a session by name", asked([&] { return catalog->findByName("f5"); }));
   count("find the session of a key", asked([&] { return catalog->currentSession("main:cli:user"); }));

@@ -2,30 +2,53 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <unordered_set>
+#include <utility>
 
 #include "base/try.h"
+#include "store/postgres/batch_plan.h"
 #include "store/postgres/catalog/postgres_catalog.h"
 
 namespace bough::postgres {
 namespace {
 
+// `weight` sums up what is new, session by session; what is little comes along: the header, and the entries from
+// `first` on.
 constexpr Statement kOutdated{"catalog_outdated", R"sql(
 WITH ids AS MATERIALIZED (
   SELECT s.session_id FROM @.sessions s WHERE NOT s.cataloged AND s.trash_id IS NULL AND s.session_id > $1
-  UNION SELECT c.session_id FROM @.catalog_sessions c WHERE c.indexed < c.taken AND c.session_id > $1 AND $3)
-SELECT s.session_id, s.life, s.version, (SELECT count(*) FROM ids), c.indexed, c.tips, c.rest,
+  UNION SELECT c.session_id FROM @.catalog_sessions c WHERE c.indexed < c.taken AND c.session_id > $1 AND $3),
+found AS MATERIALIZED (
+  SELECT s.session_id, s.life, s.version, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format,
+      s.bytes, CASE WHEN c.taken IS NULL THEN 0 WHEN $3 THEN least(c.indexed, c.taken) ELSE c.taken END AS first,
+      sum(CASE WHEN c.taken IS NULL OR ($3 AND c.indexed < c.taken) THEN s.bytes ELSE greatest(s.bytes - c.bytes, 0) END)
+        OVER (ORDER BY s.session_id) AS weight
+    FROM (SELECT session_id FROM ids ORDER BY session_id LIMIT $2) i
+    JOIN @.sessions s ON s.session_id = i.session_id AND s.trash_id IS NULL
+    LEFT JOIN @.catalog_sessions c ON c.session_id = s.session_id AND c.life = s.life)
+SELECT f.session_id, f.life, f.version, (SELECT count(*) FROM ids), c.indexed, c.tips, c.rest,
     c.session_id, c.key, c.agent, c.written_by, c.cwd, c.title, c.origin_session, c.origin_entry, c.head_id, c.problem,
     c.title_source, c.created_ms, c.active_ms, c.duration_ms, c.user_messages, c.assistant_messages,
     c.tool_messages, c.system_messages, c.tool_calls, c.tool_failures, c.input_tokens, c.output_tokens,
     c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.entries, c.bytes, c.branches,
-    c.condition, c.pinned, c.time_to_live_ms, c.taken
-  FROM (SELECT session_id FROM ids ORDER BY session_id LIMIT $2) i
-  JOIN @.sessions s ON s.session_id = i.session_id AND s.trash_id IS NULL
-  LEFT JOIN @.catalog_sessions c ON c.session_id = s.session_id AND c.life = s.life
-  ORDER BY s.session_id)sql"};
+    c.condition, c.pinned, c.time_to_live_ms, c.taken,
+    f.session_id, f.entry_count, f.tail_id, f.head_id, f.origin_session, f.origin_entry, f.format, f.bytes, f.first,
+    has_table_privilege('@.catalog_sessions', 'INSERT'), h.entry_id, h.parent_id, h.body, g.ids, g.parents, g.bodies
+  FROM found f LEFT JOIN @.catalog_sessions c ON c.session_id = f.session_id AND c.life = f.life
+  LEFT JOIN @.entries h ON h.session_id = f.session_id AND h.life = f.life AND h.seq = 0 AND f.weight <= $4
+  LEFT JOIN LATERAL (
+    SELECT array_agg(e.entry_id ORDER BY e.seq) AS ids, array_agg(e.parent_id ORDER BY e.seq) AS parents,
+        array_agg(e.body ORDER BY e.seq) AS bodies, bool_or(e.attachment IS NOT NULL) AS attached FROM @.entries e
+      WHERE e.session_id = f.session_id AND e.life = f.life AND e.seq >= f.first AND f.weight <= $4) g ON NOT g.attached
+  ORDER BY f.session_id)sql"};
 constexpr int kFirstSummaryColumn = 7;
+constexpr int kFirstStateColumn = kFirstSummaryColumn + kSummaryColumns;
+constexpr int kMayKeepColumn = kFirstStateColumn + 9;
+// What comes along, and what waits for the next question.
+constexpr std::size_t kLittleBytes = 1'000'000;
+constexpr std::size_t kFewSessions = 50;
 constexpr Statement kKeep{"catalog_keep", R"sql(
 SELECT @.catalog_keep($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
                       $23, $24, $25))sql"};
@@ -120,12 +143,67 @@ Call keepCall(Database& database, const CatalogChange& change) {
   return database.call(kKeep, std::move(parameters));
 }
 
+// None when it did not come along.
+Result<std::optional<SessionGrowth>> growthFrom(const EntrySerializer& serializer, const Rows& rows, int row) {
+  constexpr int kHeader = kMayKeepColumn + 1;
+  constexpr int kIds = kHeader + 3;
+  if (rows.isNull(row, kHeader) || rows.isNull(row, kIds)) return std::nullopt;
+  const auto number = [&](int column) { return static_cast<std::uint64_t>(rows.number(row, column)); };
+  SessionGrowth growth{.state = {.sessionId = rows.string(row, kFirstStateColumn),
+                                 .entryCount = number(kFirstStateColumn + 1),
+                                 .tailId = rows.string(row, kFirstStateColumn + 2),
+                                 .headId = rows.string(row, kFirstStateColumn + 3),
+                                 .format = static_cast<int>(number(kFirstStateColumn + 6)),
+                                 .bytes = number(kFirstStateColumn + 7)},
+                       .first = number(kFirstStateColumn + 8)};
+  if (!rows.isNull(row, kFirstStateColumn + 4)) {
+    growth.state.origin = {.sessionId = rows.string(row, kFirstStateColumn + 4),
+                           .entryId = rows.string(row, kFirstStateColumn + 5)};
+  }
+  std::string line;
+  lineOf(rows.text(row, kHeader), rows.text(row, kHeader + 1), rows.text(row, kHeader + 2), line);
+  BOUGH_TRY(growth.header, serializer.decode(line));
+  const std::vector<std::string> ids = rows.texts(row, kIds);
+  const std::vector<std::string> parents = rows.texts(row, kIds + 1);
+  const std::vector<std::string> bodies = rows.texts(row, kIds + 2);
+  if (parents.size() != ids.size() || bodies.size() != ids.size()) return std::nullopt;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    lineOf(ids[i], parents[i], bodies[i], line);
+    BOUGH_TRY(auto entry, serializer.decode(line));
+    growth.entries.push_back(std::move(entry));
+  }
+  return growth;
+}
+
 }  // namespace
+
+PostgresCatalog::~PostgresCatalog() {
+  if (!waiting_.empty() && !database_.pool.isOfParent()) (void)database_.pool.run(waiting_);
+}
+
+Result<std::vector<Rows>> PostgresCatalog::ask(std::vector<Call> calls) {
+  std::unique_lock lock(mutex_);
+  if (waiting_.empty()) {
+    lock.unlock();
+    return database_.pool.run(calls);
+  }
+  std::vector<Call> all = std::exchange(waiting_, {});
+  const auto kept = static_cast<std::ptrdiff_t>(all.size());
+  std::ranges::move(calls, std::back_inserter(all));
+  BOUGH_TRY(auto rows, database_.pool.run(all));
+  rows.erase(rows.begin(), rows.begin() + kept);
+  return rows;
+}
+
+Result<Rows> PostgresCatalog::ask(Call call) {
+  BOUGH_TRY(auto rows, ask(std::vector<Call>{std::move(call)}));
+  return std::move(rows.front());
+}
 
 Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std::string& after, std::size_t limit) {
   Parameters parameters;
-  parameters.text(after).number(fitting(limit)).truth(search);
-  BOUGH_TRY(const Rows rows, database_.run(kOutdated, std::move(parameters)));
+  parameters.text(after).number(fitting(limit)).truth(search).number(kLittleBytes);
+  BOUGH_TRY(const Rows rows, ask(database_.call(kOutdated, std::move(parameters))));
   Outdated found;
   for (int row = 0; row < rows.size(); ++row) {
     CatalogedSession& session = found.sessions.emplace_back();
@@ -137,18 +215,27 @@ Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std
     session.indexed = static_cast<std::uint64_t>(rows.number(row, 4));
     if (!rows.isNull(row, 5)) session.tips = rows.texts(row, 5);
     session.rest = rows.string(row, 6);
+    // What cannot be read is the catalog's to say.
+    if (auto growth = growthFrom(database_.serializer, rows, row)) session.growth = std::move(*growth);
   }
+  const std::lock_guard lock(mutex_);
+  if (!rows.empty()) mayKeep_ = rows.truth(0, kMayKeepColumn);
   return found;
 }
 
 Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
-  std::vector<Call> calls;
-  for (const CatalogChange& change : changes) calls.push_back(keepCall(database_, change));
-  BOUGH_TRY(database_.pool.run(calls));
+  const std::lock_guard lock(mutex_);
+  std::size_t bytes = 0;
+  for (const CatalogChange& change : changes) waiting_.push_back(keepCall(database_, change));
+  for (const Call& call : waiting_) bytes += call.parameters.totalBytes();
+  if (mayKeep_ && bytes <= 2 * kLittleBytes && waiting_.size() <= kFewSessions) return {};
+  BOUGH_TRY(database_.pool.run(std::exchange(waiting_, {})));
   return {};
 }
 
 Result<void> PostgresCatalog::forgetAll() {
+  const std::lock_guard lock(mutex_);
+  waiting_.clear();
   const std::vector<Call> calls{database_.call(kForgetAllSessions, {}), database_.call(kForgetAllAnswers, {}),
                                 database_.call(kForgetAllTexts, {}), database_.call(kNothingCataloged, {})};
   BOUGH_TRY(database_.pool.run(calls));

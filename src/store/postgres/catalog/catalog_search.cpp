@@ -104,7 +104,7 @@ Result<std::vector<SearchHit>> PostgresCatalog::search(const SearchWords& words,
       "JOIN @.catalog_texts t ON t.session_id = b.session_id AND t.seq = b.seq "
       "JOIN @.catalog_sessions c ON c.session_id = b.session_id ORDER BY b.score DESC, b.session_id, b.seq",
       counts, kMostMeasured, score, joins, limit);
-  BOUGH_TRY(const Rows rows, database_.pool.run(select.call(database_)));
+  BOUGH_TRY(const Rows rows, ask(select.call(database_)));
   std::vector<SearchHit> hits;
   for (int row = 0; row < rows.size(); ++row) {
     hits.push_back({.sessionId = rows.string(row, 0),

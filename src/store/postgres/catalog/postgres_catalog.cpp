@@ -98,7 +98,7 @@ Result<std::vector<SessionSummary>> PostgresCatalog::list(const ListOptions& opt
   Composed models = modelsOf(selectNewest("c.session_id", options));
   std::vector<Call> calls{rows.call(database_)};
   if (options.models) calls.push_back(models.call(database_));
-  BOUGH_TRY(const auto found, database_.pool.run(calls));
+  BOUGH_TRY(const auto found, ask(std::move(calls)));
   std::vector<SessionSummary> sessions = summariesFrom(found.front());
   if (options.models) addModels(found.back(), sessions);
   return sessions;
@@ -106,7 +106,7 @@ Result<std::vector<SessionSummary>> PostgresCatalog::list(const ListOptions& opt
 
 Result<std::uint64_t> PostgresCatalog::count(const SessionFilter& filter) {
   Composed select = selectListed("count(*)", {.filter = filter});
-  BOUGH_TRY(const Rows rows, database_.pool.run(select.call(database_)));
+  BOUGH_TRY(const Rows rows, ask(select.call(database_)));
   return static_cast<std::uint64_t>(rows.number(0, 0));
 }
 
@@ -124,7 +124,7 @@ Result<std::optional<std::string>> PostgresCatalog::currentSession(std::string_v
   if (!cwd.empty()) select.require("c.cwd = " + select.text(cwd));
   select.sql += kNewestMade;
   addLimit(select, 1, 0);
-  BOUGH_TRY(const Rows rows, database_.pool.run(select.call(database_)));
+  BOUGH_TRY(const Rows rows, ask(select.call(database_)));
   if (rows.empty()) return std::nullopt;
   return rows.string(0, 0);
 }
@@ -153,7 +153,7 @@ Result<NameMatch> PostgresCatalog::findByName(std::string_view name, std::size_t
   }
   std::vector<Call> calls;
   for (Composed* select : {&byId, &byKey, &byBeginning, &byTitle}) calls.push_back(select->call(database_));
-  BOUGH_TRY(const auto found, database_.pool.run(calls));
+  BOUGH_TRY(const auto found, ask(std::move(calls)));
   constexpr Kind kKinds[] = {Kind::Id, Kind::Key, Kind::IdPrefix, Kind::Title};
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i].empty()) continue;
@@ -189,7 +189,7 @@ Result<std::vector<UsageSum>> PostgresCatalog::usage(const UsageOptions& options
   }
   if (!options.model.empty()) select.require("u.model = " + select.text(options.model));
   select.sql += " ORDER BY u.answer_id, u.session_id) u GROUP BY u.place, u.model";
-  BOUGH_TRY(const Rows rows, database_.pool.run(select.call(database_)));
+  BOUGH_TRY(const Rows rows, ask(select.call(database_)));
   std::vector<UsageSum> sums;
   for (int row = 0; row < rows.size(); ++row) {
     sums.push_back({.name = rows.string(row, 0),
@@ -212,7 +212,7 @@ Result<std::vector<ExpiredSession>> PostgresCatalog::expired(std::uint64_t nowMs
   select.require(fmt::format("NOT c.pinned AND c.condition <> {}", static_cast<int>(SessionCondition::Damaged)));
   select.require(fmt::format("c.active_ms <= {} - {}", select.number(nowMs), life));
   select.sql += " ORDER BY c.active_ms, c.session_id";
-  BOUGH_TRY(const Rows rows, database_.pool.run(select.call(database_)));
+  BOUGH_TRY(const Rows rows, ask(select.call(database_)));
   std::vector<ExpiredSession> found;
   for (SessionSummary& session : summariesFrom(rows)) {
     const std::uint64_t expiredMs = session.activeMs + session.timeToLiveMs.value_or(defaultTimeToLiveMs.value_or(0));

@@ -1,8 +1,12 @@
 // The catalog of a store in PostgreSQL: lists, search, usage and retention are SQL over the tables catalog_sessions,
 // catalog_answers and catalog_texts. What is in them is read from the sessions by the catalog itself (source_intake)
 // and handed over with keep(). An append only notes that its session is not cataloged.
+//
+// A list after a session has grown is two round trips: outdated() brings along what is new when it is little, and what
+// keep() was given goes with the next question.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +19,8 @@ namespace bough::postgres {
 class PostgresCatalog final : public CatalogSource {
  public:
   explicit PostgresCatalog(Database& database) : database_(database) {}
+  /// What waits is sent, unless this is the child of a fork. A failure costs nothing: the sessions are still outdated.
+  ~PostgresCatalog() override;
 
   [[nodiscard]] Result<std::vector<SessionSummary>> list(const ListOptions& options) override;
   [[nodiscard]] Result<std::uint64_t> count(const SessionFilter& filter) override;
@@ -30,7 +36,14 @@ class PostgresCatalog final : public CatalogSource {
   [[nodiscard]] Result<void> forgetAll() override;
 
  private:
+  /// What waits and the question, in one round trip and one transaction.
+  Result<std::vector<Rows>> ask(std::vector<Call> calls);
+  Result<Rows> ask(Call call);
+
   Database& database_;
+  std::mutex mutex_;           // held while what waited is on its way: a question must not be faster
+  std::vector<Call> waiting_;  // of keep()
+  bool mayKeep_ = false;       // whether this role has the right, as outdated() saw last
 };
 
 /// Forgets what the catalog keeps of a session: part of the transaction that takes the session away.

@@ -28,6 +28,11 @@ BEGIN
   IF coalesce(before.taken, 0) <> p_taken_before OR coalesce(before.indexed, 0) <> p_indexed_before THEN
     RETURN false;
   END IF;
+  -- What was erased or redacted since must not come back: who looks next reads it again.
+  IF EXISTS (SELECT 1 FROM @.entries e WHERE e.session_id = p_session AND e.life = p_life AND e.seq >= p_numbers[1]
+               AND e.kind >= 12 AND e.kind = 15) THEN
+    RETURN false;
+  END IF;
   IF p_taken_before = 0 THEN
     DELETE FROM @.catalog_answers WHERE session_id = p_session;
     DELETE FROM @.catalog_texts WHERE session_id = p_session;
