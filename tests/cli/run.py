@@ -163,4 +163,5 @@ def main():
     sys.exit(1 if failed or not scripts else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -153,20 +153,31 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
   must(initPostgresStore(url));
   must(open(url)->createSession({.sessionId = "s"}));
   must(open(url)->appendSessionEntries("s", {note("a")}));
-  // What version 2 has added.
+  const auto functions = [&] {
+    return runSql(sharedServer(),
+                  "SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE "
+                  "n.nspname = '" +
+                      schema + "' AND p.proname IN ('append', 'create_session', 'known')");
+  };
+  EXPECT_EQ(functions(), "3");
+  // What versions 2 and 3 have added and removed.
+  runSql(sharedServer(), "CREATE FUNCTION " + schema +
+                             ".known(text, integer, text, text[], bigint[], bigint[]) RETURNS integer LANGUAGE sql AS "
+                             "'SELECT 1'");
   runSql(sharedServer(),
          "DROP TABLE " + schema + ".catalog_sessions, " + schema + ".catalog_answers, " + schema +
              ".catalog_texts; ALTER TABLE " + schema +
              ".entries DROP CONSTRAINT entries_pkey, ADD PRIMARY KEY (session_id, life, seq), DROP "
              "CONSTRAINT entries_session_id_entry_id_life_key, ADD UNIQUE (session_id, life, entry_id); "
              "ALTER TABLE " +
-             schema + ".sessions DROP COLUMN cataloged; UPDATE " + schema +
-             ".settings SET value = '1' WHERE name = 'schema_version'");
+             schema + ".sessions DROP COLUMN cataloged, DROP COLUMN was_head_id, DROP COLUMN was_head_seq; UPDATE " +
+             schema + ".settings SET value = '1' WHERE name = 'schema_version'");
   const Error older = errorOf(url);
   EXPECT_EQ(older.code, ErrorCode::MigrationNeeded) << older.message;
   EXPECT_TRUE(older.hint.contains("bough store init")) << older.hint;
   EXPECT_EQ(must(initPostgresStore(url)).versionBefore, 1);
-  EXPECT_EQ(must(initPostgresStore(url)).versionBefore, 2);
+  EXPECT_EQ(must(initPostgresStore(url)).versionBefore, 3);
+  EXPECT_EQ(functions(), "3");
   auto store = open(url);
   EXPECT_EQ(idsOf(*store, "s"), (std::vector<std::string>{"a"}));
   must(store->appendSessionEntries("s", {note("b")}));
@@ -176,13 +187,16 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
 }
 
 TEST_F(PostgresTrouble, AServerThatIsNotThereAndADatabaseThatIsNotAreTold) {
+  // Who has never reached a server does not wait for it, however much patience there is for one that was lost.
   StoreOptions options;
-  options.lockTimeoutMs = 300;
-  const Error nowhere = refused(SessionStore::open("postgresql://me:hidden@localhost:1/sessions", options));
-  EXPECT_EQ(nowhere.code, ErrorCode::Unavailable) << nowhere.message;
-  EXPECT_TRUE(nowhere.retryable);
-  EXPECT_FALSE(nowhere.hint.empty());
-  EXPECT_FALSE(nowhere.message.contains("hidden")) << nowhere.message;
+  options.lockTimeoutMs = 3'600'000;
+  for (const std::string place : {"localhost:1", "nowhere.invalid", "%2Fno%2Fsuch%2Ffolder"}) {
+    const Error nowhere = refused(SessionStore::open("postgresql://me:hidden@" + place + "/sessions", options));
+    EXPECT_EQ(nowhere.code, ErrorCode::Unavailable) << nowhere.message;
+    EXPECT_TRUE(nowhere.retryable);
+    EXPECT_TRUE(nowhere.hint.contains("URL")) << nowhere.hint;
+    EXPECT_FALSE(nowhere.message.contains("hidden")) << nowhere.message;
+  }
   std::string other = freshStoreUrl();
   other.replace(other.find("/postgres?"), 10, "/nobodys?");
   const Error missing = errorOf(other);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -21,9 +22,14 @@ bool isAny(EntryKind /*kind*/) {
   return true;
 }
 
-// Optional texts as the views that a parameter takes.
-std::vector<std::optional<std::string_view>> views(const std::vector<std::optional<std::string>>& texts) {
-  return {texts.begin(), texts.end()};
+// Texts that are mostly missing: none at all is NULL, which costs the server nothing.
+template <typename Texts>
+void addTexts(Parameters& parameters, const Texts& texts) {
+  if (std::ranges::none_of(texts, [](const auto& text) { return text.has_value(); })) {
+    parameters.nothing();
+  } else {
+    parameters.texts(std::vector<std::optional<std::string_view>>(texts.begin(), texts.end()));
+  }
 }
 
 class Planner {
@@ -159,8 +165,37 @@ BatchPlan planBatch(const BatchLines& lines, std::string_view head) {
 }
 
 void BatchPlan::addEntries(Parameters& parameters) const {
-  parameters.texts(ids).texts(parents).numbers(places).numbers(roots).numbers(steps).numbers(segments).numbers(joins);
-  parameters.numbers(kinds).texts(views(types)).texts(views(targets)).texts(views(attachments)).byteTexts(bodies);
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(ids.size() * 7);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    numbers.insert(numbers.end(), {places[i], roots[i], steps[i], segments[i], joins[i], kinds[i], times[i]});
+  }
+  parameters.texts(ids);
+  addTexts(parameters, parents);
+  parameters.numbers(numbers);
+  addTexts(parameters, types);
+  addTexts(parameters, targets);
+  addTexts(parameters, attachments);
+  parameters.byteTexts(bodies);
+}
+
+void BatchPlan::addNeeds(Parameters& parameters) const {
+  if (needs.empty()) {
+    parameters.nothing().nothing();
+    return;
+  }
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    numbers.insert(numbers.end(), {needKinds[i], needSequences[i], needDepths[i]});
+  }
+  parameters.texts(needs).numbers(numbers);
+}
+
+void BatchPlan::addOnly(Parameters& parameters) const {
+  parameters.text(*ids[0]);
+  parents[0] ? parameters.text(*parents[0]) : parameters.nothing();
+  parameters.number(places[0]).number(roots[0]).number(steps[0]).number(joins[0]).number(kinds[0]).number(times[0]);
+  parameters.bytes(bodies[0]).truth(headFresh).number(static_cast<std::int64_t>(bytes));
 }
 
 void BatchPlan::addHead(Parameters& parameters) const {

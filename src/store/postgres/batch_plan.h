@@ -52,8 +52,11 @@ struct BatchPlan {
   bool headFresh = false;
   std::uint64_t bytes = 0;
 
-  /// The arrays that both functions take, in their order.
+  /// The arrays that both functions take, in their order. One without any value is NULL.
   void addEntries(Parameters& parameters) const;
+  void addNeeds(Parameters& parameters) const;
+  /// The parameters of append_one, for a batch of one entry.
+  void addOnly(Parameters& parameters) const;
   void addHead(Parameters& parameters) const;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -11,7 +12,8 @@
 namespace bough::postgres {
 namespace {
 
-constexpr std::chrono::milliseconds kGather{10};  // appends of this time are told of together
+constexpr std::chrono::milliseconds kGather{20};  // between two notifications; what is appended meanwhile goes together
+constexpr std::chrono::milliseconds kFirst{10};   // before one that comes after a pause
 constexpr int kLookMs = 2000;
 constexpr std::size_t kMostPayloadBytes = 7900;  // a notification holds less than 8,000
 
@@ -104,25 +106,25 @@ void ChangeHub::note(const std::string& sessionId) {
 }
 
 void ChangeHub::speak() {
+  Deadline next = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   for (;;) {
     noted_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    noted_.wait_for(lock, kGather, [&] { return stopping_; });
+    noted_.wait_until(lock, std::max(next, std::chrono::steady_clock::now() + kFirst), [&] { return stopping_; });
     std::string payload;
     while (!waiting_.empty() && payload.size() + waiting_.begin()->size() < kMostPayloadBytes) {
       payload += (payload.empty() ? "" : ",") + *waiting_.begin();
       waiting_.erase(waiting_.begin());
     }
     lock.unlock();
-    std::vector<Call> calls;
-    calls.push_back({.sql = "BEGIN"});
-    calls.push_back({.sql = "SET LOCAL synchronous_commit = off"});
-    calls.push_back({.sql = "SELECT pg_notify($1, $2)"});
-    calls.back().parameters.text(channel_).text(payload);
-    calls.push_back({.sql = "COMMIT"});
+    Call call{.name = "pg_notify",
+              .sql = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
+              .parameters = {}};
+    call.parameters.text(channel_).text(payload);
     // A failure is not told: the followers look by themselves.
-    (void)database_.pool.run(calls);
+    (void)database_.pool.run(std::move(call));
+    next = std::chrono::steady_clock::now() + kGather;
     lock.lock();
   }
 }

@@ -2,6 +2,7 @@
 // so.
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -17,8 +18,9 @@ namespace bough::postgres {
 namespace {
 
 constexpr Statement kAppend{"append", R"sql(
-SELECT * FROM @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-                       $22, $23, $24, $25, $26))sql"};
+SELECT @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18))sql"};
+constexpr Statement kAppendOne{"append_one", R"sql(
+SELECT @.append_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16))sql"};
 constexpr Statement kAppendStatement{"append_statement", kAppendSql};
 constexpr Statement kLock{"lock", R"sql(
 SELECT s.tail_id, s.head_id, e.entry_id, e.parent_id, e.body, s.fence FROM @.sessions s
@@ -31,6 +33,21 @@ SELECT e.entry_id, e.parent_id, e.body, l.own, l.depth FROM @.locate($1, $2) l
   JOIN @.entries e ON e.session_id = l.session_id AND e.life = l.life AND e.seq = l.seq)sql"};
 
 enum class Status : std::uint8_t { Stored, Duplicate, OtherTail, NoSession, LookCloser, LaterTurn };
+
+// What the database says: `STATUS FENCE TAIL`, or the status alone.
+struct Verdict {
+  Status status = Status::LookCloser;
+  std::uint64_t fence = 0;
+  std::string_view tail;
+
+  explicit Verdict(std::string_view said) {
+    if (said.empty()) return;
+    status = static_cast<Status>(said.front() - '0');
+    const char* const end = said.data() + said.size();
+    const auto number = std::from_chars(said.data() + std::min<std::size_t>(2, said.size()), end, fence);
+    if (number.ptr != end) tail = {number.ptr + 1, end};
+  }
+};
 
 // Stands for the session's head, which only the database knows.
 constexpr std::string_view kAssumedHead = "bough:the-head-of-the-session";
@@ -123,24 +140,33 @@ std::vector<std::string> namesIn(const AppendRequest& request) {
   return {names.begin(), names.end()};
 }
 
-// `request`: what it asks of the tail and of the turn; null when that was looked at.
-Parameters appendParameters(const std::string& sessionId, int format, const AppendRequest* request,
-                            const BatchPlan& plan) {
-  Parameters parameters;
-  parameters.text(sessionId).number(format);
-  const bool checked = request == nullptr;
-  checked || !request->expectedTail ? parameters.nothing() : parameters.text(*request->expectedTail);
-  checked || !request->turn ? parameters.nothing() : parameters.number(static_cast<std::int64_t>(*request->turn));
-  parameters.truth(checked);
-  plan.addEntries(parameters);
-  parameters.texts(plan.needs).numbers(plan.needKinds).numbers(plan.needSequences).numbers(plan.needDepths);
-  plan.addHead(parameters);
-  parameters.numbers(plan.times);
-  return parameters;
+// How much of a batch the database looks at; see schema_functions.h.
+enum class Mode : std::uint8_t { Look, Looked, OwnIds };
+
+// One entry that names nothing but the head.
+bool isPlain(const BatchPlan& plan) {
+  return plan.ids.size() == 1 && plan.headPlace == 0 && plan.needs.empty() && !plan.types[0] && !plan.targets[0] &&
+         !plan.attachments[0];
 }
 
-const Statement& appendStatement(const Database& database) {
-  return database.pool.location().singleStatement ? kAppendStatement : kAppend;
+// `request`: what it asks of the tail and of the turn; null when that was looked at.
+Call appendCall(Database& database, const std::string& sessionId, const AppendRequest* request, Mode mode,
+                const BatchPlan& plan) {
+  Parameters parameters;
+  parameters.text(sessionId).number(database.serializer.schemaVersion());
+  const bool any = request != nullptr;
+  any && request->expectedTail ? parameters.text(*request->expectedTail) : parameters.nothing();
+  any && request->turn ? parameters.number(static_cast<std::int64_t>(*request->turn)) : parameters.nothing();
+  parameters.number(static_cast<std::int64_t>(mode));
+  const bool asStatement = database.pool.location().singleStatement;
+  if (!asStatement && mode != Mode::Looked && isPlain(plan)) {
+    plan.addOnly(parameters);
+    return database.call(kAppendOne, std::move(parameters));
+  }
+  plan.addEntries(parameters);
+  plan.addNeeds(parameters);
+  plan.addHead(parameters);
+  return database.call(asStatement ? kAppendStatement : kAppend, std::move(parameters));
 }
 
 // The append has ended the hold of the attachments that it names.
@@ -177,27 +203,30 @@ std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendReques
   }
   prepared->queued.sessionId = sessionId();
   prepared->queued.call =
-      database_.call(appendStatement(database_),
-                     appendParameters(sessionId(), database_.serializer.schemaVersion(), &request, prepared->plan));
+      appendCall(database_, sessionId(), &request, prepared->ownIds ? Mode::OwnIds : Mode::Look, prepared->plan);
   return prepared;
 }
 
 Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& prepared) {
-  // Another client has just stored one of these ids: only the single statement can come upon that.
-  if (!prepared.queued.answer && prepared.queued.answer.error().code == ErrorCode::IdConflict) return judge(request);
-  BOUGH_TRY(const Rows rows, std::move(prepared.queued.answer));
+  Result<Rows>& answer = prepared.queued.answer;
+  if (!answer && answer.error().code == ErrorCode::IdConflict) {
+    // Another client has just stored one of these ids, or an attempt of this call has whose answer was lost.
+    if (!prepared.ownIds) return judge(request);
+    answer = database_.pool.run(appendCall(database_, sessionId(), &request, Mode::Look, prepared.plan));
+  }
+  BOUGH_TRY(const Rows rows, std::move(answer));
   if (rows.empty()) return std::unexpected(database_.noSession(sessionId()));
   AppendResult& result = prepared.result;
-  switch (static_cast<Status>(rows.number(0, 0))) {
+  const Verdict verdict(rows.text(0, 0));
+  switch (verdict.status) {
     case Status::Stored: break;
     case Status::Duplicate:
       if (prepared.ownIds) break;  // stored by this call, whose first answer was lost
       std::swap(result.duplicateCount, result.appendedCount);
       return result;
-    case Status::OtherTail: return std::unexpected(tailConflict(sessionId(), *request.expectedTail, rows.text(0, 3)));
+    case Status::OtherTail: return std::unexpected(tailConflict(sessionId(), *request.expectedTail, verdict.tail));
     case Status::LaterTurn:
-      return std::unexpected(
-          turnConflict(sessionId(), *request.turn, static_cast<std::uint64_t>(rows.number(0, 5)), rows.text(0, 3)));
+      return std::unexpected(turnConflict(sessionId(), *request.turn, verdict.fence, verdict.tail));
     case Status::NoSession: return std::unexpected(database_.noSession(sessionId()));
     default: return judge(request);
   }
@@ -274,7 +303,7 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
         plan.needSequences[i] = BatchPlan::kNamed;
         plan.needDepths[i] = found->depth;
       }
-      ends.push_back(database_.call(appendStatement(database_), appendParameters(sessionId(), format, nullptr, plan)));
+      ends.push_back(appendCall(database_, sessionId(), nullptr, Mode::Looked, plan));
       // A repetition must not store under other ids what this attempt may have stored.
       std::size_t next = 0;
       for (Entry& entry : request.entries) {

@@ -26,8 +26,7 @@ constexpr Statement kSettings{"settings", "SELECT value FROM @.settings WHERE na
 constexpr Statement kSaveSettings{"save_settings", R"sql(
 INSERT INTO @.settings (name, value) VALUES ('store', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value)sql"};
 constexpr Statement kCreate{"create", R"sql(
-SELECT * FROM @.create_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-                               $21, $22))sql"};
+SELECT * FROM @.create_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17))sql"};
 constexpr Statement kLockRow{"lock_row", R"sql(
 SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life,
     s.fence, (SELECT max(x.trashed_ms) FROM @.sessions x WHERE x.session_id = s.session_id)

@@ -5,25 +5,25 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 #include <unordered_map>
 
 #include "base/try.h"
 #include "store/postgres/postgres_session.h"
-#include "store/rules/attachment_reference.h"
 #include "store/sharing/redactions.h"
 
 namespace bough::postgres {
 namespace {
 
-// Each gives rows (entry_id, parent_id, body, attachment, place), where place is the entry's sequence in the session's
+// Each gives rows (entry_id, parent_id, body, place, attachment), where place is the entry's sequence in the session's
 // order, or on a branch its place there, from 1.
 // Ordered inside, run by run: the planner does not see that these joins keep the order of the key, and would sort whole
 // sessions. {0} is ` DESC` for the last entries, {1} the same for runs, of which the leaf's comes first; {2} chooses
 // kinds.
 constexpr std::string_view kOwn = R"sql(
 SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
-  SELECT e.entry_id, e.parent_id, e.body, e.attachment,
-      CASE WHEN e.seq = 0 THEN 0 ELSE e.seq + s.shared_count END AS place
+  SELECT e.entry_id, e.parent_id, e.body, CASE WHEN e.seq = 0 THEN 0 ELSE e.seq + s.shared_count END AS place, e.attachment
     FROM @.entries e WHERE e.session_id = s.session_id AND e.life = s.life
       AND e.seq >= CASE WHEN $2 <= 0 THEN 0 ELSE greatest($2 - s.shared_count, 1) END{2} ORDER BY e.seq{0} LIMIT $5) o
   WHERE s.session_id = $1 AND s.trash_id IS NULL)sql";
@@ -31,7 +31,7 @@ constexpr std::string_view kShared = R"sql(
 SELECT o.* FROM (SELECT * FROM @.shared_runs($1) WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
     ORDER BY n{1}) r
   CROSS JOIN LATERAL (
-    SELECT e.entry_id, e.parent_id, e.body, e.attachment, e.depth AS place FROM @.entries e
+    SELECT e.entry_id, e.parent_id, e.body, e.depth AS place, e.attachment FROM @.entries e
       WHERE e.session_id = r.session_id AND e.life = r.life AND e.segment = r.first_seq
         AND e.seq BETWEEN r.first_seq AND r.last_seq AND e.depth >= $2{2} ORDER BY e.seq{0}) o
   LIMIT $5)sql";
@@ -41,17 +41,12 @@ SELECT o.* FROM @.locate($1, ARRAY[coalesce(nullif($7, ''), (SELECT h.head_id FR
     SELECT * FROM @.runs(l.session_id, l.life, l.seq, $8) WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
       ORDER BY n{1}) r
   CROSS JOIN LATERAL (
-    SELECT e.entry_id, e.parent_id, e.body, e.attachment, e.depth AS place FROM @.entries e
+    SELECT e.entry_id, e.parent_id, e.body, e.depth AS place, e.attachment FROM @.entries e
       WHERE e.session_id = r.session_id AND e.life = r.life AND e.segment = r.first_seq
         AND e.seq BETWEEN r.first_seq AND r.last_seq AND e.depth > $2 AND e.seq > 0{2} ORDER BY e.seq{0}) o
   LIMIT $5)sql";
 constexpr std::string_view kOfKinds =
     " AND ($3 < 0 OR (($3 >> e.kind::integer) & 1 = 1 AND (e.kind > 0 OR e.type = ANY ($4::text[]))))";
-// The attachment itself in place of its digest.
-constexpr std::string_view kWithAttachments = R"sql(
-SELECT x.entry_id, x.parent_id, x.body, x.place, CASE WHEN x.attachment IS NOT NULL THEN
-    (SELECT string_agg(a.bytes, '' ORDER BY a.part) FROM @.attachments a WHERE a.sha256 = x.attachment) END
-  FROM ({}) x)sql";
 constexpr std::string_view kWithin = R"sql(
 SELECT z.* FROM (SELECT y.*, sum(octet_length(y.body)) OVER (ORDER BY y.place) - octet_length(y.body) AS before
   FROM ({}) y) z WHERE z.before < $6)sql";
@@ -71,7 +66,7 @@ LoadStatement makeLoad(Source source, bool newest, bool within) {
   if (within) rows = fmt::format(fmt::runtime(kWithin), rows);
   return {.name = fmt::format("{}{}{}", kNames[static_cast<std::size_t>(source)], newest ? "_last" : "",
                               within ? "_within" : ""),
-          .sql = fmt::format(fmt::runtime(kWithAttachments), rows) + (within ? "" : " WHERE $6 >= 0")};
+          .sql = within ? rows : fmt::format("SELECT x.* FROM ({}) x WHERE $6 >= 0", rows)};
 }
 
 // The statements of all kinds of loads, made once.
@@ -101,26 +96,23 @@ SELECT CASE WHEN NOT l.own THEN l.depth WHEN l.seq = 0 THEN 0 ELSE l.seq + s.sha
   WHERE s.session_id = $1 AND s.trash_id IS NULL)sql"};
 constexpr Statement kByIds{"load_ids", R"sql(
 SELECT e.entry_id, e.parent_id, e.body,
-    CASE WHEN NOT l.own THEN l.depth WHEN l.seq = 0 THEN 0 ELSE l.seq + s.shared_count END,
-    CASE WHEN e.attachment IS NOT NULL THEN
-      (SELECT string_agg(a.bytes, '' ORDER BY a.part) FROM @.attachments a WHERE a.sha256 = e.attachment) END
+    CASE WHEN NOT l.own THEN l.depth WHEN l.seq = 0 THEN 0 ELSE l.seq + s.shared_count END, e.attachment
   FROM @.locate($1, $2) l JOIN @.entries e ON e.session_id = l.session_id AND e.life = l.life AND e.seq = l.seq
     JOIN @.sessions s ON s.session_id = $1 AND s.trash_id IS NULL)sql"};
 constexpr Statement kBySequences{"load_sequences", R"sql(
-SELECT e.entry_id, e.parent_id, e.body, x.place,
-    CASE WHEN e.attachment IS NOT NULL THEN
-      (SELECT string_agg(a.bytes, '' ORDER BY a.part) FROM @.attachments a WHERE a.sha256 = e.attachment) END
+SELECT e.entry_id, e.parent_id, e.body, x.place, e.attachment
   FROM @.sessions s CROSS JOIN unnest($2) AS x(place)
     JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life
       AND e.seq = CASE WHEN x.place = 0 THEN 0 ELSE x.place - s.shared_count END
   WHERE s.session_id = $1 AND s.trash_id IS NULL AND (x.place = 0 OR x.place > s.shared_count)
 UNION ALL
-SELECT e.entry_id, e.parent_id, e.body, e.depth,
-    CASE WHEN e.attachment IS NOT NULL THEN
-      (SELECT string_agg(a.bytes, '' ORDER BY a.part) FROM @.attachments a WHERE a.sha256 = e.attachment) END
+SELECT e.entry_id, e.parent_id, e.body, e.depth, e.attachment
   FROM @.shared_runs($1) r JOIN @.entries e ON e.session_id = r.session_id AND e.life = r.life
     AND e.segment = r.first_seq AND e.seq BETWEEN r.first_seq AND r.last_seq
   WHERE e.depth = ANY ($2))sql"};
+
+constexpr Statement kAttached{"load_attached", R"sql(
+SELECT sha256, bytes FROM @.attachments WHERE sha256 = ANY ($1) ORDER BY sha256, part)sql"};
 
 std::int64_t bounded(std::uint64_t count) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
@@ -186,30 +178,70 @@ class PostgresSession::Loading {
     return database_.call(loadStatement(source, fromEnd(), within), std::move(parameters));
   }
 
-  // All statements of a load in one transaction, between the session's row and its redactions.
-  Result<std::vector<Rows>> ask(std::vector<Call> calls) {
+  // Entries of one statement, as they come.
+  struct Part {
+    std::vector<Entry> entries;
+    std::vector<std::uint64_t> sequences;
+    std::vector<std::pair<std::size_t, std::string>> attached;  // place and digest
+  };
+
+  // All statements of a load in one transaction, after the session's row and its redactions. Entries are what the first
+  // `partCount` statements give; the rows of the others are returned.
+  Result<std::vector<Rows>> ask(std::vector<Call> calls, std::size_t partCount) {
+    parts_.assign(partCount, {});
+    redactions_ = {};
+    std::vector<RowSink> sinks;
+    for (Part& part : parts_) {
+      sinks.push_back(
+          {.restart = [&] { part = {}; }, .take = [&](const Rows& rows, int row) { add(part, rows, row); }});
+    }
+    for (std::size_t i = 0; i < partCount; ++i) calls[i].sink = &sinks[i];
+    const RowSink life{.restart = [&] { error_.reset(), life_.reset(); },
+                       .take = [&](const Rows& rows, int row) { takeLife(rows, row); }};
     calls.insert(calls.begin(), {{.sql = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
                                  database_.call(kLife, session_.byId()),
                                  database_.call(kRedactions, session_.byId())});
+    calls[1].sink = &life;
     calls.push_back({.sql = "COMMIT"});
     BOUGH_TRY(auto results, database_.pool.run(calls));
-    if (results[1].empty()) return std::unexpected(database_.noSession(session_.sessionId()));
-    life_ = static_cast<std::uint64_t>(results[1].number(0, 0));
-    headId_ = results[1].string(0, 3);
+    if (!life_) return std::unexpected(database_.noSession(session_.sessionId()));
+    if (error_) return std::unexpected(std::move(*error_));
     std::string line;
     for (int row = 0; row < results[2].size(); ++row) {
       BOUGH_TRY(auto redaction, entryFrom(database_.serializer, results[2], row, line));
       redactions_.add(std::move(redaction));
     }
-    results.erase(results.begin(), results.begin() + 3);
+    results.erase(results.begin(), results.begin() + 3 + static_cast<std::ptrdiff_t>(partCount));
     results.pop_back();  // of COMMIT
     return results;
   }
 
+  void takeLife(const Rows& rows, int row) {
+    life_ = static_cast<std::uint64_t>(rows.number(row, 0));
+    headId_ = rows.string(row, 3);
+    ownCount_ = static_cast<std::size_t>(rows.number(row, 1));
+  }
+
+  void add(Part& part, const Rows& rows, int row) {
+    if (error_) return;
+    auto entry = entryFrom(database_.serializer, rows, row, line_);
+    if (!entry) {
+      error_ = std::move(entry.error());
+      return;
+    }
+    // Room for all, when all are wanted; who asks for some gets few.
+    if (part.entries.empty() && query_.options.limit == SIZE_MAX && !fromEnd() && &part == &parts_.back()) {
+      part.entries.reserve(ownCount_);
+      part.sequences.reserve(ownCount_);
+    }
+    if (!rows.isNull(row, 4)) part.attached.emplace_back(part.entries.size(), rows.string(row, 4));
+    part.entries.push_back(std::move(*entry));
+    part.sequences.push_back(static_cast<std::uint64_t>(rows.number(row, 3)));
+  }
+
   Result<LoadResult> runWhole(std::uint64_t from, std::size_t limit) {
-    BOUGH_TRY(const auto parts, ask({load(Source::Shared, from, limit), load(Source::Own, from, limit)}));
-    LoadResult result;
-    BOUGH_TRY(take(parts, result));
+    BOUGH_TRY(ask({load(Source::Shared, from, limit), load(Source::Own, from, limit)}, 2));
+    BOUGH_TRY(LoadResult result, joined());
     cut(result, limit);
     return result;
   }
@@ -217,12 +249,12 @@ class PostgresSession::Loading {
   Result<LoadResult> runBranch() {
     Parameters leaf = session_.byId();
     leaf.text(*query_.options.branch);
-    BOUGH_TRY(const auto parts, ask({load(Source::Branch, query_.options.fromSequence, query_.options.limit),
-                                     database_.call(kLocate, std::move(leaf))}));
+    BOUGH_TRY(const auto found, ask({load(Source::Branch, query_.options.fromSequence, query_.options.limit),
+                                     database_.call(kLocate, std::move(leaf))},
+                                    1));
     const std::string& leafId = query_.options.branch->empty() ? headId_ : *query_.options.branch;
-    if (parts[1].empty() && !leafId.empty()) return std::unexpected(noEntry(session_.sessionId(), leafId));
-    LoadResult result;
-    BOUGH_TRY(take({parts[0]}, result));
+    if (found[0].empty() && !leafId.empty()) return std::unexpected(noEntry(session_.sessionId(), leafId));
+    BOUGH_TRY(LoadResult result, joined());
     cut(result, query_.options.limit);
     return result;
   }
@@ -238,36 +270,33 @@ class PostgresSession::Loading {
                                database_.call(kLocate, last)};
     };
     std::uint64_t from = position.entryId.empty() ? 0 : position.next;
-    BOUGH_TRY(auto parts, ask(load(from)));
-    if (life_ != position.generation && !position.entryId.empty()) {
-      if (parts[2].empty()) {
+    BOUGH_TRY(const auto found, ask(load(from), 2));
+    if (*life_ != position.generation && !position.entryId.empty()) {
+      if (found[0].empty()) {
         return fail(ErrorCode::NotFound,
                     fmt::format("session {} has no entry {} to continue from", session_.sessionId(), position.entryId),
                     "start from the beginning with an empty position");
       }
-      from = static_cast<std::uint64_t>(parts[2].number(0, 0)) + 1;
-      redactions_ = {};
-      BOUGH_TRY(parts, ask(load(from)));
+      from = static_cast<std::uint64_t>(found[0].number(0, 0)) + 1;
+      BOUGH_TRY(ask(load(from), 2));
     }
-    parts.pop_back();
     LoadResult result;
     if (limit > 0) {
-      BOUGH_TRY(take(parts, result));
+      BOUGH_TRY(result, joined());
       cut(result, limit);
     }
     result.sequences.clear();
     result.end = {.entryId = result.entries.empty() ? position.entryId : result.entries.back().id,
                   .next = from + result.entries.size(),
-                  .generation = life_};
+                  .generation = *life_};
     return result;
   }
 
   Result<LoadResult> runNamed() {
     Parameters parameters = session_.byId();
     parameters.texts(query_.ids);
-    BOUGH_TRY(const auto parts, ask({database_.call(kByIds, std::move(parameters))}));
-    LoadResult found;
-    BOUGH_TRY(take(parts, found));
+    BOUGH_TRY(ask({database_.call(kByIds, std::move(parameters))}, 1));
+    BOUGH_TRY(LoadResult found, joined());
     std::unordered_map<std::string_view, std::size_t> byId;
     for (std::size_t i = 0; i < found.entries.size(); ++i) byId[found.entries[i].id] = i;
     LoadResult result;
@@ -284,9 +313,8 @@ class PostgresSession::Loading {
     const std::vector<std::int64_t> places(query_.sequences.begin(), query_.sequences.end());
     Parameters parameters = session_.byId();
     parameters.numbers(places);
-    BOUGH_TRY(const auto parts, ask({database_.call(kBySequences, std::move(parameters))}));
-    LoadResult found;
-    BOUGH_TRY(take(parts, found));
+    BOUGH_TRY(ask({database_.call(kBySequences, std::move(parameters))}, 1));
+    BOUGH_TRY(LoadResult found, joined());
     std::unordered_map<std::uint64_t, std::size_t> byPlace;
     for (std::size_t i = 0; i < found.sequences.size(); ++i) byPlace[found.sequences[i]] = i;
     LoadResult result;
@@ -301,40 +329,59 @@ class PostgresSession::Loading {
     return result;
   }
 
-  // Adds the entries of all parts, in the session's order.
-  Result<void> take(const std::vector<Rows>& parts, LoadResult& result) {
-    std::size_t count = 0;
-    for (const Rows& rows : parts) count += static_cast<std::size_t>(rows.size());
-    result.entries.reserve(count);
-    result.sequences.reserve(count);
-    for (const Rows& rows : parts) {
-      for (int i = 0; i < rows.size(); ++i) {
-        BOUGH_TRY(auto entry, entryAt(rows, fromEnd() ? rows.size() - 1 - i : i));
-        result.entries.push_back(std::move(entry));
-        result.sequences.push_back(static_cast<std::uint64_t>(rows.number(fromEnd() ? rows.size() - 1 - i : i, 3)));
+  // The entries of all parts, in the session's order, as the caller wants to see them.
+  Result<LoadResult> joined() {
+    BOUGH_TRY(complete());
+    LoadResult result;
+    for (Part& part : parts_) {
+      if (fromEnd()) {
+        std::ranges::reverse(part.entries);
+        std::ranges::reverse(part.sequences);
       }
+      if (result.entries.empty()) {
+        result.entries = std::move(part.entries);
+        result.sequences = std::move(part.sequences);
+        continue;
+      }
+      std::ranges::move(part.entries, std::back_inserter(result.entries));
+      std::ranges::move(part.sequences, std::back_inserter(result.sequences));
     }
     // The header comes with the own entries and belongs before the shared ones.
     const auto header = std::ranges::find(result.sequences, 0U);
-    if (query_.ids.empty() && parts.size() == 2 && header != result.sequences.end()) {
+    if (query_.ids.empty() && parts_.size() == 2 && header != result.sequences.end()) {
       const auto at = header - result.sequences.begin();
       std::rotate(result.entries.begin(), result.entries.begin() + at, result.entries.begin() + at + 1);
       std::rotate(result.sequences.begin(), header, header + 1);
     }
-    return {};
+    return result;
   }
 
-  Result<Entry> entryAt(const Rows& rows, int row) {
-    BOUGH_TRY(Entry entry, entryFrom(database_.serializer, rows, row, line_));
-    if (query_.asStored) return entry;
-    if (!query_.options.showRedacted && redactions_.hide(entry)) return entry;
-    if (!rows.isNull(row, 4)) {
-      entry.payload = rows.text(row, 4);
-    } else if (const auto missing = readAttachmentReference(entry.payload)) {
-      return fail(ErrorCode::NotFound, fmt::format("entry {} of session {}: attachment {} is missing", entry.id,
-                                                   session_.sessionId(), *missing));
+  // Hides what was redacted, and brings attachments back: a second round trip where there are some.
+  Result<void> complete() {
+    if (query_.asStored) return {};
+    std::vector<std::string> digests;
+    for (Part& part : parts_) {
+      if (!query_.options.showRedacted && !redactions_.empty()) {
+        for (Entry& entry : part.entries) (void)redactions_.hide(entry);
+      }
+      std::erase_if(part.attached, [&](const auto& each) { return part.entries[each.first].redacted; });
+      for (const auto& [place, digest] : part.attached) digests.push_back(digest);
     }
-    return entry;
+    if (digests.empty()) return {};
+    BOUGH_TRY(const Rows rows, database_.run(kAttached, Parameters().texts(digests)));
+    std::unordered_map<std::string_view, std::string> found;
+    for (int row = 0; row < rows.size(); ++row) found[rows.text(row, 0)] += rows.text(row, 1);
+    for (Part& part : parts_) {
+      for (const auto& [place, digest] : part.attached) {
+        const auto bytes = found.find(digest);
+        if (bytes == found.end()) {
+          return fail(ErrorCode::NotFound, fmt::format("entry {} of session {}: attachment {} is missing",
+                                                       part.entries[place].id, session_.sessionId(), digest));
+        }
+        part.entries[place].payload = bytes->second;
+      }
+    }
+    return {};
   }
 
   void cut(LoadResult& result, std::size_t limit) {
@@ -357,9 +404,12 @@ class PostgresSession::Loading {
   Database& database_;
   const LoadQuery& query_;
   const WantedTypes wanted_;
-  std::uint64_t life_ = 0;
+  std::optional<std::uint64_t> life_;
   std::string headId_;
+  std::size_t ownCount_ = 0;
   Redactions redactions_;
+  std::vector<Part> parts_;
+  std::optional<Error> error_;  // of an entry that cannot be read
   std::string line_;
 };
 

@@ -16,6 +16,7 @@ class Redactions {
   /// returns whether it did.
   bool hide(Entry& entry) const;
 
+  [[nodiscard]] bool empty() const { return byTarget_.empty(); }
   /// By the id of what each hides.
   [[nodiscard]] std::map<std::string, Entry> take() && { return std::move(byTarget_); }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <optional>
 
 #include "store/postgres/client/failure.h"
@@ -19,27 +20,29 @@ int leftMs(Deadline deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
 }
 
+// For one host, in seconds. PGCONNECT_TIMEOUT is the user's word; libpq takes no less than 2.
+std::string connectTimeout(Deadline deadline) {
+  if (const char* const wanted = std::getenv("PGCONNECT_TIMEOUT")) return wanted;
+  return fmt::format("{}", std::clamp(leftMs(deadline) / 1000, 2, 5));
+}
+
 void ignoreNotices(void* /*unused*/, const char* /*message*/) {}
 
 }  // namespace
 
 Exchange<std::unique_ptr<Connection>> Connection::open(const Location& location, Deadline deadline) {
   std::unique_ptr<Connection> made(new Connection(location));
-  // The last of two equal keywords counts, so the URL wins over the first and loses to the others.
-  const std::array<const char*, 5> keywords{"fallback_application_name", "dbname", "client_encoding", "replication",
-                                            nullptr};
-  const std::array<const char*, 5> values{"bough", location.url.c_str(), "UTF8", "false", nullptr};
-  made->connection_ = libpq().PQconnectStartParams(keywords.data(), values.data(), /*expand_dbname=*/1);
+  // The last of two equal keywords counts, so the URL wins over the first two and loses to the others. libpq turns to
+  // the next of several hosts when one does not answer in time.
+  const std::string patience = connectTimeout(deadline);
+  const std::array<const char*, 6> keywords{"fallback_application_name", "connect_timeout", "dbname",
+                                            "client_encoding",           "replication",     nullptr};
+  const std::array<const char*, 6> values{"bough", patience.c_str(), location.url.c_str(), "UTF8", "false", nullptr};
+  made->connection_ = libpq().PQconnectdbParams(keywords.data(), values.data(), /*expand_dbname=*/1);
   if (made->connection_ == nullptr) throw std::bad_alloc();
   libpq().PQsetNoticeProcessor(made->connection_, ignoreNotices, nullptr);
-  for (PostgresPollingStatusType status = PGRES_POLLING_WRITING; status != PGRES_POLLING_OK;
-       status = libpq().PQconnectPoll(made->connection_)) {
-    if (status == PGRES_POLLING_FAILED || libpq().PQstatus(made->connection_) == CONNECTION_BAD) {
-      return std::unexpected(connectFailure(location, libpq().PQerrorMessage(made->connection_)));
-    }
-    if (auto ready = made->waitFor(status == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline); !ready) {
-      return std::unexpected(ready.error());
-    }
+  if (libpq().PQstatus(made->connection_) != CONNECTION_OK) {
+    return std::unexpected(connectFailure(location, libpq().PQerrorMessage(made->connection_)));
   }
   if (libpq().PQsetnonblocking(made->connection_, 1) != 0 || libpq().PQenterPipelineMode(made->connection_) != 1) {
     return std::unexpected(made->lost("it does not take statements in a pipeline"));
@@ -135,6 +138,7 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
     const bool first = byName && !prepared_.contains(calls[i].name) && preparing.insert(calls[i].name).second;
     if (first) expected.push_back({.call = i, .preparation = true});
     expected.push_back({.call = i});
+    if (calls[i].sink != nullptr) calls[i].sink->restart();
     if (auto queued = send(calls[i], byName, first); !queued) return std::unexpected(queued.error());
   }
   if (libpq().PQpipelineSync(connection_) != 1) return std::unexpected(lost({}));
@@ -143,20 +147,26 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
 
   std::vector<Rows> results(calls.size());
   std::optional<Failure> failure;
+  const auto sinkAt = [&](std::size_t at) {
+    return at >= expected.size() || expected[at].preparation ? nullptr : calls[expected[at].call].sink;
+  };
   for (std::size_t at = 0;;) {
     auto received = nextResult(deadline);
     if (!received) return std::unexpected(received.error());
     if (*received == nullptr) {  // the end of one statement's results
       if (++at > expected.size() + 1) return std::unexpected(lost("its answer has no end"));
+      if (sinkAt(at) != nullptr) (void)libpq().PQsetSingleRowMode(connection_);
       continue;
     }
     Rows rows(*received);
     const ExecStatusType status = libpq().PQresultStatus(*received);
     if (status == PGRES_PIPELINE_SYNC) break;
     if (status == PGRES_FATAL_ERROR && !failure) failure = refused(*received);
-    const bool good = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+    const bool good = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_SINGLE_TUPLE;
     if (!good || at >= expected.size()) continue;
-    if (expected[at].preparation) {
+    if (const RowSink* const sink = sinkAt(at)) {
+      for (int row = 0; row < rows.size(); ++row) sink->take(rows, row);
+    } else if (expected[at].preparation) {
       prepared_.emplace(calls[expected[at].call].name);
     } else {
       results[expected[at].call] = std::move(rows);

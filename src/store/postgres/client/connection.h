@@ -19,11 +19,13 @@ namespace bough::postgres {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// A statement with its parameters. `name` is what it is prepared as; empty: it is not prepared.
+/// A statement with its parameters. `name` is what it is prepared as; empty: it is not prepared. With a `sink` it gets
+/// the rows, and the result has none.
 struct Call {
   std::string_view name;
   std::string_view sql;
   Parameters parameters;
+  const RowSink* sink = nullptr;
 };
 
 class Connection {

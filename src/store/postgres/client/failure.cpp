@@ -70,8 +70,9 @@ Failure connectFailure(const Location& location, std::string_view words) {
   const std::string line = oneLine(location, words);
   const std::string message = fmt::format("cannot connect to {}: {}", location.shown, line);
   // libpq gives no SQLSTATE here. These are its own and the server's words, which do not depend on a locale of ours.
-  if (line.contains("password authentication failed") || line.contains("no password supplied") ||
-      line.contains("no pg_hba.conf entry") || (line.contains("role \"") && line.contains("does not exist"))) {
+  const auto says = [&](auto... some) { return (line.contains(some) || ...); };
+  if (says("authentication failed", "no password supplied", "pg_hba.conf") ||
+      (line.contains("role \"") && line.contains("does not exist"))) {
     return make(Trouble::Refused, ErrorCode::InvalidArgument, message,
                 "check the user and the password; ~/.pgpass or PGPASSWORD can hold it");
   }
@@ -79,7 +80,9 @@ Failure connectFailure(const Location& location, std::string_view words) {
     return make(Trouble::Refused, ErrorCode::NotFound, message,
                 "create the database with `createdb`, or correct the URL");
   }
-  return make(Trouble::LostBefore, ErrorCode::Unavailable, message,
+  // A server that answers, and will take a connection soon.
+  const bool soon = says("starting up", "shutting down", "recovery", "too many clients", "connection slots");
+  return make(soon ? Trouble::LostBefore : Trouble::Unreachable, ErrorCode::Unavailable, message,
               "check that the server runs and the URL is right; retry");
 }
 

@@ -15,6 +15,7 @@ enum class Trouble : std::uint8_t {
   Refused,        ///< The server said no; the connection is good.
   Repeat,         ///< A serialization failure or a deadlock: nothing was done, and the same statements may succeed.
   NotPrepared,    ///< A pooler does not keep prepared statements: nothing was done.
+  Unreachable,    ///< Nobody answers there. Worth a wait only where somebody did before.
   LostBefore,     ///< The connection was lost, and nothing was done.
   LostInBetween,  ///< The connection was lost, and whether it was done is unknown.
   Late,           ///< The deadline has passed.

@@ -9,14 +9,14 @@
 namespace bough::postgres {
 
 // The functions that this folder calls.
-#define BOUGH_LIBPQ_FUNCTIONS(use)                                                                                   \
-  use(PQconnectStartParams) use(PQconnectPoll) use(PQstatus) use(PQerrorMessage) use(PQfinish) use(PQsocket)         \
-      use(PQsetnonblocking) use(PQenterPipelineMode) use(PQpipelineSync) use(PQsendPrepare) use(PQsendQueryPrepared) \
-          use(PQsendQueryParams) use(PQflush) use(PQconsumeInput) use(PQisBusy) use(PQgetResult) use(PQresultStatus) \
-              use(PQresultErrorField) use(PQresultErrorMessage) use(PQclear) use(PQntuples) use(PQnfields)           \
-                  use(PQgetisnull) use(PQgetvalue) use(PQgetlength) use(PQnotifies) use(PQfreemem)                   \
-                      use(PQsetSingleRowMode) use(PQconninfoParse) use(PQconninfoFree) use(PQsetNoticeProcessor)     \
-                          use(PQserverVersion) use(PQparameterStatus) use(PQcmdTuples)
+#define BOUGH_LIBPQ_FUNCTIONS(use)                                                                                    \
+  use(PQconnectdbParams) use(PQstatus) use(PQerrorMessage) use(PQfinish) use(PQsocket) use(PQsetnonblocking)          \
+      use(PQenterPipelineMode) use(PQpipelineSync) use(PQsendPrepare) use(PQsendQueryPrepared) use(PQsendQueryParams) \
+          use(PQflush) use(PQconsumeInput) use(PQisBusy) use(PQgetResult) use(PQresultStatus) use(PQresultErrorField) \
+              use(PQresultErrorMessage) use(PQclear) use(PQntuples) use(PQnfields) use(PQgetisnull) use(PQgetvalue)   \
+                  use(PQgetlength) use(PQnotifies) use(PQfreemem) use(PQsetSingleRowMode) use(PQconninfoParse)        \
+                      use(PQconninfoFree) use(PQsetNoticeProcessor) use(PQserverVersion) use(PQparameterStatus)       \
+                          use(PQcmdTuples)
 
 struct Libpq {
 #define BOUGH_LIBPQ_MEMBER(name) decltype(&::name) name = nullptr;

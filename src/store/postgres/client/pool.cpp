@@ -12,6 +12,9 @@
 namespace bough::postgres {
 namespace {
 
+// How long a server that never answered is tried: it may just have been started.
+constexpr std::chrono::milliseconds kFirstTries{1000};
+
 // Waits longer each time, and not the same time as others that failed together.
 std::chrono::milliseconds pause(int attempt) {
   thread_local std::minstd_rand chance{std::random_device{}()};
@@ -52,7 +55,12 @@ Exchange<std::unique_ptr<Connection>> Pool::take(Deadline deadline) {
   }
   auto made = Connection::open(location_, deadline);
   if (!made) giveBack(nullptr);
+  if (made) reached_ = true;
   return made;
+}
+
+bool Pool::isOfParent() const {
+  return ::getpid() != process_;
 }
 
 // Without a connection: one was lost.
@@ -73,7 +81,13 @@ Exchange<std::unique_ptr<Connection>> Pool::connect() {
 Exchange<void> Pool::tryOnce(const std::function<Exchange<void>(Connection&)>& use, Deadline deadline) {
   auto connection = take(deadline);
   if (!connection) return std::unexpected(connection.error());
-  auto done = use(**connection);
+  Exchange<void> done;
+  try {
+    done = use(**connection);
+  } catch (...) {  // no memory: what is left of the answer is never read
+    giveBack(nullptr);
+    throw;
+  }
   const bool good = done || done.error().trouble == Trouble::Refused || done.error().trouble == Trouble::Repeat ||
                     done.error().trouble == Trouble::NotPrepared;
   giveBack(good ? std::move(*connection) : nullptr);
@@ -82,6 +96,7 @@ Exchange<void> Pool::tryOnce(const std::function<Exchange<void>(Connection&)>& u
 
 Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& use, Deadline end) {
   bool unknown = false;  // whether an earlier attempt may have been done
+  const Deadline firstEnd = std::min(end, std::chrono::steady_clock::now() + kFirstTries);
   for (int attempt = 0;; ++attempt) {
     auto done = tryOnce(use, end);
     if (done) return done;
@@ -90,7 +105,8 @@ Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& us
     unknown |= failure.trouble == Trouble::LostInBetween;
     const auto wait = failure.trouble == Trouble::NotPrepared ? std::chrono::milliseconds(0) : pause(attempt);
     const bool final = failure.trouble == Trouble::Refused || failure.trouble == Trouble::Late;
-    if (final || std::chrono::steady_clock::now() + wait >= end) {
+    const bool patient = reached_ || failure.trouble != Trouble::Unreachable;
+    if (final || std::chrono::steady_clock::now() + wait >= (patient ? end : firstEnd)) {
       if (unknown && failure.trouble != Trouble::Refused) {
         failure.error.code = ErrorCode::OutcomeUnknown;
         failure.error.hint = lostFailure(location_, "", true).error.hint;

@@ -1,6 +1,6 @@
 // The connections of one store. An exchange takes one, and repeats itself on another when the server was lost, a
 // failover was under way or two transactions got in each other's way: every exchange of this folder may be repeated,
-// because what it stores is recognized by its ids.
+// because what it stores is recognized by its ids. A server that never answered is told of at once.
 #pragma once
 
 #include <sys/types.h>
@@ -44,6 +44,9 @@ class Pool {
   Exchange<std::unique_ptr<Connection>> connect();
   [[nodiscard]] Deadline deadline() const { return std::chrono::steady_clock::now() + options_.timeout; }
 
+  /// Whether this is the child of a fork(2), and the pool was the parent's.
+  [[nodiscard]] bool isOfParent() const;
+
   /// Whether statements are prepared: not after a pooler has lost some.
   [[nodiscard]] bool prepares() const { return prepare_; }
 
@@ -62,6 +65,7 @@ class Pool {
   std::size_t open_ = 0;  // idle ones and those in use
   pid_t process_;
   std::atomic<bool> prepare_ = true;
+  std::atomic<bool> reached_ = false;  // whether there ever was a connection
 };
 
 }  // namespace bough::postgres

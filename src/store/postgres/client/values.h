@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,6 +78,12 @@ class Rows {
     void operator()(PGresult* result) const;
   };
   std::shared_ptr<PGresult> result_;
+};
+
+/// Takes the rows of a statement while they arrive, so that nobody holds them all.
+struct RowSink {
+  std::function<void()> restart;  ///< Before the first row, and again when the exchange is repeated.
+  std::function<void(const Rows& rows, int row)> take;
 };
 
 }  // namespace bough::postgres

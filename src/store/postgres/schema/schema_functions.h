@@ -6,91 +6,113 @@
 
 namespace bough::postgres {
 
-// batch_plan.h says what the parameters mean. The answer's status: 0 stored, 1 the whole batch was stored before,
-// 2 the tail is another one, 3 there is no such session, 4 the caller has to look closer (it may be refused), 5 a later
-// turn has begun than p_fence (NULL: no turn). Duplicates are looked for while the session's row is locked: the lock is
-// written to the log of the server, so that also this answer waits for the synchronous standby.
-inline constexpr std::array<std::string_view, 2> kAppendFunctions{
+// batch_plan.h says what the parameters mean; p_numbers holds seven numbers an entry: place, root, steps, segment,
+// joins, kind, and where a time is that was made. p_mode: 0 everything is looked at; 1 the caller has looked, and holds
+// the row; 2 the ids were made for this call, so nobody has stored them except an attempt of this call whose answer was
+// lost: then the unique key refuses the batch.
+//
+// The answer is a text, `STATUS FENCE TAIL` or the status alone. The status: 0 stored, 1 the whole batch was stored before, 2 the tail is another one, 3 there is no such
+// session, 4 the caller has to look closer (it may be refused), 5 a later turn has begun than p_fence (NULL: no turn).
+// Duplicates are looked for while the session's row is locked: the lock is written to the log of the server, so that
+// also this answer waits for the synchronous standby.
+//
+// One entry that goes on from the session's head, as most appends are, takes a shorter way: append_one moves the head row
+// in one statement, if that is as it has to be, and inserts the entry relative to how the row was (was_head_id,
+// was_head_seq). Otherwise nothing is changed, and append decides.
+inline constexpr std::array<std::string_view, 3> kAppendFunctions{
     R"sql(
 CREATE OR REPLACE FUNCTION @.append(
-  p_session text, p_format bigint, p_expected text, p_fence bigint, p_checked boolean,
-  p_ids text[], p_parents text[], p_places bigint[], p_roots bigint[], p_steps bigint[], p_segments bigint[],
-  p_joins bigint[], p_kinds bigint[], p_types text[], p_targets text[], p_attachments text[], p_bodies bytea[],
-  p_needs text[], p_need_kinds bigint[], p_need_seqs bigint[], p_need_depths bigint[],
-  p_head_place bigint, p_head text, p_head_fresh boolean, p_bytes bigint, p_times bigint[])
-RETURNS TABLE (status integer, life integer, entry_count integer, tail_id text, head_id text, fence bigint)
-LANGUAGE plpgsql AS $$
+  p_session text, p_format bigint, p_expected text, p_fence bigint, p_mode bigint, p_ids text[], p_parents text[],
+  p_numbers bigint[], p_types text[], p_targets text[], p_attachments text[], p_bodies bytea[], p_needs text[],
+  p_need_numbers bigint[], p_head_place bigint, p_head text, p_head_fresh boolean, p_bytes bigint)
+RETURNS text LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   s @.sessions%ROWTYPE;
   n integer := cardinality(p_ids);
-  found_count integer;
-  need_count integer;
+  h integer := 7 * p_head_place;
+  found_count integer := 0;
+  need_count integer := 0;
   h_id text; h_seq integer; h_segment integer; h_depth integer; h_fresh boolean;
 BEGIN
   SELECT * INTO s FROM @.sessions x WHERE x.session_id = p_session AND x.trash_id IS NULL FOR NO KEY UPDATE;
   IF NOT FOUND THEN
-    RETURN QUERY SELECT 3, 0, 0, ''::text, ''::text, 0::bigint;
-    RETURN;
+    RETURN '3';
   END IF;
-  IF NOT p_checked THEN
+  IF p_mode <> 1 THEN
     IF s.format <> p_format THEN
-      RETURN QUERY SELECT 4, s.life, s.entry_count, s.tail_id, s.head_id, s.fence;
-      RETURN;
+      RETURN '4';
     END IF;
-    SELECT count(*) INTO found_count FROM unnest(p_ids) AS b(id) CROSS JOIN LATERAL (
-      SELECT 1 FROM @.entries e WHERE e.session_id = p_session AND e.life = s.life AND e.entry_id = b.id LIMIT 1) found;
+    -- Before a batch is refused it is looked for in any case: a lost attempt of this call may have stored it.
+    IF p_mode = 0 OR p_expected <> s.tail_id OR p_fence < s.fence THEN
+      SELECT count(*) INTO found_count FROM unnest(p_ids) AS b(id) CROSS JOIN LATERAL (
+        SELECT 1 FROM @.entries e WHERE e.session_id = p_session AND e.life = s.life AND e.entry_id = b.id LIMIT 1) found;
+    END IF;
     IF found_count = n THEN
       SELECT count(*) INTO found_count
-        FROM unnest(p_ids, p_parents, p_places, p_bodies, p_times) AS b(id, parent, place, body, made)
+        FROM unnest(p_ids, p_parents, p_bodies) WITH ORDINALITY AS b(id, parent, body, n)
+        CROSS JOIN LATERAL (SELECT p_numbers[7 * b.n - 6] AS place, p_numbers[7 * b.n]::integer AS made) m
         CROSS JOIN LATERAL (SELECT x.body, x.parent_id FROM @.entries x WHERE x.session_id = p_session
           AND x.life = s.life AND x.entry_id = b.id LIMIT 1) e
-        WHERE (b.place = -3 OR e.parent_id IS NOT DISTINCT FROM b.parent)
+        WHERE (m.place = -3 OR e.parent_id IS NOT DISTINCT FROM b.parent)
           AND (e.body = b.body
-               OR (b.made > 0 AND substring(e.body, 1, b.made::integer) = substring(b.body, 1, b.made::integer)
-                   AND substring(e.body, b.made::integer + 25) = substring(b.body, b.made::integer + 25)));
-      RETURN QUERY SELECT CASE WHEN found_count = n THEN 1 ELSE 4 END, s.life, s.entry_count, s.tail_id, s.head_id, s.fence;
-      RETURN;
+               OR (m.made > 0 AND substring(e.body, 1, m.made) = substring(b.body, 1, m.made)
+                   AND substring(e.body, m.made + 25) = substring(b.body, m.made + 25)));
+      RETURN CASE WHEN found_count = n THEN '1' ELSE '4' END;
     END IF;
-    IF found_count = 0 AND s.origin_session IS NOT NULL THEN
+    IF p_mode = 0 AND found_count = 0 AND s.origin_session IS NOT NULL THEN
       SELECT count(*) INTO found_count FROM @.lineage(s.origin_session) c CROSS JOIN unnest(p_ids) AS b(id)
         CROSS JOIN LATERAL (SELECT 1 FROM @.entries e WHERE e.session_id = c.session_id AND e.life = c.life
           AND e.entry_id = b.id LIMIT 1) found;
     END IF;
-    need_count := 0;
-    IF found_count = 0 AND cardinality(p_needs) > 0 THEN
-      SELECT count(*) INTO need_count FROM unnest(p_needs, p_need_kinds) AS w(id, kinds)
+    IF found_count = 0 AND p_needs IS NOT NULL THEN
+      SELECT count(*) INTO need_count FROM unnest(p_needs) WITH ORDINALITY AS w(id, n)
         WHERE w.id <> s.head_id AND NOT EXISTS (SELECT 1 FROM @.entries e WHERE e.session_id = p_session AND e.life = s.life
-                            AND e.entry_id = w.id AND (w.kinds >> e.kind) & 1 = 1);
+                            AND e.entry_id = w.id AND (p_need_numbers[3 * w.n - 2] >> e.kind) & 1 = 1);
     END IF;
     IF found_count > 0 OR need_count > 0 OR (s.head_seq = -2 AND s.head_id !~ '^[A-Za-z0-9._:-]{1,128}$') THEN
-      RETURN QUERY SELECT 4, s.life, s.entry_count, s.tail_id, s.head_id, s.fence;
-      RETURN;
+      RETURN '4';
     END IF;
     IF p_fence < s.fence THEN
-      RETURN QUERY SELECT 5, s.life, s.entry_count, s.tail_id, s.head_id, s.fence;
-      RETURN;
+      RETURN concat_ws(' ', 5, s.fence, s.tail_id);
     END IF;
     IF p_expected IS NOT NULL AND p_expected <> s.tail_id THEN
-      RETURN QUERY SELECT 2, s.life, s.entry_count, s.tail_id, s.head_id, s.fence;
-      RETURN;
+      RETURN concat_ws(' ', 2, s.fence, s.tail_id);
     END IF;
   END IF;
-  IF cardinality(p_needs) = 0 OR NOT EXISTS (SELECT 1 FROM unnest(p_needs) AS w(id) WHERE w.id <> s.head_id) THEN
+  IF p_needs IS NULL AND p_types IS NULL AND p_targets IS NULL AND p_attachments IS NULL AND p_head_place >= 0 THEN
+    INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, body)
+    SELECT p_session, s.life, s.entry_count + b.n - 1,
+           CASE WHEN p_numbers[7 * b.n - 6] >= 0 THEN s.entry_count + p_numbers[7 * b.n - 6]
+                WHEN p_numbers[7 * b.n - 6] = -3 THEN s.head_seq ELSE -1 END,
+           CASE WHEN s.head_fresh AND p_numbers[7 * b.n - 2] = 1 THEN s.head_segment
+                ELSE s.entry_count + p_numbers[7 * b.n - 3] END,
+           CASE WHEN p_numbers[7 * b.n - 5] = -1 THEN 0 ELSE s.head_depth END + p_numbers[7 * b.n - 4],
+           p_numbers[7 * b.n - 1], b.id,
+           CASE WHEN p_numbers[7 * b.n - 6] = -3 THEN nullif(s.head_id, '') ELSE b.parent END, b.body
+      FROM unnest(p_ids, p_parents, p_bodies) WITH ORDINALITY AS b(id, parent, body, n);
+    h_id := p_ids[p_head_place + 1];
+    h_seq := s.entry_count + p_head_place;
+    h_segment := CASE WHEN s.head_fresh AND p_numbers[h + 5] = 1 THEN s.head_segment
+                      ELSE s.entry_count + p_numbers[h + 4] END;
+    h_depth := CASE WHEN p_numbers[h + 2] = -1 THEN 0 ELSE s.head_depth END + p_numbers[h + 3];
+  ELSIF p_needs IS NULL OR NOT EXISTS (SELECT 1 FROM unnest(p_needs) AS w(id) WHERE w.id <> s.head_id) THEN
     WITH added AS (
     INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, type, target_id,
                            attachment, body)
     SELECT p_session, s.life, s.entry_count + b.n - 1,
-           CASE WHEN b.place >= 0 THEN s.entry_count + b.place WHEN b.place = -1 THEN -1
-                WHEN b.place = -3 OR b.parent = s.head_id THEN s.head_seq ELSE -2 END,
-           CASE WHEN s.head_fresh AND (b.joins = 1 OR (b.joins = 2 AND p_parents[b.segment + 1] = s.head_id))
-                THEN s.head_segment ELSE s.entry_count + b.segment END,
-           CASE WHEN b.root = -1 THEN 0 ELSE s.head_depth END + b.steps,
-           b.kind, b.id, CASE WHEN b.place = -3 THEN nullif(s.head_id, '') ELSE b.parent END, b.type, b.target,
+           CASE WHEN m.place >= 0 THEN s.entry_count + m.place WHEN m.place = -1 THEN -1
+                WHEN m.place = -3 OR b.parent = s.head_id THEN s.head_seq ELSE -2 END,
+           CASE WHEN s.head_fresh AND (m.joins = 1 OR (m.joins = 2 AND p_parents[m.segment + 1] = s.head_id))
+                THEN s.head_segment ELSE s.entry_count + m.segment END,
+           CASE WHEN m.root = -1 THEN 0 ELSE s.head_depth END + m.steps,
+           m.kind, b.id, CASE WHEN m.place = -3 THEN nullif(s.head_id, '') ELSE b.parent END, b.type, b.target,
            b.attachment, b.body
-      FROM unnest(p_ids, p_parents, p_places, p_roots, p_steps, p_segments, p_joins, p_kinds, p_types, p_targets,
-                  p_attachments, p_bodies) WITH ORDINALITY
-        AS b(id, parent, place, root, steps, segment, joins, kind, type, target, attachment, body, n)
+      FROM unnest(p_ids, p_parents, p_types, p_targets, p_attachments, p_bodies) WITH ORDINALITY
+        AS b(id, parent, type, target, attachment, body, n)
+      CROSS JOIN LATERAL (SELECT p_numbers[7 * b.n - 6] AS place, p_numbers[7 * b.n - 5] AS root,
+        p_numbers[7 * b.n - 4] AS steps, p_numbers[7 * b.n - 3] AS segment, p_numbers[7 * b.n - 2] AS joins,
+        p_numbers[7 * b.n - 1] AS kind) m
       RETURNING entry_id, seq, segment, depth)
     SELECT a.entry_id, a.seq, a.segment, a.depth INTO h_id, h_seq, h_segment, h_depth FROM added a
       WHERE a.seq = s.entry_count + p_head_place;
@@ -99,21 +121,21 @@ BEGIN
     INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, type, target_id,
                            attachment, body)
     SELECT p_session, s.life, s.entry_count + b.n - 1,
-           CASE WHEN b.place >= 0 THEN s.entry_count + b.place WHEN b.place = -1 THEN -1
-                WHEN b.place = -3 OR b.parent = s.head_id THEN s.head_seq ELSE coalesce(known.seq, -2) END,
-           CASE WHEN s.head_fresh AND (b.joins = 1 OR (b.joins = 2 AND p_parents[b.segment + 1] = s.head_id))
-                THEN s.head_segment ELSE s.entry_count + b.segment END,
-           CASE WHEN b.root = -3 OR p_parents[b.root + 1] = s.head_id THEN s.head_depth WHEN b.root = -1 THEN 0
-                ELSE coalesce(begun.depth, 0) END + b.steps,
-           b.kind, b.id, CASE WHEN b.place = -3 THEN nullif(s.head_id, '') ELSE b.parent END, b.type, b.target,
+           CASE WHEN m.place >= 0 THEN s.entry_count + m.place WHEN m.place = -1 THEN -1
+                WHEN m.place = -3 OR b.parent = s.head_id THEN s.head_seq ELSE coalesce(known.seq, -2) END,
+           CASE WHEN s.head_fresh AND (m.joins = 1 OR (m.joins = 2 AND p_parents[m.segment + 1] = s.head_id))
+                THEN s.head_segment ELSE s.entry_count + m.segment END,
+           CASE WHEN m.root = -3 OR p_parents[m.root + 1] = s.head_id THEN s.head_depth WHEN m.root = -1 THEN 0
+                ELSE coalesce(begun.depth, 0) END + m.steps,
+           m.kind, b.id, CASE WHEN m.place = -3 THEN nullif(s.head_id, '') ELSE b.parent END, b.type, b.target,
            b.attachment, b.body
-      FROM unnest(p_ids, p_parents, p_places, p_roots, p_steps, p_segments, p_joins, p_kinds, p_types, p_targets,
-                  p_attachments, p_bodies) WITH ORDINALITY
-        AS b(id, parent, place, root, steps, segment, joins, kind, type, target, attachment, body, n)
-      LEFT JOIN LATERAL @.known(p_session, s.life, b.parent, p_needs, p_need_seqs, p_need_depths) known
-        ON b.place = -2
-      LEFT JOIN LATERAL @.known(p_session, s.life, p_parents[b.root + 1], p_needs, p_need_seqs, p_need_depths) begun
-        ON b.root >= 0
+      FROM unnest(p_ids, p_parents, p_types, p_targets, p_attachments, p_bodies) WITH ORDINALITY
+        AS b(id, parent, type, target, attachment, body, n)
+      CROSS JOIN LATERAL (SELECT p_numbers[7 * b.n - 6] AS place, p_numbers[7 * b.n - 5] AS root,
+        p_numbers[7 * b.n - 4] AS steps, p_numbers[7 * b.n - 3] AS segment, p_numbers[7 * b.n - 2] AS joins,
+        p_numbers[7 * b.n - 1] AS kind) m
+      LEFT JOIN LATERAL @.known(p_session, s.life, b.parent, p_needs, p_need_numbers) known ON m.place = -2
+      LEFT JOIN LATERAL @.known(p_session, s.life, p_parents[m.root + 1], p_needs, p_need_numbers) begun ON m.root >= 0
       RETURNING entry_id, seq, segment, depth)
     SELECT a.entry_id, a.seq, a.segment, a.depth INTO h_id, h_seq, h_segment, h_depth FROM added a
       WHERE a.seq = s.entry_count + p_head_place;
@@ -126,7 +148,7 @@ BEGIN
   ELSIF p_head_place = -2 AND p_head <> s.head_id THEN
     h_id := p_head; h_fresh := false;
     SELECT k.seq, k.segment, k.depth INTO h_seq, h_segment, h_depth
-      FROM @.known(p_session, s.life, p_head, p_needs, p_need_seqs, p_need_depths) k;
+      FROM @.known(p_session, s.life, p_head, p_needs, p_need_numbers) k;
     IF NOT FOUND THEN
       h_seq := -2; h_segment := 0; h_depth := 0;
     END IF;
@@ -137,19 +159,57 @@ BEGIN
       head_id = h_id, head_seq = h_seq, head_segment = h_segment, head_depth = h_depth, head_fresh = h_fresh,
       version = s.version + 1, changed_at = now(), cataloged = false
     WHERE x.session_id = p_session AND x.life = s.life;
-  IF cardinality(array_remove(p_attachments, NULL)) > 0 THEN
+  IF p_attachments IS NOT NULL THEN
     UPDATE @.attachments SET held_until = NULL WHERE sha256 = ANY (p_attachments) AND held_until IS NOT NULL;
   END IF;
-  RETURN QUERY SELECT 0, s.life, s.entry_count + n, p_ids[n], h_id, s.fence;
+  RETURN '0';
+END $$;
+)sql",
+    // One entry, of a batch in which nothing else is named; the parameters are those of append for it.
+    R"sql(
+CREATE OR REPLACE FUNCTION @.append_one(
+  p_session text, p_format bigint, p_expected text, p_fence bigint, p_mode bigint, p_id text, p_parent text,
+  p_place bigint, p_root bigint, p_steps bigint, p_joins bigint, p_kind bigint, p_made bigint, p_body bytea,
+  p_head_fresh boolean, p_bytes bigint)
+RETURNS text LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  s_life integer; s_count integer; s_head text; s_head_seq integer; s_segment integer; s_depth integer;
+  seen boolean := false;
+BEGIN
+  IF p_mode = 0 THEN
+    PERFORM 1 FROM @.entries e WHERE e.session_id = p_session AND e.entry_id = p_id LIMIT 1;
+    seen := FOUND;
+  END IF;
+  IF NOT seen THEN
+    UPDATE @.sessions x SET entry_count = x.entry_count + 1, bytes = x.bytes + p_bytes, tail_id = p_id, head_id = p_id,
+        was_head_id = x.head_id, was_head_seq = x.head_seq, head_seq = x.entry_count,
+        head_segment = CASE WHEN x.head_fresh AND p_joins = 1 THEN x.head_segment ELSE x.entry_count END,
+        head_depth = CASE WHEN p_root = -1 THEN 0 ELSE x.head_depth END + p_steps, head_fresh = p_head_fresh,
+        version = x.version + 1, changed_at = now(), cataloged = false
+      WHERE x.session_id = p_session AND x.trash_id IS NULL AND x.format = p_format AND x.head_seq <> -2
+        AND (p_expected IS NULL OR x.tail_id = p_expected) AND (p_fence IS NULL OR p_fence >= x.fence)
+        AND (p_mode = 2 OR x.origin_session IS NULL)
+      RETURNING x.life, x.entry_count - 1, x.was_head_id, x.was_head_seq, x.head_segment, x.head_depth
+      INTO s_life, s_count, s_head, s_head_seq, s_segment, s_depth;
+    IF FOUND THEN
+      INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, body)
+        VALUES (p_session, s_life, s_count, CASE WHEN p_place = -3 THEN s_head_seq ELSE -1 END, s_segment, s_depth, p_kind,
+                p_id, CASE WHEN p_place = -3 THEN nullif(s_head, '') END, p_body);
+      RETURN '0';
+    END IF;
+  END IF;
+  RETURN @.append(p_session, p_format, p_expected, p_fence, p_mode, ARRAY[p_id], ARRAY[p_parent],
+                  ARRAY[p_place, p_root, p_steps, 0, p_joins, p_kind, p_made], NULL, NULL, NULL, ARRAY[p_body], NULL, NULL,
+                  0, p_id, p_head_fresh, p_bytes);
 END $$;
 )sql",
     // A new session with its first batch. A repetition of the same creation is recognized.
     R"sql(
 CREATE OR REPLACE FUNCTION @.create_session(
   p_session text, p_life bigint, p_format bigint, p_origin_session text, p_origin_entry text, p_origin_kinds bigint,
-  p_ids text[], p_parents text[], p_places bigint[], p_roots bigint[], p_steps bigint[], p_segments bigint[],
-  p_joins bigint[], p_kinds bigint[], p_types text[], p_targets text[], p_attachments text[], p_bodies bytea[],
-  p_head_place bigint, p_head text, p_head_fresh boolean, p_bytes bigint)
+  p_ids text[], p_parents text[], p_numbers bigint[], p_types text[], p_targets text[], p_attachments text[],
+  p_bodies bytea[], p_head_place bigint, p_head text, p_head_fresh boolean, p_bytes bigint)
 RETURNS TABLE (status integer, detail text)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -190,10 +250,8 @@ BEGIN
     END IF;
     RETURN;
   END IF;
-  PERFORM @.append(p_session, p_format, NULL, NULL, true, p_ids, p_parents, p_places, p_roots, p_steps, p_segments,
-                   p_joins, p_kinds, p_types, p_targets, p_attachments, p_bodies, ARRAY[]::text[], ARRAY[]::bigint[],
-                   ARRAY[]::bigint[], ARRAY[]::bigint[], p_head_place, p_head, p_head_fresh, p_bytes,
-                   ARRAY[]::bigint[]);
+  PERFORM @.append(p_session, p_format, NULL, NULL, 1, p_ids, p_parents, p_numbers, p_types, p_targets, p_attachments,
+                   p_bodies, NULL, NULL, p_head_place, p_head, p_head_fresh, p_bytes);
   RETURN QUERY SELECT 0, ''::text;
 END $$;
 )sql"};
@@ -213,17 +271,17 @@ LANGUAGE sql STABLE AS $$
       WHERE up.level < 10000)
   SELECT * FROM up $$;
 )sql",
-    // An entry that a batch names: an own one, or what the caller has found in the shared history.
+    // An entry that a batch names: an own one, or what the caller has found in the shared history. p_numbers holds three
+    // numbers a name: the kinds that it may be of, -2 when it is in the shared history, and its depth there.
     R"sql(
-CREATE OR REPLACE FUNCTION @.known(p_session text, p_life integer, p_id text, p_ids text[], p_seqs bigint[],
-                                       p_depths bigint[])
+CREATE OR REPLACE FUNCTION @.known(p_session text, p_life integer, p_id text, p_ids text[], p_numbers bigint[])
 RETURNS TABLE (seq integer, segment integer, depth integer)
 LANGUAGE sql STABLE AS $$
   SELECT e.seq, e.segment, e.depth FROM @.entries e
     WHERE e.session_id = p_session AND e.life = p_life AND e.entry_id = p_id
   UNION ALL
-  SELECT -2, 0, w.depth::integer FROM unnest(p_ids, p_seqs, p_depths) AS w(id, seq, depth)
-    WHERE w.id = p_id AND w.seq = -2
+  SELECT -2, 0, p_numbers[3 * w.n]::integer FROM unnest(p_ids) WITH ORDINALITY AS w(id, n)
+    WHERE w.id = p_id AND p_numbers[3 * w.n - 1] = -2
   LIMIT 1 $$;
 )sql",
     // The runs of the branch that ends in an entry, the leaf's run first, until they hold p_most entries.

@@ -6,7 +6,7 @@
 
 namespace bough::postgres {
 
-inline constexpr std::array<std::string_view, 2> kSchemaSteps{
+inline constexpr std::array<std::string_view, 3> kSchemaSteps{
     R"sql(
 CREATE TABLE @.sessions (
   session_id text COLLATE "C" NOT NULL,
@@ -153,6 +153,17 @@ CREATE TABLE @.catalog_texts (
   PRIMARY KEY (session_id, seq)
 );
 CREATE INDEX catalog_texts_words ON @.catalog_texts USING gin (words);
+)sql",
+    // The head before the last append of one entry: what that append needs of the row that it changes. Functions that
+    // take fewer parameters replace the others.
+    R"sql(
+ALTER TABLE @.sessions ADD COLUMN was_head_id text NOT NULL DEFAULT '', ADD COLUMN was_head_seq integer NOT NULL DEFAULT -1;
+DROP FUNCTION IF EXISTS @.append(text, bigint, text, bigint, boolean, text[], text[], bigint[], bigint[], bigint[],
+  bigint[], bigint[], bigint[], text[], text[], text[], bytea[], text[], bigint[], bigint[], bigint[], bigint, text,
+  boolean, bigint, bigint[]);
+DROP FUNCTION IF EXISTS @.create_session(text, bigint, bigint, text, text, bigint, text[], text[], bigint[], bigint[],
+  bigint[], bigint[], bigint[], bigint[], text[], text[], text[], bytea[], bigint, text, boolean, bigint);
+DROP FUNCTION IF EXISTS @.known(text, integer, text, text[], bigint[], bigint[]);
 )sql"};
 
 }  // namespace bough::postgres

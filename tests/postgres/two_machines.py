@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""What people on two machines do with one store in PostgreSQL: two_machines.py BOUGH. Offline."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import run as cli  # noqa: E402
+
+
+class Machine:
+    """A home folder of its own; the working folder has the same name everywhere, as in two checkouts of one project."""
+
+    def __init__(self, bough, folder, name, store):
+        self.bough = bough
+        self.home = f"{folder}/{name}"
+        self.work = f"{folder}/work"
+        os.makedirs(self.home, exist_ok=True)
+        os.makedirs(self.work, exist_ok=True)
+        self.environment = {"PATH": os.environ["PATH"], "BOUGH_STORE": store, "HOME": self.home, "LC_ALL": "C.UTF-8"}
+
+    def start(self, *words):
+        return subprocess.Popen([self.bough, *words], cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run(self, *words):
+        process = self.start(*words)
+        out, problem = process.communicate(timeout=120)
+        return process.returncode, out, problem
+
+    def must(self, *words):
+        code, out, problem = self.run(*words)
+        check(code == 0, " ".join(words), code, out, problem)
+        return out
+
+    def told(self, *words):
+        """What a command says to people, which is on stderr."""
+        code, out, problem = self.run(*words)
+        check(code == 0, " ".join(words), code, out, problem)
+        return problem
+
+    def sessions(self):
+        return json.loads(self.must("ls", "--json"))["sessions"]
+
+    def lines(self, session):
+        return [json.loads(line) for line in self.must("cat", session).splitlines()]
+
+
+def check(condition, what, *seen):
+    if not condition:
+        sys.exit(f"{what}: {seen}")
+
+
+def wait_for(process, wanted):
+    for line in process.stdout:
+        if json.loads(line)["event"] == wanted:
+            return
+    sys.exit(f"there was no event {wanted}: {process.stderr.read()}")
+
+
+def test_the_older_of_two_turns_is_refused_at_its_next_append(bough, folder, store):
+    one, two = (Machine(bough, folder, name, store) for name in ("one", "two"))
+    one.must("chat", "-p", "begin")
+    session = one.sessions()[0]["sessionId"]
+    older = one.start("chat", "--session", session, "-p", "count to 60", "--json")
+    wait_for(older, "text")
+    newer = two.must("chat", "--session", session, "-p", "the newer one")
+    check("You said: the newer one" in newer, "the newer turn ends well", newer)
+    _, problem = older.communicate(timeout=120)
+    check(older.returncode == 1, "the older turn is refused", older.returncode, problem)
+    check("is over" in problem, "and says why", problem)
+    entries = two.lines(session)
+    text = json.dumps(entries, ensure_ascii=False)
+    check("count to 60" in text and "You said: the newer one" in text, "what was acknowledged is there", text)
+    # The newer one has finished what it found unfinished, and of the older one's answer nothing was stored.
+    check(text.count(" 58 59 60.") == 1, "what was refused is not", text)
+    ids = [entry["id"] for entry in entries]
+    check(len(ids) == len(set(ids)), "nothing is there twice", ids)
+    check(two.run("verify", session)[0] == 0, "the session is sound")
+    # Whoever was refused goes on with what the other has written.
+    check("You said: again" in one.must("chat", "--session", session, "-p", "again"), "the first goes on")
+
+
+def test_two_stores_that_grew_apart_are_brought_together(bough, folder, store):
+    title = 'Ü "quoted" \\ $(x) \'; DROP TABLE sessions; -- 你好'
+    files = Machine(bough, folder, "files", f"{folder}/store")
+    base = Machine(bough, folder, "base", store)
+    session = files.must("new", "--title", title).split()[0]
+    files.must("append", session, "--role", "user", "--text", "from the folder")
+    said = files.told("copy", "--from", f"{folder}/store", "--to", store, session)
+    check("of 1 session;" in said, "it is copied", said)
+    check(base.sessions()[0]["title"] == title, "with its title", base.sessions())
+    said = files.told("copy", "--to", store, session)
+    check("copied 0 new entries" in said, "and not twice", said)
+    files.must("append", session, "--role", "user", "--text", "left one")
+    base.must("append", session, "--role", "user", "--text", "right one")
+    files.must("rename", session, title + " left")
+    base.must("rename", session, title + " right")
+    said = files.told("sync", f"{folder}/store", store, session)
+    check("title" in said, "what both changed is shown", said)
+    left, right = ({entry["id"]: entry for entry in each.lines(session)} for each in (files, base))
+    check(left.keys() == right.keys(), "both have everything", left.keys() ^ right.keys())
+    for text in ("left one", "right one"):
+        check(any(text in json.dumps(entry) for entry in left.values()), text, left)
+    check(files.sessions()[0]["title"] == base.sessions()[0]["title"] == title + " right", "the newer title counts", files.sessions())
+    check(files.sessions()[0]["branches"] == 2, "it has two branches", files.sessions())
+    again = files.told("sync", f"{folder}/store", store)
+    check("0 in the first store, 0 in the second" in again, "a second time nothing happens", again)
+    check(len(files.lines(session)) == len(left), "nothing was added", again)
+    for machine in (files, base):
+        check(machine.run("verify", session)[0] == 0, "both are sound")
+
+
+def test_a_server_that_is_not_there_is_told(bough, folder, store):
+    for url in ("postgresql://me:hidden@127.0.0.1:1/sessions", "postgresql://me:hidden@nowhere.invalid/sessions",
+                store.replace("/postgres?", "/nobodys?")):
+        code, out, problem = Machine(bough, folder, "lost", url).run("ls")
+        check(code == 1 and "cannot connect" in problem, "it says so", code, out, problem)
+        check("hidden" not in out + problem, "without the password", problem)
+
+
+def main():
+    bough = str(pathlib.Path(sys.argv[1]).resolve())
+    server = cli.Postgres()
+    try:
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                with tempfile.TemporaryDirectory() as folder:
+                    test(bough, folder, server.store(bough))
+                    print(name.replace("_", " "), "ok")
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()
