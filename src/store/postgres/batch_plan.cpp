@@ -8,15 +8,13 @@
 
 #include "base/json/json_scan.h"
 #include "base/model/head.h"
+#include "store/postgres/schema/database.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/entry_rules.h"
 
 namespace bough::postgres {
 namespace {
-
-constexpr std::string_view kIdKey = R"({"id":")";
-constexpr std::string_view kParentKey = R"(","parentId":)";
 
 bool isAny(EntryKind /*kind*/) {
   return true;
@@ -205,22 +203,6 @@ void BatchPlan::addHead(Parameters& parameters) const {
 std::string_view bodyOf(const BatchLines::Line& line) {
   const std::size_t parentBytes = line.parentId().empty() ? 4 : line.parentId().size() + 2;  // null, or quoted
   return line.text().substr(kIdKey.size() + line.id().size() + kParentKey.size() + parentBytes);
-}
-
-void lineOf(std::string_view id, std::string_view parentId, std::string_view body, std::string& out) {
-  out.clear();
-  out.reserve(kIdKey.size() + id.size() + kParentKey.size() + parentId.size() + 4 + body.size());
-  out += kIdKey;
-  out += id;
-  out += kParentKey;
-  if (parentId.empty()) {
-    out += "null";
-  } else {
-    out += '"';
-    out += parentId;
-    out += '"';
-  }
-  out += body;
 }
 
 }  // namespace bough::postgres

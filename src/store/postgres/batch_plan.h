@@ -75,7 +75,5 @@ std::string_view typeOf(EntryKind kind);
 
 /// The part of a line that is stored: what follows the parent's id.
 std::string_view bodyOf(const BatchLines::Line& line);
-/// The line again.
-void lineOf(std::string_view id, std::string_view parentId, std::string_view body, std::string& out);
 
 }  // namespace bough::postgres

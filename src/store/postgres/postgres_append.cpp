@@ -8,7 +8,6 @@
 
 #include "base/json/json_scan.h"
 #include "base/try.h"
-#include "store/postgres/append_statement.h"
 #include "store/postgres/postgres_session.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/entry_rules.h"
@@ -17,11 +16,6 @@
 namespace bough::postgres {
 namespace {
 
-constexpr Statement kAppend{"append", R"sql(
-SELECT @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18))sql"};
-constexpr Statement kAppendOne{"append_one", R"sql(
-SELECT @.append_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16))sql"};
-constexpr Statement kAppendStatement{"append_statement", kAppendSql};
 constexpr Statement kLock{"lock", R"sql(
 SELECT s.tail_id, s.head_id, e.entry_id, e.parent_id, e.body, s.fence FROM @.sessions s
   JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life AND e.seq = 0
@@ -140,35 +134,6 @@ std::vector<std::string> namesIn(const AppendRequest& request) {
   return {names.begin(), names.end()};
 }
 
-// How much of a batch the database looks at; see schema_functions.h.
-enum class Mode : std::uint8_t { Look, Looked, OwnIds };
-
-// One entry that names nothing but the head.
-bool isPlain(const BatchPlan& plan) {
-  return plan.ids.size() == 1 && plan.headPlace == 0 && plan.needs.empty() && !plan.types[0] && !plan.targets[0] &&
-         !plan.attachments[0];
-}
-
-// `request`: what it asks of the tail and of the turn; null when that was looked at.
-Call appendCall(Database& database, const std::string& sessionId, const AppendRequest* request, Mode mode,
-                const BatchPlan& plan) {
-  Parameters parameters;
-  parameters.text(sessionId).number(database.serializer.schemaVersion());
-  const bool any = request != nullptr;
-  any && request->expectedTail ? parameters.text(*request->expectedTail) : parameters.nothing();
-  any && request->turn ? parameters.number(static_cast<std::int64_t>(*request->turn)) : parameters.nothing();
-  parameters.number(static_cast<std::int64_t>(mode));
-  const bool asStatement = database.pool.location().singleStatement;
-  if (!asStatement && mode != Mode::Looked && isPlain(plan)) {
-    plan.addOnly(parameters);
-    return database.call(kAppendOne, std::move(parameters));
-  }
-  plan.addEntries(parameters);
-  plan.addNeeds(parameters);
-  plan.addHead(parameters);
-  return database.call(asStatement ? kAppendStatement : kAppend, std::move(parameters));
-}
-
 // The append has ended the hold of the attachments that it names.
 void letGo(Database& database, const BatchPlan& plan) {
   const std::lock_guard lock(database.held.mutex);
@@ -202,22 +167,26 @@ std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendReques
     if (request.entries[i].timestamp.empty()) noteMadeTime(prepared->plan, i);
   }
   prepared->queued.sessionId = sessionId();
-  prepared->queued.call =
-      appendCall(database_, sessionId(), &request, prepared->ownIds ? Mode::OwnIds : Mode::Look, prepared->plan);
+  prepared->queued.terms = {
+      .expectedTail = request.expectedTail, .turn = request.turn, .mode = prepared->ownIds ? Mode::OwnIds : Mode::Look};
+  prepared->queued.plan = &prepared->plan;
   return prepared;
 }
 
 Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& prepared) {
-  Result<Rows>& answer = prepared.queued.answer;
+  Result<std::string>& answer = prepared.queued.answer;
   if (!answer && answer.error().code == ErrorCode::IdConflict) {
     // Another client has just stored one of these ids, or an attempt of this call has whose answer was lost.
     if (!prepared.ownIds) return judge(request);
-    answer = database_.pool.run(appendCall(database_, sessionId(), &request, Mode::Look, prepared.plan));
+    prepared.queued.terms.mode = Mode::Look;
+    prepared.queued.done = false;
+    QueuedAppend* again = &prepared.queued;
+    queue_.run(std::span(&again, 1));
   }
-  BOUGH_TRY(const Rows rows, std::move(answer));
-  if (rows.empty()) return std::unexpected(database_.noSession(sessionId()));
+  BOUGH_TRY(const std::string said, std::move(answer));
+  if (said.empty()) return std::unexpected(database_.noSession(sessionId()));
   AppendResult& result = prepared.result;
-  const Verdict verdict(rows.text(0, 0));
+  const Verdict verdict(said);
   switch (verdict.status) {
     case Status::Stored: break;
     case Status::Duplicate:
@@ -303,7 +272,7 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
         plan.needSequences[i] = BatchPlan::kNamed;
         plan.needDepths[i] = found->depth;
       }
-      ends.push_back(appendCall(database_, sessionId(), nullptr, Mode::Looked, plan));
+      ends.push_back(appendCall(database_, {.sessionId = sessionId(), .terms = {.mode = Mode::Looked}, .plan = &plan}));
       // A repetition must not store under other ids what this attempt may have stored.
       std::size_t next = 0;
       for (Entry& entry : request.entries) {

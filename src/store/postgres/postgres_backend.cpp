@@ -92,7 +92,7 @@ Result<void> changeIf(Database& database, const std::string& sessionId, const Al
 PostgresBackend::PostgresBackend(std::unique_ptr<Database> database)
     : SharingBackend(database->ids),
       database_(std::move(database)),
-      queue_(database_->pool),
+      queue_(*database_),
       hub_(*database_),
       trash_(*this, *database_),
       attachments_(*database_),

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/try.h"
-#include "store/postgres/batch_plan.h"
 #include "store/postgres/catalog/postgres_catalog.h"
 
 namespace bough::postgres {

@@ -126,6 +126,8 @@ Exchange<PGresult*> Connection::nextResult(Deadline deadline) {
 
 Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool prepare, Deadline deadline) {
   if (connection_ == nullptr) return std::unexpected(lost({}));
+  const auto patience = deadline - std::chrono::steady_clock::now();
+  std::size_t taken = 0;
   sent_ = false;
   struct Answer {
     std::size_t call = 0;
@@ -166,6 +168,9 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
     if (!good || at >= expected.size()) continue;
     if (const RowSink* const sink = sinkAt(at)) {
       for (int row = 0; row < rows.size(); ++row) sink->take(rows, row);
+      // As long as rows come, the server is not late.
+      constexpr std::size_t kLookEvery = 1024;
+      if (++taken % kLookEvery == 0) deadline = std::chrono::steady_clock::now() + patience;
     } else if (expected[at].preparation) {
       prepared_.emplace(calls[expected[at].call].name);
     } else {

@@ -38,4 +38,20 @@ Error Database::noSession(const std::string& sessionId) const {
       .error();
 }
 
+void lineOf(std::string_view id, std::string_view parentId, std::string_view body, std::string& out) {
+  out.clear();
+  out.reserve(kIdKey.size() + id.size() + kParentKey.size() + parentId.size() + 4 + body.size());
+  out += kIdKey;
+  out += id;
+  out += kParentKey;
+  if (parentId.empty()) {
+    out += "null";
+  } else {
+    out += '"';
+    out += parentId;
+    out += '"';
+  }
+  out += body;
+}
+
 }  // namespace bough::postgres

@@ -56,4 +56,10 @@ class Database {
   std::map<const void*, std::string> texts_;  // by the statement's own text
 };
 
+/// How the line of an entry begins; a row keeps what follows the parent's id as its `body`.
+inline constexpr std::string_view kIdKey = R"({"id":")";
+inline constexpr std::string_view kParentKey = R"(","parentId":)";
+/// The line again, from a row.
+void lineOf(std::string_view id, std::string_view parentId, std::string_view body, std::string& out);
+
 }  // namespace bough::postgres
