@@ -10,6 +10,7 @@
 #include "bough/transcript.h"
 #include "catalog/outside.h"
 #include "cli/names/foreign.h"
+#include "cli/names/listing.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -84,19 +85,62 @@ Result<NamedSession> openListedSession(const std::string& sessionId) {
   return openTranscript(paths);
 }
 
-Result<NamedSession> openAgentSession(const std::string& name) {
+namespace {
+
+// Where lists of these sessions are kept: in the user's store, whose lists @N means, else beside the rows.
+Result<std::unique_ptr<SessionStore>> storeOfLists(const Context& context) {
+  if (auto own = context.openStore()) return own;
+  BOUGH_TRY(const std::string folder, listFolder());
+  return SessionStore::open(folder);
+}
+
+Result<std::string> sessionOf(const Context& context, const std::string& name) {
   constexpr std::size_t kShortest = 8;
-  if (name.size() < kShortest) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
+  constexpr std::size_t kAll = 1'000'000'000;
+  const auto missing = fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
+  if (const auto number = listingNumber(name)) {
+    BOUGH_TRY(const auto store, storeOfLists(context));
+    return listedSession(*store, *number);
+  }
+  if (name.size() < kShortest) return missing;
   BOUGH_TRY(const auto view, openAgentsView("all"));
   BOUGH_TRY(const auto match, view.catalog->findByName(name, 2));
-  if (match.kind != NameMatch::Kind::Id && match.kind != NameMatch::Kind::IdPrefix) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
+  std::vector<std::string> found;
+  if (match.kind == NameMatch::Kind::Id || match.kind == NameMatch::Kind::IdPrefix) {
+    for (const SessionSummary& row : match.sessions) found.push_back(row.sessionId);
+  } else {
+    // A list shows the ends of ids that begin with their time.
+    BOUGH_TRY(const auto rows, view.catalog->list({.filter = {}, .limit = kAll, .models = false}));
+    for (const SessionSummary& row : rows) {
+      if (row.sessionId.ends_with(name)) found.push_back(row.sessionId);
+    }
   }
-  if (match.sessions.size() > 1) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions of other agents", name),
-                "type more of the id");
-  }
-  return openListedSession(match.sessions.front().sessionId);
+  if (found.empty()) return missing;
+  if (found.size() == 1) return found.front();
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions of other agents", name),
+              "type more of the id");
+}
+
+}  // namespace
+
+Result<NamedSession> openAgentSession(const Context& context, const std::string& name) {
+  BOUGH_TRY(const std::string sessionId, sessionOf(context, name));
+  return openListedSession(sessionId);
+}
+
+std::string fileOfName(const Context& context, const std::string& name) {
+  if (context.backend || name.find('/') != std::string::npos || agentOfFile(name)) return name;
+  if (const auto store = context.openStore(); store && resolveSession(**store, name)) return name;
+  const auto sessionId = sessionOf(context, name);
+  const auto folder = listFolder();
+  if (!sessionId || !folder) return name;
+  const auto paths = catalog::outsideFilesOf(*folder, *sessionId);
+  return paths && paths->size() == 1 ? paths->front() : name;
+}
+
+Result<void> rememberAgents(const Context& context, const std::vector<std::string>& sessionIds) {
+  BOUGH_TRY(const auto store, storeOfLists(context));
+  return rememberListing(*store, sessionIds);
 }
 
 }  // namespace bough::cli

@@ -26,8 +26,15 @@ Result<AgentsBacklog> agentsBacklog(const std::string& list);
 /// A session of that catalog, read from its file.
 Result<NamedSession> openListedSession(const std::string& sessionId);
 
-/// The session of an agent on this machine that `name` means: its id, or the beginning of it (8 characters or more).
-/// NotFound when there is none.
-Result<NamedSession> openAgentSession(const std::string& name);
+/// The session of an agent on this machine that `name` means: its id, the beginning or the end of it (8 characters or
+/// more), or a number of the last list (@N). NotFound when there is none.
+Result<NamedSession> openAgentSession(const Context& context, const std::string& name);
+
+/// A name for commands that read an agent's file itself: the path of the file when the store has no session of that
+/// name and an agent on this machine has one in a file of its own; else the name.
+std::string fileOfName(const Context& context, const std::string& name);
+
+/// Keeps the ids of a list of these sessions, so that @N names them.
+Result<void> rememberAgents(const Context& context, const std::vector<std::string>& sessionIds);
 
 }  // namespace bough::cli

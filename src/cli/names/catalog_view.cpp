@@ -120,7 +120,7 @@ Result<CatalogView> openCatalogViewOf(const Context& context, const std::string&
     return view;
   }
   if (found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
-  auto copy = openAgentSession(session);
+  auto copy = openAgentSession(context, session);
   if (!copy) return std::unexpected(found.error());
   return viewOfCopy(std::move(*copy), search);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -88,6 +89,14 @@ Result<void> rememberListing(SessionStore& store, const std::vector<std::string>
   for (const std::string& id : ids) lines += id + "\n";
   forgetOld(folder);
   return write(folder + "/" + terminalKey(), lines);
+}
+
+std::optional<std::size_t> listingNumber(std::string_view name) {
+  std::size_t number = 0;
+  if (!name.starts_with('@')) return std::nullopt;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
 }
 
 Result<std::string> listedSession(SessionStore& store, std::size_t number) {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bough/error.h"
@@ -15,6 +17,9 @@ namespace bough::cli {
 
 /// Keeps the ids of a list that was shown. An error where they cannot be kept.
 Result<void> rememberListing(SessionStore& store, const std::vector<std::string>& sessionIds);
+
+/// `@3` of the last list; none when the name is not such a number.
+std::optional<std::size_t> listingNumber(std::string_view name);
 
 /// The number-th (from 1) session of the last list on this terminal.
 Result<std::string> listedSession(SessionStore& store, std::size_t number);

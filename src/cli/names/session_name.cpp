@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -50,15 +49,6 @@ std::unexpected<Error> ambiguous(const std::string& name, const std::vector<Sess
 bool isKnown(SessionStore& store, const std::string& sessionId) {
   const auto state = store.sessionState(sessionId);
   return state || (state.error().code != ErrorCode::NotFound && state.error().code != ErrorCode::InvalidArgument);
-}
-
-// `@3` of the last list on this terminal.
-std::optional<std::size_t> listingNumber(std::string_view name) {
-  std::size_t number = 0;
-  if (!name.starts_with('@')) return std::nullopt;
-  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return number;
 }
 
 Result<SessionSummary> newestSession(Catalog& catalog) {
@@ -312,13 +302,7 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
     return session;
   }
   if (session.error().code != ErrorCode::NotFound || context.backend || looksLikePath(name)) return session;
-  // A list of other agents' sessions numbers them, too.
-  std::string id = name;
-  if (const auto number = listingNumber(name)) {
-    BOUGH_TRY(const auto store, context.openStore());
-    BOUGH_TRY(id, listedSession(*store, *number));
-  }
-  auto agents = openAgentSession(id);
+  auto agents = openAgentSession(context, name);
   return agents || agents.error().code != ErrorCode::NotFound ? std::move(agents) : std::move(session);
 }
 

@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "bough/message.h"
 #include "cli/commands/commands.h"
+#include "cli/names/agents_view.h"
 #include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
@@ -137,7 +138,10 @@ struct Compared {
   bool isForeign = false;    ///< One of two sessions is another agent's file, and both are in the copy of it.
 };
 
-Result<Compared> openBoth(const Context& context, const Options& options) {
+Result<Compared> openBoth(const Context& context, const Options& wanted) {
+  Options options = wanted;
+  options.session = fileOfName(context, wanted.session);
+  if (!wanted.with.empty()) options.with = fileOfName(context, wanted.with);
   const bool firstIsFile = agentOfFile(options.session).has_value();
   std::string other = options.with;
   if (other.empty() && options.right.empty() && !options.left.empty() && agentOfFile(options.left))

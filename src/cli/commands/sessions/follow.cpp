@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/names/agents_view.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
@@ -69,8 +70,9 @@ void printEntries(const std::vector<Entry>& entries, const Context& context, con
 Result<ExitCode> run(const Context& context, const Options& options) {
   const sigset_t signals = stopSignals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  BOUGH_TRY(auto session, openForReading(context, options.session));
-  const auto growing = agentOfFile(options.session) ? followTranscript(*session.store, options.session) : nullptr;
+  const std::string name = fileOfName(context, options.session);
+  BOUGH_TRY(auto session, openForReading(context, name));
+  const auto growing = agentOfFile(name) ? followTranscript(*session.store, name) : nullptr;
   BOUGH_TRY(auto start, startOf(*session.store, session.sessionId, options.from));
   BOUGH_TRY(auto follower, session.store->follow(session.sessionId, start));
   const StopOnSignal stop(follower);

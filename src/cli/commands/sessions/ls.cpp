@@ -269,14 +269,15 @@ void sortRows(std::vector<SessionSummary>& rows, const std::string& by) {
 }
 
 // So that @N means what was shown. A list without anything changes nothing.
-void remember(const Context& context, SessionStore& store, const std::vector<SessionSummary>& rows) {
+void remember(const Context& context, SessionStore& store, const std::vector<SessionSummary>& rows, bool isOfAgents) {
   constexpr std::size_t kMost = 1000;
   std::vector<std::string> shown;
   for (const SessionSummary& row : rows) {
     if (shown.size() < kMost) shown.push_back(row.sessionId);
   }
   if (shown.empty()) return;
-  if (auto kept = rememberListing(store, shown); !kept && !context.json) {
+  const auto kept = isOfAgents ? rememberAgents(context, shown) : rememberListing(store, shown);
+  if (!kept && !context.json) {
     printMessage(fmt::format("note: @N does not name the sessions of this list: {}", kept.error().message));
   }
 }
@@ -310,12 +311,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.reverse) std::ranges::reverse(rows);
   const bool more = rows.size() > limit;
   if (more) rows.resize(limit);
-  if (isOfAgents) {
-    // Where the numbers are looked up.
-    if (const auto own = context.openStore()) remember(context, **own, rows);
-  } else {
-    remember(context, *view.store, rows);
-  }
+  remember(context, *view.store, rows, isOfAgents);
   const bool damaged = nameDamaged(*view.store, rows);
   const ExitCode code = damaged && context.strict ? kProblem : kDone;
   if (context.json) {

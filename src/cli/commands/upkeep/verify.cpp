@@ -11,6 +11,7 @@
 #include "bough/torn.h"
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"
+#include "cli/names/agents_view.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
@@ -97,11 +98,12 @@ Result<std::size_t> verifyFiles(const Context& context, std::vector<std::string>
   std::size_t bad = 0;
   std::vector<std::string> others;
   for (const std::string& name : names) {
-    if (!agentOfFile(name)) {
+    const std::string file = fileOfName(context, name);
+    if (!agentOfFile(file)) {
       others.push_back(name);
       continue;
     }
-    BOUGH_TRY(const auto report, verifyTranscript(name));
+    BOUGH_TRY(const auto report, verifyTranscript(file));
     print(report, context.json);
     if (report.problemCount > 0) ++bad;
   }
