@@ -69,11 +69,9 @@ class BatchWriter::View final : public LogView {
   std::string movedHead_;
 };
 
-BatchWriter::BatchWriter(LogParts& parts, MayAppend mayAppend, const EntrySerializer& serializer,
-                         Environment& environment)
+BatchWriter::BatchWriter(LogParts& parts, MayAppend mayAppend, Environment& environment)
     : parts_(parts),
       mayAppend_(std::move(mayAppend)),
-      serializer_(serializer),
       environment_(environment),
       commits_([this](const Group& group) { commit(group); }, kGroupBytes) {}
 

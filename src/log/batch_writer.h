@@ -22,7 +22,7 @@ class BatchWriter {
  public:
   using MayAppend = std::function<Result<void>(const FirstLine&)>;
 
-  BatchWriter(LogParts& parts, MayAppend mayAppend, const EntrySerializer& serializer, Environment& environment);
+  BatchWriter(LogParts& parts, MayAppend mayAppend, Environment& environment);
 
   void append(AppendWork& work, std::size_t weightBytes) { commits_.run(work, weightBytes); }
   Result<void> makeDurable(std::string_view id) BOUGH_EXCLUDES(parts_.mutex);
@@ -57,7 +57,6 @@ class BatchWriter {
 
   LogParts& parts_;
   const MayAppend mayAppend_;
-  const EntrySerializer& serializer_;
   Environment& environment_;
   std::uint64_t checkedGeneration_ = 0;  // mayAppend_ has said yes to the file of this generation
   TornTail torn_;

@@ -14,7 +14,7 @@ struct SessionLog::Inside {
          Environment& environment, const Options& options)
       : parts(folders, sessionId, serializer, environment, options.lockTimeoutMs,
               {.writeFile = options.writeIndex, .askElsewhere = options.askElsewhere}),
-        writer(parts, options.mayAppend, serializer, environment) {}
+        writer(parts, options.mayAppend, environment) {}
 
   LogParts parts;
   BatchWriter writer;
