@@ -16,6 +16,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/system/byte_budget.h"
 #include "base/try.h"
 #include "catalog/database/answers.h"
 #include "catalog/intake.h"
@@ -91,7 +92,11 @@ class Reading {
 
   void work() {
     for (std::size_t i = next_++; i < files_.size(); i = next_++) {
-      Told told = tellOutside({files_[i]});
+      Told told;
+      {
+        const ByteBudget::Share share(budget_, files_[i].sizeBytes);
+        told = tellOutside({files_[i]});
+      }
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return stopped_ || told_.size() < kMostWaiting; });
       told_.push_back(std::move(told));
@@ -105,6 +110,7 @@ class Reading {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Told> told_;
+  ByteBudget budget_{std::uint64_t{32} << 20};  // a file may be one line
   std::size_t given_ = 0;
   bool stopped_ = false;
   std::vector<std::jthread> threads_;

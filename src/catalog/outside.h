@@ -17,6 +17,7 @@ namespace bough::catalog {
 struct OutsideFile {
   std::string path;
   std::string stamp;  ///< Changes when the file does. Without line breaks.
+  std::uint64_t sizeBytes = 0;
 };
 
 struct OutsideReport {

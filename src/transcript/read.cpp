@@ -1,6 +1,8 @@
 // Reads a transcript: opens it, finds out whose it is, and gives its records to the agent's reader.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/source/database.h"
@@ -41,6 +43,31 @@ Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes) {
     if (*got == 0) break;
   }
   return bytes;
+}
+
+// The first bytes of a file, and whose it is.
+struct Begun {
+  std::string bytes;
+  Result<const Agent*> agent = nullptr;
+};
+
+// A first record may be long (a picture, instructions): then more is read, until it is whole. `leastBytes`: what is
+// read in any case; `wholeLine`: at least one line is.
+Result<Begun> readBeginning(ByteSource& source, const std::string& path, std::size_t leastBytes, bool wholeLine) {
+  constexpr std::size_t kMostBytes = kMaxTranscriptLineBytes + (std::size_t{1} << 20);
+  constexpr std::ptrdiff_t kEnoughLines = 32;
+  Begun begun;
+  for (std::size_t wanted = leastBytes;; wanted = std::min(wanted * 4, kMostBytes)) {
+    BOUGH_TRY(const std::string more, readUpTo(source, wanted - begun.bytes.size()));
+    begun.bytes += more;
+    const bool isAll = begun.bytes.size() < wanted || wanted == kMostBytes;
+    const auto lines = std::ranges::count(begun.bytes, '\n');
+    begun.agent = recognize(begun.bytes, path);
+    const bool isEnough = begun.agent ? !wholeLine || lines > 0 : lines >= kEnoughLines;
+    if (isAll || isEnough) break;
+  }
+  if (!begun.agent) begun.agent.error().message = fmt::format("{}: {}", path, begun.agent.error().message);
+  return begun;
 }
 
 // What names a session whose file does not: the file's name up to its first dot.
@@ -124,13 +151,9 @@ Result<TranscriptReport> transcript::readBytes(const Agent& agent, std::string_v
 
 Result<std::string> recognizeTranscript(const std::string& path) {
   BOUGH_TRY(const auto file, openFile(path));
-  BOUGH_TRY(const std::string beginning, readUpTo(*file, kBeginningBytes));
-  auto agent = recognize(beginning, path);
-  if (!agent) {
-    agent.error().message = fmt::format("{}: {}", path, agent.error().message);
-    return std::unexpected(agent.error());
-  }
-  return std::string((*agent)->name);
+  BOUGH_TRY(const auto begun, readBeginning(*file, path, kBeginningBytes, /*wholeLine=*/false));
+  if (!begun.agent) return std::unexpected(begun.agent.error());
+  return std::string((*begun.agent)->name);
 }
 
 Result<std::string> linesOfDocument(const std::string& path) {
@@ -161,13 +184,10 @@ Result<std::string> linesOfDocument(const std::string& path) {
 Result<TranscriptFacts> peekTranscript(const std::string& path) {
   constexpr std::size_t kPeekBytes = std::size_t{256} << 10;
   BOUGH_TRY(const auto file, openFile(path));
-  BOUGH_TRY(const std::string beginning, readUpTo(*file, kPeekBytes));
-  auto agent = recognize(std::string_view(beginning).substr(0, kBeginningBytes), path);
-  if (!agent) {
-    agent.error().message = fmt::format("{}: {}", path, agent.error().message);
-    return std::unexpected(agent.error());
-  }
-  const auto source = fromMemory(beginning);
+  BOUGH_TRY(const auto begun, readBeginning(*file, path, kPeekBytes, /*wholeLine=*/true));
+  const auto& agent = begun.agent;
+  if (!agent) return std::unexpected(agent.error());
+  const auto source = fromMemory(begun.bytes);
   const Builder::Use ignore = [](Entry&&) { return Result<void>(); };
   const ReadTranscriptOptions how{.agent = {}, .fromOffset = 0, .withoutLines = true};
   BOUGH_TRY(TranscriptReport report, Driver(**agent, path, how, ignore).run(*source));
@@ -178,8 +198,8 @@ Result<TranscriptFacts> peekTranscript(const std::string& path) {
 Result<TranscriptReport> readTranscript(const std::string& path, const ReadTranscriptOptions& options,
                                         const std::function<Result<void>(Entry&&)>& use) {
   BOUGH_TRY(const auto file, openFile(path));
-  BOUGH_TRY(const std::string beginning, readUpTo(*file, kBeginningBytes));
-  auto agent = recognize(beginning, path);
+  BOUGH_TRY(auto begun, readBeginning(*file, path, kBeginningBytes, /*wholeLine=*/false));
+  auto& agent = begun.agent;
   if (!options.agent.empty() && (!agent || (*agent)->name != options.agent)) {
     const Agent* named = findAgent(options.agent);
     if (named == nullptr) {
@@ -187,11 +207,8 @@ Result<TranscriptReport> readTranscript(const std::string& path, const ReadTrans
     }
     agent = named;
   }
-  if (!agent) {
-    agent.error().message = fmt::format("{}: {}", path, agent.error().message);
-    return std::unexpected(agent.error());
-  }
-  Resumed source(beginning, *file);
+  if (!agent) return std::unexpected(agent.error());
+  Resumed source(begun.bytes, *file);
   BOUGH_TRY(TranscriptReport report, Driver(**agent, path, options, use).run(source));
   if ((*agent)->addFactsBeside != nullptr) (*agent)->addFactsBeside(path, report.facts);
   return report;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <thread>
 
+#include "base/system/byte_budget.h"
 #include "transcript/agents/claude_code/usage.h"
 #include "transcript/model/agent.h"
 
@@ -28,9 +29,11 @@ Result<std::vector<TranscriptAnswer>> scanTranscriptUsage(const std::vector<Foun
   std::vector<TranscriptAnswer> answers;
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
+  ByteBudget budget(std::uint64_t{64} << 20);  // a file may be one line
   const auto work = [&] {
     std::vector<TranscriptAnswer> own;
     for (std::size_t i = next++; i < order.size(); i = next++) {
+      const ByteBudget::Share share(budget, files[order[i]].sizeBytes);
       // A file that is gone meanwhile used nothing more.
       (void)claude_code::scanUsage(files[order[i]].path, order[i], own);
     }

@@ -80,6 +80,42 @@ TEST(Hostile, ALargeFileTakesLittleMemory) {
   EXPECT_LT(peakMegabytes(path, kMessages), 200);
 }
 
+// A picture, or the instructions of a model, may be all of the first lines.
+TEST(Hostile, AFileIsRecognizedHoweverLongItsFirstRecordsAre) {
+  const auto line = [](std::string_view form, std::size_t bytes) {
+    std::string text(form);
+    text.replace(text.find("%LONG%"), 6, std::string(bytes, 'x'));
+    return text + "\n";
+  };
+  const std::string claude = line(
+      R"({"parentUuid":null,"type":"user","message":{"role":"user","content":"%LONG%"},"uuid":"u1","timestamp":"2026-01-01T00:00:00Z","sessionId":"s","cwd":"/work"})",
+      1'000'000);
+  const std::string codex =
+      line(
+          R"({"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"01a1dc74-8eea-7b72-9f3d-075316710001","timestamp":"2026-01-01T00:00:00Z","cwd":"/work","base_instructions":{"text":"%LONG%"}}})",
+          400'000) +
+      R"({"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}})"
+      "\n";
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "s.jsonl";
+  for (const auto& [bytes, agent] :
+       {std::pair(claude, "claude-code"),
+        std::pair("{\"type\":\"summary\",\"summary\":\"a\"}\n" + claude, "claude-code"), std::pair(codex, "codex")}) {
+    SCOPED_TRACE(agent);
+    writeBytes(path, bytes);
+    const auto recognized = recognizeTranscript(path);
+    ASSERT_TRUE(recognized) << recognized.error().message;
+    EXPECT_EQ(*recognized, agent);
+    const auto facts = peekTranscript(path);
+    ASSERT_TRUE(facts);
+    EXPECT_EQ(facts->cwd, "/work");
+    EXPECT_EQ(readAll(path).report.messages, 1U);
+  }
+  // And one of nobody is refused without reading all of it.
+  writeBytes(path, std::string(40, '\n') + std::string(std::size_t{1} << 20, 'x'));
+  EXPECT_FALSE(recognizeTranscript(path));
+}
+
 TEST(Hostile, DeepNestingIsDamageAndNotACrash) {
   TempFolder folder;
   const fs::path path = fs::path(folder.path()) / "s.jsonl";

@@ -26,7 +26,9 @@ std::vector<catalog::OutsideFile> filesOf(const std::vector<FoundTranscript>& fo
   std::vector<catalog::OutsideFile> files;
   files.reserve(found.size());
   for (const FoundTranscript& file : found) {
-    files.push_back({.path = file.path, .stamp = fmt::format("{} {}", file.sizeBytes, file.modifiedNs)});
+    files.push_back({.path = file.path,
+                     .stamp = fmt::format("{} {}", file.sizeBytes, file.modifiedNs),
+                     .sizeBytes = file.sizeBytes});
   }
   return files;
 }

@@ -1,55 +1,41 @@
 #include "cli/commands/agents/import_files.h"
 
 #include <algorithm>
-#include <condition_variable>
+#include <atomic>
 #include <filesystem>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
+
+#include "base/system/byte_budget.h"
 
 namespace bough::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The files that are being imported, and the sessions that some file has.
+// The files to be imported, and the sessions that some file has.
 class Work {
  public:
   Work(SessionStore& store, const std::vector<std::string>& paths)
       : store_(store), paths_(paths), results_(paths.size(), fail(ErrorCode::Conflict, "not imported yet")) {}
 
   void run() {
-    for (std::size_t i = take(); i < paths_.size(); i = take()) {
+    for (std::size_t i = next_++; i < paths_.size(); i = next_++) {
+      const ByteBudget::Share share(budget_, sizeOf(paths_[i]));
       results_[i] = import(paths_[i]);
-      const std::scoped_lock lock(mutex_);
-      bytes_ -= sizeOf(paths_[i]);
-      --running_;
-      changed_.notify_all();
     }
   }
 
   std::vector<Result<ImportResult>> results() { return std::move(results_); }
 
  private:
-  // One line may be as long as this; the memory for several of them would be too much.
-  static constexpr std::uintmax_t kMostBytes = std::uintmax_t{32} << 20;
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{32} << 20;  // a file may be one line
 
-  static std::uintmax_t sizeOf(const std::string& path) {
+  static std::uint64_t sizeOf(const std::string& path) {
     std::error_code error;
     const std::uintmax_t size = fs::file_size(path, error);
-    return error ? kMostBytes : std::min(size, kMostBytes);
-  }
-
-  // The next file, when there is room for it.
-  std::size_t take() {
-    std::unique_lock lock(mutex_);
-    if (next_ == paths_.size()) return next_;
-    const std::size_t mine = next_++;
-    const std::uintmax_t size = sizeOf(paths_[mine]);
-    changed_.wait(lock, [&] { return running_ == 0 || bytes_ + size <= kMostBytes; });
-    bytes_ += size;
-    ++running_;
-    return mine;
+    return error ? kMostBytes : size;
   }
 
   Result<ImportResult> import(const std::string& path) {
@@ -68,11 +54,9 @@ class Work {
   SessionStore& store_;
   const std::vector<std::string>& paths_;
   std::vector<Result<ImportResult>> results_;
+  std::atomic<std::size_t> next_ = 0;
+  ByteBudget budget_{kMostBytes};
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t next_ = 0;
-  std::size_t running_ = 0;
-  std::uintmax_t bytes_ = 0;
   std::unordered_set<std::string> sessions_;
 };
 

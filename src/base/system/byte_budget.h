@@ -1,0 +1,45 @@
+// Bounds the memory that several threads need together: each says how many bytes it is about to work on.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+namespace bough {
+
+class ByteBudget {
+ public:
+  explicit ByteBudget(std::uint64_t most) : most_(most) {}
+
+  /// Waits until so many bytes fit; what is larger than the budget waits until it is alone. Ends with the result.
+  class Share {
+   public:
+    Share(ByteBudget& budget, std::uint64_t bytes) : budget_(budget), bytes_(std::min(bytes, budget.most_)) {
+      std::unique_lock lock(budget_.mutex_);
+      budget_.freed_.wait(lock, [&] { return budget_.used_ + bytes_ <= budget_.most_; });
+      budget_.used_ += bytes_;
+    }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+    ~Share() {
+      {
+        const std::scoped_lock lock(budget_.mutex_);
+        budget_.used_ -= bytes_;
+      }
+      budget_.freed_.notify_all();
+    }
+
+   private:
+    ByteBudget& budget_;
+    std::uint64_t bytes_;
+  };
+
+ private:
+  std::uint64_t most_;
+  std::uint64_t used_ = 0;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+};
+
+}  // namespace bough
