@@ -7,7 +7,6 @@
 namespace bough::cli {
 namespace {
 
-constexpr std::size_t kMessages = 200;  // that are looked at
 constexpr std::size_t kQuestionLines = 4;
 constexpr std::size_t kAnswerLines = 12;
 
@@ -43,16 +42,18 @@ std::string someLines(std::string_view text, std::size_t most, std::string_view 
 std::string lastExchange(const OpenedChat& opened) {
   const agent::StartingPoint& at = opened.chat->place();
   if (at.headId.empty()) return {};
-  const auto entries = opened.chat->store().loadSessionEntries(
-      at.sessionId,
-      {.last = kMessages, .branch = at.headId, .types = {std::string(entry_type::kMessage), "user", "assistant"}});
-  if (!entries) return {};
-  std::string answer;
-  for (const Entry& entry : std::views::reverse(*entries)) {
-    if (answer.empty()) answer = textOf(entry, "assistant");
-    const std::string said = textOf(entry, "user");
-    if (said.empty()) continue;
-    return styled(Style::Bold, someLines(said, kQuestionLines, "› ")) + someLines(answer, kAnswerLines, "  ");
+  // Nearly always the first few entries hold it; a turn with many calls of tools takes more.
+  for (const std::size_t count : {50U, 1'000U}) {
+    const auto entries = opened.chat->store().loadSessionEntries(at.sessionId, {.last = count, .branch = at.headId});
+    if (!entries) return {};
+    std::string answer;
+    for (const Entry& entry : std::views::reverse(*entries)) {
+      if (answer.empty()) answer = textOf(entry, "assistant");
+      const std::string said = textOf(entry, "user");
+      if (said.empty()) continue;
+      return styled(Style::Bold, someLines(said, kQuestionLines, "› ")) + someLines(answer, kAnswerLines, "  ");
+    }
+    if (entries->size() < count) return {};
   }
   return {};
 }
