@@ -18,6 +18,9 @@ using catalog::Query;
 
 namespace {
 
+// A word that is in more entries than these says little: of them, those that were taken in last are ranked.
+constexpr int kRanked = 20'000;
+
 Result<Conditions> conditionsOf(const std::string& match, const SearchOptions& options) {
   Conditions conditions;
   conditions.add("search MATCH ?", {match});
@@ -92,9 +95,10 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
     // What nothing is asked of is not joined: a common word is in very many entries.
     const bool asksEntry = where.find("entry.") != std::string::npos || catalog::hasAbandoned(database);
     const std::string ranked = fmt::format(
-        "SELECT search.rowid, search.rank FROM search{}{}{} ORDER BY search.rank, search.rowid DESC LIMIT {}",
+        "SELECT row, score FROM (SELECT search.rowid AS row, search.rank AS score FROM search{}{}{} ORDER BY "
+        "search.rowid DESC LIMIT {}) ORDER BY score, row DESC LIMIT {}",
         asksEntry ? " JOIN entry ON entry.id = search.rowid" : "",
-        asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where,
+        asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where, kRanked,
         std::min<std::size_t>(options.limit, 10'000));
     std::vector<SearchHit> hits;
     std::vector<std::int64_t> rows;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -22,6 +23,44 @@ namespace bough::catalog {
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+constexpr std::size_t kRestBytes = std::size_t{16} << 10;
+
+// Of a large file so much is one piece of work. Pieces are looked at from the end of the file: the newest come first.
+constexpr std::uint64_t kPartBytes = std::uint64_t{4} << 20;
+
+// What one thread does at a time: a part of a session's file. A session that is not in a plain file is looked at whole,
+// with its last part.
+struct Work {
+  std::size_t session = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = UINT64_MAX;  // a line that begins before it is looked at whole
+  [[nodiscard]] bool isLast() const { return end == UINT64_MAX; }
+};
+
+// Hands out the work, in the order in which it is shown.
+class WorkList {
+ public:
+  WorkList(SessionStore& store, const std::vector<std::string>& sessions)
+      : files_(store.folder()), sessions_(sessions) {}
+
+  std::optional<Work> next() {
+    if (left_ > 0) {
+      const std::uint64_t end = left_;
+      left_ -= std::min(left_, kPartBytes);
+      return Work{.session = at_ - 1, .begin = left_, .end = end};
+    }
+    if (at_ == sessions_.size()) return std::nullopt;
+    const std::uint64_t size = files_.info(sessions_[at_]).value_or(FileInfo()).sizeBytes;
+    left_ = size > kPartBytes ? size - kPartBytes : 0;
+    return Work{.session = at_++, .begin = left_};
+  }
+
+ private:
+  SessionFiles files_;
+  const std::vector<std::string>& sessions_;
+  std::size_t at_ = 0;
+  std::uint64_t left_ = 0;  // of the session before at_, before what was handed out
+};
 
 // The ids of the entries whose lines are candidates, in the order of the log.
 class Candidates {
@@ -29,12 +68,13 @@ class Candidates {
   Candidates(SessionStore& store, const ScanQuery& query, const std::atomic<bool>& stopped)
       : store_(store), files_(store.folder()), filter_(query.anchors, query.form), stopped_(stopped) {}
 
-  Result<std::vector<std::string>> of(const std::string& sessionId) {
+  Result<std::vector<std::string>> of(const std::string& sessionId, const Work& work) {
     ids_.clear();
-    if (const auto file = files_.open(sessionId)) {
-      BOUGH_TRY(orError(readFile(*file), "read", sessionId));
-      return std::move(ids_);
+    const auto file = files_.open(sessionId);
+    if (file) {
+      BOUGH_TRY(orError(readFile(*file, work), "read", sessionId));
     }
+    if (file || !work.isLast()) return std::move(ids_);
     // It is archived, or not in a file at all.
     BOUGH_TRY(const auto session, store_.session(sessionId));
     BOUGH_TRY(session.exportLines([&](std::string_view line) {
@@ -61,31 +101,45 @@ class Candidates {
     }
   }
 
-  // Whole lines at a time; the buffer grows with the longest.
-  SysResult<void> readFile(File& file) {
+  // Whole lines at a time, those that begin in the part; the buffer grows with the longest.
+  SysResult<void> readFile(File& file, const Work& work) {
     if (buffer_.size() < kChunkBytes) buffer_.resize(kChunkBytes);
-    std::uint64_t offset = 0;
+    // From the byte before: when it ends a line, the part begins with one.
+    std::uint64_t offset = work.begin == 0 ? 0 : work.begin - 1;
+    bool atLine = work.begin == 0;
+    std::uint64_t lineBegin = offset;  // of what is held
     std::size_t held = 0;
-    while (!stopped_) {
+    while (!stopped_ && lineBegin < work.end) {
       if (held == buffer_.size()) buffer_.resize(buffer_.size() * 2);
-      const auto got = file.readAt(offset, std::span(buffer_).subspan(held));
+      // After the part only the rest of its last line is wanted.
+      const std::uint64_t wanted = offset < work.end ? work.end - offset : kRestBytes;
+      const auto got = file.readAt(offset, std::span(buffer_).subspan(held).first(static_cast<std::size_t>(
+                                               std::min<std::uint64_t>(wanted, buffer_.size() - held))));
       if (!got) return std::unexpected(got.error());
-      const std::string_view all(buffer_.data(), held + *got);
-      if (*got == 0) {
-        takeLines(all);
-        break;
-      }
+      std::string_view all(buffer_.data(), held + *got);
       offset += *got;
-      const std::size_t end = all.rfind('\n');
-      if (end == std::string_view::npos || end < held) {
-        held = all.size();
-        continue;
+      if (!atLine) {
+        const std::size_t skipped = *got == 0 ? all.size() : std::min(all.find('\n'), all.size() - 1) + 1;
+        atLine = skipped > 0 && all[skipped - 1] == '\n';
+        all.remove_prefix(skipped);
+        lineBegin += skipped;
+        if (lineBegin >= work.end) break;
       }
-      takeLines(all.substr(0, end + 1));
-      held = all.size() - end - 1;
-      std::memmove(buffer_.data(), buffer_.data() + end + 1, held);
+      const std::size_t end = *got == 0 ? all.size() : all.rfind('\n') + 1;  // npos + 1 is 0
+      if (atLine && end > 0) takeLines(linesBefore(all.substr(0, end), lineBegin, work.end));
+      if (*got == 0) break;
+      lineBegin += end;
+      held = all.size() - end;
+      std::memmove(buffer_.data(), all.data() + end, held);
     }
     return {};
+  }
+
+  // The lines that begin before `end`.
+  static std::string_view linesBefore(std::string_view lines, std::uint64_t begin, std::uint64_t end) {
+    if (end - begin >= lines.size()) return lines;
+    const std::size_t last = lines.find('\n', static_cast<std::size_t>(end - begin) - 1);
+    return lines.substr(0, std::min(last, lines.size() - 1) + 1);
   }
 
   SessionStore& store_;
@@ -97,6 +151,7 @@ class Candidates {
 };
 
 struct Scanned {
+  std::size_t session = 0;
   bool done = false;
   std::vector<SearchHit> hits;  // the newest first
   std::optional<Error> error;
@@ -108,11 +163,11 @@ class Scanner {
   Scanner(SessionStore& store, const ScanQuery& query, const ScanOptions& options, const std::atomic<bool>& stopped)
       : store_(store), query_(query), options_(options), stopped_(stopped), candidates_(store, query, stopped) {}
 
-  Result<void> run(const std::string& sessionId, std::vector<SearchHit>& hits) {
+  Result<void> run(const std::string& sessionId, const Work& work, std::vector<SearchHit>& hits) {
     if (!excerptOf_) {
       BOUGH_TRY(excerptOf_, query_.matcher());
     }
-    BOUGH_TRY(const auto ids, candidates_.of(sessionId));
+    BOUGH_TRY(const auto ids, candidates_.of(sessionId, work));
     if (ids.empty()) return {};
     BOUGH_TRY(const auto session, store_.session(sessionId));
     std::optional<Error> problem;
@@ -124,10 +179,6 @@ class Scanner {
       } else if (entry.error().code != ErrorCode::NotFound && !problem) {
         problem = entry.error();  // NotFound: a torn or damaged line, of which every command tells
       }
-    }
-    if (options_.readTitles && !hits.empty()) {
-      const std::string title = readTitle(store_, sessionId).value_or("");
-      for (SearchHit& hit : hits) hit.title = title;
     }
     if (problem) return std::unexpected(*problem);
     return {};
@@ -213,35 +264,50 @@ Result<ScanQuery> scanForWords(std::string_view query) {
 void scanSessions(SessionStore& store, const std::vector<std::string>& sessions, const ScanQuery& query,
                   const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
                   const std::function<void(const std::string& sessionId, const Error&)>& problem) {
-  std::vector<Scanned> scanned(sessions.size());
+  WorkList list(store, sessions);
+  std::deque<Scanned> scanned;  // in the order of the work
+  bool ended = false;           // nothing is left to hand out
   std::mutex mutex;
   std::condition_variable changed;
-  std::atomic<std::size_t> next = 0;
   std::atomic<bool> stopped = false;
   const auto work = [&] {
     Scanner scanner(store, query, options, stopped);
-    for (std::size_t i = next++; i < sessions.size() && !stopped; i = next++) {
-      Scanned found;
-      if (auto done = scanner.run(sessions[i], found.hits); !done) found.error = done.error();
+    while (!stopped) {
+      std::optional<Work> piece;
+      Scanned* place = nullptr;
+      {
+        const std::lock_guard lock(mutex);
+        piece = list.next();
+        ended = ended || !piece;
+        if (piece) place = &scanned.emplace_back(Scanned{.session = piece->session});
+      }
+      if (!piece) break;
+      Scanned found{.session = piece->session};
+      if (auto done = scanner.run(sessions[piece->session], *piece, found.hits); !done) found.error = done.error();
       const std::lock_guard lock(mutex);
       found.done = true;
-      scanned[i] = std::move(found);
+      *place = std::move(found);
       changed.notify_one();
     }
+    changed.notify_one();
   };
   std::vector<std::thread> workers;
   const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
-  for (std::size_t i = 0; i < std::min(threads, sessions.size()); ++i) workers.emplace_back(work);
-  for (std::size_t i = 0; i < sessions.size() && !stopped; ++i) {
+  for (std::size_t i = 0; i < threads && !sessions.empty(); ++i) workers.emplace_back(work);
+  std::size_t ofSession = 0;
+  for (std::size_t i = 0, before = SIZE_MAX; !stopped; ++i) {
     Scanned found;
     {
       std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return scanned[i].done; });
+      changed.wait(lock, [&] { return i < scanned.size() ? scanned[i].done : ended || sessions.empty(); });
+      if (i >= scanned.size()) break;
       found = std::move(scanned[i]);
     }
-    if (found.error) problem(sessions[i], *found.error);
+    if (found.session != before) ofSession = 0;
+    before = found.session;
+    if (found.error) problem(sessions[found.session], *found.error);
     for (SearchHit& hit : found.hits) {
-      if (use(hit)) continue;
+      if (++ofSession > options.mostOfSession || use(hit)) continue;
       stopped = true;
       break;
     }
@@ -277,10 +343,8 @@ Result<std::string> readTitle(SessionStore& store, const std::string& sessionId)
   for (const std::string& id : first) {
     if (choice.source() == TitleSource::None) take(id);
   }
-  const std::atomic<bool> stopped = false;
-  Candidates infos(store, {.anchors = {"\"session_info\""}}, stopped);
-  BOUGH_TRY(const auto ids, infos.of(sessionId));
-  std::ranges::for_each(ids, take);
+  BOUGH_TRY(const auto infos, session.load({.type = std::string(entry_type::kSessionInfo)}));
+  for (const Entry& info : infos) choice.take(info, info.redacted);
   return choice.title();
 }
 

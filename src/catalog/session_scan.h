@@ -1,4 +1,4 @@
-// Searching sessions without the index: reads their files, several at a time.
+// Searching sessions without the index: reads their files, several parts of them at a time.
 #pragma once
 
 #include <functional>
@@ -32,11 +32,10 @@ struct ScanOptions {
   std::optional<std::uint64_t> sinceMs = {};
   std::optional<std::uint64_t> untilMs = {};
   std::size_t mostOfSession = SIZE_MAX;  ///< Only so many entries of a session, the newest.
-  bool readTitles = false;               ///< Give each hit the title of its session, read from the log.
 };
 
 /// Looks through sessions, several at a time, and gives what it finds in their order, the newest entry of each first.
-/// A hit in a title has no entry; no hit has a score. Ends when `use` returns false. Sessions that cannot
+/// A hit in a title has no entry; hits have no title and no score. Ends when `use` returns false. Sessions that cannot
 /// be read are named to `problem`.
 void scanSessions(SessionStore& store, const std::vector<std::string>& sessions, const ScanQuery& query,
                   const ScanOptions& options, const std::function<bool(SearchHit&)>& use,

@@ -101,6 +101,10 @@ TEST(LineFilterTest, AnchorsOfTextsAndPatternsAreInEveryMatch) {
 
 class ScanTest : public CatalogTest {
  protected:
+  static std::string slurpFile(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
   std::vector<SearchHit> scan(const std::string& query, std::size_t limit = 100) {
     std::vector<SearchHit> hits;
     catalog::scanSessions(
@@ -122,6 +126,37 @@ TEST_F(ScanTest, TheNewestComesFirstAndTheLimitEndsIt) {
   Ids ids;
   for (const SearchHit& hit : scan("needle", 3)) ids.push_back(hit.entryId);
   EXPECT_EQ(ids, (Ids{"5", "3", "2"}));
+}
+
+// Lines that reach from one part into the next, end with it, or are longer than one are looked at once.
+TEST_F(ScanTest, ALargeFileIsSearchedInPartsFromItsEnd) {
+  make({.sessionId = "a"});
+  std::mt19937_64 random(17);
+  Ids expected;
+  for (int batch = 0; batch < 12; ++batch) {
+    std::vector<Entry> entries;
+    for (int i = 0; i < 40; ++i) {
+      const std::string id = "e" + std::to_string(batch) + "-" + std::to_string(i);
+      const std::string filler(random() % 80'000, 'x');
+      entries.push_back(said("user", "needle " + filler + " end", id));
+      expected.insert(expected.begin(), id);
+    }
+    append("a", std::move(entries));
+  }
+  ASSERT_GT(std::filesystem::file_size(folder / "sessions/a.jsonl"), 16'000'000u);
+  for (const char* word : {"needle", "end"}) {
+    Ids ids;
+    for (const SearchHit& hit : scan(word, 10'000)) ids.push_back(hit.entryId);
+    EXPECT_EQ(ids, expected) << word;
+  }
+  // The sizes at which parts begin: a line ends just before, at, or just after.
+  const std::string log = slurpFile(folder / "sessions/a.jsonl");
+  for (const std::size_t extra : {0U, 1U, 2U, 3U}) {
+    const std::string line(std::string("{\"id\":\"p\",\"type\":\"custom\",\"payload\":{\"x\":\"") +
+                           std::string(4'194'304 - 44 + extra, 'y') + "\"}}\n");
+    std::ofstream(folder / "sessions/a.jsonl", std::ios::binary | std::ios::trunc) << log << line;
+    EXPECT_EQ(scan("needle", 10'000).size(), expected.size()) << extra;
+  }
 }
 
 TEST_F(ScanTest, ExcerptsAreThoseOfTheIndex) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
@@ -80,13 +81,10 @@ bool isFolderGone(const SessionSummary& row) {
 // What the agent's own list says of a session that was imported: a JSON object, or empty.
 std::string metadataOf(SessionStore& store, const std::string& sessionId) {
   constexpr std::size_t kMostFacts = 1'000;
-  const auto ids = store.findEntryIds(sessionId, "facts:", kMostFacts);
-  if (!ids || ids->empty()) return {};
-  std::vector<Entry> facts;
-  for (const std::string& id : *ids) {
-    if (auto entry = store.loadEntry(sessionId, id)) facts.push_back(std::move(*entry));
-  }
-  return importedFacts(facts).metadata;
+  auto facts = store.loadSessionEntries(sessionId, {.last = kMostFacts, .type = std::string(entry_type::kSessionInfo)});
+  if (!facts) return {};
+  std::erase_if(*facts, [](const Entry& entry) { return !entry.id.starts_with("facts:"); });
+  return facts->empty() ? "" : importedFacts(*facts).metadata;
 }
 
 void writeRow(json::Writer& writer, const SessionSummary& row, const std::string& metadata) {
@@ -250,22 +248,34 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
   table.print();
 }
 
-// The greatest first, titles from A to Z; equal ones stay in the order of the list, most recent first.
+// The greatest first, titles from A to Z; equal ones stay in the order of the list, most recent first. Rows are large,
+// so their places are sorted.
 void sortRows(std::vector<SessionSummary>& rows, const std::string& by) {
-  const auto greatest = [&](auto value) { std::ranges::stable_sort(rows, std::ranges::greater(), value); };
-  if (by == "created") greatest(&SessionSummary::createdMs);
-  if (by == "size") greatest(&SessionSummary::bytes);
-  if (by == "branches") greatest(&SessionSummary::branches);
+  std::vector<std::size_t> places(rows.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  const auto greatest = [&](auto value) {
+    std::vector<decltype(value(rows[0]))> values;
+    for (const SessionSummary& row : rows) values.push_back(value(row));
+    std::ranges::stable_sort(places, std::ranges::greater(), [&](std::size_t place) { return values[place]; });
+  };
+  if (by == "created") greatest([](const SessionSummary& row) { return row.createdMs; });
+  if (by == "size") greatest([](const SessionSummary& row) { return row.bytes; });
+  if (by == "branches") greatest([](const SessionSummary& row) { return row.branches; });
   if (by == "messages") greatest(messagesOf);
   if (by == "tokens") greatest([](const SessionSummary& row) { return totalTokens(row.tokens); });
   if (by == "cost") greatest([](const SessionSummary& row) { return costOf(row).usd; });
   if (by == "title") {
-    std::ranges::stable_sort(rows, {}, [](const SessionSummary& row) {
-      std::string title = displayTitle(row);
+    std::vector<std::string> titles;
+    for (const SessionSummary& row : rows) {
+      std::string& title = titles.emplace_back(displayTitle(row));
       for (char& c : title) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-      return title;
-    });
+    }
+    std::ranges::stable_sort(places, {}, [&](std::size_t place) -> const std::string& { return titles[place]; });
   }
+  std::vector<SessionSummary> sorted;
+  sorted.reserve(rows.size());
+  for (const std::size_t place : places) sorted.push_back(std::move(rows[place]));
+  rows = std::move(sorted);
 }
 
 // So that @N means what was shown. A list without anything changes nothing.

@@ -80,51 +80,74 @@ Result<catalog::ScanQuery> textQueryOf(const Options& options) {
   return matcher.scan();
 }
 
-// The newest first, as far as the catalog knows them; when it is behind, by their files.
-Result<std::vector<std::string>> sessionsOf(const CatalogView& view, const SessionFilter& filter) {
-  if (view.behind) return catalog::sessionsByFile(*view.store, filter);
-  SessionFilter chosen = filter;
-  chosen.sinceMs = chosen.untilMs = {};  // these ask for entries
-  BOUGH_TRY(const auto rows, view.catalog->list({.filter = chosen, .limit = SIZE_MAX, .models = false}));
-  std::vector<std::string> sessions;
-  for (const SessionSummary& row : rows) sessions.push_back(row.sessionId);
-  return sessions;
+// Sessions, the newest first, more and more at a time: what was found in the first of them is shown at once.
+class SessionPages {
+ public:
+  SessionPages(const CatalogView& view, SessionFilter filter) : view_(view), filter_(std::move(filter)) {
+    filter_.sinceMs = filter_.untilMs = {};  // these ask for entries
+  }
+
+  // Empty when there are no more.
+  Result<std::vector<std::string>> next() {
+    std::vector<std::string> sessions;
+    if (size_ == 0) return sessions;
+    if (view_.behind) {
+      // The catalog does not know all of them yet.
+      size_ = 0;
+      return catalog::sessionsByFile(*view_.store, filter_);
+    }
+    BOUGH_TRY(const auto rows,
+              view_.catalog->list({.filter = filter_, .limit = size_, .skip = skip_, .models = false}));
+    for (const SessionSummary& row : rows) sessions.push_back(row.sessionId);
+    skip_ += rows.size();
+    size_ = rows.size() < size_ ? 0 : size_ * kGrowth;
+    return sessions;
+  }
+
+ private:
+  static constexpr std::size_t kGrowth = 8;
+  const CatalogView& view_;
+  SessionFilter filter_;
+  std::size_t size_ = 100;
+  std::size_t skip_ = 0;
+};
+
+std::string titleOf(const CatalogView& view, const std::string& sessionId) {
+  if (view.behind) return catalog::readTitle(*view.store, sessionId).value_or("");
+  const auto row = view.catalog->session(sessionId);
+  return row ? row->title : "";
 }
 
-void addTitles(Catalog& catalog, std::vector<SearchHit>& hits) {
-  std::map<std::string, std::string> titles;
-  for (SearchHit& hit : hits) {
-    const auto [known, isNew] = titles.try_emplace(hit.sessionId);
-    if (isNew) {
-      const auto row = catalog.session(hit.sessionId);
-      known->second = row ? row->title : "";
-    }
-    hit.title = known->second;
-  }
-}
+// Shows a hit as soon as it is found; null: later, with the others.
+using ShowHit = std::function<void(const SearchHit&)>;
 
 // The text of sessions themselves, the newest session first.
 Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::ScanQuery& query,
-                                    const SessionFilter& filter, const Options& options, std::size_t limit) {
-  BOUGH_TRY(const auto sessions, sessionsOf(view, filter));
+                                    const SessionFilter& filter, const Options& options, std::size_t limit,
+                                    const ShowHit& show = {}) {
   std::vector<SearchHit> hits;
-  catalog::scanSessions(
-      *view.store, sessions, query,
-      {.roles = options.roles,
-       .sinceMs = filter.sinceMs,
-       .untilMs = filter.untilMs,
-       .mostOfSession = limit,
-       .readTitles = view.behind},
-      [&](SearchHit& hit) {
-        hits.push_back(std::move(hit));
-        return hits.size() < limit && !outputClosed();
-      },
-      [](const std::string& sessionId, const Error& error) {
-        printMessage(fmt::format("note: {} was not searched to its end: {}", shortId(sessionId),
-                                 text::printable(error.message)));
-      });
-  if (!view.behind) addTitles(*view.catalog, hits);
-  return hits;
+  std::map<std::string, std::string> titles;
+  const auto take = [&](SearchHit& hit) {
+    const auto [known, isNew] = titles.try_emplace(hit.sessionId);
+    if (isNew) known->second = titleOf(view, hit.sessionId);
+    hit.title = known->second;
+    if (show && hits.size() < options.limit) show(hit);
+    hits.push_back(std::move(hit));
+    return hits.size() < limit && !outputClosed();
+  };
+  const auto nameProblem = [](const std::string& sessionId, const Error& error) {
+    printMessage(
+        fmt::format("note: {} was not searched to its end: {}", shortId(sessionId), text::printable(error.message)));
+  };
+  SessionPages pages(view, filter);
+  for (;;) {
+    BOUGH_TRY(const auto sessions, pages.next());
+    if (sessions.empty() || hits.size() >= limit || outputClosed()) return hits;
+    catalog::scanSessions(
+        *view.store, sessions, query,
+        {.roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .mostOfSession = limit}, take,
+        nameProblem);
+  }
 }
 
 // Leaves the entries of one branch.
@@ -143,10 +166,10 @@ Result<void> keepBranch(SessionStore& store, const std::string& session, const s
 
 // A query of words, the index or not.
 Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::string& query, const SessionFilter& filter,
-                                         const Options& options, std::size_t limit) {
+                                         const Options& options, std::size_t limit, const ShowHit& show = {}) {
   if (!view.behind) return searchIndex(*view.catalog, query, filter, options, limit);
   BOUGH_TRY(const auto asked, catalog::scanForWords(query));
-  return scan(view, asked, filter, options, limit);
+  return scan(view, asked, filter, options, limit, show);
 }
 
 void sayNothingFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
@@ -202,12 +225,21 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const std::size_t limit =
       options.branch.empty() && !options.sessionsWith ? static_cast<std::size_t>(options.limit) + 1 : kMany;
   std::vector<SearchHit> hits;
+  std::optional<Pager> pager;  // begins with the first hit
+  ShowHit show;
+  if ((scans || view.behind) && !context.json && !options.sessionsWith && options.branch.empty()) {
+    show = [&](const SearchHit& hit) {
+      if (!pager) pager.emplace();
+      printHits(*view.store, {hit}, options.around);
+    };
+  }
   if (scans) {
     BOUGH_TRY(const auto pattern, textQueryOf(options));
-    BOUGH_TRY(hits, scan(view, pattern, filter, options, limit));
+    BOUGH_TRY(hits, scan(view, pattern, filter, options, limit, show));
   } else {
-    BOUGH_TRY(hits, findWords(view, query, filter, options, limit));
+    BOUGH_TRY(hits, findWords(view, query, filter, options, limit, show));
   }
+  pager.reset();
   // After the scan, which needs every core.
   if (view.behind) takeInBesides(*view.store);
   if (!options.branch.empty()) {
@@ -218,13 +250,13 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (hits.empty() && !context.json) {
     sayNothingFound(view, query, filter, options);
   } else if (options.sessionsWith) {
-    const Pager pager(!context.json);
+    const Pager listed(!context.json);
     printSessionsWith(hits, context.json);
   } else if (context.json) {
     printHitsJson(hits, more);
   } else {
-    {
-      const Pager pager;
+    if (!show) {
+      const Pager paged;
       printHits(*view.store, hits, options.around);
     }
     if (more)
