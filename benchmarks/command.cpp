@@ -63,7 +63,6 @@ std::vector<Row> firstOutputRows() {
   const Slowest inMany = slowestOf(many, {{"ls"},
                                           {"ls", "--long"},
                                           {"ls", "--json"},
-                                          {"ls", "--sort", "size"},
                                           {"search", "lolo"},
                                           {"search", "--fixed", "lolo"},
                                           {"usage"},
@@ -100,6 +99,8 @@ std::vector<Row> firstOutputRows() {
         {.name = "the same / `bough version`", .ours = slowest.seconds * 1e3, .floor = floor * 1e3, .unit = "ms"}};
   };
   std::vector<Row> rows = row("100,000 sessions", inMany);
+  // The only list that looks at every row.
+  std::ranges::move(row("100,000 sessions", slowestOf(many, {{"ls", "--sort", "size"}})), std::back_inserter(rows));
   std::ranges::move(row(fmt::format("a session of {} MB ({} entries)", size, log.entries), inLarge),
                     std::back_inserter(rows));
   return rows;

@@ -18,7 +18,9 @@ using catalog::Query;
 namespace catalog {
 namespace {
 
-constexpr std::string_view kTitleHolds = R"(session.title LIKE ? ESCAPE '\')";
+// The titles are looked through in their index, which is a tenth of the rows.
+constexpr std::string_view kTitleHolds =
+    R"(session.id IN (SELECT named.id FROM session AS named WHERE named.title LIKE ? ESCAPE '\'))";
 
 // What kTitleHolds needs.
 std::string likePattern(std::string_view text) {

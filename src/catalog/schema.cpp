@@ -42,6 +42,7 @@ CREATE VIEW counted AS SELECT sessionId, headerId, lastId, taken AS entries, cou
 CREATE INDEX sessionByTime ON session(activeMs DESC, sessionId DESC);
 CREATE INDEX sessionByKey ON session(key, createdMs DESC, sessionId DESC) WHERE key <> '';
 CREATE INDEX sessionByGroup ON session(changeGroup);
+CREATE INDEX sessionByTitle ON session(title);
 CREATE INDEX sessionByCondition ON session(condition);
 CREATE INDEX sessionToIndex ON session(id) WHERE indexed < taken;
 CREATE TABLE branch(session INTEGER, number INTEGER, tipId TEXT NOT NULL, openCalls TEXT NOT NULL,

@@ -76,18 +76,18 @@ TEST_F(CareTest, ADestroyedPageIsFoundOrReplaced) {
 
 // SQLite has no checksums: a number that changed within a row is wrong, and everything else in order.
 TEST_F(CareTest, ADeepCheckFindsAChangedWordInARow) {
-  make({.sessionId = "a", .title = "Unmistakable"}, {said("user", "alpha")});
+  make({.sessionId = "a", .cwd = "/Unmistakable"}, {said("user", "alpha")});
   open().reset();
   const std::size_t at = bytesOf(path()).find("Unmistakable");
   ASSERT_NE(at, std::string::npos);
   put(at, "Xnmistakable");
   auto catalog = open();
-  ASSERT_EQ(must(catalog->session("a")).title, "Xnmistakable");
+  ASSERT_EQ(must(catalog->session("a")).cwd, "/Xnmistakable");
   const auto wrong = must(catalog->check(true));
   ASSERT_EQ(wrong.size(), 1u);
   EXPECT_NE(wrong[0].find("session a"), std::string::npos);
   must(catalog->rebuild());
-  EXPECT_EQ(must(catalog->session("a")).title, "Unmistakable");
+  EXPECT_EQ(must(catalog->session("a")).cwd, "/Unmistakable");
   EXPECT_TRUE(must(catalog->check(true)).empty());
 }
 
