@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <set>
 #include <thread>
 
@@ -80,6 +81,65 @@ TEST_P(PostgresAppend, AConnectionThatIsCutAtAnyStepLosesAndDoublesNothing) {
     if (!wasCut && cut > 10) return;
   }
   ADD_FAILURE() << "an append has too many messages";
+}
+
+// Ids that are made for a call are not looked for first; an attempt whose answer was lost is recognized all the same.
+TEST_P(PostgresAppend, EntriesWithoutIdsAreStoredOnceWhereverTheConnectionIsCut) {
+  PostgresProxy proxy(sharedServer());
+  auto store = open(proxy.url(schema_) + "&append=" + GetParam());
+  ASSERT_TRUE(store->createSession({.sessionId = "s"}));
+  std::size_t count = 1;
+  for (const bool withTail : {false, true}) {
+    for (const std::size_t size : {1U, 3U}) {
+      bool wasCut = true;
+      for (int cut = 1; wasCut || cut < 10; ++cut) {
+        AppendOptions options;
+        if (withTail) options.expectedTail = store->sessionState("s")->tailId;
+        proxy.cutAfter(cut);
+        const auto appended = store->appendSessionEntries("s", std::vector<Entry>(size, message("")), options);
+        ASSERT_TRUE(appended) << "after " << cut << " messages: " << appended.error().message;
+        wasCut = proxy.hasCut();
+        proxy.cutAfter(-1);
+        count += size;
+        EXPECT_EQ(appended->appendedCount, size);
+        EXPECT_EQ(appended->duplicateCount, 0U);
+        const auto state = store->sessionState("s");
+        ASSERT_EQ(state->entryCount, count) << "after " << cut << " messages";
+        ASSERT_EQ(state->tailId, appended->lastAppendedEntryId);
+      }
+    }
+  }
+  EXPECT_EQ(store->verifySession("s")->problemCount, 0U);
+}
+
+TEST_P(PostgresAppend, AppendsThatGoTogetherAreStoredOnceWhereverTheConnectionIsCut) {
+  constexpr int kSessions = 8;
+  constexpr int kAppends = 15;
+  PostgresProxy proxy(sharedServer());
+  auto store = open(proxy.url(schema_) + "&append=" + GetParam());
+  for (int i = 0; i < kSessions; ++i) ASSERT_TRUE(store->createSession({.sessionId = "s" + std::to_string(i)}));
+  std::atomic<int> left = kSessions;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kSessions; ++i) {
+    writers.emplace_back([&, session = "s" + std::to_string(i)] {
+      for (int n = 0; n < kAppends; ++n) {
+        const auto appended = store->appendSessionEntries(session, {message("")});
+        EXPECT_TRUE(appended) << appended.error().message;
+      }
+      --left;
+    });
+  }
+  for (int cut = 1; left > 0; cut = cut % 211 + 10) {  // an exchange has up to a hundred messages
+    proxy.cutAfter(cut);
+    while (left > 0 && !proxy.hasCut()) std::this_thread::yield();
+  }
+  for (std::thread& writer : writers) writer.join();
+  proxy.cutAfter(-1);
+  for (int i = 0; i < kSessions; ++i) {
+    const std::string session = "s" + std::to_string(i);
+    EXPECT_EQ(store->sessionState(session)->entryCount, kAppends + 1U) << session;
+    EXPECT_EQ(store->verifySession(session)->problemCount, 0U) << session;
+  }
 }
 
 TEST_F(PostgresStore, APartitionEndsWithAnErrorThatSaysHowToGoOn) {

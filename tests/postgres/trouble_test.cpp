@@ -197,6 +197,9 @@ TEST_F(PostgresTrouble, AServerThatIsNotThereAndADatabaseThatIsNotAreTold) {
     EXPECT_TRUE(nowhere.hint.contains("URL")) << nowhere.hint;
     EXPECT_FALSE(nowhere.message.contains("hidden")) << nowhere.message;
   }
+  const Error option = refused(SessionStore::open("postgresql://me:hidden@localhost/sessions?sslmode=sure", options));
+  EXPECT_EQ(option.code, ErrorCode::InvalidArgument) << option.message;
+  EXPECT_FALSE(option.retryable);
   std::string other = freshStoreUrl();
   other.replace(other.find("/postgres?"), 10, "/nobodys?");
   const Error missing = errorOf(other);

@@ -100,9 +100,10 @@ void ChangeHub::stop() {
 void ChangeHub::note(const std::string& sessionId) {
   if (::getpid() != process_) return;  // who listens looks by itself, too
   const std::lock_guard lock(mutex_);
+  const bool isFirst = waiting_.empty();  // the speaker gathers the others, and is not woken for each
   waiting_.insert(sessionId);
   if (!speaker_.joinable() && !stopping_) speaker_ = std::thread([this] { speak(); });
-  noted_.notify_one();
+  if (isFirst) noted_.notify_all();
 }
 
 void ChangeHub::speak() {

@@ -32,7 +32,7 @@ struct Meaning {
 };
 
 // The first that fits counts.
-constexpr std::array<Meaning, 22> kMeanings{{
+constexpr std::array<Meaning, 23> kMeanings{{
     {"40", Trouble::Repeat, ErrorCode::Busy, "retry"},
     {"55P03", Trouble::Repeat, ErrorCode::Busy, "another client holds the session; retry"},
     {"57014", Trouble::Refused, ErrorCode::Timeout,
@@ -54,6 +54,7 @@ constexpr std::array<Meaning, 22> kMeanings{{
     {"23505", Trouble::Refused, ErrorCode::IdConflict, "another client has stored the same; look at it, then retry"},
     {"42501", Trouble::Refused, ErrorCode::ReadOnly,
      "this role lacks a right; docs/scale.md says which rights each role has"},
+    {"42704", Trouble::Refused, ErrorCode::InvalidArgument, "create the role with CREATE ROLE, then repeat this"},
     {"3F000", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
     {"42P01", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
     {"42883", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
@@ -79,6 +80,9 @@ Failure connectFailure(const Location& location, std::string_view words) {
   if (line.contains("database \"") && line.contains("does not exist")) {
     return make(Trouble::Refused, ErrorCode::NotFound, message,
                 "create the database with `createdb`, or correct the URL");
+  }
+  if (line.starts_with("invalid ")) {  // of an option, before anybody was asked
+    return make(Trouble::Refused, ErrorCode::InvalidArgument, message, "correct the options of the URL");
   }
   // A server that answers, and will take a connection soon.
   const bool soon = says("starting up", "shutting down", "recovery", "too many clients", "connection slots");
