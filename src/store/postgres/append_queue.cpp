@@ -9,7 +9,7 @@ namespace bough::postgres {
 namespace {
 
 constexpr Statement kAppend{"append", R"sql(
-SELECT @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18))sql"};
+SELECT @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19))sql"};
 constexpr Statement kAppendOne{"append_one", R"sql(
 SELECT @.append_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16))sql"};
 // $4 holds ten numbers an append: the turn (-1: none), the mode, and those of append_one.
@@ -26,11 +26,9 @@ constexpr int kMostGroups = 4;  // exchanges at a time
 constexpr std::size_t kMostAppends = 32;
 constexpr std::size_t kMostBytes = std::size_t{8} << 20;
 
-// One entry that names nothing but the head.
+// One entry that goes on from the head.
 bool isPlain(const QueuedAppend& append) {
-  const BatchPlan& plan = *append.plan;
-  return append.terms.mode != Mode::Looked && plan.ids.size() == 1 && plan.headPlace == 0 && plan.needs.empty() &&
-         !plan.types[0] && !plan.targets[0] && !plan.attachments[0];
+  return append.terms.mode != Mode::Looked && append.plan->ids.size() == 1 && append.plan->isChain();
 }
 
 // Plain appends, as one call.
@@ -74,6 +72,7 @@ Call appendCall(Database& database, const QueuedAppend& append) {
   append.plan->addEntries(parameters);
   append.plan->addNeeds(parameters);
   append.plan->addHead(parameters);
+  if (!asStatement) parameters.truth(terms.mode != Mode::Looked && append.plan->isChain());
   return database.call(asStatement ? kAppendStatement : kAppend, std::move(parameters));
 }
 

@@ -189,6 +189,17 @@ void BatchPlan::addNeeds(Parameters& parameters) const {
   parameters.texts(needs).numbers(numbers);
 }
 
+bool BatchPlan::isChain() const {
+  const auto last = static_cast<std::int64_t>(ids.size()) - 1;
+  if (last < 0 || headPlace != last || !headFresh || !needs.empty() || places[0] == kNamed) return false;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto place = static_cast<std::int64_t>(i);
+    if (types[i] || targets[i] || attachments[i] || segments[i] != 0 || joins[i] != joins[0]) return false;
+    if (steps[i] != place + 1 || (i > 0 && places[i] != place - 1)) return false;
+  }
+  return true;
+}
+
 void BatchPlan::addOnly(Parameters& parameters) const {
   parameters.text(*ids[0]);
   parents[0] ? parameters.text(*parents[0]) : parameters.nothing();

@@ -55,6 +55,9 @@ struct BatchPlan {
   /// The arrays that both functions take, in their order. One without any value is NULL.
   void addEntries(Parameters& parameters) const;
   void addNeeds(Parameters& parameters) const;
+  /// Whether each entry goes on from the one before it, and the first from the session's head or nothing; the head
+  /// follows, and nothing else is named.
+  [[nodiscard]] bool isChain() const;
   /// The parameters of append_one, for a batch of one entry.
   void addOnly(Parameters& parameters) const;
   void addHead(Parameters& parameters) const;

@@ -16,15 +16,16 @@ namespace bough::postgres {
 // Duplicates are looked for while the session's row is locked: the lock is written to the log of the server, so that
 // also this answer waits for the synchronous standby.
 //
-// One entry that goes on from the session's head, as most appends are, takes a shorter way: append_one moves the head row
-// in one statement, if that is as it has to be, and inserts the entry relative to how the row was (was_head_id,
-// was_head_seq). Otherwise nothing is changed, and append decides.
+// Entries of which each goes on from the one before it and the first from the session's head (p_chain), as most batches
+// are, take a shorter way: the head row is moved in one statement, if it is as it has to be, and they are inserted
+// relative to how the row was (was_head_id, was_head_seq). Otherwise nothing is changed, and the longer way decides.
+// append_one does the same for one entry, without arrays.
 inline constexpr std::array<std::string_view, 3> kAppendFunctions{
     R"sql(
 CREATE OR REPLACE FUNCTION @.append(
   p_session text, p_format bigint, p_expected text, p_fence bigint, p_mode bigint, p_ids text[], p_parents text[],
   p_numbers bigint[], p_types text[], p_targets text[], p_attachments text[], p_bodies bytea[], p_needs text[],
-  p_need_numbers bigint[], p_head_place bigint, p_head text, p_head_fresh boolean, p_bytes bigint)
+  p_need_numbers bigint[], p_head_place bigint, p_head text, p_head_fresh boolean, p_bytes bigint, p_chain boolean)
 RETURNS text LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -35,6 +36,31 @@ DECLARE
   need_count integer := 0;
   h_id text; h_seq integer; h_segment integer; h_depth integer; h_fresh boolean;
 BEGIN
+  IF p_chain AND p_mode = 0 THEN
+    SELECT 1 INTO found_count FROM @.entries e WHERE e.session_id = p_session AND e.entry_id = ANY (p_ids) LIMIT 1;
+  END IF;
+  IF p_chain AND coalesce(found_count, 0) = 0 THEN
+    UPDATE @.sessions x SET entry_count = x.entry_count + n, bytes = x.bytes + p_bytes, tail_id = p_ids[n],
+        head_id = p_ids[n], was_head_id = x.head_id, was_head_seq = x.head_seq, head_seq = x.entry_count + n - 1,
+        head_segment = CASE WHEN x.head_fresh AND p_numbers[5] = 1 THEN x.head_segment ELSE x.entry_count END,
+        head_depth = CASE WHEN p_numbers[2] = -1 THEN 0 ELSE x.head_depth END + n, head_fresh = true,
+        version = x.version + 1, changed_at = now(), cataloged = false
+      WHERE x.session_id = p_session AND x.trash_id IS NULL AND x.format = p_format AND x.head_seq <> -2
+        AND (p_expected IS NULL OR x.tail_id = p_expected) AND (p_fence IS NULL OR p_fence >= x.fence)
+        AND (p_mode = 2 OR x.origin_session IS NULL)
+      RETURNING x.life, x.entry_count - n, x.was_head_id, x.was_head_seq, x.head_segment, x.head_depth - n
+      INTO s.life, s.entry_count, s.head_id, s.head_seq, s.head_segment, s.head_depth;
+    IF FOUND THEN
+      INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, body)
+      SELECT p_session, s.life, s.entry_count + b.n - 1,
+             CASE WHEN b.n > 1 THEN s.entry_count + b.n - 2 WHEN p_numbers[1] = -3 THEN s.head_seq ELSE -1 END,
+             s.head_segment, s.head_depth + b.n, p_numbers[7 * b.n - 1], b.id,
+             CASE WHEN b.n > 1 THEN b.parent WHEN p_numbers[1] = -3 THEN nullif(s.head_id, '') END, b.body
+        FROM unnest(p_ids, p_parents, p_bodies) WITH ORDINALITY AS b(id, parent, body, n);
+      RETURN '0';
+    END IF;
+  END IF;
+  found_count := 0;
   SELECT * INTO s FROM @.sessions x WHERE x.session_id = p_session AND x.trash_id IS NULL FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN '3';
@@ -201,7 +227,7 @@ BEGIN
   END IF;
   RETURN @.append(p_session, p_format, p_expected, p_fence, p_mode, ARRAY[p_id], ARRAY[p_parent],
                   ARRAY[p_place, p_root, p_steps, 0, p_joins, p_kind, p_made], NULL, NULL, NULL, ARRAY[p_body], NULL, NULL,
-                  0, p_id, p_head_fresh, p_bytes);
+                  0, p_id, p_head_fresh, p_bytes, false);
 END $$;
 )sql",
     // A new session with its first batch. A repetition of the same creation is recognized.
@@ -251,7 +277,7 @@ BEGIN
     RETURN;
   END IF;
   PERFORM @.append(p_session, p_format, NULL, NULL, 1, p_ids, p_parents, p_numbers, p_types, p_targets, p_attachments,
-                   p_bodies, NULL, NULL, p_head_place, p_head, p_head_fresh, p_bytes);
+                   p_bodies, NULL, NULL, p_head_place, p_head, p_head_fresh, p_bytes, false);
   RETURN QUERY SELECT 0, ''::text;
 END $$;
 )sql"};
