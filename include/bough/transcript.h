@@ -238,7 +238,8 @@ Result<void> removeTranscript(SessionStore& store, const std::string& sessionId,
 /// Where an agent looks for a session, and what to type then.
 struct TranscriptPlace {
   std::string path;
-  std::string command;  ///< For a shell, in the session's folder.
+  std::string command;      ///< For a shell, in the session's folder; empty where there is none.
+  std::string advice = {};  ///< What to do where there is no command.
 };
 
 /// Unsupported when the agent has no place that bough knows.

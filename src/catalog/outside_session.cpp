@@ -108,7 +108,9 @@ Told tellOutside(std::vector<OutsideFile> files) {
     if (entry.type == entry_type::kSessionInfo) {
       tally.info(entry, timeMs);
     } else if (!isControlType(entry.type)) {
-      tally.conversation(entry, readFacts(entry, false), timeMs, false);
+      // What was said first makes a title.
+      const bool wantSpoken = tally.row.facts.titleSource == TitleSource::None;
+      tally.conversation(entry, readFacts(entry, false, wantSpoken), timeMs, false);
     }
     tally.row.taken = ++sequence;
     if (!tally.answers.empty()) addAnswers(told, tally.answers);

@@ -58,13 +58,13 @@ Result<Begun> readBeginning(ByteSource& source, const std::string& path, std::si
   constexpr std::ptrdiff_t kEnoughLines = 32;
   Begun begun;
   for (std::size_t wanted = leastBytes;; wanted = std::min(wanted * 4, kMostBytes)) {
-    BOUGH_TRY(const std::string more, readUpTo(source, wanted - begun.bytes.size()));
+    BOUGH_TRY(std::string more, readUpTo(source, wanted - begun.bytes.size()));
+    if (begun.bytes.empty()) begun.bytes.swap(more);
     begun.bytes += more;
-    const bool isAll = begun.bytes.size() < wanted || wanted == kMostBytes;
-    const auto lines = std::ranges::count(begun.bytes, '\n');
     begun.agent = recognize(begun.bytes, path);
-    const bool isEnough = begun.agent ? !wholeLine || lines > 0 : lines >= kEnoughLines;
-    if (isAll || isEnough) break;
+    if (begun.agent && (!wholeLine || begun.bytes.contains('\n'))) break;
+    if (begun.bytes.size() < wanted || wanted == kMostBytes) break;
+    if (!begun.agent && std::ranges::count(begun.bytes, '\n') >= kEnoughLines) break;
   }
   if (!begun.agent) begun.agent.error().message = fmt::format("{}: {}", path, begun.agent.error().message);
   return begun;

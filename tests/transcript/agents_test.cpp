@@ -114,6 +114,31 @@ TEST(Claw0, ListsASessionThatWasPutThereWithItsMessages) {
   EXPECT_NE(list.find(fmt::format("\"message_count\":{}", said)), std::string::npos) << list;
 }
 
+TEST(MyAgents, ListsASessionThatWasPutThereByItsFirstWordsAndACopyByItsOwnId) {
+  TempFolder folder;
+  const ReadFile file = readAll(fixture("pi/02-tools.jsonl"));
+  TranscriptFacts facts = file.report.facts;
+  facts.agent = "myagents";
+  facts.title.clear();
+  const auto put = [&](const TranscriptFacts& wanted) {
+    const auto place = placeForTranscript(homeAt(folder.path()), wanted);
+    ASSERT_TRUE(place);
+    EXPECT_TRUE(place->command.empty());
+    EXPECT_FALSE(place->advice.empty());
+    writeBytes(place->path, writeAll(file.entries, {.agent = "myagents", .facts = wanted}));
+    ASSERT_TRUE(announceTranscript(homeAt(folder.path()), wanted, place->path));
+  };
+  put(facts);
+  TranscriptFacts listed = facts;
+  listed.metadata = "{\"id\":\"" + facts.sessionId + "\",\"agentDir\":\"/x\"}";
+  const TranscriptFacts copy = factsOfCopy(listed, 1);
+  put(copy);
+  const std::string list = readBytes(fs::path(folder.path()) / ".myagents/sessions.json");
+  EXPECT_NE(list.find("\"title\":\"List files and read main.cpp\""), std::string::npos) << list;
+  EXPECT_NE(list.find("\"id\":\"" + facts.sessionId), std::string::npos) << list;
+  EXPECT_NE(list.find("\"id\":\"" + copy.sessionId), std::string::npos) << list;
+}
+
 TEST(Codex, KnowsTheNamesOfThreadsFromItsIndex) {
   TempFolder folder;
   const std::string name = "rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710001.jsonl";

@@ -57,7 +57,7 @@ EntryRole roleOf(const Message& message) {
   return onlyResults ? EntryRole::Tool : EntryRole::User;
 }
 
-void readMessage(const Message& message, bool wantText, EntryFacts& facts) {
+void readMessage(const Message& message, bool wantText, bool wantSpoken, EntryFacts& facts) {
   facts.role = roleOf(message);
   facts.model = message.model.decode();
   facts.messageId = message.id.decode();
@@ -69,7 +69,8 @@ void readMessage(const Message& message, bool wantText, EntryFacts& facts) {
     } else if (block.kind == BlockKind::ToolResult) {
       facts.failureCount += block.isError ? 1 : 0;
       if (!block.idMissing) facts.results.push_back(block.id.decode());
-    } else if (block.kind == BlockKind::Text && facts.role == EntryRole::User && facts.spoken.size() < 4096) {
+    } else if (wantSpoken && block.kind == BlockKind::Text && facts.role == EntryRole::User &&
+               facts.spoken.size() < 4096) {
       addLine(facts.spoken, block.text.escaped);
     }
     if (wantText) addText(facts.text, block);
@@ -149,7 +150,7 @@ void readIdentity(const Entry& entry, EntryFacts& facts) {
   }
 }
 
-EntryFacts readContent(const Entry& entry, bool wantText) {
+EntryFacts readContent(const Entry& entry, bool wantText, bool wantSpoken) {
   EntryFacts facts;
   if (entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kBranchSummary) {
     facts.role = EntryRole::Summary;
@@ -169,7 +170,7 @@ EntryFacts readContent(const Entry& entry, bool wantText) {
     return facts;
   }
   const auto message = normalize(stored, named->value_or(Dialect::Plain));
-  message ? readMessage(*message, wantText, facts) : readUnknown(stored, wantText, facts);
+  message ? readMessage(*message, wantText, wantSpoken, facts) : readUnknown(stored, wantText, facts);
   return facts;
 }
 
@@ -208,8 +209,8 @@ std::string transcriptAgent(const Entry& entry) {
   return facts ? json::findString(*facts, "agent").value_or("") : std::string();
 }
 
-EntryFacts readFacts(const Entry& entry, bool wantText) {
-  EntryFacts facts = readContent(entry, wantText);
+EntryFacts readFacts(const Entry& entry, bool wantText, bool wantSpoken) {
+  EntryFacts facts = readContent(entry, wantText, wantSpoken);
   if (isConverted(entry)) facts.usage.reset();
   readIdentity(entry, facts);
   return facts;

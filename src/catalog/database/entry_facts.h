@@ -45,7 +45,7 @@ EntryFacts usageFacts(const Entry& entry);
 /// The agent from whose transcript a session was imported, when this entry says so; else empty.
 std::string transcriptAgent(const Entry& entry);
 
-/// Reads an entry. `wantText` fills in `text`.
-EntryFacts readFacts(const Entry& entry, bool wantText);
+/// Reads an entry. `wantText` fills in `text`, `wantSpoken` `spoken`.
+EntryFacts readFacts(const Entry& entry, bool wantText, bool wantSpoken = true);
 
 }  // namespace bough::catalog

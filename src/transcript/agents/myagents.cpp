@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "message/json/json_tree.h"
 #include "transcript/agents/agents.h"
@@ -277,7 +278,25 @@ std::vector<std::string> foldersOf(const TranscriptHome& home) {
 
 Result<TranscriptPlace> placeOf(const TranscriptHome& home, const TranscriptFacts& facts) {
   return TranscriptPlace{.path = fmt::format("{}/.myagents/sessions/{}.jsonl", home.home, facts.sessionId),
-                         .command = "open MyAgents and choose the session"};
+                         .command = {},
+                         .advice = "open MyAgents and choose the session"};
+}
+
+// What the list calls a session without a title: the first words of its user.
+std::string firstWords(const std::string& path) {
+  constexpr std::size_t kLongest = 40;
+  std::string words;
+  const auto look = [&](Entry&& entry) -> Result<void> {
+    if (!holdsMessage(entry)) return {};
+    const auto message = normalizeEntry(entry);
+    if (!message || message->role != Role::User) return {};
+    for (const Block& block : message->blocks) {
+      if (block.kind == BlockKind::Text && words.empty()) words = text::excerpt(block.text.decode(), kLongest);
+    }
+    return words.empty() ? Result<void>() : fail(ErrorCode::Conflict, "that is enough");
+  };
+  (void)readTranscript(path, {.agent = "myagents", .fromOffset = 0, .withoutLines = true}, look);
+  return words;
 }
 
 Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
@@ -294,7 +313,8 @@ Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const
   if (entry.empty()) {
     json::Writer writer(entry);
     writer.beginObject().member("id", facts.sessionId).member("agentDir", facts.cwd);
-    writer.member("title", facts.title.empty() ? facts.sessionId : facts.title);
+    const std::string title = facts.title.empty() ? firstWords(path) : facts.title;
+    writer.member("title", title.empty() ? facts.sessionId : title);
     writer.member("createdAt", facts.created).member("lastActiveAt", facts.created).endObject();
   }
   BOUGH_TRY(const std::string bytes, withElement(list, entry));

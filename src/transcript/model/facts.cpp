@@ -130,7 +130,9 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
 TranscriptFacts factsOfCopy(const TranscriptFacts& facts, unsigned number) {
   TranscriptFacts copy = facts;
   copy.sessionId = uuidFor(fmt::format("{}/{}/{}", facts.agent, facts.sessionId, number));
-  copy.key.clear();  // the agent's own list has it for the session that was copied
+  // The agent's own list has these for the session that was copied.
+  copy.key.clear();
+  copy.metadata.clear();
   return copy;
 }
 

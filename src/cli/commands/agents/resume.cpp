@@ -87,6 +87,7 @@ void print(const Resumed& resumed, const Context& context, bool dryRun) {
   if (!made.facts.cwd.empty() && !std::filesystem::is_directory(made.facts.cwd, error)) {
     printMessage(fmt::format("note: the session's folder {} is gone; --cwd-map OLD=NEW names another", made.facts.cwd));
   }
+  if (place.command.empty()) return printMessage(place.advice);
   const std::string folder = made.facts.cwd.empty() ? "" : fmt::format("cd {} && ", shellWord(made.facts.cwd));
   printLine(folder + place.command);
 }

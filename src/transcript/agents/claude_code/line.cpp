@@ -96,13 +96,22 @@ MessageParts parseMessage(std::string_view message) {
 
 bool isAllResults(std::string_view content) {
   if (!isKind(content, json::Kind::Array)) return false;
-  json::ArrayReader blocks(content);
-  bool any = false;
-  while (const auto block = blocks.next()) {
-    if (json::findString(*block, "type") != "tool_result") return false;
-    any = true;
+  // Most lists are not: their first block says so, and its text is not passed.
+  std::size_t at = content.find_first_not_of(" \t\r\n", 1);
+  while (at < content.size() && content[at] == '{') {
+    json::CheckedObject block(content.substr(at), json::CheckedObject::Text::Beginning);
+    bool isResult = false;
+    while (const auto member = block.next()) {
+      if (isResult || !member->keyIs("type")) continue;
+      if (member->value != "\"tool_result\"") return false;
+      isResult = true;
+    }
+    if (!isResult || block.isBroken()) return false;
+    at = content.find_first_not_of(" \t\r\n", at + block.end());
+    if (at < content.size() && content[at] == ']') return true;
+    if (at < content.size()) at = content.find_first_not_of(" \t\r\n", at + 1);
   }
-  return any;
+  return false;
 }
 
 std::string textOf(std::string_view content) {
