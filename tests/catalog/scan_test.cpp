@@ -34,8 +34,9 @@ TEST(ByteSieveTest, TheWidestInstructionsFindWhatTheOthersFind) {
   std::mt19937_64 random(20261116);
   for (const auto letters : {catalog::LetterBytes::None, catalog::LetterBytes::Folding, catalog::LetterBytes::All}) {
     for (const std::vector<std::string>& anchors :
-         {std::vector<std::string>{"needle"}, {"q"}, {"Zug", "ab", "longer than that"}, {"a", "b", "c", "d", "e"}}) {
-      catalog::ByteSieve sieve(0x20, letters);
+         {std::vector<std::string>{"needle"}, {}, {"q"}, {"Zug", "longer than that"}, {"a", "b", "c", "d", "e"}}) {
+      const bool exact = letters == catalog::LetterBytes::None && anchors.size() == 1;
+      catalog::ByteSieve sieve(exact ? 0 : 0x20, letters);
       for (const std::string& anchor : anchors) sieve.addAnchor(anchor);
       std::string bytes;
       for (int i = 0; i < 20'000; ++i) bytes += static_cast<char>(random() % 8 == 0 ? random() % 256 : 'x');

@@ -115,6 +115,15 @@ namespace {
   return _mm256_cmpeq_epi8(_mm256_min_epu8(value, wideOf(most)), value);
 }
 
+template <LetterBytes kLetters>
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i lettersIn(__m256i here) {
+  if constexpr (kLetters != LetterBytes::Folding) return here;  // the highest bit counts
+  const __m256i letter = _mm256_cmpeq_epi8(_mm256_max_epu8(here, wideOf(0xC2)), here);
+  const __m256i others = _mm256_or_si256(isAtMost(_mm256_sub_epi8(here, wideOf(0xCE)), 0xD1 - 0xCE),
+                                         isAtMost(_mm256_sub_epi8(here, wideOf(0xE4)), 0xE9 - 0xE4));
+  return _mm256_andnot_si256(others, letter);
+}
+
 bool hasWide() {
   static const bool has = __builtin_cpu_supports("avx2") != 0;
   return has;
@@ -122,60 +131,70 @@ bool hasWide() {
 
 }  // namespace
 
-// As maskOf, 32 bytes at a time. What is compared with is made once, outside of the loop.
-template <LetterBytes kLetters>
+// As maskOf, 32 bytes at a time; `kCount` anchors, whose bytes stay in registers.
+template <LetterBytes kLetters, bool kCase, std::size_t kCount>
 [[gnu::target("avx2")]] std::size_t ByteSieve::findWide(const char* bytes, std::size_t at, std::size_t end) const {
   struct Wanted {
     __m256i value;
     std::size_t place;
   };
-  std::array<std::array<Wanted, 3>, kMostWide> wanted;
-  const std::size_t count = anchors_.size();
-  for (std::size_t i = 0; i < count; ++i) {
+  Wanted wanted[kCount][3];
+  for (std::size_t i = 0; i < kCount; ++i) {
     for (std::size_t k = 0; k < 3; ++k) wanted[i][k] = {wideOf(anchors_[i][k].value), anchors_[i][k].place};
   }
   const __m256i caseBit = wideOf(caseBit_);
-  const auto maskAt = [&] [[gnu::target("avx2"), gnu::always_inline]] (const char* block) {
-    const __m256i here = wide(block);
+  const auto holds = [&] [[gnu::target("avx2"), gnu::always_inline]] (const char* block, const Wanted& byte) {
+    __m256i there = wide(block + byte.place);
+    if constexpr (kCase) there = _mm256_or_si256(there, caseBit);
+    return _mm256_cmpeq_epi8(there, byte.value);
+  };
+  const auto maskAt = [&] [[gnu::target("avx2"), gnu::always_inline]] (const char* block, __m256i here) {
     const __m256i next = wide(block + 1);
     const __m256i escape =
         _mm256_and_si256(_mm256_cmpeq_epi8(here, wideOf('\\')), _mm256_cmpeq_epi8(next, wideOf('u')));
     const __m256i attached =
         _mm256_and_si256(_mm256_cmpeq_epi8(here, wideOf('$')), _mm256_cmpeq_epi8(next, wideOf('a')));
     __m256i found = _mm256_or_si256(escape, attached);
-    if constexpr (kLetters == LetterBytes::All) found = _mm256_or_si256(found, here);  // the highest bit counts
-    if constexpr (kLetters == LetterBytes::Folding) {
-      const __m256i letter = _mm256_cmpeq_epi8(_mm256_max_epu8(here, wideOf(0xC2)), here);
-      const __m256i others = _mm256_or_si256(isAtMost(_mm256_sub_epi8(here, wideOf(0xCE)), 0xD1 - 0xCE),
-                                             isAtMost(_mm256_sub_epi8(here, wideOf(0xE4)), 0xE9 - 0xE4));
-      found = _mm256_or_si256(found, _mm256_andnot_si256(others, letter));
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      __m256i held = _mm256_cmpeq_epi8(_mm256_or_si256(wide(block + wanted[i][0].place), caseBit), wanted[i][0].value);
-      for (std::size_t k = 1; k < 3; ++k) {
-        held = _mm256_and_si256(
-            held, _mm256_cmpeq_epi8(_mm256_or_si256(wide(block + wanted[i][k].place), caseBit), wanted[i][k].value));
-      }
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const __m256i held = _mm256_and_si256(_mm256_and_si256(holds(block, wanted[i][0]), holds(block, wanted[i][1])),
+                                            holds(block, wanted[i][2]));
       found = _mm256_or_si256(found, held);
     }
     return found;
   };
   for (; at < end; at += kStep) {
-    const __m256i first = maskAt(bytes + at);
-    const __m256i second = maskAt(bytes + at + 32);
+    const __m256i low = wide(bytes + at);
+    const __m256i high = wide(bytes + at + 32);
+    __m256i first = maskAt(bytes + at, low);
+    __m256i second = maskAt(bytes + at + 32, high);
+    // Most text is ASCII, whose bytes have no highest bit.
+    if (kLetters != LetterBytes::None && _mm256_movemask_epi8(_mm256_or_si256(low, high)) != 0) {
+      first = _mm256_or_si256(first, lettersIn<kLetters>(low));
+      second = _mm256_or_si256(second, lettersIn<kLetters>(high));
+    }
     if (_mm256_movemask_epi8(_mm256_or_si256(first, second)) == 0) continue;
-    const auto low = static_cast<std::uint32_t>(_mm256_movemask_epi8(first));
-    const auto high = static_cast<std::uint32_t>(_mm256_movemask_epi8(second));
-    return at + static_cast<std::size_t>(std::countr_zero(std::uint64_t{high} << 32 | low));
+    const auto early = static_cast<std::uint32_t>(_mm256_movemask_epi8(first));
+    const auto late = static_cast<std::uint32_t>(_mm256_movemask_epi8(second));
+    return at + static_cast<std::size_t>(std::countr_zero(std::uint64_t{late} << 32 | early));
   }
   return at;
 }
 
+template <LetterBytes kLetters, bool kCase>
+std::size_t ByteSieve::findByCount(const char* bytes, std::size_t at, std::size_t end) const {
+  switch (anchors_.size()) {
+    case 1: return findWide<kLetters, kCase, 1>(bytes, at, end);
+    case 2: return findWide<kLetters, kCase, 2>(bytes, at, end);
+    default: return findNarrow(bytes, at, end);
+  }
+}
+
 std::size_t ByteSieve::find(const char* bytes, std::size_t at, std::size_t end) const {
-  if (anchors_.size() > kMostWide || !hasWide()) return findNarrow(bytes, at, end);
-  if (letters_ == LetterBytes::None) return findWide<LetterBytes::None>(bytes, at, end);
-  if (letters_ == LetterBytes::Folding) return findWide<LetterBytes::Folding>(bytes, at, end);
-  return findWide<LetterBytes::All>(bytes, at, end);
+  if (!hasWide()) return findNarrow(bytes, at, end);
+  if (letters_ == LetterBytes::Folding) return findByCount<LetterBytes::Folding, true>(bytes, at, end);
+  if (letters_ == LetterBytes::All) return findByCount<LetterBytes::All, true>(bytes, at, end);
+  return caseBit_ == 0 ? findByCount<LetterBytes::None, false>(bytes, at, end)
+                       : findByCount<LetterBytes::None, true>(bytes, at, end);
 }
 
 #else

@@ -41,7 +41,6 @@ class ByteSieve {
 
  private:
   static constexpr std::size_t kStep = 64;
-  static constexpr std::size_t kMostWide = 4;  // anchors, for the widest instructions
   struct Byte {
     std::size_t place = 0;
     unsigned char value = 0;  // with caseBit
@@ -52,8 +51,10 @@ class ByteSieve {
   [[nodiscard]] auto maskOf(const char* block) const;
   template <LetterBytes kLetters>
   [[nodiscard]] std::size_t findBlocks(const char* bytes, std::size_t at, std::size_t end) const;
-  template <LetterBytes kLetters>
+  template <LetterBytes kLetters, bool kCase, std::size_t kCount>
   [[nodiscard]] std::size_t findWide(const char* bytes, std::size_t at, std::size_t end) const;
+  template <LetterBytes kLetters, bool kCase>
+  [[nodiscard]] std::size_t findByCount(const char* bytes, std::size_t at, std::size_t end) const;
 
   std::vector<Bytes> anchors_;
   unsigned char caseBit_;
