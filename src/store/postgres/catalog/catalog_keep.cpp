@@ -227,7 +227,9 @@ Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
   std::size_t bytes = 0;
   for (const CatalogChange& change : changes) waiting_.push_back(keepCall(database_, change));
   for (const Call& call : waiting_) bytes += call.parameters.totalBytes();
-  if (mayKeep_ && bytes <= 2 * kLittleBytes && waiting_.size() <= kFewSessions) return {};
+  // Words do not wait: what is redacted before the next question must not be found by it.
+  const bool anyText = std::ranges::any_of(changes, [](const CatalogChange& change) { return !change.texts.empty(); });
+  if (mayKeep_ && !anyText && bytes <= 2 * kLittleBytes && waiting_.size() <= kFewSessions) return {};
   BOUGH_TRY(database_.pool.run(std::exchange(waiting_, {})));
   return {};
 }

@@ -52,6 +52,12 @@ std::string scoreOf(std::size_t place) {
       place);
 }
 
+// What was redacted after the catalog took it in. Only sessions that have changed since are looked at.
+constexpr std::string_view kNotRedactedSince =
+    "NOT EXISTS (SELECT 1 FROM @.sessions s JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life "
+    "WHERE s.session_id = t.session_id AND s.trash_id IS NULL AND NOT s.cataloged AND e.kind >= 12 AND e.kind = 15 "
+    "AND e.target_id = t.entry_id)";
+
 }  // namespace
 
 Result<std::vector<SearchHit>> PostgresCatalog::search(const SearchWords& words, const SearchOptions& options) {
@@ -86,6 +92,7 @@ Result<std::vector<SearchHit>> PostgresCatalog::search(const SearchWords& words,
       "@.catalog_sessions c ON c.session_id = t.session_id",
       times);
   select.require(condition);
+  select.require(kNotRedactedSince);
   select.require(options.filter);
   if (options.filter.sinceMs) select.require("t.time_ms >= " + select.number(*options.filter.sinceMs));
   if (options.filter.untilMs) select.require("t.time_ms < " + select.number(*options.filter.untilMs));
