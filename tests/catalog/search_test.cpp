@@ -165,9 +165,10 @@ TEST_F(SearchTest, WhatWasRedactedSinceTheCatalogCaughtUpIsNotShown) {
   make({.sessionId = "a"}, {said("user", "password hunter2", "1"), said("user", "hunter2 too", "2")});
   auto catalog = open(true);
   must(store->redactEntry("a", "1", "me", "secret"));
-  const auto hits = must(catalog->search("hunter2"));
-  ASSERT_EQ(hits.size(), 1u);
-  EXPECT_EQ(hits[0].entryId, "2");
+  // A database leaves out the whole session until it was looked at again.
+  for (const SearchHit& hit : must(catalog->search("hunter2"))) EXPECT_EQ(hit.entryId, "2");
+  must(catalog->catchUp({.search = true}));
+  EXPECT_EQ(must(catalog->search("hunter2")).size(), 1u);
 }
 
 TEST_F(SearchTest, OddQueriesAreNeverASyntaxError) {
