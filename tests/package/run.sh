@@ -29,7 +29,7 @@ readme=$(sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$here/../../README.md")
   grep '^#include' <<<"$readme"
   echo 'int main() {'
   grep -v '^#include' <<<"$readme" | sed "s|/var/lib/agent/sessions|$work/store3|"
-  echo 'return store && session && appended && entries && fork && entries->size() == 2 ? 0 : 1; }'
+  echo 'return store && session && appended && entries && fork && entries->back().id == appended->lastAppendedEntryId ? 0 : 1; }'
 } >"$work/readme.cpp"
 # shellcheck disable=SC2086
 g++ -std=c++23 -o "$work/readme" "$work/readme.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} || { echo "the program of the README does not compile"; exit 1; }
