@@ -171,6 +171,8 @@ std::string makeExcerpt(std::string_view utf8, IsFull isFull) {
 }  // namespace
 
 std::size_t displayWidth(std::string_view utf8) {
+  // Most texts; a column each.
+  if (std::ranges::all_of(utf8, [](char c) { return c >= ' ' && c <= '~'; })) return utf8.size();
   GraphemeWalk walk;
   std::size_t width = 0;
   for (bool first = true; !utf8.empty(); first = false) {
