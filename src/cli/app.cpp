@@ -105,7 +105,7 @@ class Application {
       if (!areWords(left)) return wrongUse(argc, argv, fmt::format("unexpected argument {}", left.front()));
       *command_->dashWords = std::move(left);
     }
-    if (context_.version) return versionCommand().run(context_);
+    if (context_.version) return version_command::define().run(context_);
     if (command_ == nullptr) return showHome(context_);
     auto outcome = command_->run(context_);
     if (!outcome) outcome.error().hint = withoutCommand(std::move(outcome.error().hint), command_->name);

@@ -11,7 +11,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::completion_command {
 namespace {
 
 // A candidate may hold blanks, quotes or dollars, as labels do: each shell quotes what it inserts. A word that was
@@ -160,7 +160,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command completionCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "completion",
@@ -183,4 +183,4 @@ Command completionCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::completion_command

@@ -5,7 +5,7 @@
 #include "cli/definition/reference.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::help_command {
 namespace {
 
 struct Options {
@@ -31,7 +31,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command helpCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {.name = "help",
           .summary = "Explain a command",
@@ -49,4 +49,4 @@ Command helpCommand() {
           .run = [options](const Context& context) { return run(context, *options); }};
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::help_command

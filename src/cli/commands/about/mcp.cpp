@@ -5,7 +5,7 @@
 #include "cli/terminal/output.h"
 #include "serve/mcp_server.h"
 
-namespace bough::cli {
+namespace bough::cli::mcp_command {
 namespace {
 
 struct Options {
@@ -31,7 +31,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command mcpCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "mcp",
@@ -51,4 +51,4 @@ Command mcpCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::mcp_command

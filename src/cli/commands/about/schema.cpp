@@ -4,7 +4,7 @@
 #include "cli/definition/json_shapes.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::schema_command {
 namespace {
 
 struct Options {
@@ -36,7 +36,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command schemaCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {.name = "schema",
           .summary = "Print the JSON Schema of what a command prints with --json",
@@ -57,4 +57,4 @@ Command schemaCommand() {
           .run = [options](const Context& context) { return run(context, *options); }};
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::schema_command

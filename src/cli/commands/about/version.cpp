@@ -4,9 +4,9 @@
 #include "cli/commands/commands.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::version_command {
 
-Command versionCommand() {
+Command define() {
   return {
       .name = "version",
       .summary = "Print the version",
@@ -23,4 +23,4 @@ Command versionCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::version_command

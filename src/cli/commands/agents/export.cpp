@@ -13,7 +13,7 @@
 #include "cli/views/compatibility_text.h"
 #include "cli/views/transcript_file.h"
 
-namespace bough::cli {
+namespace bough::cli::export_command {
 namespace {
 
 struct Options {
@@ -146,7 +146,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command exportCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   std::vector<std::string> targets = agentChoices();
   for (const std::string_view format : traceFormats()) targets.emplace_back(format);
@@ -197,4 +197,4 @@ Command exportCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::export_command

@@ -15,7 +15,7 @@
 #include "cli/names/foreign.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::import_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -193,7 +193,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command importCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   std::string agents;
   for (const std::string_view name : transcriptAgents())
@@ -220,4 +220,4 @@ Command importCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::import_command

@@ -15,7 +15,7 @@
 #include "cli/names/foreign.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::keep_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -168,7 +168,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command keepCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "keep",
@@ -185,4 +185,4 @@ Command keepCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::keep_command

@@ -14,7 +14,7 @@
 #include "cli/terminal/output.h"
 #include "cli/views/transcript_file.h"
 
-namespace bough::cli {
+namespace bough::cli::resume_command {
 namespace {
 
 struct Options {
@@ -123,7 +123,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command resumeCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "resume",
@@ -154,4 +154,4 @@ Command resumeCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::resume_command

@@ -14,7 +14,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 
-namespace bough::cli {
+namespace bough::cli::branches_command {
 namespace {
 
 struct Options {
@@ -85,7 +85,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command branchesCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "branches",
@@ -102,4 +102,4 @@ Command branchesCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::branches_command

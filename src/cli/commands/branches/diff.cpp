@@ -17,7 +17,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 
-namespace bough::cli {
+namespace bough::cli::diff_command {
 namespace {
 
 constexpr std::size_t kPart = 256;  // entries in memory at a time
@@ -191,7 +191,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command diffCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "diff",
@@ -220,4 +220,4 @@ Command diffCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::diff_command

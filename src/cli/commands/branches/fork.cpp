@@ -8,7 +8,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::fork_command {
 namespace {
 
 struct Options {
@@ -38,7 +38,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command forkCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "fork",
@@ -63,4 +63,4 @@ Command forkCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::fork_command

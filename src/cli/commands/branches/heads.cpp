@@ -12,7 +12,7 @@
 #include "cli/views/entry_view.h"
 #include "cli/views/head_history.h"
 
-namespace bough::cli {
+namespace bough::cli::heads_command {
 namespace {
 
 struct Options {
@@ -71,7 +71,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command headsCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "heads",
@@ -86,4 +86,4 @@ Command headsCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::heads_command

@@ -8,7 +8,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::label_command {
 namespace {
 
 struct Options {
@@ -55,7 +55,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command labelCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "label",
@@ -79,4 +79,4 @@ Command labelCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::label_command

@@ -11,7 +11,7 @@
 #include "cli/terminal/table.h"
 #include "cli/views/entry_view.h"
 
-namespace bough::cli {
+namespace bough::cli::labels_command {
 namespace {
 
 struct Options {
@@ -61,7 +61,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command labelsCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "labels",
@@ -74,4 +74,4 @@ Command labelsCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::labels_command

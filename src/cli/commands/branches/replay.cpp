@@ -14,7 +14,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 
-namespace bough::cli {
+namespace bough::cli::replay_command {
 namespace {
 
 struct Options {
@@ -128,7 +128,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command replayCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "replay",
@@ -156,4 +156,4 @@ Command replayCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::replay_command

@@ -9,7 +9,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::restore_command {
 namespace {
 
 struct Options {
@@ -38,7 +38,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command restoreCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "restore",
@@ -52,4 +52,4 @@ Command restoreCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::restore_command

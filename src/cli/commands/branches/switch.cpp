@@ -8,7 +8,7 @@
 #include "cli/terminal/output.h"
 #include "cli/views/head_history.h"
 
-namespace bough::cli {
+namespace bough::cli::switch_command {
 namespace {
 
 struct Options {
@@ -48,7 +48,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command switchCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "switch",
@@ -67,4 +67,4 @@ Command switchCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::switch_command

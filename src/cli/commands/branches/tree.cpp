@@ -14,7 +14,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 
-namespace bough::cli {
+namespace bough::cli::tree_command {
 namespace {
 
 constexpr std::size_t kPart = 256;  // entries in memory at a time
@@ -135,7 +135,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command treeCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "tree",
@@ -160,4 +160,4 @@ Command treeCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::tree_command

@@ -10,7 +10,7 @@
 #include "cli/terminal/output.h"
 #include "cli/views/compatibility_text.h"
 
-namespace bough::cli {
+namespace bough::cli::compat_command {
 namespace {
 
 struct Options {
@@ -50,7 +50,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command compatCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "compat",
@@ -77,4 +77,4 @@ Command compatCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::compat_command

@@ -12,7 +12,7 @@
 #include "cli/terminal/output.h"
 #include "cli/views/prefix_steps.h"
 
-namespace bough::cli {
+namespace bough::cli::context_command {
 namespace {
 
 struct Options {
@@ -101,7 +101,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command contextCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "context",
@@ -135,4 +135,4 @@ Command contextCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::context_command

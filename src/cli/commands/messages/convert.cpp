@@ -15,7 +15,7 @@
 #include "cli/terminal/output_file.h"
 #include "cli/views/compatibility_text.h"
 
-namespace bough::cli {
+namespace bough::cli::convert_command {
 namespace {
 
 struct Options {
@@ -113,7 +113,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command convertCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   const std::vector<std::string> dialects = {"anthropic", "openai-chat", "openai-responses", "gemini", "bough"};
   std::vector<std::string> sources = dialects;
@@ -147,4 +147,4 @@ Command convertCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::convert_command

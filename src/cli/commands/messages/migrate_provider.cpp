@@ -11,7 +11,7 @@
 #include "cli/terminal/output.h"
 #include "cli/views/compatibility_text.h"
 
-namespace bough::cli {
+namespace bough::cli::migrate_provider_command {
 namespace {
 
 struct Options {
@@ -63,7 +63,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command migrateProviderCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "migrate-provider",
@@ -91,4 +91,4 @@ Command migrateProviderCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::migrate_provider_command

@@ -10,7 +10,7 @@
 #include "cli/terminal/input.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::append_command {
 namespace {
 
 // Everything on stdin is one batch in memory.
@@ -151,7 +151,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command appendCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "append",
@@ -179,4 +179,4 @@ Command appendCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::append_command

@@ -6,7 +6,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::cat_command {
 namespace {
 
 Result<ExitCode> run(const Context& context, const std::string& name) {
@@ -27,7 +27,7 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
 
 }  // namespace
 
-Command catCommand() {
+Command define() {
   auto name = std::make_shared<std::string>();
   return {
       .name = "cat",
@@ -42,4 +42,4 @@ Command catCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::cat_command

@@ -9,7 +9,7 @@
 #include "cli/repl/start_chat.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::chat_command {
 namespace {
 
 constexpr const char* kPick = "?";  // --resume without a session
@@ -67,7 +67,7 @@ Result<ExitCode> run(const Context& context, Options& options) {
 
 }  // namespace
 
-Command chatCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "chat",
@@ -156,4 +156,4 @@ Command chatCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::chat_command

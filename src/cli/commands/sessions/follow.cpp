@@ -14,7 +14,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 
-namespace bough::cli {
+namespace bough::cli::follow_command {
 namespace {
 
 struct Options {
@@ -92,7 +92,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command followCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "follow",
@@ -122,4 +122,4 @@ Command followCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::follow_command

@@ -26,7 +26,7 @@
 #include "cli/views/price_file.h"
 #include "cli/views/usage_view.h"
 
-namespace bough::cli {
+namespace bough::cli::ls_command {
 namespace {
 
 struct Options {
@@ -349,7 +349,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command lsCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   std::vector<Option> definitions = options->filter.definitions();
   definitions.push_back({.name = "--title",
@@ -400,4 +400,4 @@ Command lsCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::ls_command

@@ -7,7 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::new_command {
 namespace {
 
 Result<ExitCode> run(const Context& context, NewSession session) {
@@ -34,7 +34,7 @@ Result<ExitCode> run(const Context& context, NewSession session) {
 
 }  // namespace
 
-Command newCommand() {
+Command define() {
   auto session = std::make_shared<NewSession>();
   return {
       .name = "new",
@@ -57,4 +57,4 @@ Command newCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::new_command

@@ -7,7 +7,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::rename_command {
 namespace {
 
 struct Options {
@@ -32,7 +32,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command renameCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "rename",
@@ -46,4 +46,4 @@ Command renameCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::rename_command

@@ -18,7 +18,7 @@
 #include "cli/views/search_view.h"
 #include "cli/views/text_matcher.h"
 
-namespace bough::cli {
+namespace bough::cli::search_command {
 namespace {
 
 struct Options {
@@ -268,7 +268,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command searchCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   std::vector<Option> definitions = {
       {.name = "WORDS", .help = "What to look for", .target = &options->words, .required = true}};
@@ -333,4 +333,4 @@ Command searchCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::search_command

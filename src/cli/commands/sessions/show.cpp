@@ -14,7 +14,7 @@
 #include "cli/views/entry_view.h"
 #include "cli/views/session_head.h"
 
-namespace bough::cli {
+namespace bough::cli::show_command {
 namespace {
 
 // Entries in memory at a time.
@@ -167,7 +167,7 @@ Result<ExitCode> run(const Context& given, const Options& options) {
 
 }  // namespace
 
-Command showCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "show",
@@ -210,4 +210,4 @@ Command showCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::show_command

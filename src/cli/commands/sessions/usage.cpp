@@ -19,7 +19,7 @@
 #include "cli/views/price_file.h"
 #include "cli/views/usage_view.h"
 
-namespace bough::cli {
+namespace bough::cli::usage_command {
 namespace {
 
 struct Options {
@@ -170,7 +170,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command usageCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   std::vector<Option> definitions = {
       {.name = "SESSION", .help = "Only this session", .target = &options->session},
@@ -225,4 +225,4 @@ Command usageCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::usage_command

@@ -7,7 +7,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::archive_command {
 namespace {
 
 void printResult(const ArchiveResult& result, bool compressedAlready, bool json) {
@@ -47,7 +47,7 @@ Result<ExitCode> run(const Context& context, const std::vector<std::string>& nam
 
 }  // namespace
 
-Command archiveCommand() {
+Command define() {
   auto names = std::make_shared<std::vector<std::string>>();
   return {
       .name = "archive",
@@ -60,4 +60,4 @@ Command archiveCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::archive_command

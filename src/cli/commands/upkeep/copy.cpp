@@ -11,7 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::copy_command {
 namespace {
 
 struct CopyOptions {
@@ -116,7 +116,7 @@ Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
 
 }  // namespace
 
-Command copyCommand() {
+Command define() {
   auto options = std::make_shared<CopyOptions>();
   return {
       .name = "copy",
@@ -144,7 +144,7 @@ Command copyCommand() {
   };
 }
 
-Command syncCommand() {
+Command defineSync() {
   auto options = std::make_shared<SyncOptions>();
   return {
       .name = "sync",
@@ -165,4 +165,4 @@ Command syncCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::copy_command

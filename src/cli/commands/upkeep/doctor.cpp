@@ -21,7 +21,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
-namespace bough::cli {
+namespace bough::cli::doctor_command {
 namespace {
 
 enum class Health : std::uint8_t { Good, Note, Bad };
@@ -332,7 +332,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command doctorCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "doctor",
@@ -358,4 +358,4 @@ Command doctorCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::doctor_command

@@ -15,7 +15,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
-namespace bough::cli {
+namespace bough::cli::erase_command {
 namespace {
 
 struct Options {
@@ -208,7 +208,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command eraseCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "erase",
@@ -239,4 +239,4 @@ Command eraseCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::erase_command

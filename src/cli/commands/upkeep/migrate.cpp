@@ -13,7 +13,7 @@
 #include "cli/terminal/output.h"
 #include "cli/views/transcript_file.h"
 
-namespace bough::cli {
+namespace bough::cli::migrate_command {
 namespace {
 
 void print(const MigrationResult& result, bool json) {
@@ -67,7 +67,7 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
 
 }  // namespace
 
-Command migrateCommand() {
+Command define() {
   auto name = std::make_shared<std::string>();
   return {
       .name = "migrate",
@@ -83,4 +83,4 @@ Command migrateCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::migrate_command

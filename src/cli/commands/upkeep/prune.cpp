@@ -12,7 +12,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 
-namespace bough::cli {
+namespace bough::cli::prune_command {
 namespace {
 
 struct Options {
@@ -208,7 +208,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command pruneCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "prune",
@@ -253,4 +253,4 @@ Command pruneCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::prune_command

@@ -9,7 +9,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::redact_command {
 namespace {
 
 struct Options {
@@ -47,7 +47,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command redactCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "redact",
@@ -66,4 +66,4 @@ Command redactCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::redact_command

@@ -11,7 +11,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
-namespace bough::cli {
+namespace bough::cli::reindex_command {
 namespace {
 
 struct Options {
@@ -69,7 +69,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command reindexCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "reindex",
@@ -88,4 +88,4 @@ Command reindexCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::reindex_command

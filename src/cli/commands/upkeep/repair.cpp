@@ -11,7 +11,7 @@
 #include "cli/terminal/output.h"
 #include "cli/views/transcript_file.h"
 
-namespace bough::cli {
+namespace bough::cli::repair_command {
 namespace {
 
 struct Options {
@@ -113,7 +113,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command repairCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "repair",
@@ -142,4 +142,4 @@ Command repairCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::repair_command

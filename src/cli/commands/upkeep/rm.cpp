@@ -9,7 +9,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
-namespace bough::cli {
+namespace bough::cli::rm_command {
 namespace {
 
 struct Options {
@@ -82,7 +82,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command rmCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "rm",
@@ -102,4 +102,4 @@ Command rmCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::rm_command

@@ -6,7 +6,7 @@
 #include "cli/commands/commands.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::store_command {
 namespace {
 
 struct Options {
@@ -54,7 +54,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command storeCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "store",
@@ -82,4 +82,4 @@ Command storeCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::store_command

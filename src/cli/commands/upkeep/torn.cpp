@@ -9,7 +9,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::torn_command {
 namespace {
 
 struct Options {
@@ -119,7 +119,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command tornCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "torn",
@@ -140,4 +140,4 @@ Command tornCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::torn_command

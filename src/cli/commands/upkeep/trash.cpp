@@ -14,7 +14,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 
-namespace bough::cli {
+namespace bough::cli::trash_command {
 namespace {
 
 struct Options {
@@ -157,7 +157,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 }  // namespace
 
-Command trashCommand() {
+Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "trash",
@@ -182,4 +182,4 @@ Command trashCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::trash_command

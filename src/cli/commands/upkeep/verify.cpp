@@ -16,7 +16,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
-namespace bough::cli {
+namespace bough::cli::verify_command {
 namespace {
 
 constexpr std::string_view kAccept = "; `bough reindex` accepts the log as it is";
@@ -178,7 +178,7 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
 
 }  // namespace
 
-Command verifyCommand() {
+Command define() {
   auto names = std::make_shared<std::vector<std::string>>();
   return {
       .name = "verify",
@@ -193,4 +193,4 @@ Command verifyCommand() {
   };
 }
 
-}  // namespace bough::cli
+}  // namespace bough::cli::verify_command

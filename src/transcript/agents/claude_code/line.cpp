@@ -1,14 +1,9 @@
 #include "transcript/agents/claude_code/line.h"
 
 #include "base/json/json_checked.h"
-#include "base/json/json_scan.h"
 
 namespace bough::transcript::claude_code {
 namespace {
-
-bool isKind(std::string_view value, json::Kind kind) {
-  return !value.empty() && json::kindOf(value) == kind;
-}
 
 struct TextMember {
   std::string_view name;
@@ -130,6 +125,10 @@ std::string textOf(std::string_view content) {
 
 std::string decoded(std::string_view value) {
   return isKind(value, json::Kind::String) ? json::decodeString(value).value_or("") : std::string();
+}
+
+bool isKind(std::string_view value, json::Kind kind) {
+  return !value.empty() && json::kindOf(value) == kind;
 }
 
 }  // namespace bough::transcript::claude_code

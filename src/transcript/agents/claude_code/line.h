@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/json/json_scan.h"
+
 namespace bough::transcript::claude_code {
 
 /// What a message line holds, by its raw `message`.
@@ -57,6 +59,9 @@ bool isAllResults(std::string_view content);
 
 /// The text of a raw string value, or of the text blocks of a list.
 std::string textOf(std::string_view content);
+
+/// Whether a raw value is there and of this kind.
+bool isKind(std::string_view value, json::Kind kind);
 
 /// The text of a raw string; empty when it is not one.
 std::string decoded(std::string_view value);

@@ -22,10 +22,6 @@ namespace {
 constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxHeldLines = 4096;
 
-bool isKind(std::string_view value, json::Kind kind) {
-  return !value.empty() && json::kindOf(value) == kind;
-}
-
 // A line that waits for the rest of its answer.
 struct Held {
   Held(const Record& from, const Line& parsed) : record(from), line(parsed), isBlock(parsed.type == "assistant") {

@@ -8,13 +8,13 @@
 #include "base/system/file_io.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
+#include "transcript/agents/gemini_cli/project.h"
 #include "transcript/model/uuid.h"
 #include "transcript/source/beside.h"
 
 namespace bough::transcript::gemini_cli {
 namespace {
 
-constexpr std::string_view kMarker = ".project_root";
 constexpr int kMostNames = 1'000;
 
 std::string root(const TranscriptHome& home) {
@@ -52,18 +52,13 @@ std::string registeredName(const std::string& gemini, const std::string& cwd) {
   return {};
 }
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text;
-}
-
 std::string projectName(const std::string& gemini, const std::string& cwd) {
   if (std::string name = registeredName(gemini, cwd); !name.empty()) return name;
   const std::string slug = slugOf(cwd);
   for (int i = 0; i < kMostNames; ++i) {
     std::string name = i == 0 ? slug : fmt::format("{}-{}", slug, i);
-    const auto owner = readSmallFile(gemini + "/tmp/" + name + '/' + std::string(kMarker));
-    if (!owner || trimmed(*owner) == cwd) return name;
+    const auto owner = ownerOf(gemini + "/tmp/" + name);
+    if (!owner || *owner == cwd) return name;
   }
   return slug;
 }
@@ -98,9 +93,9 @@ Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts&
 Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) {
   (void)home;
   const std::string folder = folderOf(folderOf(path));
-  if (nameOf(folderOf(path)) != "chats" || readSmallFile(folder + '/' + std::string(kMarker))) return {};
+  if (nameOf(folderOf(path)) != "chats" || ownerOf(folder)) return {};
   BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
-  return writeDurably(*opened, kMarker, facts.cwd);
+  return writeDurably(*opened, kProjectMarker, facts.cwd);
 }
 
 }  // namespace bough::transcript::gemini_cli

@@ -8,11 +8,6 @@
 namespace bough::transcript::gemini_cli {
 namespace {
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
-  return text;
-}
-
 // The registry names each project's folder below tmp; older versions named it by a hash of the path.
 std::string fromRegistry(const std::string& gemini, const std::string& id) {
   const std::string registry = readSmallFile(gemini + "/projects.json").value_or("");
@@ -28,6 +23,13 @@ std::string fromRegistry(const std::string& gemini, const std::string& id) {
 
 }  // namespace
 
+std::optional<std::string> ownerOf(const std::string& folder) {
+  auto owner = readSmallFile(folder + '/' + std::string(kProjectMarker));
+  if (!owner) return std::nullopt;
+  while (!owner->empty() && (owner->back() == '\n' || owner->back() == '\r' || owner->back() == ' ')) owner->pop_back();
+  return *std::move(owner);
+}
+
 Project findProject(const std::string& path) {
   Project project;
   std::string chats = folderOf(path);
@@ -37,7 +39,7 @@ Project findProject(const std::string& path) {
   }
   if (nameOf(chats) != "chats") return project;
   const std::string folder = folderOf(chats);
-  project.root = trimmed(readSmallFile(folder + "/.project_root").value_or(""));
+  project.root = ownerOf(folder).value_or("");
   if (project.root.empty()) project.root = fromRegistry(folderOf(folderOf(folder)), nameOf(folder));
   return project;
 }

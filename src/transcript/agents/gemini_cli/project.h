@@ -1,7 +1,9 @@
 // The folder that a Gemini CLI session belongs to, from where its file is: <home>/.gemini/tmp/<id>/chats/<file>.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace bough::transcript::gemini_cli {
 
@@ -9,6 +11,12 @@ struct Project {
   std::string root;           ///< The project's folder; empty when nothing says it.
   std::string parentSession;  ///< Of a subagent's session: the session that started it.
 };
+
+/// The file in a folder below tmp that names the project's folder.
+inline constexpr std::string_view kProjectMarker = ".project_root";
+
+/// The project that a folder below tmp belongs to, by its marker.
+std::optional<std::string> ownerOf(const std::string& folder);
 
 Project findProject(const std::string& path);
 
