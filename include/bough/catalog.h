@@ -184,10 +184,25 @@ struct SessionFilter {
   std::optional<std::uint64_t> untilMs = {};  ///< Active before; search: written before.
 };
 
+/// What a list is sorted by: the latest or the greatest first, titles from A to Z. Of equal sessions, the one active
+/// last comes first.
+enum class ListOrder : std::uint8_t {
+  Active,
+  Created,
+  Title,     ///< Then by key. Sessions without a title come after the others. The case of ASCII letters does not count.
+  Messages,  ///< Of all roles.
+  Size,
+  Branches,
+  Tokens,  ///< Input, output, and both of the provider's cache.
+  Cost,    ///< By ListOptions::prices. A model without a price adds nothing.
+};
+
 struct ListOptions {
   SessionFilter filter = {};
   std::size_t limit = 50;
   std::size_t skip = 0;
+  ListOrder order = ListOrder::Active;
+  bool reverse = false;                ///< The same order from its other end.
   bool models = true;                  ///< Fill SessionSummary::models, which takes one more look a row.
   const PriceTable* prices = nullptr;  ///< What models cost; the built-in table when null.
 };
@@ -387,7 +402,7 @@ class Catalog {
   /// compared as well. rebuild() puts it right.
   [[nodiscard]] Result<std::vector<std::string>> check(bool deep = false);
 
-  /// The sessions that were active last come first.
+  /// In the order that the options name. `skip` continues a list in every order.
   [[nodiscard]] Result<std::vector<SessionSummary>> list(const ListOptions& options = {});
   [[nodiscard]] Result<std::uint64_t> count(const SessionFilter& filter = {});
   /// NotFound when there is no such session. Without prices by the built-in table.

@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/system/process_state.h"
@@ -68,25 +67,4 @@ auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
   return operation();
 }
 
-namespace catalog {
-
-/// Conditions of a query, put together piece by piece, and the values they need.
-class Conditions {
- public:
-  using Value = std::variant<std::string, std::uint64_t>;
-  /// As many values as `sql` has question marks.
-  void add(std::string_view sql, std::vector<Value> values = {});
-  /// "" or " WHERE …".
-  [[nodiscard]] std::string where() const;
-  void bindTo(Query& query) const;
-
- private:
-  std::vector<std::string> parts_;
-  std::vector<Value> values_;
-};
-
-/// What a filter asks of the table `session`, except its times.
-void addFilter(Conditions& conditions, const SessionFilter& filter);
-
-}  // namespace catalog
 }  // namespace bough

@@ -7,6 +7,8 @@
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "catalog/catalog_state.h"
+#include "catalog/database/conditions.h"
+#include "catalog/database/list_order.h"
 #include "catalog/database/session_row.h"
 
 namespace bough {
@@ -15,70 +17,20 @@ using catalog::Blob;
 using catalog::Conditions;
 using catalog::Query;
 
-namespace catalog {
-namespace {
-
-// The titles are looked through in their index, which is a tenth of the rows.
-constexpr std::string_view kTitleHolds =
-    R"(session.id IN (SELECT named.id FROM session AS named WHERE named.title LIKE ? ESCAPE '\'))";
-
-// What kTitleHolds needs.
-std::string likePattern(std::string_view text) {
-  std::string out = "%";
-  for (const char c : text) {
-    if (c == '%' || c == '_' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "%";
-}
-
-}  // namespace
-
-void Conditions::add(std::string_view sql, std::vector<Value> values) {
-  parts_.emplace_back(sql);
-  std::ranges::move(values, std::back_inserter(values_));
-}
-
-std::string Conditions::where() const {
-  std::string sql;
-  for (const std::string& part : parts_) sql += (sql.empty() ? " WHERE " : " AND ") + part;
-  return sql;
-}
-
-void Conditions::bindTo(Query& query) const {
-  for (const Value& value : values_) std::visit([&](const auto& each) { query.bind(each); }, value);
-}
-
-void addFilter(Conditions& conditions, const SessionFilter& filter) {
-  const auto begins = [&](std::string_view column, const std::string& text) {
-    conditions.add(fmt::format("substr({}, 1, length(?)) = ?", column), {text, text});
-  };
-  if (!filter.session.empty()) conditions.add("session.sessionId = ?", {filter.session});
-  if (!filter.agent.empty()) conditions.add("session.agent = ?", {filter.agent});
-  if (!filter.writtenBy.empty()) {
-    std::string marks;
-    for (std::size_t i = 0; i < filter.writtenBy.size(); ++i) marks += marks.empty() ? "?" : ", ?";
-    conditions.add(fmt::format("session.writtenBy IN ({})", marks), {filter.writtenBy.begin(), filter.writtenBy.end()});
-  }
-  if (filter.key.ends_with('*')) {
-    begins("session.key", filter.key.substr(0, filter.key.size() - 1));
-  } else if (!filter.key.empty()) {
-    conditions.add("session.key = ?", {filter.key});
-  }
-  if (!filter.cwd.empty()) {
-    std::string folder = filter.cwd;
-    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-    begins("session.cwd || '/'", folder == "/" ? folder : folder + "/");
-  }
-  if (!filter.title.empty()) conditions.add(kTitleHolds, {likePattern(filter.title)});
-  if (filter.condition) conditions.add("session.condition = ?", {static_cast<std::uint64_t>(*filter.condition)});
-}
-
-}  // namespace catalog
-
 namespace {
 
 using SessionRows = std::vector<catalog::SessionRow>;
+
+// One row each, in the order of the ids.
+SessionRows readRows(catalog::Database& database, const std::vector<std::int64_t>& ids) {
+  static const std::string kSelect = fmt::format("SELECT {} FROM session WHERE id = ?", catalog::rowColumns());
+  SessionRows found;
+  for (const std::int64_t id : ids) {
+    Query query(database, kSelect.c_str(), id);
+    if (query.next()) found.push_back(catalog::readRow(query));
+  }
+  return found;
+}
 
 SessionRows readRows(catalog::Database& database, const Conditions& conditions, std::string_view order,
                      std::size_t limit, std::size_t skip) {
@@ -117,12 +69,16 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
     return rows;
   }
   return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
-    SessionRows found = readRows(*state_->database, conditionsOf(options.filter), kNewestFirst,
-                                 std::min(options.limit, kMaxRows), std::min(options.skip, kMaxRows));
+    catalog::Database& database = *state_->database;
+    const Conditions conditions = conditionsOf(options.filter);
+    SessionRows found = options.order == ListOrder::Cost
+                            ? readRows(database, catalog::idsByCost(database, conditions, options))
+                            : readRows(database, conditions, catalog::orderOf(options.order, options.reverse),
+                                       std::min(options.limit, kMaxRows), std::min(options.skip, kMaxRows));
     for (catalog::SessionRow& row : found) {
-      if (options.models) row.facts.models = catalog::readModels(*state_->database, row.id, options.prices);
+      if (options.models) row.facts.models = catalog::readModels(database, row.id, options.prices);
     }
-    BOUGH_TRY(state_->database->take());
+    BOUGH_TRY(database.take());
     return factsOf(std::move(found));
   });
 }

@@ -10,6 +10,7 @@
 #include "base/system/file_io.h"
 #include "base/system/file_system.h"
 #include "base/try.h"
+#include "catalog/database/list_order.h"
 #include "catalog/search/search_index.h"
 
 namespace bough::catalog {
@@ -39,10 +40,8 @@ CREATE TABLE session(
   countedBytes INTEGER NOT NULL, lostId TEXT NOT NULL, lostEntries INTEGER NOT NULL);
 CREATE VIEW counted AS SELECT sessionId, headerId, lastId, taken AS entries, countedBytes AS bytes, lostId, lostEntries
   FROM session;
-CREATE INDEX sessionByTime ON session(activeMs DESC, sessionId DESC);
 CREATE INDEX sessionByKey ON session(key, createdMs DESC, sessionId DESC) WHERE key <> '';
 CREATE INDEX sessionByGroup ON session(changeGroup);
-CREATE INDEX sessionByTitle ON session(title);
 CREATE INDEX sessionByCondition ON session(condition);
 CREATE INDEX sessionToIndex ON session(id) WHERE indexed < taken;
 CREATE TABLE branch(session INTEGER, number INTEGER, tipId TEXT NOT NULL, openCalls TEXT NOT NULL,
@@ -163,6 +162,7 @@ void resetSchema(Database& database) {
   for (const char* view : {"entryText", "counted"}) database.execute(fmt::format("DROP VIEW IF EXISTS {}", view));
   for (const char* table : kDropped) database.execute(fmt::format("DROP TABLE IF EXISTS {}", table));
   database.execute(kTables);
+  database.execute(listIndexes());
   database.execute(searchTable());
   database.execute(versionPragma());
 }

@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "catalog/catalog_state.h"
+#include "catalog/database/conditions.h"
 #include "catalog/database/entry_facts.h"
 #include "catalog/search/search_index.h"
 #include "catalog/search/search_query.h"

@@ -13,6 +13,7 @@
 
 #include "base/try.h"
 #include "catalog/catalog_state.h"
+#include "catalog/database/conditions.h"
 #include "catalog/usage_groups.h"
 
 namespace bough {

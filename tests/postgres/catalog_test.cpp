@@ -53,7 +53,7 @@ TEST_F(PostgresCatalogTest, TheNewestOfTwoHundredThousandSessionsAreAnIndexScan)
                              schema_ + ".catalog_sessions");
   const auto planOf = [&](const ListOptions& options) {
     postgres::Pool pool(must(postgres::parseLocation(url_)));
-    postgres::Composed select = postgres::selectNewest(postgres::summaryColumns(), options);
+    postgres::Composed select = postgres::selectSorted(postgres::summaryColumns(), options);
     const std::string sql = "EXPLAIN " + postgres::inSchema(select.sql, pool.location().schema);
     const auto rows = must(pool.run({.sql = sql, .parameters = select.parameters}));
     std::string plan;

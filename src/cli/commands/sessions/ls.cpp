@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
-#include <numeric>
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
@@ -248,34 +248,24 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
   table.print();
 }
 
-// The greatest first, titles from A to Z; equal ones stay in the order of the list, most recent first. Rows are large,
-// so their places are sorted.
-void sortRows(std::vector<SessionSummary>& rows, const std::string& by) {
-  std::vector<std::size_t> places(rows.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  const auto greatest = [&](auto value) {
-    std::vector<decltype(value(rows[0]))> values;
-    for (const SessionSummary& row : rows) values.push_back(value(row));
-    std::ranges::stable_sort(places, std::ranges::greater(), [&](std::size_t place) { return values[place]; });
-  };
-  if (by == "created") greatest([](const SessionSummary& row) { return row.createdMs; });
-  if (by == "size") greatest([](const SessionSummary& row) { return row.bytes; });
-  if (by == "branches") greatest([](const SessionSummary& row) { return row.branches; });
-  if (by == "messages") greatest(messagesOf);
-  if (by == "tokens") greatest([](const SessionSummary& row) { return totalTokens(row.tokens); });
-  if (by == "cost") greatest([](const SessionSummary& row) { return costOf(row).usd; });
-  if (by == "title") {
-    std::vector<std::string> titles;
-    for (const SessionSummary& row : rows) {
-      std::string& title = titles.emplace_back(displayTitle(row));
-      for (char& c : title) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-    }
-    std::ranges::stable_sort(places, {}, [&](std::size_t place) -> const std::string& { return titles[place]; });
-  }
-  std::vector<SessionSummary> sorted;
-  sorted.reserve(rows.size());
-  for (const std::size_t place : places) sorted.push_back(std::move(rows[place]));
-  rows = std::move(sorted);
+constexpr std::array<std::pair<std::string_view, ListOrder>, 8> kOrders = {{{"active", ListOrder::Active},
+                                                                            {"created", ListOrder::Created},
+                                                                            {"title", ListOrder::Title},
+                                                                            {"messages", ListOrder::Messages},
+                                                                            {"size", ListOrder::Size},
+                                                                            {"branches", ListOrder::Branches},
+                                                                            {"tokens", ListOrder::Tokens},
+                                                                            {"cost", ListOrder::Cost}}};
+
+ListOrder orderOf(std::string_view name) {
+  const auto found = std::ranges::find(kOrders, name, &std::pair<std::string_view, ListOrder>::first);
+  return found == kOrders.end() ? ListOrder::Active : found->second;
+}
+
+std::vector<std::string> orderNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, order] : kOrders) names.emplace_back(name);
+  return names;
 }
 
 // So that @N means what was shown. A list without anything changes nothing.
@@ -310,15 +300,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   // One more than is shown says whether there are more; counting them all would take longer than the list.
   constexpr std::uint64_t kMost = 1'000'000'000;
   const std::size_t limit = options.all ? kMost : std::min(options.limit, kMost);
-  // Only the usual order is the catalog's own; for another one every session is looked at.
-  const bool usual = options.sort == "active" && !options.reverse;
-  BOUGH_TRY(
-      auto rows,
-      view.catalog->list({.filter = filter, .limit = usual ? limit + 1 : kMost, .models = models, .prices = &prices}));
+  BOUGH_TRY(auto rows, view.catalog->list({.filter = filter,
+                                           .limit = limit + 1,
+                                           .order = orderOf(options.sort),
+                                           .reverse = options.reverse,
+                                           .models = models,
+                                           .prices = &prices}));
   // Whose session it is, and not which of the agent's own agents had it.
   for (SessionSummary& row : rows) row.agent = isOfAgents ? row.writtenBy : row.agent;
-  sortRows(rows, options.sort);
-  if (options.reverse) std::ranges::reverse(rows);
   const bool more = rows.size() > limit;
   if (more) rows.resize(limit);
   remember(context, *view.store, rows, isOfAgents);
@@ -367,7 +356,7 @@ Command define() {
   definitions.push_back({.name = "--sort",
                          .help = "What to sort by; default: active",
                          .target = &options->sort,
-                         .choices = {"active", "created", "title", "messages", "size", "branches", "tokens", "cost"},
+                         .choices = orderNames(),
                          .value = "BY"});
   definitions.push_back({.name = "--reverse", .help = "The other way round", .target = &options->reverse});
   definitions.push_back(

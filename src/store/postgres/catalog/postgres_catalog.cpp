@@ -30,12 +30,63 @@ void addLimit(Composed& select, std::size_t limit, std::size_t skip) {
   if (skip > 0) select.sql += fmt::format(" OFFSET {}", select.number(skip));
 }
 
-Composed selectListed(std::string_view columns, const ListOptions& options) {
-  Composed select = selectSessions(columns);
-  select.require(options.filter);
-  if (options.filter.sinceMs) select.require("c.active_ms >= " + select.number(*options.filter.sinceMs));
-  if (options.filter.untilMs) select.require("c.active_ms < " + select.number(*options.filter.untilMs));
-  return select;
+void addListed(Composed& select, const SessionFilter& filter) {
+  select.require(filter);
+  if (filter.sinceMs) select.require("c.active_ms >= " + select.number(*filter.sinceMs));
+  if (filter.untilMs) select.require("c.active_ms < " + select.number(*filter.untilMs));
+}
+
+struct SortKey {
+  std::string_view sql;
+  bool isAscending = false;
+};
+
+// Tokens are summed up as numeric: what a log says they are may not fit a bigint.
+std::vector<SortKey> sortKeys(ListOrder order) {
+  std::vector<SortKey> keys;
+  switch (order) {
+    case ListOrder::Active: break;
+    case ListOrder::Created: keys = {{"c.created_ms"}}; break;
+    case ListOrder::Title:
+      keys = {{"c.title = ''", true}, {R"(lower(c.title COLLATE "C"))", true}, {R"(lower(c.key COLLATE "C"))", true}};
+      break;
+    case ListOrder::Messages:
+      keys = {{"c.user_messages + c.assistant_messages + c.tool_messages + c.system_messages"}};
+      break;
+    case ListOrder::Size: keys = {{"c.bytes"}}; break;
+    case ListOrder::Branches: keys = {{"c.branches"}}; break;
+    case ListOrder::Tokens:
+      keys = {{"c.input_tokens::numeric + c.output_tokens + c.cache_read_tokens + c.cache_write_tokens"}};
+      break;
+    case ListOrder::Cost: keys = {{"coalesce(spent.usd, 0)"}}; break;
+  }
+  keys.push_back({"c.active_ms"});
+  keys.push_back({"c.session_id"});
+  return keys;
+}
+
+// Adds `spent`: what each session cost, where a model has a price.
+void joinCosts(Composed& select, const ListOptions& options, const std::vector<std::string>& models) {
+  const PriceTable& prices = options.prices == nullptr ? PriceTable::builtIn() : *options.prices;
+  std::string rows;
+  for (const std::string& model : models) {
+    const ModelPrice* price = prices.find(model);
+    if (price == nullptr) continue;
+    rows +=
+        fmt::format("{}({}::text, '{}'::float8, '{}'::float8, '{}'::float8, '{}'::float8)", rows.empty() ? "" : ", ",
+                    select.text(model), price->input, price->output, price->cacheRead, price->cacheWrite);
+  }
+  if (rows.empty()) rows = "('', 0::float8, 0::float8, 0::float8, 0::float8)";
+  select.sql += fmt::format(
+      " LEFT JOIN (SELECT used.session_id, sum((used.input * price.input + used.output * price.output + "
+      "used.cache_read "
+      "* price.cache_read + used.cache_write * price.cache_write) / 1e6::float8) AS usd FROM (SELECT u.session_id, "
+      "u.model, sum(u.input_tokens)::float8 AS input, sum(u.output_tokens)::float8 AS output, "
+      "sum(u.cache_read_tokens)::float8 AS cache_read, sum(u.cache_write_tokens)::float8 AS cache_write FROM "
+      "@.catalog_answers u GROUP BY u.session_id, u.model) used JOIN (VALUES {}) AS price(model, input, output, "
+      "cache_read, cache_write) ON price.model = used.model GROUP BY used.session_id) spent ON spent.session_id = "
+      "c.session_id",
+      rows);
 }
 
 Usage tokensFrom(const Rows& rows, int row, int column) {
@@ -86,16 +137,30 @@ std::string_view groupOf(UsageBy by) {
 
 }  // namespace
 
-Composed selectNewest(std::string_view columns, const ListOptions& options) {
-  Composed select = selectListed(columns, options);
-  select.sql += kNewestFirst;
+Composed selectSorted(std::string_view columns, const ListOptions& options, const std::vector<std::string>& models) {
+  Composed select = selectSessions(columns);
+  if (options.order == ListOrder::Cost) joinCosts(select, options, models);
+  addListed(select, options.filter);
+  std::string_view before;
+  for (const auto& [key, isAscending] : sortKeys(options.order)) {
+    select.sql += fmt::format("{}{}{}", before.empty() ? " ORDER BY " : before, key,
+                              isAscending != options.reverse ? "" : " DESC");
+    before = ", ";
+  }
   addLimit(select, options.limit, options.skip);
   return select;
 }
 
 Result<std::vector<SessionSummary>> PostgresCatalog::list(const ListOptions& options) {
-  Composed rows = selectNewest(summaryColumns(), options);
-  Composed models = modelsOf(selectNewest("c.session_id", options));
+  std::vector<std::string> known;
+  if (options.order == ListOrder::Cost) {
+    Composed select;
+    select.sql = "SELECT DISTINCT u.model FROM @.catalog_answers u";
+    BOUGH_TRY(const Rows names, ask(select.call(database_)));
+    for (int row = 0; row < names.size(); ++row) known.push_back(names.string(row, 0));
+  }
+  Composed rows = selectSorted(summaryColumns(), options, known);
+  Composed models = modelsOf(selectSorted("c.session_id", options, known));
   std::vector<Call> calls{rows.call(database_)};
   if (options.models) calls.push_back(models.call(database_));
   BOUGH_TRY(const auto found, ask(std::move(calls)));
@@ -105,7 +170,8 @@ Result<std::vector<SessionSummary>> PostgresCatalog::list(const ListOptions& opt
 }
 
 Result<std::uint64_t> PostgresCatalog::count(const SessionFilter& filter) {
-  Composed select = selectListed("count(*)", {.filter = filter});
+  Composed select = selectSessions("count(*)");
+  addListed(select, filter);
   BOUGH_TRY(const Rows rows, ask(select.call(database_)));
   return static_cast<std::uint64_t>(rows.number(0, 0));
 }

@@ -70,8 +70,10 @@ class Composed {
   bool hasWhere_ = false;
 };
 
-/// The statement that list() sends, without the one for models.
-Composed selectNewest(std::string_view columns, const ListOptions& options);
+/// The statement that list() sends, without the one for models. `models` are those that there are; they are only needed
+/// to sort by cost.
+Composed selectSorted(std::string_view columns, const ListOptions& options,
+                      const std::vector<std::string>& models = {});
 
 /// The columns of a SessionSummary, of catalog_sessions as `c`.
 std::string_view summaryColumns();

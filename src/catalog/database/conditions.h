@@ -1,0 +1,39 @@
+// What is asked of the rows: conditions and the values they need.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "bough/catalog.h"
+#include "catalog/database/database.h"
+
+namespace bough::catalog {
+
+/// Conditions of a query, put together piece by piece, and the values they need.
+class Conditions {
+ public:
+  using Value = std::variant<std::string, std::uint64_t>;
+  /// As many values as `sql` has question marks.
+  void add(std::string_view sql, std::vector<Value> values = {});
+  /// "" or " WHERE …".
+  [[nodiscard]] std::string where() const;
+  void bindTo(Query& query) const;
+
+ private:
+  std::vector<std::string> parts_;
+  std::vector<Value> values_;
+};
+
+/// What a filter asks of the table `session`, except its times.
+void addFilter(Conditions& conditions, const SessionFilter& filter);
+
+/// A condition that a title holds what likePattern was made from. The titles are looked through in their index, which
+/// is a tenth of the rows.
+inline constexpr std::string_view kTitleHolds =
+    R"(session.id IN (SELECT named.id FROM session AS named WHERE named.title LIKE ? ESCAPE '\'))";
+std::string likePattern(std::string_view text);
+
+}  // namespace bough::catalog
