@@ -90,9 +90,8 @@ Result<void> Catalog::State::replaceDamaged() {
 }
 
 Result<void> Catalog::State::moveToMemory(std::string_view why) {
-  auto opened = catalog::openCatalog({}, options, false);
-  if (!opened) return std::unexpected(opened.error());
-  take(std::move(*opened));
+  BOUGH_TRY(auto opened, catalog::openCatalog({}, options, false));
+  take(std::move(opened));
   notes.push_back(fmt::format("{}/catalog.db {} and is out of date: it is rebuilt in memory", store.folder(), why));
   return {};
 }
@@ -194,7 +193,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   const bool tokenMoved = plan.token != token;
   const bool worthKeeping = tokenMoved || plan.due;
   if (quiet && (!plan.sessions.empty() || worthKeeping)) {
-    if (auto opened = makeWritable(); !opened) return std::unexpected(opened.error());
+    BOUGH_TRY(makeWritable());
   }
   if (readOnly && !plan.sessions.empty()) {
     BOUGH_TRY(moveToMemory("cannot be written to"));
@@ -234,14 +233,14 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
         plan.sessions.resize(at + 1);
       }
     }
-    if (auto committed = transaction.commit(); !committed) return std::unexpected(committed.error());
+    BOUGH_TRY(transaction.commit());
   }
   if (complete && worthKeeping && !readOnly) {
     Transaction transaction(*database);
     setMeta("token", Blob{plan.token});
     const std::string now = fmt::format("{}", nowMs);
     if (plan.looksAtAll) setMeta("lookedAtAllMs", Blob{now});
-    if (auto kept = transaction.commit(); !kept) return std::unexpected(kept.error());
+    BOUGH_TRY(transaction.commit());
   }
   if (auto wiped = wipe(); !wiped && wiped.error().code != ErrorCode::Busy) return std::unexpected(wiped.error());
   if (emptied && wanted.search && complete) {

@@ -139,7 +139,7 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
                                          path));
   }
   if (version != kSchemaVersion) {
-    if (auto made = makeTables(*database, false); !made) return std::unexpected(made.error());
+    BOUGH_TRY(makeTables(*database, false));
   }
   return OpenedCatalog{.database = std::move(database), .memory = false, .readOnly = false, .quiet = {}, .notes = {}};
 }

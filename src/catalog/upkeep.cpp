@@ -56,7 +56,7 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
   std::vector<std::string> found;
   BOUGH_TRY(state_->enter());
   if (deep) {
-    if (auto opened = state_->makeWritable(); !opened) return std::unexpected(opened.error());
+    BOUGH_TRY(state_->makeWritable());
   }
   catalog::Database& database = *state_->database;
   BOUGH_TRY(catalog::prepareSearch(database));
@@ -72,10 +72,9 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
     Query(database, "INSERT INTO search(search) VALUES('integrity-check')").run();
     if (auto read = database.take(); !read) found.push_back("the index for search: " + read.error().message);
   }
-  auto anew = open(state_->store, {.inMemory = true});
-  if (!anew) return std::unexpected(anew.error());
-  if (auto taken = (*anew)->catchUp({}); !taken) return std::unexpected(taken.error());
-  BOUGH_TRY(auto truth, describeAll(**anew));
+  BOUGH_TRY(auto anew, open(state_->store, {.inMemory = true}));
+  BOUGH_TRY(anew->catchUp({}));
+  BOUGH_TRY(auto truth, describeAll(*anew));
   BOUGH_TRY(auto kept, describeAll(*this));
   // A row that remembers what its log has lost says more than the log does.
   {

@@ -60,11 +60,10 @@ Result<void> SessionReplay::load() {
   // The one before once more: it is another one when the session is.
   const std::size_t from = place_ > 0 ? place_ - 1 : 0;
   const std::size_t end = std::min(path_.size(), place_ + kEntriesAtATime);
-  auto entries = store_->loadEntriesAt(sessionId_, {path_.begin() + static_cast<std::ptrdiff_t>(from),
-                                                    path_.begin() + static_cast<std::ptrdiff_t>(end)});
-  if (!entries) return std::unexpected(entries.error());
-  if (from < place_ && entries->front().id != previousId_) return changedWhileRead("session " + sessionId_);
-  loaded_ = std::move(*entries);
+  BOUGH_TRY(auto entries, store_->loadEntriesAt(sessionId_, {path_.begin() + static_cast<std::ptrdiff_t>(from),
+                                                             path_.begin() + static_cast<std::ptrdiff_t>(end)}));
+  if (from < place_ && entries.front().id != previousId_) return changedWhileRead("session " + sessionId_);
+  loaded_ = std::move(entries);
   loadedFrom_ = from;
   return {};
 }

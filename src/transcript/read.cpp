@@ -159,12 +159,11 @@ Result<std::string> recognizeTranscript(const std::string& path) {
 Result<std::string> linesOfDocument(const std::string& path) {
   BOUGH_TRY(const auto file, openFile(path));
   BOUGH_TRY(const std::string document, readUpTo(*file, kMaxDocumentBytes));
-  auto agent = recognize(std::string_view(document).substr(0, kBeginningBytes), path);
-  if (!agent) return std::unexpected(agent.error());
-  if ((*agent)->framing != Framing::Document) {
+  BOUGH_TRY(auto agent, recognize(std::string_view(document).substr(0, kBeginningBytes), path));
+  if (agent->framing != Framing::Document) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is a file of lines already", path), "");
   }
-  BOUGH_TRY(const auto records, documentRecords(document, (*agent)->listName));
+  BOUGH_TRY(const auto records, documentRecords(document, agent->listName));
   std::string lines;
   for (const Record& record : records) {
     if (record.kind == RecordKind::Torn) {

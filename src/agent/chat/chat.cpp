@@ -126,7 +126,7 @@ Result<void> Chat::chooseModel() {
   if (!provider) return std::unexpected(provider.error());
   provider_ = std::move(*provider);
   if (!recorded.empty() && recorded != provider_->name()) {
-    if (auto changed = setModel(provider_->name()); !changed) return std::unexpected(changed.error());
+    BOUGH_TRY(setModel(provider_->name()));
   }
   return wantedLevel.empty() || wantedLevel == thinkingLevel_ ? Result<void>() : setThinkingLevel(wantedLevel);
 }
@@ -318,11 +318,11 @@ Result<std::string> Chat::setModel(const std::string& name) {
   std::string line = "the conversation begins with it";
   if (!at_.headId.empty()) {
     // Judged by what it would be given next.
-    auto context =
+    BOUGH_TRY(
+        auto context,
         buildContext(store_, at_.sessionId,
-                     {.dialect = provider->dialect(), .at = at_.headId, .budgetTokens = provider->limits().window});
-    if (!context) return std::unexpected(context.error());
-    line = compatibilityLine(context->report);
+                     {.dialect = provider->dialect(), .at = at_.headId, .budgetTokens = provider->limits().window}));
+    line = compatibilityLine(context.report);
     std::string payload;
     json::Writer writer(payload);
     writer.beginObject();
@@ -348,8 +348,7 @@ Result<void> Chat::setThinkingLevel(const std::string& level) {
 }
 
 Result<std::optional<CompactionReport>> Chat::compactNow(const std::string& keep) {
-  auto held = hold();
-  if (!held) return std::unexpected(held.error());
+  BOUGH_TRY(const auto held, hold());
   Journal journal(store_, at_.sessionId, at_.headId, at_.tailId, "");
   auto report = compact(agent(), journal, windowTokens(), withoutKeys(keep));
   at_.headId = journal.parentId();
@@ -374,7 +373,7 @@ Result<std::string> Chat::findBack(std::size_t turns) {
     }
     return left == 0;
   };
-  if (auto read = loadBack(store_, at_.sessionId, at_.headId, enough); !read) return std::unexpected(read.error());
+  BOUGH_TRY(loadBack(store_, at_.sessionId, at_.headId, enough));
   if (left == 0) return place;
   return fail(ErrorCode::NotFound, "there are not so many turns on this branch");
 }
@@ -391,10 +390,9 @@ Result<std::optional<std::uint64_t>> Chat::countTurns(std::size_t messages) {
 
 Result<void> Chat::fork() {
   if (at_.headId.empty()) return fail(ErrorCode::NotFound, "there is nothing to fork yet", "/new begins a session");
-  auto made =
-      store_.branchFromEntry(at_.sessionId, at_.headId, {.key = options_.key, .cwd = environment_.folder.path()});
-  if (!made) return std::unexpected(made.error());
-  return open(made->sessionId);
+  BOUGH_TRY(auto made, store_.branchFromEntry(at_.sessionId, at_.headId,
+                                              {.key = options_.key, .cwd = environment_.folder.path()}));
+  return open(made.sessionId);
 }
 
 }  // namespace bough::agent

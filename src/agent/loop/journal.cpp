@@ -120,7 +120,7 @@ Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judg
     BOUGH_TRY(auto cursor, store_.openCursor(sessionId_, tailId_));
     BOUGH_TRY(auto others, cursor.next(SIZE_MAX));
     if (others.empty()) continue;
-    if (auto allowed = judge(others); !allowed) return std::unexpected(allowed.error());
+    BOUGH_TRY(judge(others));
     tailId_ = others.back().id;
   }
   return fail(ErrorCode::Busy, fmt::format("others keep appending to session {}", sessionId_), "try again");

@@ -36,12 +36,12 @@ class Results {
   }
 
   Result<void> add(const ToolCall& call, const ToolOutcome& outcome, std::string meta = {}) {
-    auto stored = journal_.append(entry_type::kMessage,
-                                  resultPayload(call.id, call.name, outcome.text, outcome.isError), std::move(meta));
-    if (!stored) return std::unexpected(stored.error());
+    BOUGH_TRY(auto stored,
+              journal_.append(entry_type::kMessage, resultPayload(call.id, call.name, outcome.text, outcome.isError),
+                              std::move(meta)));
     tell({.kind = EventKind::ToolResult,
           .text = outcome.text,
-          .entryId = *stored,
+          .entryId = stored,
           .toolCallId = call.id,
           .name = call.name,
           .isError = outcome.isError});

@@ -23,6 +23,7 @@
 #include "base/system/file_system.h"
 #include "base/system/posix_watcher.h"
 #include "base/system/process_state.h"
+#include "base/try.h"
 
 namespace bough {
 namespace {
@@ -304,7 +305,7 @@ class PosixDirectory final : public Directory {
     };
     Descriptor fd = openIt(O_RDWR);
     if (fd.get() < 0 && errno == ENOENT) {
-      if (auto made = makeShared(file, initial); !made) return std::unexpected(made.error());
+      BOUGH_TRY(makeShared(file, initial));
       fd = openIt(O_RDWR);
     }
     const bool writable = fd.get() >= 0;
@@ -357,7 +358,7 @@ class PosixFileSystem final : public FileSystem {
   SysResult<std::unique_ptr<Directory>> openRoot(const std::string& path, bool create) override {
     for (std::size_t at = 1; create && at <= path.size();) {
       const std::size_t slash = std::min(path.find('/', at), path.size());
-      if (auto made = makeFolder(path.substr(0, slash)); !made) return std::unexpected(made.error());
+      BOUGH_TRY(makeFolder(path.substr(0, slash)));
       at = slash + 1;
     }
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

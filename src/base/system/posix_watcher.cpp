@@ -1,4 +1,5 @@
 #include "base/system/posix_watcher.h"
+#include "base/try.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -48,7 +49,7 @@ class PosixWatcher final : public Watcher {
 
 SysResult<std::unique_ptr<Watcher>> watchNames(std::shared_ptr<PerProcess<FolderEvents>> events,
                                                const std::vector<std::string>& names) {
-  if (const auto status = (*events)->status(); !status) return std::unexpected(status.error());
+  BOUGH_TRY((*events)->status());
   return std::make_unique<PosixWatcher>(std::move(events), names);
 }
 

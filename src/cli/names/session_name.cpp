@@ -294,7 +294,7 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
   if (looksLikePath(name) && isForeign(name)) return openTranscript(name);
   if (name.ends_with(".sqlite")) {
     // An agent's database holds many sessions; the error says how to name one.
-    if (auto agent = agentOfFile(name); !agent) return std::unexpected(agent.error());
+    BOUGH_TRY(agentOfFile(name));
   }
   auto session = openSession(context, name);
   if (session) {

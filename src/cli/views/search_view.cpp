@@ -8,6 +8,7 @@
 #include "base/json/json_write.h"
 #include "base/text/text.h"
 #include "base/text/timestamp.h"
+#include "base/try.h"
 #include "bough/tree.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
@@ -188,9 +189,8 @@ Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view q
   SessionFilter wanted = filter;
   wanted.title = words.front();
   constexpr std::size_t kMost = 10'000;
-  auto rows = catalog.list({.filter = wanted, .limit = kMost, .models = false});
-  if (!rows) return std::unexpected(rows.error());
-  for (SessionSummary& row : *rows) {
+  BOUGH_TRY(auto rows, catalog.list({.filter = wanted, .limit = kMost, .models = false}));
+  for (SessionSummary& row : rows) {
     // The beginning of the first message is the title of many sessions: it is found as a message.
     if (row.titleSource == TitleSource::Message || hits.size() >= limit) continue;
     const std::string title = inLowerCase(row.title);

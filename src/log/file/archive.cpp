@@ -133,7 +133,7 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
                 "look which one is right and move the other out of the store; nothing was changed");
   }
   NewFile packed(*folders.archive, zstdName(sessionId));
-  if (auto created = packed.create(); !created) return std::unexpected(created.error());
+  BOUGH_TRY(packed.create());
   BOUGH_TRY(const auto sum, pack(log, packed));
   OpenLog reread{.form = LogForm::Zstd,
                  .file = packed.file(),
@@ -150,34 +150,31 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
                 "check the disk; the session stays as it was");
   }
   // Whoever finds it under its name waits until the plain one is gone.
-  if (auto locked = lockWithin(*packed.file(), LockKind::Exclusive, lockTimeoutMs, packed.path()); !locked) {
-    return std::unexpected(locked.error());
-  }
-  if (auto placed = packed.place(); !placed) return std::unexpected(placed.error());
+  BOUGH_TRY(lockWithin(*packed.file(), LockKind::Exclusive, lockTimeoutMs, packed.path()));
+  BOUGH_TRY(packed.place());
   auto sizes = sizesOf(log, packed.size());
-  if (auto removed = removeDurably(*folders.sessions, log.name); !removed) return std::unexpected(removed.error());
+  BOUGH_TRY(removeDurably(*folders.sessions, log.name));
   return sizes;
 }
 
 Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
-  auto log = openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs);
-  if (!log) return std::unexpected(log.error());
-  if (log->form == LogForm::Plain) {
+  BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
+  if (log.form == LogForm::Plain) {
     // Another process has restored it; one that died over it may have left the compressed file.
-    auto dropped = dropCopies(folders, sessionId, *log);
+    auto dropped = dropCopies(folders, sessionId, log);
     return dropped ? Result<void>() : std::unexpected(dropped.error());
   }
 
   NewFile plain(*folders.sessions, logName(sessionId));
   if (auto created = plain.create(); !created) return created;
-  auto unpacked = forEachPiece(*log, [&](std::string_view piece) { return plain.add(piece); });
+  auto unpacked = forEachPiece(log, [&](std::string_view piece) { return plain.add(piece); });
   if (unpacked) unpacked = plain.sync();
   // Whoever finds it under its name waits until the compressed one is gone: it could be archived again before that,
   // and we would remove the new archive for the old one.
   if (unpacked) unpacked = lockWithin(*plain.file(), LockKind::Exclusive, lockTimeoutMs, plain.path());
   if (unpacked) unpacked = plain.place();
   if (!unpacked) return unpacked;
-  return removeDurably(*log->folder, log->name);
+  return removeDurably(*log.folder, log.name);
 }
 
 }  // namespace bough

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/system/file_io.h"
+#include "base/try.h"
 
 namespace bough {
 namespace {
@@ -93,9 +94,7 @@ Result<OpenLog> openLocked(const LogFolders& folders, std::string_view sessionId
   for (int tries = 0; tries < 8; ++tries) {
     auto log = openLog(folders, sessionId);
     if (!log) return log;
-    if (auto locked = lockWithin(*log->file, kind, timeoutMs, log->path()); !locked) {
-      return std::unexpected(locked.error());
-    }
+    BOUGH_TRY(lockWithin(*log->file, kind, timeoutMs, log->path()));
     const auto info = log->folder->info(log->name);
     const bool named = info && info->identity == log->info.identity;
     // A plain log that appeared meanwhile is the one that counts.

@@ -83,7 +83,7 @@ SysResult<std::optional<LineReader::Line>> LineReader::next(Crc32c begin) {
       BOUGH_TRY(auto line, skipLongLine());
       return std::optional(line);
     }
-    if (const auto more = fill(); !more) return std::unexpected(more.error());
+    BOUGH_TRY(fill());
   }
 }
 

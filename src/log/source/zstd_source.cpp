@@ -50,7 +50,7 @@ class ZstdSource final : public ByteSource {
     const auto after = std::ranges::upper_bound(frames_, offset, {}, &Frame::plainOffset);
     if (after == frames_.begin()) return 0;
     const auto index = static_cast<std::size_t>(after - frames_.begin()) - 1;
-    if (auto unpacked = unpack(index); !unpacked) return std::unexpected(unpacked.error());
+    BOUGH_TRY(unpack(index));
     const std::uint64_t inside = offset - frames_[index].plainOffset;
     if (inside >= plain_.size()) return 0;
     const std::size_t count = std::min<std::size_t>(out.size(), plain_.size() - static_cast<std::size_t>(inside));
@@ -260,7 +260,7 @@ SysResult<std::unique_ptr<ByteSource>> zstdSource(std::shared_ptr<File> file) {
   if (frames) return std::make_unique<ZstdSource>(std::move(file), std::move(*frames));
   if (frames.error() != EILSEQ) return std::unexpected(frames.error());
   FrameWalk walk(*file, info.sizeBytes);
-  if (auto walked = walk.run(); !walked) return std::unexpected(walked.error());
+  BOUGH_TRY(walk.run());
   auto found = walk.takeFrames();
   if (found.empty()) return std::unexpected(EILSEQ);
   return std::make_unique<ZstdSource>(std::move(file), std::move(found), walk.damagedAt());

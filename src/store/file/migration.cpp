@@ -322,19 +322,19 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
                                    Environment& environment, int lockTimeoutMs) {
   BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
   EntryReader old(log, serializer);
-  if (auto opened = old.open(); !opened) return std::unexpected(opened.error());
+  BOUGH_TRY(old.open());
   auto planned = planMigration(old, log, sessionId, serializer);
   if (!planned || (planned->fromFormat == planned->toFormat && !old.hasLostHeader())) return planned;
   if (!origin) {
-    if (auto may = refuseLostOrigin(old, log, sessionId); !may) return std::unexpected(may.error());
+    BOUGH_TRY(refuseLostOrigin(old, log, sessionId));
   }
   if (log.form != LogForm::Plain) {
     // Only now that it is to be written again.
     (void)log.file->unlock();
-    if (auto plain = restoreArchive(folders, sessionId, lockTimeoutMs); !plain) return std::unexpected(plain.error());
+    BOUGH_TRY(restoreArchive(folders, sessionId, lockTimeoutMs));
     return migrateLog(folders, attachments, sessionId, origin, serializer, environment, lockTimeoutMs);
   }
-  if (auto dropped = dropCopies(folders, sessionId, log); !dropped) return std::unexpected(dropped.error());
+  BOUGH_TRY(dropCopies(folders, sessionId, log));
   MigrationResult result = std::move(*planned);
   if (old.hasLostHeader() && !old.isDraft()) result.fromFormat = result.toFormat;  // only the header is new
   NewFile file(*folders.sessions, logName(sessionId));

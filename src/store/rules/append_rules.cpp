@@ -102,10 +102,10 @@ class BatchRules {
   // The text of an entry that was written and read again: without the blanks that reading leaves out.
   Result<std::string> storedForm(const Entry& entry) {
     std::string written;
-    if (auto encoded = serializer_.encode(entry, written); !encoded) return std::unexpected(encoded.error());
+    BOUGH_TRY(serializer_.encode(entry, written));
     BOUGH_TRY(auto read, serializer_.decode(written));
     written.clear();
-    if (auto encoded = serializer_.encode(read, written); !encoded) return std::unexpected(encoded.error());
+    BOUGH_TRY(serializer_.encode(read, written));
     return written;
   }
 
@@ -117,7 +117,7 @@ class BatchRules {
     if (isSamePayload(claimed.payload, known.payload)) claimed.payload = known.payload;
     BOUGH_TRY(auto mine, storedForm(claimed));
     std::string theirs;
-    if (auto encoded = serializer_.encode(known, theirs); !encoded) return std::unexpected(encoded.error());
+    BOUGH_TRY(serializer_.encode(known, theirs));
     if (mine != theirs) {
       return fail(ErrorCode::IdConflict,
                   fmt::format("{} has an entry {} with other content; nothing was appended",
@@ -235,8 +235,8 @@ Result<BatchLines> prepareFirstBatch(const std::vector<Entry>& entries, const En
   }
   BatchLines lines;
   for (const Entry& entry : entries) {
-    if (auto added = lines.add(entry, serializer); !added) return std::unexpected(added.error());
-    if (auto fits = checkSize(entry, lines.back().text().size()); !fits) return std::unexpected(fits.error());
+    BOUGH_TRY(lines.add(entry, serializer));
+    BOUGH_TRY(checkSize(entry, lines.back().text().size()));
   }
   return lines;
 }

@@ -107,9 +107,8 @@ LineRecords::LineRecords(ByteSource& source, IsRecord isRecord, std::uint64_t cu
 
 Result<std::optional<Record>> LineRecords::next() {
   while (records_.empty()) {
-    auto more = readLine();
-    if (!more) return std::unexpected(more.error());
-    if (!*more && records_.empty()) return std::nullopt;
+    BOUGH_TRY(auto more, readLine());
+    if (!more && records_.empty()) return std::nullopt;
   }
   Record record = records_.front();
   records_.pop_front();
@@ -157,13 +156,11 @@ Result<bool> LineRecords::readLine() {
     }
     searched_ = buffer_.size();
     if (buffer_.size() - begin_ > kMaxTranscriptLineBytes) {
-      auto skipped = skipLongLine();
-      if (!skipped) return std::unexpected(skipped.error());
+      BOUGH_TRY(skipLongLine());
       return true;
     }
-    auto more = fill();
-    if (!more) return std::unexpected(more.error());
-    if (*more) continue;
+    BOUGH_TRY(auto more, fill());
+    if (more) continue;
     end_ = buffer_.size();
     break;
   }
@@ -181,9 +178,8 @@ Result<void> LineRecords::skipLongLine() {
       break;
     }
     begin_ = searched_ = end_ = buffer_.size();  // dropped by the next fill
-    auto more = fill();
-    if (!more) return std::unexpected(more.error());
-    if (!*more) {
+    BOUGH_TRY(auto more, fill());
+    if (!more) {
       end_ = buffer_.size();
       break;
     }

@@ -82,7 +82,7 @@ Result<std::unique_ptr<File>> AttachmentFolder::lockFile(LockKind kind) {
   const std::string path = fmt::format("{}/{}", top->path(), kLockName);
   auto file = top->open(kLockName, OpenMode::OpenOrCreate);
   if (!file) return std::unexpected(systemError(file.error(), "open", path));
-  if (auto locked = lockWithin(**file, kind, lockTimeoutMs_, path); !locked) return std::unexpected(locked.error());
+  BOUGH_TRY(lockWithin(**file, kind, lockTimeoutMs_, path));
   return std::move(*file);
 }
 
@@ -157,8 +157,7 @@ Result<std::vector<std::string>> AttachmentFolder::list() {
 
 Result<std::size_t> AttachmentFolder::remove(const std::vector<std::string>& sha256s,
                                              const std::function<Result<bool>(const std::string&)>& stillUnused) {
-  auto lock = lockFile(LockKind::Exclusive);
-  if (!lock) return std::unexpected(lock.error());
+  BOUGH_TRY(const auto lock, lockFile(LockKind::Exclusive));
   std::size_t removed = 0;
   for (const std::string& sha256 : sha256s) {
     if (!isSha256(sha256) && !isUnfinished(sha256)) {
