@@ -88,8 +88,7 @@ class Builder {
   }
 
   void note(Change change, std::string_view entryId, std::string_view field, std::string_view reason) {
-    reporter_.note(change, "payload", field, reason);
-    if (!out_.report.findings.empty()) out_.report.findings.back().entryId = entryId;
+    reporter_.note(change, "payload", field, reason, entryId);
   }
 
   void addSummary() {
@@ -105,12 +104,9 @@ class Builder {
 
   // An entry that a damaged line hid: the report says where it is, and it holds its place.
   void addUnreadable(const Entry& entry) {
-    const std::string text = unreadableText(entry);
     message::addRedacted(entry.id, history_, true);
-    out_.report.compatible = false;
-    reporter_.warn(fmt::format("entry {}: {}", entry.id, text));
-    note(Change::Invalid, entry.id, "entry", text);
-    unreadable_ = unreadable_.empty() ? fmt::format("entry {}: {}", entry.id, text) : unreadable_;
+    const std::string problem = reporter_.unreadable(entry);
+    unreadable_ = unreadable_.empty() ? problem : unreadable_;
   }
 
   void addEntry(const Entry& entry) {
@@ -209,8 +205,8 @@ class Builder {
     reporter_.note(Change::LeftOut, "", "turns",
                    fmt::format("{} turns ({} messages, entries {} to {}{}) do not fit in the budget of {} tokens",
                                out_.turnsLeftOut, out_.messagesLeftOut, first, last,
-                               branch_.complete ? "" : ", and all before them", budget));
-    out_.report.findings.back().entryId = first;
+                               branch_.complete ? "" : ", and all before them", budget),
+                   first);
     const auto begin = static_cast<std::ptrdiff_t>(firstTurn_);
     const auto end = static_cast<std::ptrdiff_t>(from);
     history_.originals.erase(history_.originals.begin() + begin, history_.originals.begin() + end);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "context/branch.h"
 #include "context/provider_migration.h"
@@ -97,6 +98,11 @@ Result<void> readOriginals(SessionStore& store, const std::string& sessionId, co
     if (strict) return fail(ErrorCode::Damaged, "the way back of the last migration is gone: " + source.wayBackProblem);
     reporter.warn("the way back of the last migration is gone: " + source.wayBackProblem + "; converted without it");
   }
+  for (const Entry& entry : source.entries) {
+    if (!isUnreadable(entry)) continue;
+    const std::string problem = reporter.unreadable(entry);
+    if (strict) return fail(ErrorCode::Damaged, problem, "bough verify names the damage");
+  }
   const WayBack* wayBack = source.wayBack.json.empty() ? nullptr : &source.wayBack;
   auto read = message::readSession(source.messages, wayBack, history, reporter);
   if (!read && !strict) {
@@ -113,8 +119,7 @@ Result<void> readOriginals(SessionStore& store, const std::string& sessionId, co
     }
   }
   for (const std::string& entry : source.redacted) {
-    reporter.note(Change::LeftOut, "payload", "message", "redacted");
-    if (!reporter.report().findings.empty()) reporter.report().findings.back().entryId = entry;
+    reporter.note(Change::LeftOut, "payload", "message", "redacted", entry);
   }
   // What comes from the way back was stored before anybody could redact it.
   if (wayBack == nullptr) return {};

@@ -57,5 +57,20 @@ TEST_F(Unreadable, AnEntryIsNamedAndHoldsItsPlace) {
   EXPECT_EQ(buildContext(*store, "s", {.strict = true}).error().code, ErrorCode::Damaged);
 }
 
+TEST_F(Unreadable, AnEntryIsNamedByACheckAndRefusedByAStrictMigration) {
+  user("read it");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":"lost words"})", "gone");
+  user("go on");
+  damage("lost words");
+  const CompatibilityReport report = must(checkCompatibility(*store, "s", Dialect::OpenaiChat));
+  EXPECT_FALSE(report.compatible);
+  ASSERT_EQ(report.findings.size(), 1u) << report.toJson();
+  EXPECT_EQ(report.findings.front().entryId, "gone");
+  EXPECT_EQ(report.findings.front().change, Change::Invalid);
+  EXPECT_TRUE(report.warnings.front().contains("[unreadable entry, ")) << report.toJson();
+  EXPECT_EQ(migrate(*store, "s", Dialect::OpenaiChat, {.strict = true}).error().code, ErrorCode::Damaged);
+  EXPECT_FALSE(must(migrate(*store, "s", Dialect::OpenaiChat, {})).report.compatible);
+}
+
 }  // namespace
 }  // namespace bough::test

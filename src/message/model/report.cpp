@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/model/unreadable.h"
 #include "message/model/request_names.h"
 
 namespace bough {
@@ -100,13 +101,17 @@ std::string pathOf(const Original& original, const Block* block) {
   return path;
 }
 
-void Reporter::note(Change change, std::string path, std::string_view field, std::string_view reason) {
+void Reporter::note(Change change, std::string path, std::string_view field, std::string_view reason,
+                    std::string_view entryId) {
   if (report_.findings.size() >= CompatibilityReport::kMaxFindings) {
     ++report_.findingsDropped;
     return;
   }
-  report_.findings.push_back(
-      {.change = change, .path = std::move(path), .field = std::string(field), .reason = std::string(reason)});
+  report_.findings.push_back({.change = change,
+                              .path = std::move(path),
+                              .field = std::string(field),
+                              .reason = std::string(reason),
+                              .entryId = std::string(entryId)});
 }
 
 void Reporter::note(Change change, const Original& original, const Block* block, std::string_view field,
@@ -115,8 +120,7 @@ void Reporter::note(Change change, const Original& original, const Block* block,
     ++report_.findingsDropped;
     return;
   }
-  note(change, pathOf(original, block), field, reason);
-  report_.findings.back().entryId = original.entryId;
+  note(change, pathOf(original, block), field, reason, original.entryId);
 }
 
 void Reporter::lossy(Change change, const Original& original, const Block* block, std::string_view field,
@@ -136,6 +140,15 @@ void Reporter::lossy(Change change, const Original& original, const Block* block
     if (std::ranges::find(fields, field) == fields.end()) fields.emplace_back(field);
   }
   note(change, original, block, field, reason);
+}
+
+std::string Reporter::unreadable(const Entry& entry) {
+  const std::string text = unreadableText(entry);
+  std::string problem = fmt::format("entry {}: {}", entry.id, text);
+  report_.compatible = false;
+  warn(problem);
+  note(Change::Invalid, "payload", "entry", text, entry.id);
+  return problem;
 }
 
 void Reporter::invalid(const Original& original, const Block* block, std::string_view reason) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bough/convert.h>
+#include <bough/entry.h>
 
 #include <functional>
 #include <map>
@@ -29,8 +30,11 @@ class Reporter {
   /// Something else worth saying.
   void note(Change change, const Original& original, const Block* block, std::string_view field,
             std::string_view reason);
-  void note(Change change, std::string path, std::string_view field, std::string_view reason);
+  void note(Change change, std::string path, std::string_view field, std::string_view reason,
+            std::string_view entryId = {});
   void invalid(const Original& original, const Block* block, std::string_view reason);
+  /// An entry that a damaged line hides. Returns what the warning says.
+  std::string unreadable(const Entry& entry);
   void warn(std::string text) {
     if (report_.warnings.size() < CompatibilityReport::kMaxFindings) report_.warnings.push_back(std::move(text));
   }
