@@ -15,6 +15,7 @@
 // it too. See docs/transcripts.md.
 #pragma once
 
+#include <bough/catalog.h>
 #include <bough/convert.h>
 #include <bough/entry.h>
 #include <bough/error.h>
@@ -22,6 +23,7 @@
 #include <bough/store.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -64,11 +66,15 @@ struct TranscriptReport {
   std::uint64_t coveredBytes = 0;  ///< Read for good. What comes after is torn: the agent may be writing it.
   std::uint64_t entries = 0;       ///< All that were given, bookkeeping included.
   std::uint64_t messages = 0;
+  /// Damage is counted in the whole file, also before ReadTranscriptOptions::fromOffset.
   std::uint64_t recovered = 0;     ///< Places that are damaged and were read all the same.
   std::uint64_t unreadable = 0;    ///< Places that could not be read; their bytes are kept as they are.
   std::uint64_t skippedBytes = 0;  ///< Lines too long to be kept at all (kMaxTranscriptLineBytes).
   std::vector<TranscriptDamage> damage;
 };
+
+/// Says how many places are damaged, and what is wrong with the first; empty when none is.
+std::string damageText(const TranscriptReport& report);
 
 /// A longer line is counted and named in the report, and not read.
 inline constexpr std::size_t kMaxTranscriptLineBytes = std::size_t{32} << 20;
@@ -90,6 +96,9 @@ struct ReadTranscriptOptions {
 /// so reading it again gives the same entries. Memory is bounded whatever the file holds. The file is never changed.
 Result<TranscriptReport> readTranscript(const std::string& path, const ReadTranscriptOptions& options,
                                         const std::function<Result<void>(Entry&&)>& use);
+
+/// The bytes of a transcript in pieces, unpacked where they are packed, until `use` returns false.
+Result<void> readTranscriptBytes(const std::string& path, const std::function<bool(std::string_view piece)>& use);
 
 /// What a transcript's first lines, and the files beside it, say of its session: enough to name it. Reads little.
 Result<TranscriptFacts> peekTranscript(const std::string& path);
@@ -199,24 +208,39 @@ struct FoundTranscript {
   std::uint64_t modifiedNs = 0;
 };
 
-/// The transcripts in the default folders of these agents (all when empty), in the order of their paths. Folders that
-/// are not there are no error; no link is followed below them.
+/// What a walk over the agents' folders could not look into.
+struct TranscriptWalk {
+  std::uint64_t folders = 0;  ///< Folders that could not be read, or lie too deep.
+  std::string example;        ///< The first of them, and why.
+};
+
+/// Gives the transcripts in the default folders of these agents (all when empty) to `use`, folder by folder in the
+/// order of their names, until it returns false. Memory does not grow with their number. Folders that do not exist are
+/// not an error; no link is followed below them.
+Result<TranscriptWalk> eachTranscript(const TranscriptHome& home, const std::vector<std::string>& agents,
+                                      const std::function<bool(FoundTranscript&&)>& use);
+
+/// The same as a list, in the order of their paths.
 Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
                                                      const std::vector<std::string>& agents);
 
-/// What one answer in a transcript cost.
-struct TranscriptAnswer {
-  std::uint64_t id = 0;  ///< The same for all copies of one answer.
-  bool certain = false;  ///< Made from an id that the agent wrote, not from time and numbers.
-  std::size_t file = 0;  ///< Its place in the list of files.
-  std::uint64_t timeMs = 0;
-  std::string model;
-  Usage tokens;
+/// Gives the regular files below a folder to `use`, in the same way; their `agent` is empty.
+TranscriptWalk eachFileBelow(const std::string& folder, const std::function<bool(FoundTranscript&&)>& use);
+
+/// What the answers in some transcripts cost.
+struct TranscriptUsage {
+  std::vector<AnswerUsage> answers;  ///< Each once, in no order; their `session` is empty.
+  std::deque<std::string> models;    ///< What AnswerUsage::model points to.
+  std::uint64_t files = 0;
+  std::uint64_t unreadable = 0;  ///< Files and places in files that could not be read.
+  std::string example;           ///< What is wrong with one of them.
 };
 
-/// The answers in these files, in no order, from the files alone: neither a store nor a catalog is needed or made. An
-/// answer that was written block by block appears several times. Unsupported for agents other than claude-code.
-Result<std::vector<TranscriptAnswer>> scanTranscriptUsage(const std::vector<FoundTranscript>& files);
+/// Sums up what the transcripts that `walk` gives hold, from the files alone: neither a store nor a catalog is needed
+/// or made. Of an answer that several files hold, that of the first file counts. Unsupported for agents other than
+/// claude-code.
+Result<TranscriptUsage> scanTranscriptUsage(
+    const std::function<Result<void>(const std::function<bool(FoundTranscript&&)>& use)>& walk);
 
 /// The sessions in an agent's database (`….sqlite`), each with a path `FILE.sqlite#ID` that every call here takes; none
 /// for a file of another name. Databases are only read.

@@ -4,49 +4,30 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <condition_variable>
-#include <deque>
-#include <map>
-#include <mutex>
-#include <thread>
+#include <functional>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 
-#include "base/json/json_scan.h"
-#include "base/json/json_write.h"
-#include "base/system/byte_budget.h"
 #include "base/try.h"
 #include "catalog/database/answers.h"
 #include "catalog/intake.h"
+#include "catalog/outside_reading.h"
 #include "catalog/outside_session.h"
 #include "catalog/schema.h"
 
 namespace bough::catalog {
 namespace {
 
-constexpr char kBetween = '\t';
-constexpr const char* kUnreadable = "unreadable";  // in the table meta: files that are not sessions
+// `session` is empty for a file that is not one; `reason` says why.
+constexpr const char* kTable = R"sql(
+CREATE TABLE IF NOT EXISTS outside(path TEXT PRIMARY KEY, stamp TEXT NOT NULL, session TEXT NOT NULL,
+  reason TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS outsideBySession ON outside(session);
+)sql";
 
-// As a row's stamp has them.
-std::string linesOf(const std::vector<OutsideFile>& files) {
-  std::string lines;
-  for (const OutsideFile& file : files) lines += file.stamp + kBetween + json::quoted(file.path) + "\n";
-  return lines;
-}
-
-std::vector<OutsideFile> filesIn(std::string_view lines) {
-  std::vector<OutsideFile> files;
-  for (std::size_t end = lines.find('\n'); end != std::string_view::npos; end = lines.find('\n')) {
-    const std::string_view line = lines.substr(0, end);
-    lines.remove_prefix(end + 1);
-    const std::size_t between = line.find(kBetween);
-    if (between == std::string_view::npos) continue;
-    auto path = json::decodeString(line.substr(between + 1));
-    if (path) files.push_back({.path = std::move(*path), .stamp = std::string(line.substr(0, between))});
-  }
-  return files;
+bool hasTable(Database& database) {
+  return Query(database, "SELECT 1 FROM sqlite_schema WHERE name = 'outside'").next();
 }
 
 bool isGone(const std::string& path) {
@@ -56,184 +37,173 @@ bool isGone(const std::string& path) {
   return ::stat(file.c_str(), &info) != 0 && errno == ENOENT;
 }
 
-// Reads files with several threads, and gives what they tell one after the other.
-class Reading {
+std::uint64_t hashOf(std::string_view text) {
+  return std::hash<std::string_view>{}(text);
+}
+
+// The files that were read before, by hashes of their paths and stamps.
+class KnownFiles {
  public:
-  explicit Reading(const std::vector<OutsideFile>& files) : files_(files) {
-    constexpr unsigned kMostThreads = 8;
-    const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
-    for (unsigned i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
-  }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-  ~Reading() {
-    next_ = files_.size();
-    {
-      const std::scoped_lock lock(mutex_);
-      stopped_ = true;
+  explicit KnownFiles(Database& database) {
+    Query rows(database, "SELECT path, stamp, session FROM outside");
+    while (rows.next()) {
+      files_.push_back(
+          {.path = hashOf(rows.view(0)), .stamp = hashOf(rows.view(1)), .isSession = !rows.view(2).empty()});
     }
-    changed_.notify_all();
+    std::ranges::sort(files_, {}, &File::path);
   }
 
-  std::optional<Told> next() {
-    std::unique_lock lock(mutex_);
-    if (given_ == files_.size()) return std::nullopt;
-    changed_.wait(lock, [&] { return !told_.empty(); });
-    Told told = std::move(told_.front());
-    told_.pop_front();
-    ++given_;
-    lock.unlock();
-    changed_.notify_all();
-    return told;
+  struct File {
+    std::uint64_t path = 0;
+    std::uint64_t stamp = 0;
+    bool isSession = false;
+    bool seen = false;  // named this time
+  };
+
+  File* find(std::string_view path) {
+    const std::uint64_t hash = hashOf(path);
+    const auto found = std::ranges::lower_bound(files_, hash, {}, &File::path);
+    return found == files_.end() || found->path != hash ? nullptr : &*found;
   }
+
+  [[nodiscard]] bool allSeen() const { return std::ranges::all_of(files_, &File::seen); }
 
  private:
-  static constexpr std::size_t kMostWaiting = 256;
-
-  void work() {
-    for (std::size_t i = next_++; i < files_.size(); i = next_++) {
-      Told told;
-      {
-        const ByteBudget::Share share(budget_, files_[i].sizeBytes);
-        told = tellOutside({files_[i]});
-      }
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return stopped_ || told_.size() < kMostWaiting; });
-      told_.push_back(std::move(told));
-      lock.unlock();
-      changed_.notify_all();
-    }
-  }
-
-  const std::vector<OutsideFile>& files_;
-  std::atomic<std::size_t> next_ = 0;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Told> told_;
-  ByteBudget budget_{std::uint64_t{32} << 20};  // a file may be one line
-  std::size_t given_ = 0;
-  bool stopped_ = false;
-  std::vector<std::jthread> threads_;
+  std::vector<File> files_;
 };
 
 class OutsideIntake {
  public:
   explicit OutsideIntake(Database& database) : database_(database) {}
 
-  Result<OutsideReport> run(const std::vector<OutsideFile>& files,
-                            const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
-    loadKnown();
-    const auto changed = plan(files);
+  Result<OutsideReport> run(const OutsideWalk& walk, const std::function<void(std::uint64_t)>& progress) {
+    BOUGH_TRY(prepare());
+    KnownFiles known(database_);
     BOUGH_TRY(database_.take());
-    if (changed.empty() && stale_.empty() && !unreadableChanged_) return report_;
-    BOUGH_TRY(forgetStale());
-    Reading reading(changed);
+    OutsideReading reading([&](const auto& use) {
+      return walk([&](OutsideFile&& file) {
+        KnownFiles::File* before = known.find(file.path);
+        if (before != nullptr) before->seen = true;
+        if (before == nullptr || before->stamp != hashOf(file.stamp)) return use(std::move(file));
+        if (before->isSession) return true;
+        ++knownUnreadable_;
+        if (unreadablePath_.empty()) unreadablePath_ = file.path;
+        return true;
+      });
+    });
     constexpr std::uint64_t kAtOnce = 1'000;  // sessions in a transaction
     std::optional<Told> told = reading.next();
     while (told) {
       Transaction transaction(database_);
       for (std::uint64_t count = 0; told && count < kAtOnce; ++count, told = reading.next()) {
         take(std::move(*told));
-        progress(++report_.read, changed.size());
+        progress(++report_.read);
       }
       BOUGH_TRY(transaction.commit());
     }
-    Transaction transaction(database_);
-    for (auto& [sessionId, several] : together_) {
-      std::ranges::sort(several, {}, &OutsideFile::path);
-      save(tellOutside(std::move(several)));
+    BOUGH_TRY(reading.walked());
+    if (!known.allSeen()) {
+      BOUGH_TRY(forgetGone(known));
     }
-    saveUnreadable();
-    BOUGH_TRY(transaction.commit());
-    return report_;
+    BOUGH_TRY(tellAgain());
+    addUnreadable();
+    BOUGH_TRY(database_.take());
+    return std::move(report_);
   }
 
  private:
-  struct Known {
-    std::int64_t row = 0;
-    std::vector<OutsideFile> files;
-  };
-
-  void loadKnown() {
-    Query rows(database_, "SELECT id, sessionId, stamp FROM session");
-    while (rows.next()) known_[rows.text(1)] = {rows.integer(0), filesIn(rows.view(2))};
-    Query query(database_, "SELECT value FROM meta WHERE name = ?", kUnreadable);
-    if (query.next()) {
-      for (OutsideFile& file : filesIn(query.view(0))) unreadable_[file.path] = file.stamp;
-    }
-  }
-
-  // The files that have to be read. Sessions that one of them, or one that is gone, was a part of become stale_: all
-  // their other files are read again as well.
-  std::vector<OutsideFile> plan(const std::vector<OutsideFile>& files) {
-    std::unordered_map<std::string_view, const OutsideFile*> now;
-    for (const OutsideFile& file : files) now[file.path] = &file;
-    std::unordered_set<std::string> current;
-    for (auto& [sessionId, known] : known_) {
-      const bool isSame = std::ranges::all_of(known.files, [&](const OutsideFile& file) {
-        const auto found = now.find(file.path);
-        return found == now.end() ? !isGone(file.path) : found->second->stamp == file.stamp;
-      });
-      if (!isSame) {
-        stale_.push_back(sessionId);
-        continue;
-      }
-      for (const OutsideFile& file : known.files) current.insert(file.path);
-    }
-    std::erase_if(unreadable_, [&](const auto& each) {
-      const auto found = now.find(each.first);
-      const bool isSame = found == now.end() ? !isGone(each.first) : found->second->stamp == each.second;
-      unreadableChanged_ = unreadableChanged_ || !isSame;
-      return !isSame;
-    });
-    std::vector<OutsideFile> changed;
-    for (const OutsideFile& file : files) {
-      if (!current.contains(file.path) && !unreadable_.contains(file.path)) changed.push_back(file);
-    }
-    // Not named this time, but of a session that is read again.
-    for (const std::string& sessionId : stale_) {
-      for (const OutsideFile& file : known_[sessionId].files) {
-        if (!now.contains(file.path) && !isGone(file.path)) changed.push_back(file);
-      }
-    }
-    return changed;
-  }
-
-  Result<void> forgetStale() {
-    if (stale_.empty()) return {};
+  // Rows that were made before there was this table are made again.
+  Result<void> prepare() {
+    if (hasTable(database_)) return database_.take();
     Transaction transaction(database_);
-    for (const std::string& sessionId : stale_) {
-      forgetSession(database_, known_[sessionId].row);
-      known_.erase(sessionId);
-    }
+    resetSchema(database_);
+    database_.execute(kTable);
     return transaction.commit();
   }
 
   void take(Told&& told) {
+    const OutsideFile& file = told.files.front();
+    const std::string sessionId = told.error ? std::string() : told.row.facts.sessionId;
+    const std::string reason = told.error ? told.error->message : std::string();
+    const std::string before = sessionOf(file.path);
+    Query(database_, "INSERT OR REPLACE INTO outside(path, stamp, session, reason) VALUES(?, ?, ?, ?)", file.path,
+          file.stamp, sessionId, reason)
+        .run();
+    if (!before.empty() && before != sessionId) again_.insert(before);
     if (told.error) {
       ++report_.unreadable;
-      if (report_.example.empty()) report_.example = told.error->message;
-      unreadable_[told.files.front().path] = told.files.front().stamp;
-      unreadableChanged_ = true;
-      return;
+      if (report_.example.empty()) report_.example = reason;
+    } else if (isOnlyFile(sessionId)) {
+      save(std::move(told));
+    } else {
+      again_.insert(sessionId);
     }
-    const std::string& sessionId = told.row.facts.sessionId;
-    const auto found = known_.find(sessionId);
-    if (found == known_.end()) {
-      known_[sessionId] = {0, told.files};
-      return save(std::move(told));
-    }
-    // Several files of one session.
-    auto& several = together_[sessionId];
-    if (several.empty()) several = found->second.files;
-    several.push_back(std::move(told.files.front()));
   }
 
-  void save(Told&& told) {
+  std::string sessionOf(const std::string& path) {
+    Query query(database_, "SELECT session FROM outside WHERE path = ?", path);
+    return query.next() ? query.text(0) : std::string();
+  }
+
+  bool isOnlyFile(const std::string& sessionId) {
+    Query query(database_, "SELECT 1 FROM outside WHERE session = ? LIMIT 2", sessionId);
+    return query.next() && !query.next();
+  }
+
+  // Page by page: they may be very many.
+  Result<void> forgetGone(KnownFiles& known) {
+    constexpr std::size_t kPage = 1'000;
+    for (std::string after;;) {
+      Transaction transaction(database_);
+      std::vector<std::pair<std::string, std::string>> page;
+      {
+        Query rows(database_, "SELECT path, session FROM outside WHERE path > ? ORDER BY path LIMIT ?", after,
+                   std::uint64_t{kPage});
+        while (rows.next()) page.emplace_back(rows.text(0), rows.text(1));
+      }
+      for (const auto& [path, sessionId] : page) {
+        const KnownFiles::File* file = known.find(path);
+        if (file == nullptr || file->seen || !isGone(path)) continue;
+        Query(database_, "DELETE FROM outside WHERE path = ?", path).run();
+        if (sessionId.empty()) continue;
+        const bool hasOthers = Query(database_, "SELECT 1 FROM outside WHERE session = ?", sessionId).next();
+        hasOthers ? static_cast<void>(again_.insert(sessionId)) : forget(sessionId);
+      }
+      BOUGH_TRY(transaction.commit());
+      if (page.size() < kPage) return {};
+      after = page.back().first;
+    }
+  }
+
+  // Sessions of several files, one of which has changed: all of them are read together.
+  Result<void> tellAgain() {
+    if (again_.empty()) return {};
+    Transaction transaction(database_);
+    for (const std::string& sessionId : again_) {
+      std::vector<OutsideFile> files;
+      {
+        Query rows(database_, "SELECT path, stamp FROM outside WHERE session = ? ORDER BY path", sessionId);
+        while (rows.next()) files.push_back({.path = rows.text(0), .stamp = rows.text(1)});
+      }
+      files.empty() ? forget(sessionId) : save(tellOutside(std::move(files)), sessionId);
+    }
+    return transaction.commit();
+  }
+
+  void forget(const std::string& sessionId) {
+    std::int64_t row = 0;
+    {
+      Query query(database_, "SELECT id FROM session WHERE sessionId = ?", sessionId);
+      if (query.next()) row = query.integer(0);
+    }
+    if (row != 0) forgetSession(database_, row);
+  }
+
+  void save(Told&& told, const std::string& sessionId = {}) {
     SessionRow& row = told.row;
-    row.stamp = linesOf(told.files);
-    // Another process may have stored it meanwhile.
-    if (const auto before = findRow(database_, row.facts.sessionId)) forgetSession(database_, before->id);
+    // None of several files can be read any more: the next look finds out which of them.
+    if (told.error) return forget(sessionId);
+    forget(row.facts.sessionId);
     saveRow(database_, row, 0);
     for (const SessionTally::Branch& branch : told.branches) {
       std::string calls;
@@ -259,62 +229,59 @@ class OutsideIntake {
     return found->second;
   }
 
-  void saveUnreadable() {
-    if (!unreadableChanged_) return;
-    std::vector<OutsideFile> files;
-    for (const auto& [path, stamp] : unreadable_) files.push_back({.path = path, .stamp = stamp});
-    const std::string lines = linesOf(files);
-    Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", kUnreadable, Blob{lines}).run();
+  // Each list names them, not only the one that read them.
+  void addUnreadable() {
+    report_.unreadable += knownUnreadable_;
+    if (knownUnreadable_ == 0 || !report_.example.empty()) return;
+    Query query(database_, "SELECT reason FROM outside WHERE path = ?", unreadablePath_);
+    if (query.next()) report_.example = query.text(0);
   }
 
   Database& database_;
   OutsideReport report_;
-  std::unordered_map<std::string, Known> known_;  // by session
-  std::unordered_map<std::string, std::string> unreadable_;
-  bool unreadableChanged_ = false;
-  std::vector<std::string> stale_;
-  std::map<std::string, std::vector<OutsideFile>> together_;
+  std::uint64_t knownUnreadable_ = 0;  // of files that have not changed; the walk's thread counts them
+  std::string unreadablePath_;
+  std::set<std::string> again_;  // sessions
   std::unordered_map<std::string, std::int64_t> models_;
 };
 
 }  // namespace
 
-Result<OutsideReport> takeInOutside(const std::string& folder, const std::vector<OutsideFile>& files,
-                                    const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
+Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk& walk,
+                                    const std::function<void(std::uint64_t)>& progress) {
   BOUGH_TRY(auto opened, openCatalog(folder, {}, false));
   if (opened.memory || opened.readOnly) {
     return fail(ErrorCode::ReadOnly, fmt::format("{}/catalog.db cannot be written to", folder),
                 "make the folder writable, or set XDG_CACHE_HOME to one that is");
   }
-  return OutsideIntake(*opened.database).run(files, progress);
+  return OutsideIntake(*opened.database).run(walk, progress);
 }
 
-Result<std::vector<std::size_t>> outsideChanges(const std::string& folder, const std::vector<OutsideFile>& files) {
+Result<std::uint64_t> outsideBacklog(const std::string& folder, const OutsideWalk& walk) {
   BOUGH_TRY(auto opened, openCatalog(folder, {}, true));
-  std::unordered_set<std::string> same;
-  {
-    Query rows(*opened.database, "SELECT stamp FROM session UNION ALL SELECT value FROM meta WHERE name = ?",
-               kUnreadable);
-    while (rows.next()) {
-      for (const OutsideFile& file : filesIn(rows.view(0))) same.insert(file.stamp + kBetween + file.path);
-    }
-  }
+  std::optional<KnownFiles> known;
+  if (hasTable(*opened.database)) known.emplace(*opened.database);
   BOUGH_TRY(opened.database->take());
-  std::vector<std::size_t> changed;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!same.contains(files[i].stamp + kBetween + files[i].path)) changed.push_back(i);
-  }
-  return changed;
+  std::uint64_t bytes = 0;
+  BOUGH_TRY(walk([&](OutsideFile&& file) {
+    const KnownFiles::File* before = known ? known->find(file.path) : nullptr;
+    if (before == nullptr || before->stamp != hashOf(file.stamp)) bytes += file.sizeBytes;
+    return true;
+  }));
+  return bytes;
 }
 
-Result<std::vector<std::string>> outsideFilesOf(const std::string& folder, const std::string& sessionId) {
+Result<std::vector<std::vector<std::string>>> outsideFilesOf(const std::string& folder,
+                                                             const std::vector<std::string>& sessions) {
   BOUGH_TRY(auto opened, openCatalog(folder, {}, true));
-  std::vector<std::string> paths;
-  if (const auto row = findRow(*opened.database, sessionId)) {
-    for (OutsideFile& file : filesIn(row->stamp)) paths.push_back(std::move(file.path));
+  std::vector<std::vector<std::string>> files(sessions.size());
+  const bool isMade = hasTable(*opened.database);
+  for (std::size_t i = 0; isMade && i < sessions.size(); ++i) {
+    Query rows(*opened.database, "SELECT path FROM outside WHERE session = ? ORDER BY path", sessions[i]);
+    while (rows.next()) files[i].push_back(rows.text(0));
   }
   BOUGH_TRY(opened.database->take());
-  return paths;
+  return files;
 }
 
 }  // namespace bough::catalog

@@ -1,7 +1,9 @@
 // Rows of sessions that are in no store: files of other agents, read where they lie.
 //
-// A folder holds a catalog.db whose rows were made from such files alone. Each file is read once, by several threads;
-// again only when its stamp has changed. A row's `stamp` names its files, one a line, each with its own stamp.
+// A folder holds a catalog.db whose rows were made from such files alone. Its table `outside` has a row for each file:
+// what the file was like when it was read (its stamp), and the session that it is a part of, or why it is not one. A
+// file is read by one of several threads; again only when its stamp has changed. Memory does not grow with the number
+// of files, except for 24 bytes each.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +18,29 @@ namespace bough::catalog {
 
 struct OutsideFile {
   std::string path;
-  std::string stamp;  ///< Changes when the file does. Without line breaks.
+  std::string stamp;  ///< Changes when the file does.
   std::uint64_t sizeBytes = 0;
 };
 
+/// Gives all files, one after the other, until `use` returns false.
+using OutsideWalk = std::function<Result<void>(const std::function<bool(OutsideFile&&)>& use)>;
+
 struct OutsideReport {
   std::uint64_t read = 0;        ///< Files that were read, because they are new or have changed.
-  std::uint64_t unreadable = 0;  ///< Of these, those that could not be.
-  std::string example;           ///< What is wrong with the first of them.
+  std::uint64_t unreadable = 0;  ///< Of all files, those that are not sessions or could not be read.
+  std::string example;           ///< What is wrong with one of them.
 };
 
 /// Brings the rows in `folder` up to date with these files. Rows of files that are gone go; those of other files, which
-/// are not named this time, stay. `progress` gets how many of how many were read.
-Result<OutsideReport> takeInOutside(const std::string& folder, const std::vector<OutsideFile>& files,
-                                    const std::function<void(std::uint64_t, std::uint64_t)>& progress);
+/// are not named this time, stay. `progress` gets how many were read.
+Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk& walk,
+                                    const std::function<void(std::uint64_t)>& progress);
 
-/// Which of these files would have to be read (by their places in the list), without reading them.
-Result<std::vector<std::size_t>> outsideChanges(const std::string& folder, const std::vector<OutsideFile>& files);
+/// How many bytes of these files would have to be read, without reading them.
+Result<std::uint64_t> outsideBacklog(const std::string& folder, const OutsideWalk& walk);
 
-/// The files that a session's row was made from; none when there is no such row.
-Result<std::vector<std::string>> outsideFilesOf(const std::string& folder, const std::string& sessionId);
+/// The files that each of these sessions' rows was made from, by path; none where there is no such row.
+Result<std::vector<std::vector<std::string>>> outsideFilesOf(const std::string& folder,
+                                                             const std::vector<std::string>& sessions);
 
 }  // namespace bough::catalog

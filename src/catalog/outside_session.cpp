@@ -25,6 +25,7 @@ struct OutsideFacts {
   std::string headId;
   std::uint64_t createdMs = 0;  // 0: not said
   std::uint64_t bytes = 0;      // of the file
+  std::string damage;           // empty: none
   std::optional<ForkOrigin> origin;
 };
 
@@ -56,6 +57,7 @@ Result<OutsideFacts> readOutside(const std::string& path, const std::function<vo
   out.headId = report.headId;
   out.createdMs = parseTimestamp(facts.created).value_or(0);
   out.bytes = report.bytes;
+  out.damage = damageText(report);
   if (!facts.parentEntryId.empty()) {
     TranscriptFacts parent = facts;
     parent.sessionId = facts.parentSession;
@@ -83,13 +85,20 @@ void addAnswers(Told& told, std::vector<TalliedAnswer>& answers) {
 }
 
 // An entry took the title away: all entries are looked through once more.
-void chooseTitle(const std::vector<OutsideFile>& files, SessionSummary& facts) {
+Result<void> chooseTitle(const std::vector<OutsideFile>& files, SessionSummary& facts) {
   TitleChoice choice;
   for (const OutsideFile& file : files) {
-    (void)readOutside(file.path, [&](const Entry& entry) { choice.take(entry, /*redacted=*/false); });
+    BOUGH_TRY(readOutside(file.path, [&](const Entry& entry) { choice.take(entry, /*redacted=*/false); }));
   }
   facts.titleSource = choice.source();
   facts.title = choice.title();
+  return {};
+}
+
+// The row says what is wrong with its files, one after the other.
+void addProblem(SessionSummary& facts, const std::string& problem) {
+  facts.condition = SessionCondition::Damaged;
+  facts.problem += (facts.problem.empty() ? "" : "; ") + problem;
 }
 
 }  // namespace
@@ -116,13 +125,16 @@ Told tellOutside(std::vector<OutsideFile> files) {
     if (!tally.answers.empty()) addAnswers(told, tally.answers);
   };
   SessionSummary& facts = tally.row.facts;
+  std::vector<std::string> problems;
   for (const OutsideFile& file : files) {
     family = file.path;
     auto said = readOutside(file.path, use);
     if (!said) {
+      problems.push_back(said.error().message);
       told.error = std::move(said.error());
       continue;
     }
+    if (!said->damage.empty()) problems.push_back(isOne ? said->damage : file.path + ": " + said->damage);
     facts.bytes += said->bytes;
     facts.headId = std::move(said->headId);
     if (!facts.sessionId.empty()) continue;
@@ -134,10 +146,13 @@ Told tellOutside(std::vector<OutsideFile> files) {
     if (const auto key = parseSessionKey(facts.key)) facts.agent = key->agent;
   }
   if (!facts.sessionId.empty()) told.error.reset();
-  if (tally.titleLost) chooseTitle(files, facts);
+  if (tally.titleLost && !told.error) {
+    if (const auto chosen = chooseTitle(files, facts); !chosen) problems.push_back(chosen.error().message);
+  }
   facts.entries = sequence - 1;
   facts.branches = tally.branches.size();
   if (tally.isUnfinished(facts.headId)) facts.condition = SessionCondition::Unfinished;
+  for (const std::string& problem : problems) addProblem(facts, problem);
   for (const auto& [id, answer] : told.answers) addUsage(facts.tokens, answer.usage);
   told.files = std::move(files);
   told.row = std::move(tally.row);

@@ -57,7 +57,7 @@ CREATE TABLE entry(id INTEGER PRIMARY KEY, entryId TEXT NOT NULL, role INTEGER N
 )sql";
 
 constexpr const char* kDropped[] = {"search",   "entry",  "answer",  "usage", "model",
-                                    "redacted", "branch", "session", "meta"};
+                                    "redacted", "branch", "session", "meta",  "outside"};
 
 std::string versionPragma() {
   return fmt::format("PRAGMA user_version = {};", kSchemaVersion);

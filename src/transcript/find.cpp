@@ -1,22 +1,19 @@
 // Finds the transcripts of all agents in their default folders, and the places for new ones.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/text/text.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/source/database.h"
+#include "transcript/source/folder_walk.h"
 
 namespace bough {
 namespace {
 
 using namespace transcript;
-namespace fs = std::filesystem;
-
-constexpr int kDeepest = 8;
-constexpr std::size_t kMostFiles = 4'000'000;
 
 // Ids come from files that anybody may have written.
 bool canBeFileName(std::string_view id) {
@@ -26,37 +23,54 @@ bool canBeFileName(std::string_view id) {
          id.front() != '.' && id.front() != '-';
 }
 
-// A folder that cannot be read, and a file that vanishes meanwhile, are not there.
-void findBelow(const Agent& agent, const std::string& root, std::vector<FoundTranscript>& found) {
-  std::error_code error;
-  fs::recursive_directory_iterator walk(root, fs::directory_options::skip_permission_denied, error);
-  for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
-    if (walk.depth() >= kDeepest) walk.disable_recursion_pending();
-    std::error_code gone;
-    if (walk->is_symlink(gone) || !walk->is_regular_file(gone) || gone) continue;
-    const std::string path = walk->path().string();
-    if (!agent.isTranscript(std::string_view(path).substr(std::min(path.size(), root.size() + 1)))) continue;
-    if (isDatabaseName(path)) {
-      auto sessions = sessionsInDatabase(path, agent.name);
-      if (sessions) std::ranges::move(*sessions, std::back_inserter(found));
-      // Who reads the database itself learns what is wrong with it.
-      if (sessions || sessions.error().code == ErrorCode::Unsupported) continue;
+bool isWanted(const Agent& agent, const std::vector<std::string>& names) {
+  return agent.folders != nullptr && (names.empty() || std::ranges::find(names, agent.name) != names.end());
+}
+
+// Folders, each with the agents that keep sessions in it.
+using Roots = std::vector<std::pair<std::string, std::vector<const Agent*>>>;
+
+Roots rootsOf(const TranscriptHome& home, const std::vector<std::string>& names) {
+  Roots roots;
+  for (const Agent& agent : agents()) {
+    if (!isWanted(agent, names)) continue;
+    for (std::string& folder : agent.folders(home)) {
+      const auto found = std::ranges::find(roots, folder, [](const auto& each) { return each.first; });
+      auto& owners = found == roots.end() ? roots.emplace_back(std::move(folder), std::vector<const Agent*>()) : *found;
+      owners.second.push_back(&agent);
     }
-    FoundTranscript file{.agent = std::string(agent.name), .path = path};
-    file.sizeBytes = walk->file_size(gone);
-    if (gone) continue;
-    const auto modified = walk->last_write_time(gone);
-    const auto since = fs::file_time_type::clock::to_sys(modified).time_since_epoch();
-    file.modifiedNs = static_cast<std::uint64_t>(std::max<std::int64_t>(0, since.count()));
-    found.push_back(std::move(file));
-    if (found.size() >= kMostFiles) return;
   }
+  std::ranges::sort(roots, {}, [](const auto& each) { return each.first; });
+  return roots;
+}
+
+// A file that vanishes meanwhile is not there.
+bool giveFile(FoundTranscript file, const std::function<bool(FoundTranscript&&)>& use) {
+  struct stat info{};
+  if (::lstat(file.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return true;
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  file.sizeBytes = static_cast<std::uint64_t>(info.st_size);
+  file.modifiedNs =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, info.st_mtim.tv_sec * kSecond + info.st_mtim.tv_nsec));
+  return use(std::move(file));
+}
+
+bool giveFound(const Agent& agent, const std::string& path, const std::function<bool(FoundTranscript&&)>& use) {
+  if (isDatabaseName(path)) {
+    auto sessions = sessionsInDatabase(path, agent.name);
+    for (std::size_t i = 0; sessions && i < sessions->size(); ++i) {
+      if (!use(std::move((*sessions)[i]))) return false;
+    }
+    // Who reads the database itself learns what is wrong with it.
+    if (sessions || sessions.error().code == ErrorCode::Unsupported) return true;
+  }
+  return giveFile({.agent = std::string(agent.name), .path = path}, use);
 }
 
 }  // namespace
 
-Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
-                                                     const std::vector<std::string>& agentNames) {
+Result<TranscriptWalk> eachTranscript(const TranscriptHome& home, const std::vector<std::string>& agentNames,
+                                      const std::function<bool(FoundTranscript&&)>& use) {
   for (const std::string& name : agentNames) {
     const Agent* agent = findAgent(name);
     if (agent != nullptr && agent->folders != nullptr) continue;
@@ -65,12 +79,32 @@ Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
                                  : fmt::format("{} has no folder of its own", name),
                 "name a file or a folder instead");
   }
-  std::vector<FoundTranscript> found;
-  for (const Agent& agent : agents()) {
-    const bool wanted = agentNames.empty() || std::ranges::find(agentNames, agent.name) != agentNames.end();
-    if (!wanted || agent.folders == nullptr) continue;
-    for (const std::string& root : agent.folders(home)) findBelow(agent, root, found);
+  TranscriptWalk report;
+  for (const auto& [root, owners] : rootsOf(home, agentNames)) {
+    const bool goesOn = walkFolder(root, report, [&](const std::string& path, std::size_t relativeAt) {
+      const auto owner = std::ranges::find_if(
+          owners, [&](const Agent* agent) { return agent->isTranscript(std::string_view(path).substr(relativeAt)); });
+      return owner == owners.end() || giveFound(**owner, path, use);
+    });
+    if (!goesOn) break;
   }
+  return report;
+}
+
+TranscriptWalk eachFileBelow(const std::string& folder, const std::function<bool(FoundTranscript&&)>& use) {
+  TranscriptWalk report;
+  walkFolder(folder, report,
+             [&](const std::string& path, std::size_t) { return giveFile({.agent = {}, .path = path}, use); });
+  return report;
+}
+
+Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
+                                                     const std::vector<std::string>& agentNames) {
+  std::vector<FoundTranscript> found;
+  BOUGH_TRY(eachTranscript(home, agentNames, [&](FoundTranscript&& file) {
+    found.push_back(std::move(file));
+    return true;
+  }));
   std::ranges::sort(found, {}, &FoundTranscript::path);
   const auto repeated = std::ranges::unique(found, {}, &FoundTranscript::path);
   found.erase(repeated.begin(), repeated.end());
@@ -79,24 +113,15 @@ Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
 
 std::vector<std::string> transcriptFolders(const TranscriptHome& home, const std::vector<std::string>& agentNames) {
   std::vector<std::string> folders;
-  for (const Agent& agent : agents()) {
-    const bool wanted = agentNames.empty() || std::ranges::find(agentNames, agent.name) != agentNames.end();
-    if (wanted && agent.folders != nullptr) std::ranges::move(agent.folders(home), std::back_inserter(folders));
-  }
-  std::ranges::sort(folders);
-  const auto repeated = std::ranges::unique(folders);
-  folders.erase(repeated.begin(), repeated.end());
+  for (const auto& [root, owners] : rootsOf(home, agentNames)) folders.push_back(root);
   return folders;
 }
 
 bool isTranscriptPath(const TranscriptHome& home, const std::vector<std::string>& agentNames, const std::string& path) {
-  for (const Agent& agent : agents()) {
-    const bool wanted = agentNames.empty() || std::ranges::find(agentNames, agent.name) != agentNames.end();
-    if (!wanted || agent.folders == nullptr) continue;
-    for (const std::string& root : agent.folders(home)) {
-      const bool isBelow = path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/';
-      if (isBelow && agent.isTranscript(std::string_view(path).substr(root.size() + 1))) return true;
-    }
+  for (const auto& [root, owners] : rootsOf(home, agentNames)) {
+    if (path.size() <= root.size() || !path.starts_with(root) || path[root.size()] != '/') continue;
+    const std::string_view relative = std::string_view(path).substr(root.size() + 1);
+    if (std::ranges::any_of(owners, [&](const Agent* agent) { return agent->isTranscript(relative); })) return true;
   }
   return false;
 }

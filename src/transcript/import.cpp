@@ -143,7 +143,8 @@ class Import {
       sawOwn = known_.contains(entry.id);
       return fail(ErrorCode::Conflict, "");  // the first one says enough
     };
-    (void)readTranscript(path_, {.agent = options_.agent, .fromOffset = 0}, look);
+    const auto read = readTranscript(path_, {.agent = options_.agent, .fromOffset = 0}, look);
+    if (!read && read.error().code != ErrorCode::Conflict) return std::unexpected(read.error());
     if (!sawOwn) {
       return fail(ErrorCode::AlreadyExists, fmt::format("session {} is not from {}", out_.sessionId, path_),
                   "give the import another id");

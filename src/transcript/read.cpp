@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/source/database.h"
@@ -61,6 +62,10 @@ Result<Begun> readBeginning(ByteSource& source, const std::string& path, std::si
     BOUGH_TRY(std::string more, readUpTo(source, wanted - begun.bytes.size()));
     if (begun.bytes.empty()) begun.bytes.swap(more);
     begun.bytes += more;
+    if (begun.bytes.empty()) {
+      begun.agent = fail(ErrorCode::Unsupported, "the file is empty", "an agent that is at work may fill it");
+      break;
+    }
     begun.agent = recognize(begun.bytes, path);
     if (begun.agent && (!wholeLine || begun.bytes.contains('\n'))) break;
     if (begun.bytes.size() < wanted || wanted == kMostBytes) break;
@@ -149,6 +154,17 @@ Result<TranscriptReport> transcript::readBytes(const Agent& agent, std::string_v
   return Driver(agent, {}, {}, use).run(*source);
 }
 
+std::string damageText(const TranscriptReport& report) {
+  const std::uint64_t places = report.recovered + report.unreadable;
+  if (places == 0) return {};
+  const std::string first =
+      report.damage.empty()
+          ? std::string()
+          : fmt::format(", the first at byte {}: {}", report.damage.front().offset, report.damage.front().reason);
+  return fmt::format("{} damaged ({} read all the same, {} not){}", counted(places, "place is", "places are"),
+                     report.recovered, report.unreadable, first);
+}
+
 Result<std::string> recognizeTranscript(const std::string& path) {
   BOUGH_TRY(const auto file, openFile(path));
   BOUGH_TRY(const auto begun, readBeginning(*file, path, kBeginningBytes, /*wholeLine=*/false));
@@ -190,8 +206,19 @@ Result<TranscriptFacts> peekTranscript(const std::string& path) {
   const Builder::Use ignore = [](Entry&&) { return Result<void>(); };
   const ReadTranscriptOptions how{.agent = {}, .fromOffset = 0, .withoutLines = true};
   BOUGH_TRY(TranscriptReport report, Driver(**agent, path, how, ignore).run(*source));
-  if ((*agent)->addFactsBeside != nullptr) (*agent)->addFactsBeside(path, report.facts);
+  // Whoever reads the file itself tells what is wrong beside it.
+  if ((*agent)->addFactsBeside != nullptr) (void)(*agent)->addFactsBeside(path, report.facts);
   return std::move(report.facts);
+}
+
+Result<void> readTranscriptBytes(const std::string& path, const std::function<bool(std::string_view piece)>& use) {
+  constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
+  BOUGH_TRY(const auto file, openFile(path));
+  std::string buffer(kPieceBytes, '\0');
+  while (true) {
+    BOUGH_TRY(const std::size_t got, file->read(std::span(buffer)));
+    if (got == 0 || !use(std::string_view(buffer).substr(0, got))) return {};
+  }
 }
 
 Result<TranscriptReport> readTranscript(const std::string& path, const ReadTranscriptOptions& options,
@@ -209,7 +236,11 @@ Result<TranscriptReport> readTranscript(const std::string& path, const ReadTrans
   if (!agent) return std::unexpected(agent.error());
   Resumed source(begun.bytes, *file);
   BOUGH_TRY(TranscriptReport report, Driver(**agent, path, options, use).run(source));
-  if ((*agent)->addFactsBeside != nullptr) (*agent)->addFactsBeside(path, report.facts);
+  const auto beside =
+      (*agent)->addFactsBeside == nullptr ? Result<void>() : (*agent)->addFactsBeside(path, report.facts);
+  if (beside) return report;
+  ++report.unreadable;
+  if (report.damage.size() < TranscriptReport::kMaxDamage) report.damage.push_back({.reason = beside.error().message});
   return report;
 }
 

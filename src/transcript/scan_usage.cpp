@@ -2,51 +2,71 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
-#include <numeric>
 #include <thread>
 
+#include "base/system/bounded_queue.h"
 #include "base/system/byte_budget.h"
+#include "base/try.h"
 #include "transcript/agents/claude_code/usage.h"
-#include "transcript/model/agent.h"
 
 namespace bough {
 
-using namespace transcript;
+using transcript::claude_code::FoundAnswer;
+using transcript::claude_code::FoundUsage;
 
-Result<std::vector<TranscriptAnswer>> scanTranscriptUsage(const std::vector<FoundTranscript>& files) {
-  for (const FoundTranscript& file : files) {
-    if (file.agent == "claude-code") continue;
-    return fail(ErrorCode::Unsupported, fmt::format("the usage in files of {} is not found by a scan", file.agent), "");
-  }
-  // Large files first, so that no thread has one left when the others are done.
-  std::vector<std::size_t> order(files.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return files[i].sizeBytes; });
+Result<TranscriptUsage> scanTranscriptUsage(
+    const std::function<Result<void>(const std::function<bool(FoundTranscript&&)>& use)>& walk) {
+  struct Work {
+    FoundTranscript file;
+    std::uint32_t number = 0;
+  };
   constexpr unsigned kMostThreads = 8;
-  const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
-  std::vector<TranscriptAnswer> answers;
+  constexpr std::size_t kMostWaiting = 1024;
+  BoundedQueue<Work> found(kMostWaiting);
+  FoundUsage all;
   std::mutex mutex;
-  std::atomic<std::size_t> next = 0;
   ByteBudget budget(std::uint64_t{64} << 20);  // a file may be one line
-  const auto work = [&] {
-    std::vector<TranscriptAnswer> own;
-    for (std::size_t i = next++; i < order.size(); i = next++) {
-      const ByteBudget::Share share(budget, files[order[i]].sizeBytes);
-      // A file that is gone meanwhile used nothing more.
-      (void)claude_code::scanUsage(files[order[i]].path, order[i], own);
+  const auto scan = [&] {
+    FoundUsage own;
+    for (auto work = found.pop(); work; work = found.pop()) {
+      const ByteBudget::Share share(budget, work->file.sizeBytes);
+      transcript::claude_code::scanUsage(work->file.path, work->number, own);
     }
+    own.bringTogether();
     const std::scoped_lock lock(mutex);
-    if (answers.empty()) return answers.swap(own);
-    answers.reserve(answers.size() + own.size());
-    std::ranges::move(own, std::back_inserter(answers));
+    all.take(std::move(own));
   };
   std::vector<std::jthread> threads;
-  for (unsigned i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
+  const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  for (unsigned i = 0; i < count; ++i) threads.emplace_back(scan);
+  std::uint32_t files = 0;
+  std::string other;  // an agent whose files are not understood here
+  const auto walked = walk([&](FoundTranscript&& file) {
+    if (file.agent != "claude-code") other = file.agent;
+    return other.empty() && found.push({.file = std::move(file), .number = files++});
+  });
+  found.finish();
   threads.clear();
-  return answers;
+  BOUGH_TRY(walked);
+  if (!other.empty()) {
+    return fail(ErrorCode::Unsupported, fmt::format("the usage in files of {} is not found by a scan", other), "");
+  }
+  all.bringTogether();
+  TranscriptUsage usage{.answers = {},
+                        .models = {all.models.begin(), all.models.end()},
+                        .files = files,
+                        .unreadable = all.unreadable,
+                        .example = std::move(all.example)};
+  usage.answers.reserve(all.answers.size());
+  for (const FoundAnswer& each : all.answers) {
+    usage.answers.push_back({.id = each.id,
+                             .certain = each.certain,
+                             .model = usage.models[each.model],
+                             .timeMs = each.timeMs,
+                             .tokens = each.tokens});
+  }
+  return usage;
 }
 
 }  // namespace bough

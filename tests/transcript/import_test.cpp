@@ -50,6 +50,10 @@ TEST(Import, ASecondImportAddsNothing) {
     EXPECT_EQ(second.sessionId, first.sessionId);
     EXPECT_FALSE(second.created);
     EXPECT_EQ(second.appended, 0U);
+    // What is damaged is still damaged.
+    EXPECT_EQ(second.report.recovered, first.report.recovered);
+    EXPECT_EQ(second.report.unreadable, first.report.unreadable);
+    EXPECT_EQ(damageText(second.report), damageText(first.report));
     EXPECT_EQ(store->sessionState(first.sessionId)->entryCount, before->entryCount);
   }
 }

@@ -68,7 +68,13 @@ TEST(Listing, SaysWhatAnImportSays) {
     ASSERT_TRUE(catalog && (*catalog)->catchUp());
     const auto row = (*catalog)->session(imported->sessionId);
     ASSERT_TRUE(row);
-    EXPECT_EQ(textOf(told.row.facts), textOf(*row));
+    // The store's copy is whole; the file is not.
+    const bool isDamaged = imported->report.recovered + imported->report.unreadable > 0;
+    SessionSummary listed = told.row.facts;
+    EXPECT_EQ(listed.condition == SessionCondition::Damaged, isDamaged);
+    EXPECT_EQ(listed.problem, damageText(imported->report));
+    if (isDamaged) listed.condition = row->condition;
+    EXPECT_EQ(textOf(listed), textOf(*row));
     EXPECT_EQ(told.row.facts.activeMs, lastTimeMs(path.string()));
     EXPECT_EQ(told.row.facts.bytes, imported->report.bytes);
     std::uint64_t answers = 0;
@@ -102,24 +108,29 @@ class ListOfFiles : public testing::Test {
   }
 
   catalog::OutsideReport take(const std::vector<std::string>& names) {
-    std::vector<OutsideFile> files;
-    for (const std::string& name : names) {
-      if (fs::exists(file(name))) {
-        files.push_back({.path = file(name), .stamp = fmt::format("{}", readBytes(file(name)).size())});
+    const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
+      for (const std::string& name : names) {
+        if (!fs::exists(file(name))) continue;
+        const std::string stamp = fmt::format("{}", fs::is_directory(file(name)) ? 0 : fs::file_size(file(name)));
+        if (!use({.path = file(name), .stamp = stamp})) break;
       }
-    }
-    const auto report = catalog::takeInOutside(list(), files, [](std::uint64_t, std::uint64_t) {});
+      return {};
+    };
+    const auto report = catalog::takeInOutside(list(), walk, [](std::uint64_t) {});
     EXPECT_TRUE(report) << (report ? "" : report.error().message);
     return report.value_or(catalog::OutsideReport{});
   }
 
-  // "id messages" of each row.
-  std::vector<std::string> rows() {
+  std::vector<SessionSummary> listed() {
     auto store = SessionStore::open(list());
     auto catalog = Catalog::open(**store);
-    const auto listed = (*catalog)->list();
+    return *(*catalog)->list();
+  }
+
+  // "id messages" of each row.
+  std::vector<std::string> rows() {
     std::vector<std::string> out;
-    for (const SessionSummary& row : *listed) out.push_back(fmt::format("{} {}", row.sessionId, row.userMessages));
+    for (const SessionSummary& row : listed()) out.push_back(fmt::format("{} {}", row.sessionId, row.userMessages));
     std::ranges::sort(out);
     return out;
   }
@@ -158,7 +169,7 @@ TEST_F(ListOfFiles, SeveralFilesOfOneSessionAreOneRow) {
   EXPECT_EQ(rows(), (Texts{"one 3"}));
   EXPECT_EQ(take({"a.jsonl", "b.jsonl"}).read, 0U);
   write("b.jsonl", "one", {"2", "3", "4"});
-  EXPECT_EQ(take({"a.jsonl", "b.jsonl"}).read, 2U);
+  EXPECT_EQ(take({"a.jsonl", "b.jsonl"}).read, 1U);
   EXPECT_EQ(rows(), (Texts{"one 4"}));
   write("b.jsonl", "other", {"5", "6", "7", "8"});
   take({"a.jsonl", "b.jsonl"});
@@ -170,10 +181,57 @@ TEST_F(ListOfFiles, AFileThatIsNoSessionIsReadOnce) {
   const auto first = take({"odd\nname.jsonl"});
   EXPECT_EQ(first.unreadable, 1U);
   EXPECT_FALSE(first.example.empty());
-  EXPECT_EQ(take({"odd\nname.jsonl"}).read, 0U);
+  // It is not read again, but named again.
+  const auto second = take({"odd\nname.jsonl"});
+  EXPECT_EQ(second.read, 0U);
+  EXPECT_EQ(second.unreadable, 1U);
+  EXPECT_EQ(second.example, first.example);
+  EXPECT_EQ(take({}).unreadable, 0U);
   write("odd\nname.jsonl", "one", {"1"});
   EXPECT_EQ(take({"odd\nname.jsonl"}).unreadable, 0U);
   EXPECT_EQ(rows(), (Texts{"one 1"}));
+}
+
+TEST_F(ListOfFiles, AnEmptyFileIsNamed) {
+  writeBytes(file("a.jsonl"), "");
+  for (int i = 0; i < 2; ++i) {
+    const auto report = take({"a.jsonl"});
+    EXPECT_EQ(report.unreadable, 1U);
+    EXPECT_EQ(report.example, file("a.jsonl") + ": the file is empty");
+  }
+  write("a.jsonl", "one", {"1"});
+  EXPECT_EQ(take({"a.jsonl"}).unreadable, 0U);
+  EXPECT_EQ(rows(), (Texts{"one 1"}));
+}
+
+TEST_F(ListOfFiles, ADamagedFileIsListedAsDamagedUntilItIsWhole) {
+  write("a.jsonl", "one", {"1"});
+  const std::string whole = readBytes(file("a.jsonl"));
+  writeBytes(file("a.jsonl"), whole + "{\"type\":\"mess\n");
+  for (int i = 0; i < 2; ++i) {
+    take({"a.jsonl"});
+    ASSERT_EQ(listed().size(), 1U);
+    EXPECT_EQ(listed().front().condition, SessionCondition::Damaged);
+    EXPECT_TRUE(listed().front().problem.starts_with("1 place is damaged (0 read all the same, 1 not)"));
+  }
+  writeBytes(file("a.jsonl"), whole);
+  take({"a.jsonl"});
+  EXPECT_EQ(listed().front().condition, SessionCondition::Live);
+  EXPECT_EQ(listed().front().problem, "");
+}
+
+TEST_F(ListOfFiles, OneOfSeveralFilesThatCannotBeReadIsNamed) {
+  write("a.jsonl", "one", {"1", "2"});
+  write("b.jsonl", "one", {"2", "3"});
+  take({"a.jsonl", "b.jsonl"});
+  // tellOutside reads the files that a row was made from, whatever they have become meanwhile.
+  fs::remove(file("b.jsonl"));
+  fs::create_directory(file("b.jsonl"));
+  const catalog::Told told =
+      catalog::tellOutside({{.path = file("a.jsonl"), .stamp = "1"}, {.path = file("b.jsonl"), .stamp = "1"}});
+  EXPECT_FALSE(told.error);
+  EXPECT_EQ(told.row.facts.condition, SessionCondition::Damaged);
+  EXPECT_EQ(told.row.facts.problem, file("b.jsonl") + " is not a regular file");
 }
 
 }  // namespace

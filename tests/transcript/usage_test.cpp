@@ -45,17 +45,20 @@ std::vector<std::string> readAnswers(const std::string& path) {
   return out;
 }
 
+Result<TranscriptUsage> scanFiles(const std::vector<std::string>& paths, const std::string& agent = "claude-code") {
+  return scanTranscriptUsage([&](const auto& use) -> Result<void> {
+    for (const std::string& path : paths) {
+      if (!use({.agent = agent, .path = path, .sizeBytes = 1})) break;
+    }
+    return {};
+  });
+}
+
 std::vector<std::string> scannedAnswers(const std::string& path) {
-  const auto answers = scanTranscriptUsage({{.agent = "claude-code", .path = path, .sizeBytes = 1}});
-  EXPECT_TRUE(answers);
-  std::map<std::uint64_t, std::pair<std::string, Usage>> byId;
-  for (const TranscriptAnswer& each : *answers) {
-    auto& found = byId[each.id];
-    found.first = each.model;
-    merge(found.second, each.tokens);
-  }
+  const auto usage = scanFiles({path});
+  EXPECT_TRUE(usage);
   std::vector<std::string> out;
-  for (const auto& [id, answer] : byId) out.push_back(answer.first + " " + textOf(answer.second));
+  for (const AnswerUsage& each : usage->answers) out.push_back(std::string(each.model) + " " + textOf(each.tokens));
   std::ranges::sort(out);
   return out;
 }
@@ -93,28 +96,48 @@ TEST(UsageScan, FindsAnswersAcrossThePiecesThatAFileIsReadIn) {
 TEST(UsageScan, ACopyInAnotherFileCountsOnce) {
   TempFolder folder;
   const std::string bytes = readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/claude-code/blocks.jsonl");
-  std::vector<FoundTranscript> files;
+  std::vector<std::string> files;
   for (const char* name : {"a.jsonl", "b.jsonl"}) {
-    writeBytes(fs::path(folder.path()) / name, bytes);
-    files.push_back({.agent = "claude-code", .path = (fs::path(folder.path()) / name).string()});
+    files.push_back((fs::path(folder.path()) / name).string());
+    writeBytes(files.back(), bytes);
   }
-  const auto total = [](const std::vector<FoundTranscript>& chosen) {
-    const auto answers = scanTranscriptUsage(chosen);
-    EXPECT_TRUE(answers);
-    std::vector<AnswerUsage> found;
-    for (const TranscriptAnswer& each : *answers) {
-      found.push_back({.id = each.id,
-                       .certain = each.certain,
-                       .session = chosen[each.file].path,
-                       .model = each.model,
-                       .timeMs = each.timeMs,
-                       .tokens = each.tokens});
-    }
-    const UsageReport report = sumUsage(std::move(found), {.by = UsageBy::Model});
+  const auto total = [](const std::vector<std::string>& chosen) {
+    auto usage = scanFiles(chosen);
+    EXPECT_TRUE(usage);
+    const UsageReport report = sumUsage(std::move(usage->answers), {.by = UsageBy::Model});
     return fmt::format("{} {}", report.total.messages, textOf(report.total.tokens));
   };
   EXPECT_EQ(total(files), total({files.front()}));
-  EXPECT_FALSE(scanTranscriptUsage({{.agent = "pi", .path = "x"}}));
+  EXPECT_FALSE(scanFiles({"x"}, "pi"));
+}
+
+std::string answerLine(std::string_view id) {
+  return fmt::format(
+      R"({{"type":"assistant","uuid":"u{0}","parentUuid":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{{"id":"msg_{0}","role":"assistant","model":"m","content":[],"usage":{{"input_tokens":1,"output_tokens":2}}}}}})",
+      id);
+}
+
+TEST(UsageScan, SaysWhatItCouldNotRead) {
+  TempFolder folder;
+  const std::string path = (fs::path(folder.path()) / "s.jsonl").string();
+  const std::string line = answerLine("1");
+  const std::string half = line.substr(0, line.size() - 9);  // in the numbers
+  for (const auto& [bytes, answers, unreadable] :
+       {std::tuple(line + "\n" + answerLine("2") + "\n", 2U, 0U), std::tuple(line + answerLine("2") + "\n", 2U, 0U),
+        std::tuple(half + "\n" + answerLine("2") + "\n", 1U, 1U), std::tuple(half, 0U, 1U),
+        std::tuple(line + "\n" + line.substr(0, 60), 1U, 1U), std::tuple(line + "\r\n", 1U, 0U),
+        std::tuple(line, 1U, 0U), std::tuple(std::string(), 0U, 0U)}) {
+    SCOPED_TRACE(bytes);
+    writeBytes(path, bytes);
+    const auto usage = scanFiles({path});
+    ASSERT_TRUE(usage);
+    EXPECT_EQ(usage->answers.size(), answers);
+    EXPECT_EQ(usage->unreadable, unreadable);
+    EXPECT_EQ(usage->example.contains(path), unreadable > 0) << usage->example;
+  }
+  const auto usage = scanFiles({folder.path().string()});  // a folder is not a file
+  ASSERT_TRUE(usage);
+  EXPECT_EQ(usage->unreadable, 1U);
 }
 
 }  // namespace

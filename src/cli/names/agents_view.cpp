@@ -22,24 +22,47 @@ Result<std::string> listFolder() {
   return cache + "/transcripts";
 }
 
-std::vector<catalog::OutsideFile> filesOf(const std::vector<FoundTranscript>& found) {
-  std::vector<catalog::OutsideFile> files;
-  files.reserve(found.size());
-  for (const FoundTranscript& file : found) {
-    files.push_back({.path = file.path,
-                     .stamp = fmt::format("{} {}", file.sizeBytes, file.modifiedNs),
-                     .sizeBytes = file.sizeBytes});
-  }
-  return files;
-}
+// The agents' files.
+class AgentFiles {
+ public:
+  explicit AgentFiles(std::vector<std::string> agents) : agents_(std::move(agents)) {}
 
-Result<void> bringUpToDate(const std::string& folder, const std::vector<FoundTranscript>& found) {
+  Result<void> each(const std::function<bool(FoundTranscript&&)>& use) {
+    BOUGH_TRY(walked_, eachTranscript(transcriptHome(), agents_, use));
+    return {};
+  }
+
+  // What the last walk could not look into.
+  void tell() const { tellOfFolders(walked_); }
+
+  [[nodiscard]] catalog::OutsideWalk walk() {
+    return [this](const std::function<bool(catalog::OutsideFile&&)>& use) {
+      return each([&](FoundTranscript&& file) {
+        return use({.path = std::move(file.path),
+                    .stamp = fmt::format("{} {}", file.sizeBytes, file.modifiedNs),
+                    .sizeBytes = file.sizeBytes});
+      });
+    };
+  }
+
+  Result<bool> areNone() {
+    bool none = true;
+    BOUGH_TRY(each([&](FoundTranscript&&) { return none = false; }));
+    return none;
+  }
+
+ private:
+  std::vector<std::string> agents_;
+  TranscriptWalk walked_;
+};
+
+Result<void> bringUpToDate(const std::string& folder, AgentFiles& files) {
   std::optional<Progress> bar;
-  BOUGH_TRY(const auto report,
-            catalog::takeInOutside(folder, filesOf(found), [&](std::uint64_t done, std::uint64_t all) {
-              if (!bar) bar.emplace("reading other agents' sessions", all);
+  BOUGH_TRY(const auto report, catalog::takeInOutside(folder, files.walk(), [&](std::uint64_t done) {
+              if (!bar) bar.emplace("reading other agents' sessions", 0);
               bar->update(done);
             }));
+  bar.reset();
   if (report.unreadable == 0) return {};
   printMessage(fmt::format("note: {} not be read as sessions: {}",
                            counted(report.unreadable, "file could", "files could"),
@@ -50,39 +73,43 @@ Result<void> bringUpToDate(const std::string& folder, const std::vector<FoundTra
 }  // namespace
 
 Result<CatalogView> openAgentsView(const std::string& list) {
-  BOUGH_TRY(const auto agents, parseAgents(list));
-  BOUGH_TRY(const auto files, findTranscripts(transcriptHome(), agents));
+  BOUGH_TRY(auto agents, parseAgents(list));
+  AgentFiles files(std::move(agents));
   BOUGH_TRY(std::string folder, listFolder());
   std::error_code error;
   // Nothing to list, so nothing is made.
-  const bool isNothing = files.empty() && !std::filesystem::exists(folder, error);
+  bool isNothing = false;
+  if (!std::filesystem::exists(folder, error)) {
+    BOUGH_TRY(isNothing, files.areNone());
+  }
   CatalogView view;
   BOUGH_TRY(view.store, SessionStore::open(isNothing ? "memory:" : folder));
   if (!isNothing) {
     BOUGH_TRY(bringUpToDate(folder, files));
   }
+  files.tell();
   BOUGH_TRY(view.catalog, Catalog::open(*view.store));
   return view;
 }
 
-Result<AgentsBacklog> agentsBacklog(const std::string& list) {
-  BOUGH_TRY(const auto agents, parseAgents(list));
-  AgentsBacklog backlog;
-  BOUGH_TRY(backlog.files, findTranscripts(transcriptHome(), agents));
+Result<std::uint64_t> agentsBacklog(const std::string& list) {
+  BOUGH_TRY(auto agents, parseAgents(list));
+  AgentFiles files(std::move(agents));
   BOUGH_TRY(const std::string folder, listFolder());
   std::error_code error;
-  if (!std::filesystem::exists(folder, error)) {
-    for (const FoundTranscript& file : backlog.files) backlog.unreadBytes += file.sizeBytes;
-    return backlog;
-  }
-  BOUGH_TRY(const auto changed, catalog::outsideChanges(folder, filesOf(backlog.files)));
-  for (const std::size_t i : changed) backlog.unreadBytes += backlog.files[i].sizeBytes;
-  return backlog;
+  if (std::filesystem::exists(folder, error)) return catalog::outsideBacklog(folder, files.walk());
+  std::uint64_t bytes = 0;
+  BOUGH_TRY(files.each([&](FoundTranscript&& file) {
+    bytes += file.sizeBytes;
+    return true;
+  }));
+  return bytes;
 }
 
 Result<NamedSession> openListedSession(const std::string& sessionId) {
   BOUGH_TRY(const std::string folder, listFolder());
-  BOUGH_TRY(const auto paths, catalog::outsideFilesOf(folder, sessionId));
+  BOUGH_TRY(const auto files, catalog::outsideFilesOf(folder, {sessionId}));
+  const std::vector<std::string>& paths = files.front();
   if (paths.empty()) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId));
   return openTranscript(paths);
 }
@@ -136,8 +163,8 @@ std::string fileOfName(const Context& context, const std::string& name) {
   const auto sessionId = sessionOf(context, name);
   const auto folder = listFolder();
   if (!sessionId || !folder) return name;
-  const auto paths = catalog::outsideFilesOf(*folder, *sessionId);
-  return paths && paths->size() == 1 ? paths->front() : name;
+  const auto files = catalog::outsideFilesOf(*folder, {*sessionId});
+  return files && files->front().size() == 1 ? files->front().front() : name;
 }
 
 Result<void> rememberAgents(const Context& context, const std::vector<std::string>& sessionIds) {

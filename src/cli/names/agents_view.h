@@ -16,12 +16,8 @@ namespace bough::cli {
 /// or have changed are read, and nothing of them is copied. It answers lists and usage; its store holds no session.
 Result<CatalogView> openAgentsView(const std::string& list);
 
-/// The files that `openAgentsView` would have to read first, and how many bytes they have.
-struct AgentsBacklog {
-  std::vector<FoundTranscript> files;  ///< All files of the agents, read or not.
-  std::uint64_t unreadBytes = 0;
-};
-Result<AgentsBacklog> agentsBacklog(const std::string& list);
+/// How many bytes `openAgentsView` would have to read first.
+Result<std::uint64_t> agentsBacklog(const std::string& list);
 
 /// A session of that catalog, read from its file.
 Result<NamedSession> openListedSession(const std::string& sessionId);

@@ -56,98 +56,6 @@ Result<std::string> makePassingFolder() {
   return pattern;
 }
 
-// What was read of each file: its size, its time, and what became of it.
-class Seen {
- public:
-  explicit Seen(std::string path) : path_(std::move(path)) {
-    std::ifstream in(path_, std::ios::binary);
-    for (std::string line; std::getline(in, line);) {
-      const auto file = json::findString(line, "path");
-      if (!file) continue;
-      files_[*file] = {json::findUnsigned(line, "size").value_or(0), json::findUnsigned(line, "modified").value_or(0)};
-    }
-  }
-
-  [[nodiscard]] bool isSame(const FoundTranscript& file) const {
-    const auto found = files_.find(file.path);
-    return found != files_.end() && found->second == State{file.sizeBytes, file.modifiedNs};
-  }
-  void note(const FoundTranscript& file) {
-    files_[file.path] = {file.sizeBytes, file.modifiedNs};
-    changed_ = true;
-  }
-  // Lost, it costs a look at every file.
-  void save() const {
-    if (!changed_) return;
-    std::string text;
-    for (const auto& [path, state] : files_) {
-      json::Writer(text)
-          .beginObject()
-          .member("path", path)
-          .member("size", state.first)
-          .member("modified", state.second)
-          .endObject();
-      text += '\n';
-    }
-    const std::string temporary = path_ + ".tmp";
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.close();
-    std::error_code error;
-    if (out) fs::rename(temporary, path_, error);
-  }
-
- private:
-  using State = std::pair<std::uint64_t, std::uint64_t>;
-  std::string path_;
-  std::unordered_map<std::string, State> files_;
-  bool changed_ = false;
-};
-
-// Brings one file in. A session that continues another waits until that one is there.
-Result<void> bringIn(std::unique_ptr<SessionStore>& store, const std::string& location,
-                     const std::vector<const FoundTranscript*>& files, Seen& seen) {
-  constexpr std::size_t kSessionsAtOnce = 16;  // a store keeps what it wrote last of each session in memory
-  std::size_t opened = 0;
-  std::vector<const FoundTranscript*> left = files;
-  std::size_t unreadable = 0;
-  std::string example;
-  Progress bar("reading other agents' sessions", left.size());
-  std::size_t done = 0;
-  while (!left.empty()) {
-    std::vector<const FoundTranscript*> waiting;
-    for (const FoundTranscript* file : left) {
-      if (++opened % kSessionsAtOnce == 0) {
-        BOUGH_TRY(store->close());
-        BOUGH_TRY(store, SessionStore::open(location));
-      }
-      auto imported = importTranscript(*store, file->path);
-      bar.update(++done);
-      if (imported) {
-        seen.note(*file);
-      } else if (imported.error().code == ErrorCode::NotFound) {
-        waiting.push_back(file);
-        --done;
-      } else {
-        seen.note(*file);
-        ++unreadable;
-        if (example.empty()) example = imported.error().message;
-      }
-    }
-    if (waiting.size() == left.size()) {
-      for (const FoundTranscript* file : waiting) seen.note(*file);
-      unreadable += waiting.size();
-      break;
-    }
-    left = std::move(waiting);
-  }
-  if (unreadable > 0) {
-    printMessage(fmt::format("note: {} not be read as sessions{}", counted(unreadable, "file could", "files could"),
-                             example.empty() ? "" : ": " + text::excerpt(example, 160)));
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::string> cacheFolder() {
@@ -170,14 +78,8 @@ Result<std::string> agentOfFile(const std::string& path) {
 }
 
 std::string damageText(const TranscriptReport& report, const std::string& path) {
-  const std::uint64_t places = report.recovered + report.unreadable;
-  if (places == 0) return {};
-  const std::string first =
-      report.damage.empty()
-          ? std::string()
-          : fmt::format(", the first at byte {}: {}", report.damage.front().offset, report.damage.front().reason);
-  return fmt::format("{}: {} damaged ({} read all the same, {} not){}", path, counted(places, "place is", "places are"),
-                     report.recovered, report.unreadable, first);
+  const std::string text = damageText(report);
+  return text.empty() ? text : fmt::format("{}: {}", path, text);
 }
 
 Result<NamedSession> openTranscript(const std::string& path) {
@@ -245,9 +147,14 @@ class GrowingCopy {
               std::unique_ptr<Watcher> watcher)
       : folder_(std::move(folder)), watcher_(std::move(watcher)), thread_([this, &copy, path](std::stop_token stop) {
           constexpr int kAgainMs = 2000;  // some file systems tell nothing
+          std::string told;
           while (!stop.stop_requested()) {
             // A file that is gone, or is being replaced, is looked at again.
-            (void)importTranscript(copy, path);
+            const auto done = importTranscript(copy, path);
+            const bool isGone = !done && done.error().code == ErrorCode::NotFound;
+            const std::string problem = done ? damageText(done->report, path) : isGone ? "" : done.error().message;
+            if (!problem.empty() && problem != told) printMessage("note: " + text::printable(problem));
+            told = problem;
             if (const auto changed = watcher_->wait(kAgainMs); !changed) return;
           }
         }) {}
@@ -277,6 +184,12 @@ std::shared_ptr<void> followTranscript(SessionStore& copy, const std::string& pa
   return std::make_shared<GrowingCopy>(copy, path, std::move(*folder), std::move(*watcher));
 }
 
+void tellOfFolders(const TranscriptWalk& walk) {
+  if (walk.folders == 0) return;
+  printMessage(fmt::format("note: {} not be looked into: {}", counted(walk.folders, "folder could", "folders could"),
+                           text::excerpt(walk.example, 160)));
+}
+
 Result<std::vector<std::string>> parseAgents(const std::string& list) {
   std::vector<std::string> names;
   if (list.empty() || list == "all") return names;
@@ -294,32 +207,6 @@ Result<std::vector<std::string>> parseAgents(const std::string& list) {
     begin = end + 1;
   }
   return names;
-}
-
-Result<Context> agentsContext(const Context& context, const std::string& list) {
-  BOUGH_TRY(const auto agents, parseAgents(list));
-  BOUGH_TRY(const auto files, findTranscripts(transcriptHome(), agents));
-  BOUGH_TRY(const std::string cache, cacheFolder());
-  Context shown = context;
-  shown.backend = nullptr;
-  shown.storeLocation = cache + "/agents";
-  std::error_code error;
-  if (files.empty() && !fs::exists(shown.storeLocation, error)) {
-    shown.storeLocation = "memory:";  // nothing to copy, so nothing is made
-    return shown;
-  }
-  BOUGH_TRY(auto store, SessionStore::open(shown.storeLocation));
-  Seen seen(shown.storeLocation + "/transcripts.jsonl");
-  std::vector<const FoundTranscript*> changed;
-  for (const FoundTranscript& file : files) {
-    if (!seen.isSame(file)) changed.push_back(&file);
-  }
-  if (!changed.empty()) {
-    BOUGH_TRY(bringIn(store, shown.storeLocation, changed, seen));
-    seen.save();
-  }
-  BOUGH_TRY(store->close());
-  return shown;
 }
 
 }  // namespace bough::cli

@@ -34,12 +34,11 @@ Result<std::string> bringBeside(const Context& context, const NamedSession& copy
 /// Imports a transcript into its copy again whenever the file changes, until the result goes.
 std::shared_ptr<void> followTranscript(SessionStore& copy, const std::string& path);
 
+/// Says on stderr which folders could not be looked into, when there are any.
+void tellOfFolders(const TranscriptWalk& walk);
+
 /// The agents that `--agents` names: "claude-code,codex", or all ("all").
 Result<std::vector<std::string>> parseAgents(const std::string& list);
-
-/// A copy of the agents' sessions in the cache folder, brought up to date: only files that changed are read. It is a
-/// store like any other, so that search covers it. Lists and usage need no copy (agents_view.h).
-Result<Context> agentsContext(const Context& context, const std::string& list);
 
 /// One line about damage, when there is any: "3 places are damaged (2 were read all the same)…".
 std::string damageText(const TranscriptReport& report, const std::string& path);

@@ -11,6 +11,7 @@
 #include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
 #include "transcript/source/record.h"
+#include "transcript/source/session_list.h"
 
 namespace bough::transcript {
 namespace {
@@ -143,19 +144,18 @@ class Claw0Writer : public Writer {
 
 // What sessions.json says: in the folder above the transcripts. Older, by keys, with the file's name in each session;
 // newer, by ids, with a label.
-void addFactsBeside(const std::string& path, TranscriptFacts& facts) {
-  const auto list = readSmallFile(folderOf(folderOf(path)) + "/sessions.json");
-  if (!list) return;
-  eachSession(*list, [&](const std::string& key, std::string_view value) {
-    if (json::kindOf(value) != json::Kind::Object) return false;
-    const Members session(value);
-    if (session.text("transcript_file") != nameOf(path) && key != facts.sessionId) return false;
+Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts) {
+  BOUGH_TRY(const auto list, SessionList::at(folderOf(folderOf(path)) + "/sessions.json"));
+  if (!list) return {};
+  const auto* byFile = list->find("transcript_file", nameOf(path));
+  if (const auto* found = byFile == nullptr ? list->withKey(facts.sessionId) : byFile) {
+    const Members session(found->value);
     if (facts.key.empty()) facts.key = session.text("session_key");
     if (std::string label = session.text("label"); !label.empty()) facts.title = label;
     if (facts.created.empty()) facts.created = timeText(session.raw("created_at"));
-    facts.metadata = value;
-    return true;
-  });
+    facts.metadata = found->value;
+  }
+  return {};
 }
 
 std::string keyOf(const TranscriptFacts& facts) {
@@ -199,7 +199,8 @@ Result<Told> toldIn(const std::string& path) {
 // A key that the list has already gets another name.
 Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string listPath = folderOf(folderOf(path)) + "/sessions.json";
-  const std::string list = readSmallFile(listPath).value_or("");
+  BOUGH_TRY(const auto before, readSmallFile(listPath));
+  const std::string list = before.value_or("");
   std::string key = keyOf(facts);
   bool known = false;
   eachSession(list, [&](const std::string& name, std::string_view value) {

@@ -14,6 +14,7 @@
 #include "transcript/model/lock_file.h"
 #include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
+#include "transcript/source/session_list.h"
 
 namespace bough::transcript {
 namespace {
@@ -145,7 +146,7 @@ class LineReading {
     const std::string type = attachment.text("mimeType");
     std::optional<std::string> bytes;
     if (type.starts_with("image/") && staysBelow(path)) {
-      bytes = readSmallFile(folderOf(folderOf(out_.path)) + "/attachments/" + path);
+      bytes = readSmallFileBelow(folderOf(folderOf(out_.path)) + "/attachments", path).value_or(std::nullopt);
     }
     if (!bytes || bytes->empty() || bytes->size() > kMostBytes) {
       return addText(fmt::format("[attached file: {}, {}]", attachment.text("name"), type));
@@ -194,22 +195,19 @@ class MyAgentsReader : public Reader {
   void record(const Record& record, Builder& out) override { LineReading(record, out).run(); }
 };
 
-void addFactsBeside(const std::string& path, TranscriptFacts& facts) {
-  const auto list = readSmallFile(folderOf(folderOf(path)) + "/sessions.json");
-  if (!list) return;
-  eachSession(*list, [&](const std::string&, std::string_view value) {
-    if (json::kindOf(value) != json::Kind::Object) return false;
-    const Members session(value);
-    if (session.text("id") != facts.sessionId) return false;
+Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts) {
+  BOUGH_TRY(const auto list, SessionList::at(folderOf(folderOf(path)) + "/sessions.json"));
+  if (const auto* found = list ? list->find("id", facts.sessionId) : nullptr) {
+    const Members session(found->value);
     facts.title = session.text("title");
     facts.cwd = session.text("agentDir");
     if (std::string created = session.text("createdAt"); !created.empty()) facts.created = created;
     if (std::string model = session.text("model"); !model.empty()) facts.model = model;
     if (session.isObject("forkFrom"))
       facts.parentSession = json::findString(session.raw("forkFrom"), "sourceSessionId").value_or("");
-    facts.metadata = value;
-    return true;
-  });
+    facts.metadata = found->value;
+  }
+  return {};
 }
 
 // Writes a line for each user's turn and each answer; an answer's results go into it.
@@ -302,7 +300,8 @@ std::string firstWords(const std::string& path) {
 Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string root = folderOf(folderOf(path));
   BOUGH_TRY(const auto lock, LockFolder::take(root + "/sessions.lock"));
-  const std::string list = readSmallFile(root + "/sessions.json").value_or("");
+  BOUGH_TRY(const auto before, readSmallFile(root + "/sessions.json"));
+  const std::string list = before.value_or("");
   bool known = false;
   eachSession(list, [&](const std::string&, std::string_view value) {
     known = json::findString(value, "id") == facts.sessionId;

@@ -16,6 +16,7 @@
 #include "transcript/source/beside.h"
 #include "transcript/source/database.h"
 #include "transcript/source/json_line.h"
+#include "transcript/source/session_list.h"
 
 namespace bough::transcript {
 namespace {
@@ -27,17 +28,21 @@ std::string idInName(std::string_view path) {
   return name.substr(0, name.find("-topic-"));
 }
 
-std::optional<std::string> sessionList(std::string_view path) {
-  auto list = readSmallFile(folderOf(path) + "/sessions.json");
-  if (!list || list->find("\"sessionId\"") == std::string::npos) return std::nullopt;
-  return list;
+Result<std::shared_ptr<const SessionList>> sessionList(std::string_view path) {
+  return SessionList::at(folderOf(path) + "/sessions.json");
+}
+
+// Other agents have files of that name too.
+bool hasListBeside(std::string_view path) {
+  const auto list = sessionList(path);
+  return list && *list && (*list)->hasMember("sessionId");
 }
 
 std::string misfit(const Sample& sample) {
   if (std::string why = piMisfit(sample); !why.empty()) return why;
   if (placeInDatabase(std::string(sample.path))) return {};
   const bool isInItsFolder = sample.path.find("/.openclaw/") != std::string_view::npos;
-  if (isInItsFolder || (!sample.path.empty() && sessionList(sample.path))) return {};
+  if (isInItsFolder || (!sample.path.empty() && hasListBeside(sample.path))) return {};
   return "there is no sessions.json beside it";
 }
 
@@ -48,29 +53,25 @@ std::string titleOf(const Members& session) {
   return {};
 }
 
-void addFactsBeside(const std::string& path, TranscriptFacts& facts) {
+Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts) {
   if (const auto place = placeInDatabase(path)) {
     DatabaseFacts known = factsInDatabase(*place);
     facts.key = known.key;
-    if (!json::check(known.record) || json::kindOf(known.record) != json::Kind::Object) return;
+    if (!json::check(known.record) || json::kindOf(known.record) != json::Kind::Object) return {};
     if (std::string title = titleOf(Members(known.record)); !title.empty()) facts.title = title;
     facts.metadata = std::move(known.record);
-    return;
+    return {};
   }
-  const auto list = sessionList(path);
-  if (!list) return;
-  const std::string name = nameOf(path);
-  const std::string id = idInName(path);
-  eachSession(*list, [&](const std::string& key, std::string_view value) {
-    if (json::kindOf(value) != json::Kind::Object) return false;
-    const Members session(value);
-    const bool isFile = nameOf(session.text("sessionFile")) == name;
-    if (!isFile && session.text("sessionId") != id) return false;
-    facts.key = key;
-    if (std::string title = titleOf(session); !title.empty()) facts.title = title;
-    facts.metadata = value;
-    return isFile;  // the file itself is better than the id
-  });
+  BOUGH_TRY(const auto list, sessionList(path));
+  if (!list) return {};
+  // The file itself is better than the id.
+  const auto* byFile = list->find("sessionFile", path);
+  if (const auto* found = byFile == nullptr ? list->find("sessionId", idInName(path)) : byFile) {
+    facts.key = found->key;
+    if (std::string title = titleOf(Members(found->value)); !title.empty()) facts.title = title;
+    facts.metadata = found->value;
+  }
+  return {};
 }
 
 std::string stateOf(const TranscriptHome& home) {
@@ -99,7 +100,8 @@ Result<TranscriptPlace> placeOf(const TranscriptHome& home, const TranscriptFact
 Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string listPath = folderOf(path) + "/sessions.json";
   BOUGH_TRY(const auto lock, LockFile::take(listPath + ".lock"));
-  const std::string list = readSmallFile(listPath).value_or("");
+  BOUGH_TRY(const auto before, readSmallFile(listPath));
+  const std::string list = before.value_or("");
   std::string key = facts.key.starts_with("agent:") ? facts.key : "agent:main:bough:" + facts.sessionId;
   std::ranges::transform(key, key.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   bool known = false;

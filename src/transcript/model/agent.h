@@ -95,8 +95,9 @@ struct Agent {
   /// Whether an object found amid damage is a whole record, and not a part of one.
   bool (*isRecord)(std::string_view object) = nullptr;
   std::unique_ptr<Reader> (*makeReader)() = nullptr;
-  /// Adds what files beside the transcript say of its session: a title or a key in the agent's own list. Optional.
-  void (*addFactsBeside)(const std::string& path, TranscriptFacts& facts) = nullptr;
+  /// Adds what files beside the transcript say of its session: a title or a key in the agent's own list. Fails when
+  /// such a file is there and cannot be read. Optional.
+  Result<void> (*addFactsBeside)(const std::string& path, TranscriptFacts& facts) = nullptr;
   std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null: only read.
   /// Writes all branches, from the root to each leaf, as files that continue one another; the head's first. Optional.
   std::vector<TranscriptFile> (*writeTree)(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches,

@@ -203,7 +203,6 @@ void Builder::giveCarrier(const Record& record, const Place& place) {
 }
 
 void Builder::damage(const Record& record, std::string_view reason, bool recovered) {
-  if (record.offset < wanted_.fromOffset) return;
   ++(recovered ? report_.recovered : report_.unreadable);
   if (report_.damage.size() >= TranscriptReport::kMaxDamage) return;
   report_.damage.push_back({record.offset, record.sizeBytes, std::string(reason), recovered});

@@ -34,7 +34,7 @@ std::uint64_t ageMs(const std::string& path) {
 
 // Whether the process that made the lock is gone.
 bool isAbandoned(const std::string& path) {
-  const auto text = readSmallFile(path);
+  const auto text = readSmallFile(path).value_or(std::nullopt);
   const auto pid = text ? json::findUnsigned(*text, "pid") : std::nullopt;
   constexpr std::uint64_t kLargestPid = 1U << 30U;
   return pid && *pid > 0 && *pid < kLargestPid && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;

@@ -1,6 +1,9 @@
 #include "transcript/source/beside.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -21,21 +24,33 @@ std::string nameOf(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-std::optional<std::string> readSmallFile(const std::string& path) {
+Result<std::optional<std::string>> readSmallFile(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
   auto file = openFile(path);
-  if (!file) return std::nullopt;
+  if (!file && file.error().code == ErrorCode::NotFound) return std::nullopt;
+  if (!file) return std::unexpected(file.error());
   std::string bytes;
   while (bytes.size() <= kMostBytes) {
     const std::size_t had = bytes.size();
     bytes.resize(had + kChunkBytes);
-    const auto got = (*file)->read(std::span(bytes).subspan(had));
-    if (!got) return std::nullopt;
-    bytes.resize(had + *got);
-    if (*got == 0) return bytes;
+    BOUGH_TRY(const std::size_t got, (*file)->read(std::span(bytes).subspan(had)));
+    bytes.resize(had + got);
+    if (got == 0) return bytes;
   }
-  return std::nullopt;
+  return fail(ErrorCode::Unsupported, fmt::format("{} is larger than 64 MiB", path), "");
+}
+
+Result<std::optional<std::string>> readSmallFileBelow(const std::string& folder, const std::string& relative) {
+  std::error_code error;
+  const std::string root = std::filesystem::canonical(folder, error).string() + "/";
+  if (error) return std::nullopt;
+  const std::string path = std::filesystem::canonical(root + relative, error).string();
+  if (error) return std::nullopt;
+  if (!path.starts_with(root)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{}{} is a link out of its folder", root, relative), "");
+  }
+  return readSmallFile(path);
 }
 
 bool staysBelow(std::string_view relative) {

@@ -16,8 +16,11 @@ std::string folderOf(std::string_view path);
 /// The last component of a path.
 std::string nameOf(std::string_view path);
 
-/// A whole regular file of at most 64 MiB; none when there is none, or when it cannot be read.
-std::optional<std::string> readSmallFile(const std::string& path);
+/// A whole regular file of at most 64 MiB; none when there is none. Fails when it cannot be read, or is larger.
+Result<std::optional<std::string>> readSmallFile(const std::string& path);
+
+/// The same for a file below a folder. Refused when a link leads out of the folder.
+Result<std::optional<std::string>> readSmallFileBelow(const std::string& folder, const std::string& relative);
 
 /// Whether a relative path stays below the folder it is taken from: no "..", no leading slash, no control characters.
 bool staysBelow(std::string_view relative);

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
+#include <unordered_map>
+#include <utility>
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
@@ -30,41 +31,54 @@ struct Source {
   bool asked = false;  ///< Named itself, not found in a folder: then a file of nobody is an error.
 };
 
-// A name of an agent, a file, or a folder with files.
-Result<void> addSource(const std::string& name, std::vector<Source>& out) {
+bool isAgent(const std::string& name) {
   const auto known = transcriptAgents();
   std::error_code error;
-  if (std::ranges::find(known, name) != known.end() && !fs::exists(name, error)) {
-    BOUGH_TRY(const auto found, findTranscripts(transcriptHome(), {name}));
-    for (const FoundTranscript& file : found) out.push_back({.path = file.path});
-    return {};
-  }
-  if (name.find(".sqlite#") != std::string::npos) {
-    out.push_back({.path = name, .asked = true});
-    return {};
-  }
-  if (!fs::exists(name, error)) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no file, folder or agent {}", name),
-                "`bough help import` lists the agents");
-  }
-  if (!fs::is_directory(name, error)) {
-    BOUGH_TRY(const auto sessions, transcriptsInDatabase(name));
-    for (const FoundTranscript& session : sessions) out.push_back({.path = session.path, .asked = true});
-    if (sessions.empty()) out.push_back({.path = name, .asked = true});
-    return {};
-  }
-  std::vector<Source> below;
-  for (fs::recursive_directory_iterator walk(name, fs::directory_options::skip_permission_denied, error), end;
-       !error && walk != end; walk.increment(error)) {
-    std::error_code gone;
-    if (!walk->is_symlink(gone) && walk->is_regular_file(gone)) below.push_back({.path = walk->path().string()});
-  }
-  std::ranges::sort(below, {}, &Source::path);
-  std::ranges::move(below, std::back_inserter(out));
+  return std::ranges::find(known, name) != known.end() && !fs::exists(name, error);
+}
+
+bool isInDatabase(const std::string& name) {
+  return name.find(".sqlite#") != std::string::npos;
+}
+
+Result<void> checkSource(const std::string& name) {
+  std::error_code error;
+  if (isAgent(name) || isInDatabase(name) || fs::exists(name, error)) return {};
+  return fail(ErrorCode::NotFound, fmt::format("there is no file, folder or agent {}", name),
+              "`bough help import` lists the agents");
+}
+
+Result<void> openInto(const Context& context, std::unique_ptr<SessionStore>& store) {
+  BOUGH_TRY(store, context.openStore(/*create=*/true));
   return {};
 }
 
-void print(const ImportResult& done, const std::string& path, bool json) {
+using UseSource = std::function<bool(Source&&)>;
+
+// Of a name of an agent, a file, or a folder with files: each file, until `use` returns false.
+Result<void> eachSource(const std::string& name, const UseSource& use) {
+  const auto useFound = [&](FoundTranscript&& file) { return use({.path = std::move(file.path)}); };
+  if (isAgent(name)) {
+    BOUGH_TRY(const auto walk, eachTranscript(transcriptHome(), {name}, useFound));
+    tellOfFolders(walk);
+    return {};
+  }
+  if (isInDatabase(name)) {
+    use({.path = name, .asked = true});
+    return {};
+  }
+  std::error_code error;
+  if (fs::is_directory(name, error)) {
+    tellOfFolders(eachFileBelow(name, useFound));
+    return {};
+  }
+  BOUGH_TRY(const auto sessions, transcriptsInDatabase(name));
+  for (const FoundTranscript& session : sessions) use({.path = session.path, .asked = true});
+  if (sessions.empty()) use({.path = name, .asked = true});
+  return {};
+}
+
+void print(const ImportResult& done, const std::string& path, bool json, bool withDamage) {
   const TranscriptReport& report = done.report;
   if (json) {
     std::string out;
@@ -86,26 +100,39 @@ void print(const ImportResult& done, const std::string& path, bool json) {
                                                 : counted(done.appended, "more entry", "more entries");
   printLine(
       fmt::format("{}  {}  {}  {}", done.sessionId, report.facts.agent, what, text::excerpt(report.facts.title, 60)));
-  if (const std::string text = damageText(report, path); !text.empty()) printMessage("note: " + text);
+  const std::string text = withDamage ? damageText(report, path) : std::string();
+  if (!text.empty()) printMessage("note: " + text);
 }
+
+// The damage that was told of each file: a file that is watched grows often, and its damage is told when it grows too.
+using ToldDamage = std::unordered_map<std::string, std::uint64_t>;
 
 class Importing {
  public:
-  Importing(const Context& context, std::unique_ptr<SessionStore>& store, bool quiet = false)
-      : context_(context), store_(store), quiet_(quiet) {}
+  // `watched`: says nothing of sessions without anything new, and the same damage once.
+  Importing(const Context& context, std::unique_ptr<SessionStore>& store, ToldDamage* watched = nullptr)
+      : context_(context), store_(store), watched_(watched) {}
 
-  // Files at once first. Then, one after the other, those that continue another session, which must be there before,
-  // and further files of a session.
-  void run(std::vector<Source> sources) {
-    for (bool atOnce = sources.size() > 1; !sources.empty() && !outputClosed(); atOnce = false) {
-      std::vector<Source> waiting;
-      for (std::size_t from = 0; from < sources.size(); from += kGroup) {
-        const std::size_t count = std::min(kGroup, sources.size() - from);
-        if (!importGroup(std::span(sources).subspan(from, count), atOnce, waiting)) return;
+  // Imports it with others, soon. False when there is no use in going on.
+  bool add(Source&& source) {
+    group_.push_back(std::move(source));
+    return group_.size() < kGroup || importGroup();
+  }
+
+  // The rest; then, one after the other, those that continue another session, which must be there before, and further
+  // files of a session.
+  void finish() {
+    if (!group_.empty() && !importGroup()) return;
+    while (!waiting_.empty() && !outputClosed()) {
+      const std::vector<Source> sources = std::exchange(waiting_, {});
+      isLater_ = true;
+      for (const Source& source : sources) {
+        if (!add(Source(source))) return;
       }
-      if (!atOnce && waiting.size() == sources.size()) return giveUp(waiting);
-      sources = std::move(waiting);
+      if (!group_.empty() && !importGroup()) return;
+      if (waiting_.size() == sources.size()) return giveUp();
     }
+    tellOfUnknown();
   }
 
   [[nodiscard]] std::size_t failed() const { return failed_; }
@@ -114,39 +141,56 @@ class Importing {
   // A store keeps what it wrote last of each session in memory; many sessions would take much of it.
   static constexpr std::size_t kGroup = 16;
 
-  bool importGroup(std::span<const Source> group, bool atOnce, std::vector<Source>& waiting) {
-    std::vector<std::string> paths;
-    for (const Source& source : group) paths.push_back(source.path);
-    const auto results = atOnce ? importAtOnce(*store_, paths) : importInTurn(*store_, paths);
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      const auto& done = results[i];
-      if (done) {
-        if (!quiet_ || done->created || done->appended > 0) print(*done, paths[i], context_.json);
-      } else if (atOnce ? done.error().code != ErrorCode::Unsupported : done.error().code == ErrorCode::NotFound) {
-        waiting.push_back(group[i]);
-      } else if (group[i].asked || done.error().code != ErrorCode::Unsupported) {
-        noteFailure(done.error());
-      }
-    }
-    return refresh();
-  }
-
-  void giveUp(const std::vector<Source>& sources) {
-    for (const Source& source : sources) {
+  void giveUp() {
+    for (const Source& source : waiting_) {
       if (const auto done = importTranscript(*store_, source.path); !done) noteFailure(done.error());
     }
+    tellOfUnknown();
+  }
+
+  void tellOfUnknown() const {
+    if (unknown_ == 0) return;
+    printMessage(fmt::format("note: {} not of an agent that bough knows: {}", counted(unknown_, "file is", "files are"),
+                             text::excerpt(example_, 160)));
+  }
+
+  bool importGroup() {
+    const std::vector<Source> group = std::exchange(group_, {});
+    std::vector<std::string> paths;
+    for (const Source& source : group) paths.push_back(source.path);
+    const auto results = group.size() > 1 && !isLater_ ? importAtOnce(*store_, paths) : importInTurn(*store_, paths);
+    for (std::size_t i = 0; i < group.size(); ++i) take(group[i], results[i]);
+    return refresh() && !outputClosed();
+  }
+
+  void take(const Source& source, const Result<ImportResult>& done) {
+    if (done) return told(*done, source.path);
+    const ErrorCode code = done.error().code;
+    if (code == ErrorCode::NotFound || (code == ErrorCode::Conflict && !isLater_)) {
+      waiting_.push_back(source);
+    } else if (code == ErrorCode::Unsupported && !source.asked) {
+      if (++unknown_ == 1) example_ = done.error().message;
+    } else {
+      noteFailure(done.error());
+    }
+  }
+
+  void told(const ImportResult& done, const std::string& path) {
+    bool isNews = true;
+    if (watched_ != nullptr) {
+      const std::uint64_t places = done.report.recovered + done.report.unreadable;
+      isNews = std::exchange((*watched_)[path], places) != places;
+      if (places == 0) watched_->erase(path);
+      if (!isNews && !done.created && done.appended == 0) return;
+    }
+    print(done, path, context_.json, isNews);
   }
 
   bool refresh() {
     auto closed = store_->close();
-    auto opened = closed ? context_.openStore(/*create=*/true)
-                         : Result<std::unique_ptr<SessionStore>>(std::unexpected(closed.error()));
-    if (opened) {
-      store_ = std::move(*opened);
-      return true;
-    }
-    noteFailure(opened.error());
-    return false;
+    const auto opened = closed ? openInto(context_, store_) : closed;
+    if (!opened) noteFailure(opened.error());
+    return opened.has_value();
   }
 
   void noteFailure(const Error& error) {
@@ -156,17 +200,25 @@ class Importing {
 
   const Context& context_;
   std::unique_ptr<SessionStore>& store_;
-  bool quiet_;  // says nothing of sessions without anything new
+  ToldDamage* watched_;
+  std::vector<Source> group_;
+  std::vector<Source> waiting_;
+  bool isLater_ = false;  // those that waited are being imported
+  std::uint64_t unknown_ = 0;
+  std::string example_;
   std::size_t failed_ = 0;
 };
 
 // Until it is ended. A file that cannot be read now is tried again when it changes.
 Result<ExitCode> watch(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore(/*create=*/true));
+  ToldDamage damage;
   BOUGH_TRY(const ExitCode code, watchAndImport(options.sources, [&](const std::vector<std::string>& paths) {
-              std::vector<Source> sources;
-              for (const std::string& path : paths) sources.push_back({.path = path});
-              Importing(context, store, /*quiet=*/true).run(std::move(sources));
+              Importing importing(context, store, &damage);
+              for (const std::string& path : paths) {
+                if (!importing.add({.path = path})) return;
+              }
+              importing.finish();
             }));
   BOUGH_TRY(store->close());
   return code;
@@ -178,15 +230,23 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return fail(ErrorCode::InvalidArgument, "import needs a file, a folder or an agent",
                 "bough import claude-code; `bough help import` lists the agents");
   }
-  std::vector<Source> sources;
-  for (const std::string& name : options.sources) BOUGH_TRY(addSource(name, sources));
-  if (sources.empty()) {
+  // Names are checked before anything is imported, and a store is made only when there is something for it.
+  for (const std::string& name : options.sources) BOUGH_TRY(checkSource(name));
+  std::unique_ptr<SessionStore> store;
+  Importing importing(context, store);
+  Result<void> opened;
+  bool goesOn = true;
+  const auto use = [&](Source&& source) {
+    if (!store) opened = openInto(context, store);
+    return goesOn = opened && importing.add(std::move(source));
+  };
+  for (std::size_t i = 0; i < options.sources.size() && goesOn; ++i) BOUGH_TRY(eachSource(options.sources[i], use));
+  BOUGH_TRY(opened);
+  if (!store) {
     printMessage("no sessions found");
     return kDone;
   }
-  BOUGH_TRY(auto store, context.openStore(/*create=*/true));
-  Importing importing(context, store);
-  importing.run(std::move(sources));
+  if (goesOn) importing.finish();
   BOUGH_TRY(store->close());
   return importing.failed() > 0 ? kProblem : kDone;
 }

@@ -8,8 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "base/system/file_io.h"
 #include "base/system/tree_watcher.h"
@@ -101,6 +102,8 @@ class Watching {
   }
 
  private:
+  using State = std::pair<std::uintmax_t, std::int64_t>;  // size and time
+
   // What else changes meanwhile. Reading a long session takes a while, so it is not read all the time.
   Result<TreeWatcher::Changed> settle() {
     TreeWatcher::Changed all;
@@ -119,10 +122,16 @@ class Watching {
 
   Result<void> lookAtAll() {
     std::set<std::string> found;
+    const auto take = [&](FoundTranscript&& file) {
+      constexpr std::size_t kAtOnce = 1'000;
+      found.insert(fileOf(file.path));
+      if (found.size() >= kAtOnce) importChanged(std::exchange(found, {}));
+      return !outputClosed();
+    };
     if (watchesAgents()) {
       for (const std::string& folder : transcriptFolders(home_, agents_)) watcher_->add(folder);
-      BOUGH_TRY(const auto files, findTranscripts(home_, agents_));
-      for (const FoundTranscript& file : files) found.insert(fileOf(file.path));
+      BOUGH_TRY(const auto walk, eachTranscript(home_, agents_, take));
+      tellOfFolders(walk);
     }
     for (const std::string& path : paths_) {
       std::error_code error;
@@ -132,11 +141,7 @@ class Watching {
         continue;
       }
       watcher_->add(path);
-      for (fs::recursive_directory_iterator walk(path, fs::directory_options::skip_permission_denied, error), end;
-           !error && walk != end; walk.increment(error)) {
-        std::error_code gone;
-        if (!walk->is_symlink(gone) && walk->is_regular_file(gone)) found.insert(walk->path().string());
-      }
+      tellOfFolders(eachFileBelow(path, take));
     }
     importChanged(found);
     return {};
@@ -158,20 +163,19 @@ class Watching {
       if (!sessions) return;  // in use; it is told again when it changes
       for (const FoundTranscript& session : *sessions) {
         const State state{session.sizeBytes, static_cast<std::int64_t>(session.modifiedNs)};
-        if (const auto [known, isNew] = seen_.try_emplace(session.path, state); isNew || known->second != state) {
-          known->second = state;
-          changed.push_back(session.path);
-        }
+        if (isNews(session.path, state)) changed.push_back(session.path);
       }
       return;
     }
     std::error_code error;
     const State state{fs::file_size(file, error), fs::last_write_time(file, error).time_since_epoch().count()};
-    if (error) return;
-    const auto [known, isNew] = seen_.try_emplace(file, state);
-    if (!isNew && known->second == state) return;
-    known->second = state;
-    changed.push_back(file);
+    if (!error && isNews(file, state)) changed.push_back(file);
+  }
+
+  // Of very many files only hashes are kept.
+  bool isNews(const std::string& path, const State& state) {
+    const std::uint64_t stamp = std::hash<std::string>{}(fmt::format("{} {} {}", path, state.first, state.second));
+    return std::exchange(seen_[std::hash<std::string>{}(path)], stamp) != stamp;
   }
 
   void importChanged(const std::set<std::string>& paths) {
@@ -189,14 +193,13 @@ class Watching {
         kMaxRestMs, std::chrono::ceil<std::chrono::milliseconds>(SteadyClock::now() - begin).count()));
   }
 
-  using State = std::pair<std::uintmax_t, std::int64_t>;  // size and time
   std::vector<std::string> agents_;
   std::vector<std::string> paths_;
   const std::function<void(const std::vector<std::string>&)>& import_;
   TranscriptHome home_;
   StopSignals stop_;
   std::unique_ptr<TreeWatcher> watcher_;
-  std::map<std::string, State> seen_;
+  std::unordered_map<std::uint64_t, std::uint64_t> seen_;  // by the hash of a path
   int lastImportMs_ = 0;
 };
 

@@ -146,6 +146,9 @@ std::vector<Inside> lookInside(SessionStore& store, const std::vector<SessionSum
       found[i] = lookInside(store, rows[i], prices, now);
     } else if (const auto session = openListedSession(rows[i].sessionId)) {
       found[i] = lookInside(*session->store, rows[i], prices, now);
+    } else {
+      printMessage(fmt::format("note: session {} could not be read: {}", rows[i].sessionId,
+                               text::printable(session.error().message)));
     }
   }
   return found;

@@ -7,7 +7,9 @@
 
 #include "base/text/text.h"
 #include "base/try.h"
+#include "catalog/outside_search.h"
 #include "cli/commands/commands.h"
+#include "cli/names/agents_view.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
@@ -36,6 +38,11 @@ struct Options {
   bool ignoreCase = false;
   bool sessionsWith = false;
 };
+
+// Sessions of other agents are searched in their files.
+bool isOutside(const Options& options) {
+  return !options.agents.empty() && options.session.empty();
+}
 
 // What the shell took out of quotation marks is a phrase; so is what follows a dash.
 std::string queryOf(const Options& options) {
@@ -143,10 +150,10 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
   for (;;) {
     BOUGH_TRY(const auto sessions, pages.next());
     if (sessions.empty() || hits.size() >= limit || outputClosed()) return hits;
-    catalog::scanSessions(
-        *view.store, sessions, query,
-        {.roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .mostOfSession = limit}, take,
-        nameProblem);
+    const catalog::ScanOptions how{
+        .roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .mostOfSession = limit};
+    isOutside(options) ? catalog::searchOutside(view.store->folder(), sessions, query, how, take, nameProblem)
+                       : catalog::scanSessions(*view.store, sessions, query, how, take, nameProblem);
   }
 }
 
@@ -167,9 +174,18 @@ Result<void> keepBranch(SessionStore& store, const std::string& session, const s
 // A query of words, the index or not.
 Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                                          const Options& options, std::size_t limit, const ShowHit& show = {}) {
-  if (!view.behind) return searchIndex(*view.catalog, query, filter, options, limit);
+  if (!view.behind && !isOutside(options)) return searchIndex(*view.catalog, query, filter, options, limit);
   BOUGH_TRY(const auto asked, catalog::scanForWords(query));
-  return scan(view, asked, filter, options, limit, show);
+  std::vector<SearchHit> titles;
+  if (isOutside(options) && options.roles.empty()) {
+    BOUGH_TRY(titles, searchTitles(*view.catalog, query, filter, limit));
+    for (const SearchHit& hit : titles) {
+      if (show) show(hit);
+    }
+  }
+  BOUGH_TRY(auto hits, scan(view, asked, filter, options, limit, show));
+  hits.insert(hits.begin(), std::make_move_iterator(titles.begin()), std::make_move_iterator(titles.end()));
+  return hits;
 }
 
 void sayNothingFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
@@ -182,6 +198,13 @@ void sayNothingFound(const CatalogView& view, const std::string& query, const Se
   } else {
     printMessage("nothing found");
   }
+}
+
+// With what is around it, where that is asked for.
+void printHit(const CatalogView& view, const SearchHit& hit, const Options& options) {
+  if (!isOutside(options) || options.around == 0) return printHits(*view.store, {hit}, options.around);
+  const auto session = openListedSession(hit.sessionId);
+  printHits(session ? *session->store : *view.store, {hit}, session ? options.around : 0);
 }
 
 Result<void> checkOptions(const Options& options) {
@@ -207,19 +230,22 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto filter, options.filter.filter());
   const bool scans = options.fixed || options.regex;
   const std::string query = queryOf(options);
-  Context shown = context;
-  if (!options.agents.empty()) {
-    BOUGH_TRY(shown, agentsContext(context, options.agents));
+  if (isOutside(options)) {
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
   // --strict looks into every session first.
   const WhenBehind whenBehind = context.strict ? WhenBehind::TakeIn : WhenBehind::Leave;
-  BOUGH_TRY(auto view, options.session.empty()
-                           ? openCatalogView(shown, /*search=*/!scans, whenBehind)
-                           : openCatalogViewOf(shown, options.session, /*search=*/!scans, whenBehind));
+  BOUGH_TRY(auto view, isOutside(options) ? openAgentsView(options.agents)
+                       : options.session.empty()
+                           ? openCatalogView(context, /*search=*/!scans, whenBehind)
+                           : openCatalogViewOf(context, options.session, /*search=*/!scans, whenBehind));
   filter.session = view.sessionId;
   BOUGH_TRY(tellOfDamage(context, *view.catalog,
-                         {.agent = filter.agent, .key = filter.key, .cwd = filter.cwd, .session = filter.session}));
+                         {.agent = filter.agent,
+                          .key = filter.key,
+                          .cwd = filter.cwd,
+                          .session = filter.session,
+                          .writtenBy = filter.writtenBy}));
   // Of a branch, and of sessions, more must be found than is shown.
   constexpr std::size_t kMany = 10'000;
   const std::size_t limit =
@@ -227,10 +253,11 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   std::vector<SearchHit> hits;
   std::optional<Pager> pager;  // begins with the first hit
   ShowHit show;
-  if ((scans || view.behind) && !context.json && !options.sessionsWith && options.branch.empty()) {
+  const bool isScan = scans || view.behind || isOutside(options);
+  if (isScan && !context.json && !options.sessionsWith && options.branch.empty()) {
     show = [&](const SearchHit& hit) {
       if (!pager) pager.emplace();
-      printHits(*view.store, {hit}, options.around);
+      printHit(view, hit, options);
     };
   }
   if (scans) {
@@ -260,8 +287,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
       printHits(*view.store, hits, options.around);
     }
     if (more)
-      printMessage(fmt::format("showing the {} {}; --limit N shows more", scans || view.behind ? "newest" : "best",
-                               hits.size()));
+      printMessage(fmt::format("showing the {} {}; --limit N shows more", isScan ? "newest" : "best", hits.size()));
   }
   return hits.empty() ? kProblem : kDone;
 }

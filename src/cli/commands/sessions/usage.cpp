@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
@@ -86,21 +87,23 @@ Result<std::optional<UsageReport>> scanUsage(const Options& options, const Sessi
   const bool isByTime = wanted.by == UsageBy::Day || wanted.by == UsageBy::Week || wanted.by == UsageBy::Month;
   const bool isPlain = options.session.empty() && filter.agent.empty() && filter.key.empty() && filter.cwd.empty();
   if (options.agents.empty() || !isPlain || (!isByTime && wanted.by != UsageBy::Model)) return std::nullopt;
-  BOUGH_TRY(const auto backlog, agentsBacklog(options.agents));
-  const auto isOther = [](const FoundTranscript& file) { return file.agent != "claude-code"; };
-  if (backlog.unreadBytes < kMuch || std::ranges::any_of(backlog.files, isOther)) return std::nullopt;
-  BOUGH_TRY(const auto answers, scanTranscriptUsage(backlog.files));
-  std::vector<AnswerUsage> found;
-  found.reserve(answers.size());
-  for (const TranscriptAnswer& each : answers) {
-    found.push_back({.id = each.id,
-                     .certain = each.certain,
-                     .session = backlog.files[each.file].path,
-                     .model = each.model,
-                     .timeMs = each.timeMs,
-                     .tokens = each.tokens});
+  BOUGH_TRY(const auto agents, parseAgents(options.agents));
+  BOUGH_TRY(const std::uint64_t unread, agentsBacklog(options.agents));
+  if (unread < kMuch) return std::nullopt;
+  TranscriptWalk walked;
+  auto scanned = scanTranscriptUsage([&](const auto& use) -> Result<void> {
+    BOUGH_TRY(walked, eachTranscript(transcriptHome(), agents, use));
+    return {};
+  });
+  if (!scanned && scanned.error().code == ErrorCode::Unsupported) return std::nullopt;
+  if (!scanned) return std::unexpected(scanned.error());
+  tellOfFolders(walked);
+  if (scanned->unreadable > 0) {
+    printMessage(fmt::format("note: {} not be read and {} not counted: {}",
+                             counted(scanned->unreadable, "place could", "places could"),
+                             scanned->unreadable == 1 ? "is" : "are", text::excerpt(scanned->example, 160)));
   }
-  return sumUsage(std::move(found), wanted);
+  return sumUsage(std::move(scanned->answers), wanted);
 }
 
 Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices) {
@@ -138,7 +141,11 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
   }
   wanted.session = view.sessionId;
   BOUGH_TRY(tellOfDamage(context, *view.catalog,
-                         {.agent = wanted.agent, .key = wanted.key, .cwd = wanted.cwd, .session = wanted.session}));
+                         {.agent = wanted.agent,
+                          .key = wanted.key,
+                          .cwd = wanted.cwd,
+                          .session = wanted.session,
+                          .writtenBy = wanted.writtenBy}));
   BOUGH_TRY(auto report, view.catalog->usage(wanted));
   orderRows(report.rows, options.order);
   return report;

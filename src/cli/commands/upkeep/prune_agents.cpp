@@ -26,12 +26,13 @@ struct OldFile {
 
 Result<std::vector<OldFile>> findOld(const std::string& agents, std::uint64_t ageMs) {
   BOUGH_TRY(const auto names, parseAgents(agents));
-  BOUGH_TRY(const auto found, findTranscripts(transcriptHome(), names));
   const std::uint64_t now = nowMs();
   std::vector<OldFile> old;
-  for (const FoundTranscript& file : found) {
-    if (file.modifiedNs / kNsPerMs + ageMs < now) old.push_back({.file = file, .sessionId = {}});
-  }
+  BOUGH_TRY(const auto walk, eachTranscript(transcriptHome(), names, [&](FoundTranscript&& file) {
+              if (file.modifiedNs / kNsPerMs + ageMs < now) old.push_back({.file = std::move(file), .sessionId = {}});
+              return true;
+            }));
+  tellOfFolders(walk);
   return old;
 }
 

@@ -10,11 +10,13 @@
 #include <charconv>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "base/bytes/byte_block.h"
 #include "base/json/json_checked.h"
 #include "base/json/json_scan.h"
 #include "base/text/timestamp.h"
+#include "base/try.h"
 #include "transcript/source/record.h"
 
 namespace bough::transcript::claude_code {
@@ -57,9 +59,10 @@ std::uint64_t hashOf(std::string_view identity) {
 
 class Scan {
  public:
-  Scan(std::size_t file, std::vector<TranscriptAnswer>& out) : file_(file), out_(out) {}
+  Scan(const std::string& path, std::uint32_t file, FoundUsage& out) : path_(path), file_(file), out_(out) {}
 
-  void line(std::string_view text) {
+  // `offset`: of the line in the file.
+  void line(std::string_view text, std::uint64_t offset) {
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
     // What a crash leaves in the middle of a line are NUL bytes; without them its strings and brackets are enough.
     if (!text.contains('\0') && object(text)) return;
@@ -67,8 +70,15 @@ class Scan {
     const auto source = fromMemory(text);
     LineRecords records(*source, [](std::string_view found) { return json::findMember(found, "type").has_value(); });
     for (auto record = records.next(); record && *record; record = records.next()) {
-      if ((*record)->kind == RecordKind::Json) (void)object((*record)->text);
+      const RecordKind kind = (*record)->kind;
+      if (kind == RecordKind::Json ? !object((*record)->text) : kind != RecordKind::Blank) {
+        noteDamage(offset + (*record)->offset, (*record)->reason);
+      }
     }
+  }
+
+  void noteDamage(std::uint64_t offset, std::string_view why) {
+    out_.noteUnreadable(fmt::format("{} is damaged at byte {}: {}", path_, offset, why));
   }
 
  private:
@@ -114,9 +124,11 @@ class Scan {
 
   void answer(const Parts& parts) {
     const auto& [type, timestamp, uuid, id, model, usage] = parts;
-    TranscriptAnswer found;
+    FoundAnswer found;
     found.file = file_;
-    found.model = json::decodeString(model).value_or("");
+    found.place = ++place_;
+    const std::string modelName = json::decodeString(model).value_or("");
+    found.model = out_.modelOf(modelName);
     const std::string time = json::decodeString(timestamp).value_or("");
     if (const auto parsed = parseTimestamp(time)) lastMs_ = *parsed;
     found.timeMs = lastMs_;
@@ -133,68 +145,83 @@ class Scan {
     found.certain = !messageId.empty();
     const Usage& used = found.tokens;
     found.id = hashOf(found.certain ? messageId
-                                    : fmt::format("claude-code\n{}\n{}\n{}\n{} {} {} {} 0", uuid, time, found.model,
+                                    : fmt::format("claude-code\n{}\n{}\n{}\n{} {} {} {} 0", uuid, time, modelName,
                                                   used.inputTokens, used.outputTokens, used.cacheReadTokens,
                                                   used.cacheWriteTokens));
-    out_.push_back(std::move(found));
+    out_.add(found);
   }
 
-  std::size_t file_;
-  std::vector<TranscriptAnswer>& out_;
+  const std::string& path_;
+  std::uint32_t file_;
+  FoundUsage& out_;
+  std::uint32_t place_ = 0;
   std::uint64_t lastMs_ = 0;
 };
 
 // Gives a piece that ends with a line end, or with the file, to the scan.
-void scanPiece(std::string_view piece, Scan& scan) {
+void scanPiece(std::string_view piece, std::uint64_t offset, Scan& scan) {
   for (std::size_t at = findName(piece, 0); at != std::string_view::npos;) {
     const auto* before = static_cast<const char*>(::memrchr(piece.data(), '\n', at));
     const std::size_t begin = before == nullptr ? 0 : static_cast<std::size_t>(before - piece.data()) + 1;
     const std::size_t end = std::min(piece.find('\n', at), piece.size() - 1) + 1;
-    scan.line(piece.substr(begin, end - begin));
+    scan.line(piece.substr(begin, end - begin), offset + begin);
     at = end >= piece.size() ? std::string_view::npos : findName(piece, end);
   }
 }
 
-}  // namespace
+// The last line of a file without its end, which a crash may have cut before it says what it cost.
+void scanEnd(std::string_view text, std::uint64_t offset, Scan& scan) {
+  if (findName(text, 0) != std::string_view::npos) return scanPiece(text, offset, scan);
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  if (last != std::string_view::npos && text[last] != '}') scan.noteDamage(offset, "a record that is not complete");
+}
 
-Result<void> scanUsage(const std::string& path, std::size_t file, std::vector<TranscriptAnswer>& out) {
-  auto source = openFile(path);
-  if (!source) return std::unexpected(source.error());
-  Scan scan(file, out);
+Result<void> scanSource(ByteSource& source, Scan& scan) {
   thread_local std::string buffer;
   std::size_t held = 0;
+  std::uint64_t offset = 0;  // of the buffer in the file
   bool isSkipping = false;
   while (true) {
     if (buffer.size() < held + kChunkBytes) buffer.resize(held + kChunkBytes);
-    const auto got = (*source)->read(std::span(buffer).subspan(held, kChunkBytes));
-    if (!got) return std::unexpected(got.error());
-    const std::string_view text(buffer.data(), held + *got);
-    if (*got == 0) {
-      if (!isSkipping) scanPiece(text, scan);
+    BOUGH_TRY(const std::size_t got, source.read(std::span(buffer).subspan(held, kChunkBytes)));
+    const std::string_view text(buffer.data(), held + got);
+    if (got == 0) {
+      if (!isSkipping) scanEnd(text, offset, scan);
       break;
     }
-    const auto* last = static_cast<const char*>(::memrchr(buffer.data() + held, '\n', *got));
+    const auto* last = static_cast<const char*>(::memrchr(buffer.data() + held, '\n', got));
     if (last == nullptr) {
       held = text.size();
-      if (held > kMaxTranscriptLineBytes) {  // too long to be read
-        isSkipping = true;
-        held = 0;
-      }
+      if (held <= kMaxTranscriptLineBytes) continue;
+      if (!isSkipping) scan.noteDamage(offset, "a line that is too long");
+      isSkipping = true;
+      offset += std::exchange(held, 0);
       continue;
     }
     const auto end = static_cast<std::size_t>(last - buffer.data()) + 1;
-    std::string_view piece = text.substr(0, end);
-    if (isSkipping) piece.remove_prefix(piece.find('\n') + 1);
+    const std::size_t begin = isSkipping ? text.find('\n') + 1 : 0;
     isSkipping = false;
-    scanPiece(piece, scan);
+    scanPiece(text.substr(begin, end - begin), offset + begin, scan);
     std::memmove(buffer.data(), buffer.data() + end, text.size() - end);
     held = text.size() - end;
+    offset += end;
   }
   if (buffer.size() > 4 * kChunkBytes) {
     buffer.clear();
     buffer.shrink_to_fit();
   }
   return {};
+}
+
+}  // namespace
+
+void scanUsage(const std::string& path, std::uint32_t file, FoundUsage& out) {
+  auto source = openFile(path);
+  // A file that is gone meanwhile used nothing more.
+  if (!source && source.error().code == ErrorCode::NotFound) return;
+  Scan scan(path, file, out);
+  const auto scanned = source ? scanSource(**source, scan) : Result<void>(std::unexpected(source.error()));
+  if (!scanned) out.noteUnreadable(scanned.error().message);
 }
 
 }  // namespace bough::transcript::claude_code

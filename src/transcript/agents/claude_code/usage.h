@@ -3,12 +3,49 @@
 
 #include <bough/transcript.h>
 
+#include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace bough::transcript::claude_code {
 
-/// Appends the answers of one file; `file` is its number. Memory is bounded by the longest line that is read.
-Result<void> scanUsage(const std::string& path, std::size_t file, std::vector<TranscriptAnswer>& out);
+struct FoundAnswer {
+  std::uint64_t id = 0;  ///< The same for all copies of one answer.
+  std::uint64_t timeMs = 0;
+  Usage tokens;
+  std::uint32_t file = 0;   ///< Its number; of several that hold the answer the first counts.
+  std::uint32_t place = 0;  ///< Answers of a file in their order.
+  std::uint32_t model = 0;  ///< Its place in FoundUsage::models.
+  bool certain = false;     ///< `id` was made from an id that the agent wrote, not from time and numbers.
+};
+
+/// What one thread has found. Copies of an answer are brought together now and then, so memory grows with the number of
+/// answers, not with that of lines or files.
+class FoundUsage {
+ public:
+  void add(const FoundAnswer& answer);
+  std::uint32_t modelOf(const std::string& name);
+  void noteUnreadable(const std::string& what);
+
+  /// Leaves each answer once: in its first file, and of each number the greatest, as an answer that is written block by
+  /// block repeats them.
+  void bringTogether();
+  /// Adds what another thread found, which is empty afterwards.
+  void take(FoundUsage&& other);
+
+  std::vector<FoundAnswer> answers;
+  std::vector<std::string> models;
+  std::uint64_t unreadable = 0;
+  std::string example;
+
+ private:
+  static constexpr std::size_t kFew = std::size_t{1} << 16;
+  std::size_t most_ = kFew;  // then they are brought together
+  std::unordered_map<std::string, std::uint32_t> modelNumbers_;
+};
+
+/// Adds the answers of one file; `file` is its number. Memory is bounded by the longest line that is read.
+void scanUsage(const std::string& path, std::uint32_t file, FoundUsage& out);
 
 }  // namespace bough::transcript::claude_code

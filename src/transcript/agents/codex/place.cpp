@@ -44,9 +44,11 @@ Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts&
   return place;
 }
 
-void addFactsBeside(const std::string& path, TranscriptFacts& facts) {
+Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts) {
   const std::string home = homeOf(path);
-  const std::string index = home.empty() ? "" : readSmallFile(home + '/' + std::string(kIndex)).value_or("");
+  if (home.empty()) return {};
+  BOUGH_TRY(const auto read, readSmallFile(home + '/' + std::string(kIndex)));
+  const std::string index = read.value_or("");
   // The last line about a thread is the newest.
   for (std::size_t at = 0; at < index.size();) {
     const std::size_t end = std::min(index.find('\n', at), index.size());
@@ -56,6 +58,7 @@ void addFactsBeside(const std::string& path, TranscriptFacts& facts) {
       continue;
     facts.title = json::findString(line, "thread_name").value_or(facts.title);
   }
+  return {};
 }
 
 Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) {
@@ -66,7 +69,12 @@ Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, 
   BOUGH_TRY(lockWithin(*file, LockKind::Exclusive, 5'000, kIndex));
   const FileLock lock(*file);
   BOUGH_TRY(const FileInfo info, orError(file->info(), "look at", kIndex));
-  std::string line;
+  // A line that was cut stays a line of its own.
+  char last = '\n';
+  if (info.sizeBytes > 0) {
+    BOUGH_TRY(orError(file->readAt(info.sizeBytes - 1, std::span(&last, 1)), "read", kIndex));
+  }
+  std::string line = last == '\n' ? "" : "\n";
   json::Writer writer(line);
   writer.beginObject().member("id", facts.sessionId).member("thread_name", facts.title);
   writer.member("updated_at", facts.created).endObject();

@@ -13,7 +13,7 @@ std::vector<std::string> folders(const TranscriptHome& home);
 bool isTranscript(std::string_view relative);
 Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts& facts);
 /// The name that session_index.jsonl has for the thread.
-void addFactsBeside(const std::string& path, TranscriptFacts& facts);
+Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts);
 /// Adds the thread's name to session_index.jsonl, when it has one.
 Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path);
 

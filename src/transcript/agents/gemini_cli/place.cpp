@@ -40,7 +40,7 @@ std::string slugOf(const std::string& cwd) {
 
 // The name that the registry has for the project; empty when it has none, or one that is not a name.
 std::string registeredName(const std::string& gemini, const std::string& cwd) {
-  const std::string registry = readSmallFile(gemini + "/projects.json").value_or("{}");
+  const std::string registry = readSmallFile(gemini + "/projects.json").value_or(std::nullopt).value_or("{}");
   const auto projects = json::findMember(registry, "projects");
   if (!projects || json::kindOf(*projects) != json::Kind::Object) return {};
   json::ObjectReader members(*projects);
@@ -58,7 +58,7 @@ std::string projectName(const std::string& gemini, const std::string& cwd) {
   for (int i = 0; i < kMostNames; ++i) {
     std::string name = i == 0 ? slug : fmt::format("{}-{}", slug, i);
     const auto owner = ownerOf(gemini + "/tmp/" + name);
-    if (!owner || *owner == cwd) return name;
+    if (owner && (!*owner || **owner == cwd)) return name;
   }
   return slug;
 }
@@ -93,7 +93,9 @@ Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts&
 Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) {
   (void)home;
   const std::string folder = folderOf(folderOf(path));
-  if (nameOf(folderOf(path)) != "chats" || ownerOf(folder)) return {};
+  if (nameOf(folderOf(path)) != "chats") return {};
+  BOUGH_TRY(const auto owner, ownerOf(folder));
+  if (owner) return {};
   BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
   return writeDurably(*opened, kProjectMarker, facts.cwd);
 }

@@ -2,6 +2,7 @@
 
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
+#include "base/try.h"
 #include "transcript/model/uuid.h"
 #include "transcript/source/beside.h"
 
@@ -10,7 +11,8 @@ namespace {
 
 // The registry names each project's folder below tmp; older versions named it by a hash of the path.
 std::string fromRegistry(const std::string& gemini, const std::string& id) {
-  const std::string registry = readSmallFile(gemini + "/projects.json").value_or("");
+  // What it would say is found without it, or not at all.
+  const std::string registry = readSmallFile(gemini + "/projects.json").value_or(std::nullopt).value_or("");
   const auto projects = json::findMember(registry, "projects");
   if (!projects || json::kindOf(*projects) != json::Kind::Object) return {};
   json::ObjectReader members(*projects);
@@ -23,8 +25,8 @@ std::string fromRegistry(const std::string& gemini, const std::string& id) {
 
 }  // namespace
 
-std::optional<std::string> ownerOf(const std::string& folder) {
-  auto owner = readSmallFile(folder + '/' + std::string(kProjectMarker));
+Result<std::optional<std::string>> ownerOf(const std::string& folder) {
+  BOUGH_TRY(auto owner, readSmallFile(folder + '/' + std::string(kProjectMarker)));
   if (!owner) return std::nullopt;
   while (!owner->empty() && (owner->back() == '\n' || owner->back() == '\r' || owner->back() == ' ')) owner->pop_back();
   return *std::move(owner);
@@ -39,7 +41,7 @@ Project findProject(const std::string& path) {
   }
   if (nameOf(chats) != "chats") return project;
   const std::string folder = folderOf(chats);
-  project.root = ownerOf(folder).value_or("");
+  project.root = ownerOf(folder).value_or(std::nullopt).value_or("");
   if (project.root.empty()) project.root = fromRegistry(folderOf(folderOf(folder)), nameOf(folder));
   return project;
 }

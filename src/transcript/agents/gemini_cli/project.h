@@ -1,6 +1,8 @@
 // The folder that a Gemini CLI session belongs to, from where its file is: <home>/.gemini/tmp/<id>/chats/<file>.
 #pragma once
 
+#include <bough/error.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +17,8 @@ struct Project {
 /// The file in a folder below tmp that names the project's folder.
 inline constexpr std::string_view kProjectMarker = ".project_root";
 
-/// The project that a folder below tmp belongs to, by its marker.
-std::optional<std::string> ownerOf(const std::string& folder);
+/// The project that a folder below tmp belongs to, by its marker; none when there is none.
+Result<std::optional<std::string>> ownerOf(const std::string& folder);
 
 Project findProject(const std::string& path);
 

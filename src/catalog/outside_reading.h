@@ -1,0 +1,38 @@
+// Reads files with several threads while they are being found.
+#pragma once
+
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/system/bounded_queue.h"
+#include "base/system/byte_budget.h"
+#include "catalog/outside_session.h"
+
+namespace bough::catalog {
+
+class OutsideReading {
+ public:
+  /// Reads what `walk` gives, which is called on a thread of its own.
+  explicit OutsideReading(OutsideWalk walk);
+  OutsideReading(const OutsideReading&) = delete;
+  OutsideReading& operator=(const OutsideReading&) = delete;
+  ~OutsideReading();
+
+  /// What the next file tells; none when all were given.
+  std::optional<Told> next() { return told_.pop(); }
+  /// Of the walk, when next() has given everything.
+  [[nodiscard]] const Result<void>& walked() const { return walked_; }
+
+ private:
+  static constexpr std::size_t kMostWaiting = 256;
+  static unsigned readers();
+
+  BoundedQueue<OutsideFile> found_{kMostWaiting};
+  BoundedQueue<Told> told_{kMostWaiting, readers()};
+  ByteBudget budget_{std::uint64_t{32} << 20};  // a file may be one line
+  Result<void> walked_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace bough::catalog

@@ -1,0 +1,126 @@
+#include "catalog/outside_search.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <optional>
+#include <thread>
+#include <unordered_set>
+
+#include "base/text/timestamp.h"
+#include "base/try.h"
+#include "bough/transcript.h"
+#include "catalog/database/entry_facts.h"
+#include "catalog/outside.h"
+
+namespace bough::catalog {
+namespace {
+
+struct Found {
+  std::deque<SearchHit> hits;  // the newest last
+  std::optional<Error> error;
+};
+
+// What one thread needs.
+class OutsideScanner {
+ public:
+  OutsideScanner(const ScanQuery& query, const ScanOptions& options)
+      : query_(query), options_(options), filter_(query.anchors, query.form) {
+    for (const std::string& anchor : query.anchors) longest_ = std::max(longest_, anchor.size());
+  }
+
+  Result<void> run(const std::string& sessionId, const std::vector<std::string>& paths, Found& found) {
+    if (!excerptOf_) {
+      BOUGH_TRY(excerptOf_, query_.matcher());
+    }
+    std::unordered_set<std::string> seen;  // several files of a session repeat entries
+    for (const std::string& path : paths) {
+      BOUGH_TRY(const bool mayMatch, holdsCandidate(path));
+      if (!mayMatch) continue;
+      const ReadTranscriptOptions how{.agent = {}, .fromOffset = 0, .withoutLines = true};
+      BOUGH_TRY(readTranscript(path, how, [&](Entry&& entry) -> Result<void> {
+        if (paths.size() > 1 && !seen.insert(entry.id).second) return {};
+        return look(sessionId, entry, found);
+      }));
+    }
+    return {};
+  }
+
+ private:
+  // Most files hold nothing of what is looked for, which their bytes tell quickly. A line may be longer than a piece,
+  // so the end of each piece is looked at again with the next.
+  Result<bool> holdsCandidate(const std::string& path) {
+    constexpr std::size_t kOverlap = 4096;
+    const std::size_t overlap = std::max(kOverlap, longest_ * 16);
+    bool found = false;
+    std::string text;
+    BOUGH_TRY(readTranscriptBytes(path, [&](std::string_view piece) {
+      text.erase(0, text.size() - std::min(text.size(), overlap));
+      text += piece;
+      found = filter_.find(text, 0) != std::string_view::npos;
+      return !found;
+    }));
+    return found;
+  }
+
+  Result<void> look(const std::string& sessionId, const Entry& entry, Found& found) {
+    if (entry.type == entry_type::kSessionInfo) return {};
+    const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(0);
+    if (timeMs < options_.sinceMs.value_or(0) || timeMs >= options_.untilMs.value_or(UINT64_MAX)) return {};
+    const EntryFacts facts = readFacts(entry, true);
+    const std::string role(toString(facts.role));
+    const bool isWanted = options_.roles.empty() || std::ranges::find(options_.roles, role) != options_.roles.end();
+    if (facts.text.empty() || !isWanted) return {};
+    BOUGH_TRY(auto excerpt, excerptOf_(facts.text));
+    if (!excerpt) return {};
+    found.hits.push_back(
+        {.sessionId = sessionId, .entryId = entry.id, .role = role, .timeMs = timeMs, .excerpt = std::move(*excerpt)});
+    if (found.hits.size() > options_.mostOfSession) found.hits.pop_front();
+    return {};
+  }
+
+  const ScanQuery& query_;
+  const ScanOptions& options_;
+  LineFilter filter_;
+  std::size_t longest_ = 0;  // anchor
+  ExcerptOf excerptOf_;
+};
+
+}  // namespace
+
+void searchOutside(const std::string& folder, const std::vector<std::string>& sessions, const ScanQuery& query,
+                   const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
+                   const std::function<void(const std::string& sessionId, const Error&)>& problem) {
+  constexpr std::size_t kAtOnce = 64;
+  constexpr unsigned kMostThreads = 8;
+  const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  std::vector<OutsideScanner> scanners;
+  scanners.reserve(count);
+  for (unsigned i = 0; i < count; ++i) scanners.emplace_back(query, options);
+  for (std::size_t from = 0; from < sessions.size(); from += kAtOnce) {
+    const std::size_t size = std::min(kAtOnce, sessions.size() - from);
+    std::vector<Found> found(size);
+    const auto begin = sessions.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto paths = outsideFilesOf(folder, {begin, begin + static_cast<std::ptrdiff_t>(size)});
+    if (!paths) return problem(sessions[from], paths.error());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](OutsideScanner& scanner) {
+      for (std::size_t i = next++; i < size; i = next++) {
+        if (auto done = scanner.run(sessions[from + i], (*paths)[i], found[i]); !done) found[i].error = done.error();
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (unsigned i = 1; i < count; ++i) threads.emplace_back([&, i] { work(scanners[i]); });
+      work(scanners[0]);
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      if (found[i].error) problem(sessions[from + i], *found[i].error);
+      for (auto hit = found[i].hits.rbegin(); hit != found[i].hits.rend(); ++hit) {
+        if (!use(*hit)) return;
+      }
+    }
+  }
+}
+
+}  // namespace bough::catalog

@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <tuple>
+
+#include "transcript/agents/claude_code/usage.h"
+
+namespace bough::transcript::claude_code {
+
+void FoundUsage::add(const FoundAnswer& answer) {
+  if (answers.size() >= most_) {
+    bringTogether();
+    most_ = std::max(kFew, answers.size() * 2);
+  }
+  answers.push_back(answer);
+}
+
+std::uint32_t FoundUsage::modelOf(const std::string& name) {
+  const auto [found, isNew] = modelNumbers_.try_emplace(name, static_cast<std::uint32_t>(models.size()));
+  if (isNew) models.push_back(name);
+  return found->second;
+}
+
+void FoundUsage::noteUnreadable(const std::string& what) {
+  if (++unreadable == 1) example = what;
+}
+
+void FoundUsage::bringTogether() {
+  std::ranges::sort(answers, {}, [](const FoundAnswer& each) { return std::tuple(each.id, each.file, each.place); });
+  std::size_t kept = 0;
+  for (const FoundAnswer& each : answers) {
+    FoundAnswer& last = answers[kept == 0 ? 0 : kept - 1];
+    if (kept == 0 || last.id != each.id) {
+      answers[kept++] = each;
+    } else if (last.file == each.file) {
+      Usage& most = last.tokens;
+      most.inputTokens = std::max(most.inputTokens, each.tokens.inputTokens);
+      most.outputTokens = std::max(most.outputTokens, each.tokens.outputTokens);
+      most.cacheReadTokens = std::max(most.cacheReadTokens, each.tokens.cacheReadTokens);
+      most.cacheWriteTokens = std::max(most.cacheWriteTokens, each.tokens.cacheWriteTokens);
+    }
+  }
+  answers.resize(kept);
+}
+
+void FoundUsage::take(FoundUsage&& other) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::string& name : other.models) numbers.push_back(modelOf(name));
+  answers.reserve(answers.size() + other.answers.size());
+  for (FoundAnswer each : std::exchange(other.answers, {})) {
+    each.model = numbers[each.model];
+    answers.push_back(each);
+  }
+  unreadable += other.unreadable;
+  if (example.empty()) example = std::move(other.example);
+}
+
+}  // namespace bough::transcript::claude_code

@@ -1,0 +1,123 @@
+// The lists that agents keep of their sessions: never lost, and when they cannot be read that is said.
+#include <bough/transcript.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kId = "01a1dc74-8eea-7b72-9f3d-075316710001";
+
+TranscriptHome homeAt(const fs::path& folder) {
+  return {.home = folder.string(), .variable = [](const std::string&) { return std::string(); }};
+}
+
+struct Listed {
+  std::string agent;
+  std::string list;  // below the home
+};
+
+const std::vector<Listed>& agentsWithLists() {
+  static const std::vector<Listed> kAgents = {{"openclaw", ".openclaw/agents/main/sessions/sessions.json"},
+                                              {"myagents", ".myagents/sessions.json"},
+                                              {"claw0", "workspace/.sessions/sessions.json"}};
+  return kAgents;
+}
+
+class Lists : public testing::Test {
+ protected:
+  // Puts a session where the agent looks for it.
+  std::string put(const Listed& agent) {
+    const ReadFile file = readAll(fixture("pi/01-linear.jsonl"));
+    facts_ = file.report.facts;
+    facts_.agent = agent.agent;
+    facts_.sessionId = kId;
+    facts_.cwd = folder_.path().string();
+    const auto place = placeForTranscript(homeAt(folder_.path()), facts_);
+    EXPECT_TRUE(place);
+    writeBytes(place->path, writeAll(file.entries, {.agent = agent.agent, .facts = facts_}));
+    return place->path;
+  }
+
+  Result<void> announce(const std::string& path) { return announceTranscript(homeAt(folder_.path()), facts_, path); }
+
+  TempFolder folder_;
+  TranscriptFacts facts_;
+};
+
+TEST_F(Lists, AListThatCannotBeReadIsNeverReplaced) {
+  for (const Listed& agent : agentsWithLists()) {
+    SCOPED_TRACE(agent.agent);
+    const std::string path = put(agent);
+    const fs::path list = fs::path(folder_.path()) / agent.list;
+    constexpr std::uint64_t kTooLarge = (std::uint64_t{64} << 20) + (std::uint64_t{1} << 18);
+    writeBytes(list, "{}");
+    fs::resize_file(list, kTooLarge);
+    EXPECT_FALSE(announce(path));
+    EXPECT_EQ(fs::file_size(list), kTooLarge);
+    writeBytes(list, "{\"a\":{\"sessionId\":\"x\"");
+    EXPECT_FALSE(announce(path));
+    EXPECT_EQ(readBytes(list), "{\"a\":{\"sessionId\":\"x\"");
+    fs::remove(list);
+    EXPECT_TRUE(announce(path));
+    EXPECT_NE(readBytes(list).find(kId), std::string::npos);
+  }
+}
+
+TEST_F(Lists, ADamagedListIsDamageOfItsSessions) {
+  for (const Listed& agent : agentsWithLists()) {
+    SCOPED_TRACE(agent.agent);
+    const std::string path = put(agent);
+    const fs::path list = fs::path(folder_.path()) / agent.list;
+    ASSERT_TRUE(announce(path));
+    EXPECT_EQ(readAll(path).report.unreadable, 0U);
+    writeBytes(list, readBytes(list).substr(0, readBytes(list).size() / 2));
+    const TranscriptReport report = readAll(path).report;
+    EXPECT_EQ(report.facts.agent, agent.agent);
+    EXPECT_EQ(report.unreadable, 1U);
+    ASSERT_EQ(report.damage.size(), 1U);
+    EXPECT_EQ(report.damage.front().reason, list.string() + ", the agent's list of sessions, is damaged");
+  }
+}
+
+TEST_F(Lists, ANameIsAddedToAnIndexWhoseLastLineWasCut) {
+  const fs::path index = fs::path(folder_.path()) / ".codex/session_index.jsonl";
+  writeBytes(index, "{\"id\":\"x\",\"thread_name\":\"torn");
+  TranscriptFacts facts{.agent = "codex", .sessionId = std::string(kId), .title = "mine"};
+  ASSERT_TRUE(announceTranscript(homeAt(folder_.path()), facts, "unused"));
+  const std::string text = readBytes(index);
+  EXPECT_TRUE(text.starts_with("{\"id\":\"x\",\"thread_name\":\"torn\n{\"id\":\"" + std::string(kId))) << text;
+}
+
+// Attachments are taken in with the session, so no link may lead them out of their folder.
+TEST_F(Lists, AnAttachmentThatIsALinkOutOfItsFolderIsNotRead) {
+  const fs::path root = fs::path(folder_.path()) / ".myagents";
+  const std::string line =
+      R"({"id":"m1","role":"user","content":"look","timestamp":"2026-01-01T00:00:00.000Z","attachments":[{"id":"a","name":"a.png","mimeType":"image/png","path":"s/a.png","size":3}]})"
+      "\n";
+  writeBytes(root / "sessions/s.jsonl", line);
+  writeBytes(folder_.path() / "secret.png", "secret");
+  fs::create_directories(root / "attachments/s");
+  fs::create_symlink(folder_.path() / "secret.png", root / "attachments/s/a.png");
+  const auto holdsImage = [&] {
+    bool found = false;
+    for (const Entry& entry : readAll((root / "sessions/s.jsonl").string()).entries) {
+      found = found || entry.payload.find("c2VjcmV0") != std::string::npos;
+    }
+    return found;
+  };
+  EXPECT_FALSE(holdsImage());
+  fs::remove(root / "attachments/s/a.png");
+  writeBytes(root / "attachments/s/a.png", "secret");
+  EXPECT_TRUE(holdsImage());
+}
+
+}  // namespace
+}  // namespace bough
