@@ -94,8 +94,7 @@ void searchOutside(const std::string& folder, const std::vector<std::string>& se
   constexpr std::size_t kAtOnce = 64;
   constexpr unsigned kMostThreads = 8;
   const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
-  std::vector<OutsideScanner> scanners;
-  scanners.reserve(count);
+  std::deque<OutsideScanner> scanners;
   for (unsigned i = 0; i < count; ++i) scanners.emplace_back(query, options);
   for (std::size_t from = 0; from < sessions.size(); from += kAtOnce) {
     const std::size_t size = std::min(kAtOnce, sessions.size() - from);
