@@ -35,7 +35,7 @@ class Lists : public testing::Test {
  protected:
   // Puts a session where the agent looks for it.
   std::string put(const Listed& agent) {
-    const ReadFile file = readAll(fixture("pi/01-linear.jsonl"));
+    const ReadFile file = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/pi/01-linear.jsonl");
     facts_ = file.report.facts;
     facts_.agent = agent.agent;
     facts_.sessionId = kId;
