@@ -12,8 +12,8 @@
 #include "base/try.h"
 #include "catalog/database/answers.h"
 #include "catalog/intake.h"
-#include "catalog/outside_reading.h"
-#include "catalog/outside_session.h"
+#include "catalog/outside/outside_reading.h"
+#include "catalog/outside/outside_session.h"
 #include "catalog/schema.h"
 
 namespace bough::catalog {

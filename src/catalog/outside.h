@@ -13,17 +13,9 @@
 
 #include "bough/catalog.h"
 #include "bough/error.h"
+#include "catalog/outside/outside_file.h"
 
 namespace bough::catalog {
-
-struct OutsideFile {
-  std::string path;
-  std::string stamp;  ///< Changes when the file does.
-  std::uint64_t sizeBytes = 0;
-};
-
-/// Gives all files, one after the other, until `use` returns false.
-using OutsideWalk = std::function<Result<void>(const std::function<bool(OutsideFile&&)>& use)>;
 
 struct OutsideReport {
   std::uint64_t read = 0;        ///< Files that were read, because they are new or have changed.

@@ -9,7 +9,7 @@
 
 #include "base/text/timestamp.h"
 #include "catalog/outside.h"
-#include "catalog/outside_session.h"
+#include "catalog/outside/outside_session.h"
 #include "support/temp_folder.h"
 #include "transcript/files.h"
 

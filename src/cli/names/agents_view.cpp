@@ -64,9 +64,10 @@ Result<void> bringUpToDate(const std::string& folder, AgentFiles& files) {
             }));
   bar.reset();
   if (report.unreadable == 0) return {};
-  printMessage(fmt::format("note: {} not be read as sessions: {}",
-                           counted(report.unreadable, "file could", "files could"),
-                           text::excerpt(report.example, 160)));
+  printMessage(fmt::format(
+      "note: {}: {}",
+      counted(report.unreadable, "file could not be read as a session", "files could not be read as sessions"),
+      text::excerpt(report.example, 160)));
   return {};
 }
 

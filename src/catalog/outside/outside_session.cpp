@@ -1,4 +1,4 @@
-#include "catalog/outside_session.h"
+#include "catalog/outside/outside_session.h"
 
 #include <fmt/format.h>
 

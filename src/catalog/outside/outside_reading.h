@@ -7,7 +7,7 @@
 
 #include "base/system/bounded_queue.h"
 #include "base/system/byte_budget.h"
-#include "catalog/outside_session.h"
+#include "catalog/outside/outside_session.h"
 
 namespace bough::catalog {
 

@@ -1,4 +1,4 @@
-#include "catalog/outside_reading.h"
+#include "catalog/outside/outside_reading.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "catalog/outside.h"
+#include "catalog/outside/outside_file.h"
 #include "catalog/tally/session_tally.h"
 
 namespace bough::catalog {
