@@ -51,7 +51,8 @@ const std::string& SessionCursor::position() const {
 }
 
 struct SessionFollower::State {
-  explicit State(SessionCursor from) : cursor(std::move(from)) {}
+  State(std::shared_ptr<Session::State> of, SessionCursor from) : session(std::move(of)), cursor(std::move(from)) {}
+  std::shared_ptr<Session::State> session;
   SessionCursor cursor;
   std::unique_ptr<ChangeWatcher> watcher;
   std::atomic<bool> stopped = false;
@@ -64,7 +65,7 @@ SessionFollower::~SessionFollower() = default;
 
 Result<SessionFollower> Session::follow(const std::string& position) const {
   BOUGH_TRY(auto from, cursor(position));
-  auto state = std::make_unique<SessionFollower::State>(std::move(from));
+  auto state = std::make_unique<SessionFollower::State>(state_, std::move(from));
   // Watching begins before the first look, so nothing can slip in between.
   BOUGH_TRY(state->watcher, state_->stored->watch());
   return SessionFollower(std::move(state));
@@ -73,6 +74,7 @@ Result<SessionFollower> Session::follow(const std::string& position) const {
 Result<std::vector<Entry>> SessionFollower::next(int timeoutMs) {
   constexpr std::size_t kPart = 256;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeoutMs);
+  const WaitingFollowers::Wait waiting(state_->session->store->followers, *state_->watcher);
   while (!state_->stopped) {
     auto entries = state_->cursor.next(kPart);
     if (!entries || !entries->empty()) return entries;

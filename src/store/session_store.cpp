@@ -34,6 +34,7 @@ SessionStore::~SessionStore() {
   // What could not be written is given up now; nobody may be at it when the rest goes.
   impl_->closed = true;
   impl_->buffer.stop();
+  impl_->followers.wakeAll();
 }
 
 Result<std::unique_ptr<SessionStore>> SessionStore::Impl::open(std::shared_ptr<StorageBackend> backend,
@@ -263,6 +264,7 @@ Result<void> SessionStore::Impl::close() {
     return flushed;
   }
   buffer.stop();
+  followers.wakeAll();  // they see that the store is closed
   return flushed;
 }
 

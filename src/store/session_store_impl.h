@@ -14,6 +14,7 @@
 #include "base/system/process_state.h"
 #include "bough/store.h"
 #include "store/session_buffer.h"
+#include "store/waiting_followers.h"
 
 namespace bough {
 
@@ -38,6 +39,7 @@ struct SessionStore::Impl {
   Environment& environment;
   IdGenerator ids;
   SessionBuffer buffer;
+  WaitingFollowers followers;
   PerProcess<std::mutex> closing;      // held by close()
   const unsigned forks = forkCount();  // when the store was opened
   std::atomic<bool> closed = false;

@@ -77,6 +77,7 @@ Result<std::vector<FollowedEntries>> StoreFollower::State::readChanged() {
 Result<std::vector<FollowedEntries>> StoreFollower::next(int timeoutMs) {
   using Steady = std::chrono::steady_clock;
   const auto deadline = Steady::now() + std::chrono::milliseconds(timeoutMs);
+  const WaitingFollowers::Wait waiting(state_->store->followers, *state_->watcher);
   while (!state_->stopped) {
     BOUGH_TRY(state_->store->flush());
     BOUGH_TRY(state_->takeChanged());

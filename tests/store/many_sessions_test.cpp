@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include "store/store_support.h"
@@ -111,6 +112,23 @@ TEST_P(ManySessions, AFollowerIsStoppedFromAnotherThread) {
   std::thread stopper([&] { follower.stop(); });
   EXPECT_TRUE(must(follower.next(-1)).empty());
   stopper.join();
+}
+
+TEST_P(ManySessions, ClosingTheStoreEndsTheWaitsOfItsFollowers) {
+  make("a");
+  auto ofAll = must(store->followAll());
+  auto ofOne = must(store->follow("a"));
+  EXPECT_FALSE(must(ofOne.next(0)).empty());
+  std::promise<void> waiting;
+  std::thread first([&] { EXPECT_EQ(refused(ofAll.next(-1)).code, ErrorCode::Closed); });
+  std::thread second([&] {
+    waiting.set_value();
+    EXPECT_EQ(refused(ofOne.next(-1)).code, ErrorCode::Closed);
+  });
+  waiting.get_future().wait();
+  must(store->close());
+  first.join();
+  second.join();
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, ManySessions, testing::Bool(),

@@ -1,0 +1,50 @@
+// The followers that wait for entries now, so that closing the store ends their wait.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "base/system/process_state.h"
+#include "bough/storage_backend.h"
+
+namespace bough {
+
+/// May be used from any thread.
+class WaitingFollowers {
+ public:
+  /// A wait that wakeAll() ends. Begin it before the last look at the store: a close after that look wakes the watcher.
+  class Wait {
+   public:
+    Wait(WaitingFollowers& all, ChangeWatcher& watcher) : all_(*all.here_), watcher_(watcher) {
+      const std::lock_guard lock(all_.mutex);
+      all_.watchers.insert(&watcher_);
+    }
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    ~Wait() {
+      const std::lock_guard lock(all_.mutex);
+      all_.watchers.erase(&watcher_);
+    }
+
+   private:
+    friend class WaitingFollowers;
+    struct Here {
+      std::mutex mutex;
+      std::set<ChangeWatcher*> watchers;
+    };
+    Here& all_;
+    ChangeWatcher& watcher_;
+  };
+
+  void wakeAll() {
+    Wait::Here& here = *here_;
+    const std::lock_guard lock(here.mutex);
+    for (ChangeWatcher* watcher : here.watchers) watcher->wake();
+  }
+
+ private:
+  PerProcess<Wait::Here> here_;  // the threads that wait are not in the child of a fork
+};
+
+}  // namespace bough
