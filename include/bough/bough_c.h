@@ -4,7 +4,8 @@
  * kind is refused with BOUGH_BAD_HANDLE; nothing is read through it. Closing NULL does nothing.
  *
  * Results. Every call that can fail returns BOUGH_OK or another code and fills its out-parameters only when it returns
- * BOUGH_OK. bough_error() describes the last failure of a handle on the calling thread, until that thread's next call.
+ * BOUGH_OK. bough_error() describes the last failure of a handle on the calling thread, until that thread's next call
+ * with the handle. A thread remembers this of the 16 handles that failed last.
  *
  * Texts. A bough_text is UTF-8, not terminated, and may hold NUL bytes where the call allows them. What goes in is
  * borrowed for the call. What comes out of `bough_text*` is owned by the caller: free it with bough_free(). Texts
@@ -100,7 +101,7 @@ typedef struct bough_follower bough_follower;
 typedef struct bough_error_info {
   int32_t code;         /* BOUGH_OK when the handle's last call on this thread did not fail */
   int32_t retryable;    /* 1 when the same call may succeed later, unchanged */
-  bough_text message;   /* borrowed until this thread's next call */
+  bough_text message;   /* borrowed until this thread's next call with the handle, as all texts here */
   bough_text hint;      /* what to do next; may be empty */
   bough_text tail;      /* with BOUGH_CONFLICT: the real tail */
   uint64_t batch_place; /* which entry of a batch it is about, from 1; 0: none of them */
@@ -130,8 +131,9 @@ BOUGH_API void bough_store_options_init(bough_store_options* options, uint32_t s
 /* Opens a store: a folder, a database's address, or "memory:". An absent location is the default one. `options` may be
  * NULL. Close the store when done. */
 BOUGH_API int32_t bough_store_open(bough_text location, const bough_store_options* options, bough_store** out);
-/* Makes everything durable and closes the store and what was opened from it. After a retryable failure the store is
- * still open; call it again. */
+/* Makes everything durable and closes the store and what was opened from it: calls on those handles return
+ * BOUGH_CLOSED, also followers that wait. Close the handles all the same. After a retryable failure the store is still
+ * open; call it again. */
 BOUGH_API int32_t bough_store_close(bough_store* store);
 /* Makes everything durable that was appended. */
 BOUGH_API int32_t bough_store_flush(bough_store* store);
@@ -239,7 +241,8 @@ BOUGH_API void bough_entries_close(bough_entries* entries);
 
 /* Reads a session in parts. `position` is absent for the beginning, or what bough_cursor_position gave earlier. */
 BOUGH_API int32_t bough_cursor_open(bough_session* session, bough_text position, bough_cursor** out);
-/* The next entries, `count` at most; none only at the end, where later calls return what was appended meanwhile. */
+/* The next entries, `count` at most and at least 1; none only at the end, where later calls return what was appended
+ * meanwhile. */
 BOUGH_API int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** out);
 BOUGH_API int32_t bough_cursor_position(bough_cursor* cursor, bough_text* position);
 BOUGH_API void bough_cursor_close(bough_cursor* cursor);

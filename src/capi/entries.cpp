@@ -133,7 +133,7 @@ int32_t bough_append(bough_session* session, const bough_entry* entries, size_t 
     BOUGH_TRY(const auto read, givenOptions(options, bough_append_options_init));
     if (entries == nullptr && count > 0) return refuse("there are no entries");
     if (count > kMaxBatchEntries) return refuse("a batch has at most a million entries");
-    if (last_id == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(last_id));
     AppendOptions append;
     BOUGH_TRY(append.durability, readDurability(read.durability));
     BOUGH_TRY(const auto tail, givenOr(read.expected_tail, "expected_tail"));
@@ -159,7 +159,7 @@ int32_t bough_append(bough_session* session, const bough_entry* entries, size_t 
 int32_t bough_begin_turn(bough_session* session, uint64_t* turn) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
-    if (turn == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(turn));
     BOUGH_TRY(const auto open, object->store().session(object->id));
     BOUGH_TRY(*turn, open.beginTurn());
     return {};
@@ -203,7 +203,7 @@ int32_t bough_entries_get(bough_entries* entries, size_t index, bough_entry* out
   return guarded(entries, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<EntriesObject>(entries));
     if (index >= object->count()) return refuse("there is no entry of that index");
-    if (out == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(out));
     *out = object->entry(index);
     return {};
   });
@@ -212,7 +212,7 @@ int32_t bough_entries_get(bough_entries* entries, size_t index, bough_entry* out
 int32_t bough_entries_packed(bough_entries* entries, bough_packed* out) {
   return guarded(entries, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<EntriesObject>(entries));
-    if (out == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(out));
     *out = object->packed();
     return {};
   });

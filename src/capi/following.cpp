@@ -67,7 +67,8 @@ int32_t bough_cursor_open(bough_session* session, bough_text position, bough_cur
 int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** out) {
   return guarded(cursor, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<CursorObject>(cursor));
-    if (out == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(out));
+    if (count == 0) return refuse("count is 0; no entries mean the end");
     BOUGH_TRY(const auto turn, object->turns.take());
     BOUGH_TRY(const auto entries, object->cursor.next(count));
     return giveEntries(entries, out);
@@ -99,7 +100,7 @@ int32_t bough_follower_next(bough_follower* follower, int32_t timeout_ms, bough_
   return guarded(follower, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
     if (timeout_ms < -1) return refuse("timeout_ms is negative");
-    if (out == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(out));
     if (object->hasCallback) return refuse("the follower has a callback");
     BOUGH_TRY(const auto turn, object->turns.take());
     BOUGH_TRY(const auto entries, object->follower.next(timeout_ms));

@@ -37,11 +37,53 @@ Table& table() {
 struct LastError {
   const void* handle = nullptr;
   std::int32_t code = BOUGH_OK;
+  std::uint64_t number = 0;  // which failure of the thread it was
   Error error;
 };
 
-LastError& lastError() noexcept {
-  thread_local LastError last;
+// What the handles of a thread failed with last. It stays in its place until the handle's next call, because the caller
+// has borrowed its texts. A handle that is never used again would keep it for ever, so there are few places.
+class LastErrors {
+ public:
+  LastError* find(const void* handle) noexcept {
+    if (failing_ == 0) return nullptr;
+    for (LastError& error : errors_) {
+      if (error.code != BOUGH_OK && error.handle == handle) return &error;
+    }
+    return nullptr;
+  }
+  void forget(const void* handle) noexcept {
+    LastError* const error = find(handle);
+    if (error == nullptr) return;
+    error->code = BOUGH_OK;
+    --failing_;
+  }
+  /// A free place, or that of the oldest failure.
+  LastError& add(const void* handle, std::int32_t code) noexcept {
+    forget(handle);
+    LastError* place = &errors_.front();
+    for (LastError& error : errors_) {
+      if (error.code == BOUGH_OK) {
+        place = &error;
+        break;
+      }
+      if (error.number < place->number) place = &error;
+    }
+    if (place->code == BOUGH_OK) ++failing_;
+    place->handle = handle;
+    place->code = code;
+    place->number = ++count_;
+    return *place;
+  }
+
+ private:
+  std::array<LastError, 16> errors_;
+  std::size_t failing_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+LastErrors& lastErrors() noexcept {
+  thread_local LastErrors last;
   return last;
 }
 
@@ -116,23 +158,17 @@ Failure::Failure(std::int32_t number, std::string_view message) : code(number) {
 }
 
 std::int32_t remember(const void* handle, Failure failure) noexcept {
-  LastError& last = lastError();
-  last.handle = handle;
-  last.code = failure.code;
-  last.error = std::move(failure.error);
-  return last.code;
+  lastErrors().add(handle, failure.code).error = std::move(failure.error);
+  return failure.code;
 }
 
 std::int32_t rememberPlain(const void* handle, std::int32_t code) noexcept {
-  LastError& last = lastError();
-  last.handle = handle;
-  last.code = code;
-  last.error = Error{};
+  lastErrors().add(handle, code).error = Error{};
   return code;
 }
 
-void forgetError() noexcept {
-  lastError().code = BOUGH_OK;
+void forgetError(const void* handle) noexcept {
+  lastErrors().forget(handle);
 }
 
 Given<std::string_view> given(bough_text text, std::string_view name) {
@@ -147,8 +183,13 @@ Given<std::string_view> givenOr(bough_text text, std::string_view name) {
   return text.data == nullptr ? std::string_view() : std::string_view(text.data, text.size);
 }
 
-Outcome give(std::string_view text, bough_text* out) {
+Outcome needPlace(const void* out) {
   if (out == nullptr) return refuse("there is no place for the result");
+  return {};
+}
+
+Outcome give(std::string_view text, bough_text* out) {
+  BOUGH_TRY(needPlace(out));
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();
   std::memcpy(copy, text.data() == nullptr ? "" : text.data(), text.size());
@@ -193,8 +234,9 @@ void bough_free(bough_text text) {
 void bough_error(const void* handle, bough_error_info* out) {
   if (out == nullptr) return;
   *out = {BOUGH_OK, 0, viewOf(""), viewOf(""), viewOf(""), 0};
-  const LastError& last = lastError();
-  if (last.code == BOUGH_OK || last.handle != handle) return;
+  const LastError* const found = lastErrors().find(handle);
+  if (found == nullptr) return;
+  const LastError& last = *found;
   const bool plain = last.code == BOUGH_NO_MEMORY || last.code == BOUGH_INTERNAL;
   out->code = last.code;
   out->retryable = last.error.retryable ? 1 : 0;

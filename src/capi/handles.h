@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/try.h"
 #include "bough/bough_c.h"
 #include "bough/error.h"
 
@@ -51,15 +52,15 @@ inline std::unexpected<Failure> refuse(std::string_view message) {
   return std::unexpected(Failure(BOUGH_INVALID_ARGUMENT, message));
 }
 
-/// Remembers what a call on this thread came to, for bough_error. Returns the code.
+/// Remembers how a handle's call on this thread failed, for bough_error, until its next one. Returns the code.
 std::int32_t remember(const void* handle, Failure failure) noexcept;
 std::int32_t rememberPlain(const void* handle, std::int32_t code) noexcept;
-void forgetError() noexcept;
+void forgetError(const void* handle) noexcept;
 
 /// Runs a call: nothing is thrown across the border.
 template <typename Body>
 std::int32_t guarded(const void* handle, Body body) noexcept {
-  forgetError();
+  forgetError(handle);
   try {
     Outcome outcome = body();
     return outcome ? BOUGH_OK : remember(handle, std::move(outcome).error());
@@ -83,13 +84,16 @@ Given<std::string_view> given(bough_text text, std::string_view name);
 /// A text that may be absent: empty then.
 Given<std::string_view> givenOr(bough_text text, std::string_view name);
 
+/// Refuses a null place for a result. Asked before a call changes anything.
+Outcome needPlace(const void* out);
+
 /// Hands a text to the caller, who frees it. Refuses a null place.
 Outcome give(std::string_view text, bough_text* out);
 
 /// Hands an object to the caller.
 template <typename Handle>
 Outcome giveObject(std::shared_ptr<Object> object, Handle** out) {
-  if (out == nullptr) return refuse("there is no place for the result");
+  BOUGH_TRY(needPlace(out));
   *out = static_cast<Handle*>(addObject(std::move(object)));
   return {};
 }

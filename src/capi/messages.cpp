@@ -98,7 +98,7 @@ int32_t bough_migrate_provider(bough_session* session, bough_text dialect, bough
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto name, given(dialect, "dialect"));
     BOUGH_TRY(const auto target, parseDialect(name));
-    if (out == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(out));
     BOUGH_TRY(auto migrated, migrate(object->store(), object->id, target));
     if (report != nullptr) {
       BOUGH_TRY(give(migrated.report.toJson(), report));

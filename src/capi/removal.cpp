@@ -14,7 +14,7 @@ int32_t bough_trash(bough_store* store, bough_text session_id, bough_text* trash
   return guarded(store, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
     BOUGH_TRY(const auto session, given(session_id, "session_id"));
-    if (trash_id == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(trash_id));
     BOUGH_TRY(const auto trashed, object->store->trashSession(std::string(session)));
     return give(trashed.trashId, trash_id);
   });
@@ -58,7 +58,7 @@ int32_t bough_erase(bough_session* session, bough_text request_json, bough_text*
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto text, given(request_json, "request_json"));
-    if (json == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(json));
     Erasure erasure;
     erasure.sessionId = object->id;
     JsonOptions read(text);
@@ -101,7 +101,7 @@ int32_t bough_attachment_remove(bough_store* store, bough_text request_json, bou
   return guarded(store, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
     BOUGH_TRY(const auto text, given(request_json, "request_json"));
-    if (json == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(json));
     std::vector<std::string> names;
     JsonOptions read(text);
     read.take("unused", names);

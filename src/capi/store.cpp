@@ -66,6 +66,7 @@ void bough_new_session_init(bough_new_session* options, uint32_t struct_size) {
 
 int32_t bough_store_open(bough_text location, const bough_store_options* options, bough_store** out) {
   return guarded(nullptr, [&]() -> Outcome {
+    BOUGH_TRY(needPlace(out));
     BOUGH_TRY(const auto given, givenOr(location, "location"));
     BOUGH_TRY(const auto read, readStoreOptions(options));
     std::string place(given);
@@ -113,7 +114,7 @@ int32_t bough_session_create(bough_store* store, const bough_new_session* option
   return guarded(store, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
     BOUGH_TRY(const auto session, readNewSession(options));
-    if (out == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(out));
     BOUGH_TRY(auto made, object->store->createSession(session));
     return giveObject(std::make_shared<SessionObject>(object, std::move(made.sessionId)), out);
   });
@@ -164,7 +165,7 @@ int32_t bough_fork(bough_session* session, bough_text entry_id, const bough_new_
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
     BOUGH_TRY(const auto made, readNewSession(options));
-    if (out == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(out));
     BOUGH_TRY(auto fork, object->store().branchFromEntry(object->id, std::string(entry), made));
     return giveObject(std::make_shared<SessionObject>(object->parent, std::move(fork.sessionId)), out);
   });
@@ -174,6 +175,7 @@ int32_t bough_attachment_put(bough_store* store, bough_text bytes, bough_text* s
   return guarded(store, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
     BOUGH_TRY(const auto content, givenOr(bytes, "bytes"));
+    BOUGH_TRY(needPlace(sha256));
     BOUGH_TRY(const auto name, object->store->putAttachment(content));
     return give(name, sha256);
   });

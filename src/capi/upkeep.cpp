@@ -31,6 +31,7 @@ int32_t bough_verify(bough_session* session, bough_text* json) {
 int32_t bough_repair(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto report, object->store().repairSession(object->id));
     std::string out;
     json::Writer writer(out);
@@ -43,6 +44,7 @@ int32_t bough_repair(bough_session* session, bough_text* json) {
 int32_t bough_migrate(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto result, object->store().migrateSession(object->id));
     std::string out;
     json::Writer writer(out);
@@ -56,6 +58,7 @@ int32_t bough_migrate(bough_session* session, bough_text* json) {
 int32_t bough_archive(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto result, object->store().archiveSession(object->id));
     std::string out;
     json::Writer writer(out);
@@ -109,7 +112,7 @@ int32_t bough_torn(bough_session* session, bough_text* json) {
 int32_t bough_torn_put_back(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
-    if (json == nullptr) return refuse("there is no place for the result");
+    BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto done, putBackTorn(object->store(), object->id));
     std::string out;
     json::Writer writer(out);

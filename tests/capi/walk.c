@@ -345,6 +345,8 @@ int main(int argumentCount, char** arguments) {
   walkErasure(store);
   walkFork(store, session);
   walkMistakes(store, session);
+  walkNoPlace(store, session);
+  walkHandles();
   OK(store, bough_store_close(store));
   CHECK(bough_session_state(session, &json) == BOUGH_CLOSED);
   bough_session_close(session);

@@ -30,4 +30,8 @@ void walkErasure(bough_store* store);
 void walkFork(bough_store* store, bough_session* session);
 void walkMistakes(bough_store* store, bough_session* session);
 
+/* walk_handles.c */
+void walkHandles(void);
+void walkNoPlace(bough_store* store, bough_session* session);
+
 #endif
