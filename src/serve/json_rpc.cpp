@@ -20,10 +20,13 @@ RpcResult<RpcRequest> parseRequest(std::string_view line, std::string_view& id) 
     return rpcFail(RpcCode::ParseError,
                    fmt::format("not valid JSON at byte {}: {}", checked.error().offset, checked.error().reason));
   }
-  if (const auto given = json::findMember(line, "id"); given && isId(*given)) id = *given;
+  const auto givenId = json::findMember(line, "id");
+  if (givenId && isId(*givenId)) id = *givenId;
   if (json::findString(line, "jsonrpc") != "2.0") {
     return rpcFail(RpcCode::InvalidRequest, "the message is not a JSON-RPC 2.0 object; batches are not supported");
   }
+  // Not a notification: whoever sends an id waits for an answer.
+  if (givenId && id.empty()) return rpcFail(RpcCode::InvalidRequest, "the id is not a text or a number");
   RpcRequest request;
   request.id = id;
   const auto method = json::findString(line, "method");
@@ -34,7 +37,7 @@ RpcResult<RpcRequest> parseRequest(std::string_view line, std::string_view& id) 
   }
   request.method = *method;
   if (const auto params = json::findMember(line, "params")) {
-    if (json::kindOf(*params) != json::Kind::Object) return rpcFail(RpcCode::InvalidRequest, "params is not an object");
+    if (json::kindOf(*params) != json::Kind::Object) return rpcFail(RpcCode::InvalidParams, "params is not an object");
     request.params = *params;
   }
   return request;

@@ -81,7 +81,7 @@ RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) 
   writer.beginObject().key("resources").beginArray();
   for (const SessionSummary& row : *rows) {
     writer.beginObject().member("uri", fmt::format("{}{}", kScheme, row.sessionId)).member("name", row.sessionId);
-    if (!row.title.empty()) writer.member("title", row.title);
+    if (!row.title.empty()) writer.member("title", textPart(row.title, 0, 200));
     writer.member("mimeType", "application/json").endObject();
   }
   writer.endArray();

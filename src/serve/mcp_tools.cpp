@@ -1,9 +1,12 @@
 #include "serve/mcp_tools.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <ranges>
+#include <vector>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -22,10 +25,26 @@ Result<std::string> foundSession(ToolWorld world, const ToolArguments& arguments
   return findSession(world.catalog, name);
 }
 
+// Titles, folders and names are as long as their writers like.
+std::string_view shortText(std::string_view text) {
+  return textPart(text, 0, 200);
+}
+
+// Where the next page begins, or null.
+void writeNext(json::Writer& writer, std::string_view name, std::uint64_t place, std::uint64_t end) {
+  writer.key(name);
+  place < end ? writer.number(place) : writer.null();
+}
+
+constexpr std::uint64_t kMaxSkippedHits = 10'000;
+constexpr std::size_t kMaxExcerpt = 600;
+
 Result<std::string> searchSessions(ToolWorld world, const ToolArguments& arguments) {
   BOUGH_TRY(const auto query, arguments.text("query"));
   SearchOptions options;
-  BOUGH_TRY(options.limit, arguments.number("limit", 10, 50));
+  BOUGH_TRY(const auto limit, arguments.count("limit", 10, 50));
+  BOUGH_TRY(const auto skip, arguments.number("skip", 0, kMaxSkippedHits));
+  options.limit = skip + limit + 1;  // one more tells whether there is another page
   BOUGH_TRY(const auto role, arguments.text("role", ""));
   if (!role.empty()) options.roles.push_back(role);
   BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
@@ -40,20 +59,25 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
   std::string out;
   json::Writer writer(out);
   writer.beginObject().key("hits").beginArray();
-  for (SearchHit& hit : hits) {
+  const std::size_t end = std::min<std::size_t>(hits.size(), skip + limit);
+  for (std::size_t i = skip; i < end; ++i) {
+    SearchHit& hit = hits[i];
     std::erase_if(hit.excerpt, [](char c) { return c == kMarkBegin || c == kMarkEnd; });
-    writer.beginObject().member("sessionId", hit.sessionId).member("title", hit.title).member("entryId", hit.entryId);
-    writer.member("role", hit.role).member("timestamp", formatTimestamp(hit.timeMs)).member("excerpt", hit.excerpt);
+    writer.beginObject().member("sessionId", hit.sessionId).member("title", shortText(hit.title));
+    writer.member("entryId", hit.entryId).member("role", hit.role);
+    writer.member("timestamp", formatTimestamp(hit.timeMs)).member("excerpt", textPart(hit.excerpt, 0, kMaxExcerpt));
     writer.endObject();
   }
-  writer.endArray().endObject();
+  writer.endArray();
+  writeNext(writer, "nextSkip", end, hits.size());
+  writer.endObject();
   return out;
 }
 
 Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments) {
   ListOptions options;
   options.models = false;
-  BOUGH_TRY(options.limit, arguments.number("limit", 20, 200));
+  BOUGH_TRY(options.limit, arguments.count("limit", 20, 200));
   BOUGH_TRY(options.skip, arguments.number("skip", 0, UINT32_MAX));
   BOUGH_TRY(options.filter.cwd, arguments.text("folder", ""));
   BOUGH_TRY(options.filter.title, arguments.text("title", ""));
@@ -64,15 +88,18 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("total", total).key("sessions").beginArray();
+  std::uint64_t next = options.skip;
   for (const SessionSummary& row : rows) {
-    writer.beginObject().member("sessionId", row.sessionId).member("title", row.title).member("folder", row.cwd);
+    if (out.size() > kMaxResultBytes) break;
+    ++next;
+    writer.beginObject().member("sessionId", row.sessionId).member("title", shortText(row.title));
+    writer.member("folder", shortText(row.cwd));
     writer.member("lastActive", formatTimestamp(row.activeMs));
     writer.member("messages", row.userMessages + row.assistantMessages).member("branches", row.branches);
     writer.endObject();
   }
-  writer.endArray().key("nextSkip");
-  const std::uint64_t end = options.skip + rows.size();
-  end < total ? writer.number(end) : writer.null();
+  writer.endArray();
+  writeNext(writer, "nextSkip", next, rows.empty() ? 0 : total);
   writer.endObject();
   return out;
 }
@@ -92,7 +119,7 @@ Result<std::string> readSession(ToolWorld world, const ToolArguments& arguments)
   BOUGH_TRY(stretch.branch, arguments.text("branch", ""));
   BOUGH_TRY(stretch.from, arguments.number("from", 0, UINT32_MAX));
   BOUGH_TRY(stretch.last, arguments.number("last", 0, 200));
-  BOUGH_TRY(stretch.limit, arguments.number("limit", 50, 200));
+  BOUGH_TRY(stretch.limit, arguments.count("limit", 50, 200));
   return readStretch(world.store, session, stretch);
 }
 
@@ -117,6 +144,7 @@ Result<std::string> sessionTree(ToolWorld world, const ToolArguments& arguments)
 
 Result<std::string> listSessionBranches(ToolWorld world, const ToolArguments& arguments) {
   constexpr std::size_t kMost = 200;
+  constexpr std::size_t kMaxNames = 20;
   BOUGH_TRY(const auto session, foundSession(world, arguments));
   BOUGH_TRY(const auto from, arguments.number("from", 0, UINT32_MAX));
   BOUGH_TRY(const auto branches, listBranches(world.store, session));
@@ -124,37 +152,47 @@ Result<std::string> listSessionBranches(ToolWorld world, const ToolArguments& ar
   json::Writer writer(out);
   writer.beginObject().member("total", std::uint64_t{branches.size()}).key("branches").beginArray();
   const std::size_t begin = std::min<std::size_t>(from, branches.size());
-  const std::size_t end = std::min(branches.size(), begin + kMost);
-  for (std::size_t i = begin; i < end; ++i) {
-    const BranchListing& branch = branches[i];
+  std::size_t next = begin;
+  for (; next < branches.size() && next - begin < kMost && out.size() < kMaxResultBytes; ++next) {
+    const BranchListing& branch = branches[next];
     writer.beginObject().member("leafEntryId", branch.leafId).member("length", std::uint64_t{branch.length});
     writer.member("timestamp", branch.timestamp)
         .member("role", branch.speaker)
         .member("lastMessage", branch.lastMessage);
     writer.member("isHead", branch.isHead).key("labels").beginArray();
-    for (const std::string& name : branch.names) writer.string(name);
+    for (const std::string& name : branch.names | std::views::take(kMaxNames)) writer.string(shortText(name));
     writer.endArray().endObject();
   }
-  writer.endArray().key("next");
-  end < branches.size() ? writer.number(std::uint64_t{end}) : writer.null();
+  writer.endArray();
+  writeNext(writer, "next", next, branches.size());
   writer.endObject();
   return out;
 }
 
-// One side of a comparison, cut where the result gets too long.
+// One side of a comparison, cut where the result gets too long: `mostBytes` of it. `common` entries come before it on
+// its branch, so read_session can go on.
 Result<void> writeSide(json::Writer& writer, const std::string& out, SessionStore& store, const std::string& sessionId,
-                       const std::vector<Sequence>& nodes) {
+                       const std::vector<Sequence>& nodes, std::size_t common, std::size_t mostBytes) {
   constexpr std::size_t kPart = 32;
   writer.beginObject().member("count", std::uint64_t{nodes.size()}).key("entries").beginArray();
-  for (std::size_t from = 0; from < nodes.size() && out.size() < kMaxResultBytes; from += kPart) {
+  std::size_t written = 0;
+  for (std::size_t from = 0; from < nodes.size() && out.size() < mostBytes; from += kPart) {
     const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);
     const auto count = static_cast<std::ptrdiff_t>(std::min(kPart, nodes.size() - from));
     BOUGH_TRY(const auto entries, store.loadEntriesAt(sessionId, {begin, begin + count}));
     for (const Entry& entry : entries) {
-      if (out.size() < kMaxResultBytes) writeEntry(writer, entry, 0, kMaxListedBytes / 4);
+      if (out.size() >= mostBytes) break;
+      writeEntry(writer, entry, 0, kMaxListedBytes / 4);
+      ++written;
     }
   }
-  writer.endArray().endObject();
+  writer.endArray();
+  if (written < nodes.size()) {
+    BOUGH_TRY(const auto last, store.loadEntriesAt(sessionId, {nodes.back()}));
+    writer.key("readOn").beginObject().member("session", sessionId).member("branch", last.front().id);
+    writer.member("from", std::uint64_t{common + written}).endObject();
+  }
+  writer.endObject();
   return {};
 }
 
@@ -172,15 +210,15 @@ Result<std::string> diffBranches(ToolWorld world, const ToolArguments& arguments
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("commonEntries", std::uint64_t{diff.common.size()}).key("left");
-  BOUGH_TRY(writeSide(writer, out, world.store, left.sessionId, diff.left));
+  BOUGH_TRY(writeSide(writer, out, world.store, left.sessionId, diff.left, diff.common.size(), kMaxResultBytes / 2));
   writer.key("right");
-  BOUGH_TRY(writeSide(writer, out, world.store, right.sessionId, diff.right));
+  BOUGH_TRY(writeSide(writer, out, world.store, right.sessionId, diff.right, diff.common.size(), kMaxResultBytes));
   writer.endObject();
   return out;
 }
 
 void writeUsage(json::Writer& writer, const UsageRow& row) {
-  writer.beginObject().member("name", row.name).member("answers", row.messages);
+  writer.beginObject().member("name", shortText(row.name)).member("answers", row.messages);
   writer.member("inputTokens", row.tokens.inputTokens).member("outputTokens", row.tokens.outputTokens);
   writer.member("cacheReadTokens", row.tokens.cacheReadTokens);
   writer.member("cacheWriteTokens", row.tokens.cacheWriteTokens);
@@ -188,7 +226,6 @@ void writeUsage(json::Writer& writer, const UsageRow& row) {
 }
 
 Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
-  constexpr std::size_t kMost = 200;
   static constexpr std::array<std::pair<std::string_view, UsageBy>, 6> kWays = {{{"day", UsageBy::Day},
                                                                                  {"week", UsageBy::Week},
                                                                                  {"month", UsageBy::Month},
@@ -204,16 +241,20 @@ Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
   options.by = way->second;
   BOUGH_TRY(options.sinceMs, arguments.time("since"));
   BOUGH_TRY(options.untilMs, arguments.time("until"));
+  BOUGH_TRY(const auto skip, arguments.number("skip", 0, UINT32_MAX));
   BOUGH_TRY(world.catalog.catchUp());
-  BOUGH_TRY(const auto report, world.catalog.usage(options));
-  // Of days the newest matter, of other rows the costliest.
+  BOUGH_TRY(auto report, world.catalog.usage(options));
+  // Of days the newest matter, of other rows the costliest: those come first.
   const bool byTime = options.by == UsageBy::Day || options.by == UsageBy::Week || options.by == UsageBy::Month;
-  const std::size_t left = report.rows.size() - std::min(report.rows.size(), kMost);
+  if (byTime) std::ranges::reverse(report.rows);
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("rowsLeftOut", std::uint64_t{left}).key("rows").beginArray();
-  for (std::size_t i = 0; i < report.rows.size() - left; ++i) writeUsage(writer, report.rows[byTime ? left + i : i]);
-  writer.endArray().key("total");
+  writer.beginObject().member("rowCount", std::uint64_t{report.rows.size()}).key("rows").beginArray();
+  std::size_t next = std::min<std::size_t>(skip, report.rows.size());
+  for (; next < report.rows.size() && out.size() < kMaxResultBytes; ++next) writeUsage(writer, report.rows[next]);
+  writer.endArray();
+  writeNext(writer, "nextSkip", next, report.rows.size());
+  writer.key("total");
   writeUsage(writer, report.total);
   writer.endObject();
   return out;
@@ -264,10 +305,11 @@ constexpr std::string_view kExactSession = R"("session":{"type":"string","descri
 const std::array kTools = {
     McpTool{
         "search_sessions", "Find what was said in any session. All words must match; \"a phrase\", begin*, -not, OR.",
-        R"("query":{"type":"string"},"session":{"type":"string"},"role":{"type":"string","enum":["user","assistant","tool","system","summary"]},"since":{"type":"string","description":"date"},"limit":{"type":"integer"})",
+        R"("query":{"type":"string"},"session":{"type":"string"},"role":{"type":"string","enum":["user","assistant","tool","system","summary"]},"since":{"type":"string","description":"date"},"limit":{"type":"integer"},"skip":{"type":"integer"})",
         R"("query")", false, searchSessions},
     McpTool{
-        "list_sessions", "List sessions, most recent first.",
+        "list_sessions",
+        "List sessions, most recent first; skip=nextSkip gives the next page, here and in other tools.",
         R"("folder":{"type":"string"},"title":{"type":"string"},"since":{"type":"string","description":"date"},"limit":{"type":"integer"},"skip":{"type":"integer"})",
         "", false, listSessions},
     McpTool{
@@ -280,12 +322,14 @@ const std::array kTools = {
             R"("session")", false, sessionTree},
     McpTool{"list_branches", "List the branches of a session and what was said last in each.",
             R"(SESSION,"from":{"type":"integer"})", R"("session")", false, listSessionBranches},
-    McpTool{"diff_branches", "Compare two branches, of one session or two. A branch is named by its last entry.",
+    McpTool{"diff_branches",
+            "Compare two branches, of one session or two. A branch is named by its last entry. readOn: arguments of "
+            "read_session for the rest.",
             R"(SESSION,"left":{"type":"string"},"right":{"type":"string"},"otherSession":{"type":"string"})",
             R"("session")", false, diffBranches},
     McpTool{
         "usage", "Tokens and cost.",
-        R"("by":{"type":"string","enum":["day","week","month","session","key","model"]},"since":{"type":"string"},"until":{"type":"string"})",
+        R"("by":{"type":"string","enum":["day","week","month","session","key","model"]},"since":{"type":"string"},"until":{"type":"string"},"skip":{"type":"integer"})",
         "", false, showUsage},
     McpTool{"append_message", "Append a message after the head of a session.",
             R"(EXACT,"role":{"type":"string","enum":["user","assistant"]},"text":{"type":"string"})",
@@ -306,6 +350,13 @@ std::string propertiesOf(const McpTool& tool) {
   return std::string(properties);
 }
 
+std::vector<std::string> namesIn(std::string_view object) {
+  std::vector<std::string> names;
+  json::ObjectReader reader(object);
+  while (const auto member = reader.next()) json::appendDecoded(names.emplace_back(), member->key);
+  return names;
+}
+
 }  // namespace
 
 const McpTool* findTool(std::string_view name, bool write) {
@@ -316,6 +367,13 @@ const McpTool* findTool(std::string_view name, bool write) {
 Result<std::string> runTool(const McpTool& tool, ToolWorld world, std::string_view arguments) {
   if (json::kindOf(arguments) != json::Kind::Object) {
     return fail(ErrorCode::InvalidArgument, "the arguments are not an object");
+  }
+  const auto known = namesIn(fmt::format("{{{}}}", propertiesOf(tool)));
+  for (const std::string& name : namesIn(arguments)) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    // Otherwise a model that means the next page would get the first one again.
+    return fail(ErrorCode::InvalidArgument, fmt::format("there is no argument \"{}\"", shortText(name)),
+                fmt::format("{} takes {}", tool.name, fmt::join(known, ", ")));
   }
   return tool.run(world, ToolArguments(arguments));
 }

@@ -28,12 +28,21 @@ Result<std::string> ToolArguments::text(std::string_view name, std::string_view 
   return std::move(*decoded);
 }
 
-Result<std::uint64_t> ToolArguments::number(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const {
+Result<std::uint64_t> ToolArguments::numberFrom(std::uint64_t least, std::string_view name, std::uint64_t otherwise,
+                                                std::uint64_t most) const {
   if (!find(name)) return otherwise;
   const auto value = json::findUnsigned(object_, name);
-  if (value && *value <= most) return *value;
+  if (value && *value >= least && *value <= most) return *value;
   return fail(ErrorCode::InvalidArgument,
-              fmt::format("the argument \"{}\" is not a whole number from 0 to {}", name, most));
+              fmt::format("the argument \"{}\" is not a whole number from {} to {}", name, least, most));
+}
+
+Result<std::uint64_t> ToolArguments::number(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const {
+  return numberFrom(0, name, otherwise, most);
+}
+
+Result<std::uint64_t> ToolArguments::count(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const {
+  return numberFrom(1, name, otherwise, most);
 }
 
 Result<std::optional<std::uint64_t>> ToolArguments::time(std::string_view name) const {

@@ -141,6 +141,46 @@ def check_resources(store, session, entries):
     client.close()
 
 
+def check_pages():
+    """Every page is short and says where the next one begins; together they are the whole, once."""
+    with tempfile.TemporaryDirectory() as store:
+        session = bough(store, "new", "--title", "Long " + "t" * 5000)
+        lines = [json.dumps({"type": "message", "id": f"e{number}", "payload": {"dialect": "bough", "message": {"role": "user", "content": f"word {number} " + "\u0001" * 3000}}})
+                 for number in range(60)]
+        append = [BOUGH, "append", session, "--store", store]
+        subprocess.run(append, input="\n".join(lines), text=True, check=True, capture_output=True)
+        bough(store, "switch", session, "e9")
+        subprocess.run(append, input=lines[0].replace('"e0"', '"other"'), text=True, check=True, capture_output=True)
+        for number in range(30):
+            bough(store, "new", "--title", f"Short {number}")
+        client = Client(store)
+
+        def pages(name, list_name, id_name, key, **arguments):
+            found, place = [], 0
+            while place is not None:
+                part = client.tool(name, **arguments, **({key: place} if place else {}))
+                check(f"a page of {name} is short", len(json.dumps(part)) < 150_000, len(json.dumps(part)))
+                check(f"a page of {name} holds something", part[list_name], part)
+                found += [row[id_name] for row in part[list_name]]
+                place = part["next" if key == "from" else "nextSkip"]
+            check(f"nothing is twice in {name}", len(found) == len(set(found)), found)
+            return found
+
+        check("every hit is given", len(pages("search_sessions", "hits", "entryId", "skip", query="word", limit=7)) == 61)
+        check("every session is listed", len(pages("list_sessions", "sessions", "sessionId", "skip", limit=4)) == 31)
+        check("every entry is read", pages("read_session", "entries", "entryId", "from", session=session, branch="e59") == [f"e{number}" for number in range(60)])
+        check("every branch is listed", len(pages("list_branches", "branches", "leafEntryId", "from", session=session)) == 2)
+        diff = client.tool("diff_branches", session=session, left="e59", right="other")
+        check("the shorter side is whole", [entry["entryId"] for entry in diff["right"]["entries"]] == ["other"] and "readOn" not in diff["right"], diff["right"])
+        left = [entry["entryId"] for entry in diff["left"]["entries"]]
+        rest = client.tool("read_session", **diff["left"]["readOn"])
+        check("a comparison is read on", 0 < len(left) < 50 and [*left, rest["entries"][0]["entryId"]] == [f"e{number}" for number in range(10, 11 + len(left))], left)
+        for name, wrong in (("list_sessions", {"limit": 0}), ("read_session", {"session": session, "limit": 0}), ("search_sessions", {"query": "word", "limit": 0})):
+            check(f"{name} refuses a page of nothing", "from 1" in client.tool(name, **wrong))
+        check("an unknown argument is told", "takes folder" in client.tool("list_sessions", offset=3))
+        client.close()
+
+
 def check_writing(store, session):
     client = Client(store, "--write")
     definitions = json.dumps(client.request("tools/list")["result"], separators=(",", ":"))
@@ -160,7 +200,10 @@ def check_garbage(store):
     client = Client(store)
     for line in ("garbage", "[]", "{}", '{"jsonrpc":"2.0","id":1}', '{"jsonrpc":"2.0","id":1,"method":"x","params":3}', "[" * 2000):
         client.send_line(line)
-        check(f"{line[:20]} is answered with an error", client.answer()["error"]["code"] in (-32700, -32600))
+        check(f"{line[:20]} is answered with an error", client.answer()["error"]["code"] in (-32700, -32600, -32602))
+    for wrong in ("null", "true", "[]", "{}"):
+        client.send_line('{"jsonrpc":"2.0","id":%s,"method":"tools/list"}' % wrong)
+        check(f"the id {wrong} is refused", client.answer()["error"]["code"] == -32600)
     client.send_line('{"jsonrpc":"2.0","id":7,"result":{}}')
     client.send_line('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
     check("the server goes on", "supportedVersions" in client.request("server/discover")["result"])
@@ -186,6 +229,7 @@ def main():
         check_resources(store, session, entries)
         check_garbage(store)
         check_writing(store, session)
+    check_pages()
     print("\n".join(failures))
     print(f"mcp: {len(failures)} problems")
     return 1 if failures else 0
