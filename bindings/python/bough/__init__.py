@@ -34,7 +34,8 @@ from ._errors import (
     Unsupported,
 )
 from ._library import library as _loaded
-from ._session import Appended, Cursor, Follower, Session
+from ._reading import Cursor, Follower
+from ._session import Appended, Session
 from ._store import Store, convert
 
 __version__ = _loaded.bough_library_version().decode()

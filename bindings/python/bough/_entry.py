@@ -6,7 +6,7 @@ import ctypes
 import json
 import re
 from array import array
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _library as c
 
@@ -183,12 +183,3 @@ def filled_batch(entries: Union[NewEntry, Sequence[NewEntry]]) -> Tuple[Any, int
             raise TypeError(f"a NewEntry is expected, not {type(entry).__name__}; user_text() and message() make one")
         entry._fill(place)
     return batch, len(entries)
-
-
-def chunks(next_part: Any) -> Iterator[Entry]:
-    """Entries part by part, until there are none."""
-    while True:
-        part = next_part()
-        if not part:
-            return
-        yield from part

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import json
-import threading
 from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
 from ._async import twin
-from ._entry import Entry, NewEntry, chunks, filled_batch, taken_entries
-from ._errors import Closed
+from ._entry import Entry, NewEntry, filled_batch, taken_entries
+from ._reading import Cursor, Follower, Handle
 
 if TYPE_CHECKING:
     from ._store import Store
@@ -24,118 +23,7 @@ class Appended(NamedTuple):
     duplicates: int
 
 
-class _Handle:
-    """A handle of the library that is closed once."""
-
-    _closer = ""
-
-    def __init__(self, handle: int):
-        self._handle: Optional[int] = handle
-
-    def _open(self) -> int:
-        if self._handle is None:
-            raise Closed("it was closed", code="closed")
-        return self._handle
-
-    def close(self) -> None:
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            getattr(c.library, "bough_" + self._closer)(handle)
-
-    def __del__(self) -> None:
-        try:
-            self.close()
-        except Exception:  # the interpreter may be ending
-            pass
-
-
-class Cursor(_Handle):
-    """Reads a session in parts. `position` can be kept, and given to `Session.cursor` later."""
-
-    _closer = "cursor_close"
-
-    def next(self, count: int = 256) -> List[Entry]:
-        """The next entries; none only at the end, where later calls return what was appended meanwhile."""
-        return taken_entries(c.call_handle("cursor_next", self._open(), c.whole_number(count, "count")))
-
-    anext = twin(next)
-
-    @property
-    def position(self) -> str:
-        return c.call_text("cursor_position", self._open())
-
-    def __iter__(self) -> Iterator[Entry]:
-        return chunks(self.next)
-
-    async def __aiter__(self) -> AsyncIterator[Entry]:
-        while True:
-            part = await self.anext()
-            if not part:
-                return
-            for entry in part:
-                yield entry
-
-    def __enter__(self) -> "Cursor":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-
-class Follower(_Handle):
-    """Gives entries as they are appended, by whatever process. Iterating ends after `stop()`."""
-
-    _closer = "follower_close"
-
-    def __init__(self, handle: int):
-        super().__init__(handle)
-        self._stopped = False
-        self._waiting = threading.Lock()  # held during a wait, so that the handle is closed after it
-
-    def next(self, timeout: Optional[float] = None) -> List[Entry]:
-        """Waits for entries; none when the time is over or after `stop()`."""
-        milliseconds = -1 if timeout is None else c.whole_number(int(max(0.0, timeout) * 1000), "timeout", 32)
-        with self._waiting:
-            return taken_entries(c.call_handle("follower_next", self._open(), milliseconds))
-
-    anext = twin(next)
-
-    def stop(self) -> None:
-        """Ends a wait that is under way on another thread, and all later ones."""
-        self._stopped = True
-        if self._handle is not None:
-            c.call("follower_stop", self._handle)
-
-    def close(self) -> None:
-        if self._handle is not None:
-            self.stop()
-            with self._waiting:
-                super().close()
-
-    @property
-    def position(self) -> str:
-        return c.call_text("follower_position", self._open())
-
-    def __iter__(self) -> Iterator[Entry]:
-        while not self._stopped:
-            yield from self.next()
-
-    async def __aiter__(self) -> AsyncIterator[Entry]:
-        try:
-            while not self._stopped:
-                for entry in await self.anext():
-                    yield entry
-        finally:
-            self.stop()
-
-    def __enter__(self) -> "Follower":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-
-class Session(_Handle):
+class Session(Handle):
     """One session. Made by `Store.create` and `Store.session`; every call may come from any thread.
 
     Each call that touches the disk has an `async` twin whose name begins with `a` (`aappend`, `aload`, …), which runs on a

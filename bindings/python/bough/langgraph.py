@@ -16,6 +16,7 @@ try:
         BaseCheckpointSaver,
         CheckpointTuple,
         get_checkpoint_id,
+        get_checkpoint_metadata,
     )
 except ImportError as error:  # pragma: no cover
     raise ImportError("bough.langgraph needs the package langgraph-checkpoint") from error
@@ -127,15 +128,26 @@ class _Thread:
         self.namespaces: Dict[str, Dict[str, Any]] = {}
         self._values: Dict[Tuple[str, str], _Value] = {}  # by the entry that stored them, and the channel
         self._seen = 0
+        self._last = ""
         self.lock = threading.RLock()
 
     def refresh(self) -> None:
+        # Begins with the entry that was seen last: if another one is in its place, another process has deleted the thread
+        # and begun it again.
         while True:
-            entries = self.session.load(start=self._seen, limit=_PART)
-            for entry in entries:
+            known = 1 if self._seen else 0
+            entries = self.session.load(start=self._seen - known, limit=_PART)
+            if known and not (entries and entries[0].id == self._last):
+                self.namespaces.clear()
+                self._values.clear()
+                self._seen = 0
+                continue
+            for entry in entries[known:]:
                 if entry.type == "custom":
                     self._take(entry.id, entry.payload)
-            self._seen += len(entries)
+            self._seen += len(entries) - known
+            if entries:
+                self._last = entries[-1].id
             if len(entries) < _PART:
                 return
 
@@ -175,6 +187,18 @@ class BoughSaver(BaseCheckpointSaver):
         if self._owned:
             self._store.close()
 
+    def __enter__(self) -> "BoughSaver":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    async def __aenter__(self) -> "BoughSaver":
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        await asyncio.to_thread(self.close)
+
     @contextlib.contextmanager
     def _thread(self, thread_id: str, create: bool = False) -> Iterator[Optional[_Thread]]:
         """The thread as it is now, for one caller at a time."""
@@ -192,8 +216,17 @@ class BoughSaver(BaseCheckpointSaver):
             yield None
             return
         with thread.lock:
-            thread.refresh()
-            yield thread
+            try:
+                thread.refresh()
+            except NotFound:  # another process has deleted it since it was opened
+                thread = None
+            else:
+                yield thread
+        if thread is None:
+            with self._lock:
+                self._threads.pop(thread_id, None)
+            with self._thread(thread_id, create) as begun:
+                yield begun
 
     def _load(self, value: Dict[str, Any]) -> Any:
         return self.serde.loads_typed(_unpacked(value))
@@ -265,7 +298,7 @@ class BoughSaver(BaseCheckpointSaver):
             "ns": ns,
             "id": checkpoint["id"],
             "checkpoint": _packed(self.serde.dumps_typed(rest)),
-            "metadata": _packed(self.serde.dumps_typed(metadata)),
+            "metadata": _packed(self.serde.dumps_typed(get_checkpoint_metadata(config, metadata))),
         }
         if parent_id:
             payload["parent"] = parent_id

@@ -42,9 +42,9 @@ def _head(entry_id: Optional[str]) -> NewEntry:
 class BoughSession(SessionABC):
     """`session_id` may be any text. `location` is a folder, a database's address, "memory:", or an open Store of yours."""
 
-    def __init__(self, session_id: str, location: Any = None):
+    def __init__(self, session_id: str, location: Any = None, *, session_settings: Any = None):
         self.session_id = session_id
-        self.session_settings = None
+        self.session_settings = session_settings  # its `limit` is that of get_items where none is given
         self._owned = not isinstance(location, Store)
         self._store = location if isinstance(location, Store) else Store(location)
         self._session: Session = open_named(self._store, _PREFIX, session_id, create=True)  # type: ignore[assignment]
@@ -53,6 +53,12 @@ class BoughSession(SessionABC):
         self._session.close()
         if self._owned:
             self._store.close()
+
+    def __enter__(self) -> "BoughSession":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
 
     def _read(self) -> Tuple[str, List[Tuple[Entry, Any]]]:
         state = self._session.state()
@@ -73,6 +79,8 @@ class BoughSession(SessionABC):
                 continue
 
     async def get_items(self, limit: Optional[int] = None) -> List[Any]:
+        if limit is None and self.session_settings is not None:
+            limit = self.session_settings.limit
         _, items = await asyncio.to_thread(self._read)
         values = [item for _, item in items]
         return values if limit is None else values[-limit:] if limit > 0 else []

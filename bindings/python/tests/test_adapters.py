@@ -43,6 +43,7 @@ def stand_ins():
     base.CheckpointTuple = CheckpointTuple
     base.WRITES_IDX_MAP = {"__error__": -1, "__interrupt__": -3}
     base.get_checkpoint_id = lambda config: config["configurable"].get("checkpoint_id")
+    base.get_checkpoint_metadata = lambda config, metadata: {**config.get("metadata", {}), **metadata}
     session = types.ModuleType("agents.memory.session")
     session.SessionABC = type("SessionABC", (), {})
     modules = {"langgraph.checkpoint.base": base, "agents.memory.session": session}
@@ -130,6 +131,45 @@ class Adapters(StoreCase):
         self.assertEqual(sorted(asyncio.run(main())), list(range(40)))
         self.assertEqual(len(saver._threads), 2)
         bough.langgraph._THREADS = kept
+
+    def test_langgraph_metadata_holds_that_of_the_config(self):
+        from bough.langgraph import BoughSaver
+
+        with BoughSaver(self.store) as saver:
+            config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}, "metadata": {"user": "u"}}
+            saver.put(config, self.checkpoint("1", {}, {}), {"step": 0}, {})
+            self.assertEqual([each.metadata for each in saver.list(config, filter={"user": "u"})], [{"user": "u", "step": 0}])
+
+    def test_langgraph_a_thread_that_another_process_deleted_begins_again(self):
+        from bough.langgraph import BoughSaver
+
+        left, right = BoughSaver(self.store), BoughSaver(self.store)
+        config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+
+        def put(saver, identifier):
+            saver.put(config, self.checkpoint(identifier, {"messages": [identifier]}, {"messages": 1}), {}, {"messages": 1})
+
+        put(left, "1")
+        right.delete_thread("t")
+        self.assertIsNone(left.get_tuple(config))
+        put(left, "2")
+        right.delete_thread("t")
+        put(right, "1")
+        self.assertEqual(left.get_tuple(config).checkpoint["channel_values"], {"messages": ["1"]})
+        right.delete_thread("t")
+        put(left, "3")
+        self.assertEqual([each.checkpoint["id"] for each in right.list(config)], ["3"])
+
+    def test_openai_agents_takes_the_limit_of_its_settings(self):
+        from bough.openai_agents import BoughSession
+
+        async def main():
+            with BoughSession("s", self.store, session_settings=types.SimpleNamespace(limit=1)) as session:
+                await session.add_items([{"role": "user", "content": str(number)} for number in range(3)])
+                self.assertEqual([item["content"] for item in await session.get_items()], ["2"])
+                self.assertEqual(len(await session.get_items(2)), 2)
+
+        asyncio.run(main())
 
     def test_openai_agents_pop_and_clear_keep_branches(self):
         from bough.openai_agents import BoughSession

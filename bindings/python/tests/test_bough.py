@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -238,6 +239,57 @@ class Following(StoreCase):
         self.assertEqual(follower.next(), [])
         follower.close()
 
+    def test_a_wait_that_was_given_up_loses_nothing(self):
+        async def main():
+            session = self.store.create()
+            session.append(bough.user_text("before", id="a"))
+            follower = session.follow(position="a")
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(follower.anext(), 0.05)
+            self.assertEqual(follower.position, "a")
+            session.append(bough.user_text("one", id="b"))
+            self.assertEqual([entry.id for entry in await follower.anext()], ["b"])
+            cancelled = asyncio.create_task(follower.anext())
+            await asyncio.sleep(0.05)
+            cancelled.cancel()
+            session.append(bough.user_text("two", id="c"))
+            self.assertEqual([entry.id for entry in follower.next(30)], ["c"])
+            self.assertEqual(await follower.anext(0.01), [])
+            session.append(bough.user_text("three", id="d"))
+            self.assertEqual([entry.id for entry in await follower.anext(30)], ["d"])
+            self.assertEqual(follower.position, "d")
+            cursor = session.cursor()
+            reading = asyncio.create_task(cursor.anext(2))
+            await asyncio.sleep(0)
+            reading.cancel()
+            self.assertEqual([entry.id async for entry in cursor][-4:], ["a", "b", "c", "d"])
+
+        asyncio.run(main())  # ends, although a follower that nobody closed waits
+
+    def test_many_followers_leave_room_for_other_calls(self):
+        async def main():
+            session = self.store.create()
+            followers = [session.follow(position=session.tail) for _ in range(40)]
+            waiting = [asyncio.create_task(follower.anext()) for follower in followers]
+            await asyncio.sleep(0.05)
+            await asyncio.wait_for(session.aappend(bough.user_text("hi", id="e")), 60)
+            for part in await asyncio.gather(*waiting):
+                self.assertEqual([entry.id for entry in part], ["e"])
+
+        asyncio.run(main())
+
+    def test_closing_the_store_ends_waits_and_reads(self):
+        session = self.store.create()
+        follower, cursor = session.follow(position=session.tail), session.cursor()
+        threading.Timer(0.05, self.store.close).start()
+        for read in (follower.next, cursor.next, session.load, lambda: follower.next(0)):
+            with self.assertRaises(bough.Closed):
+                read()
+
+    def test_a_part_of_no_entries_is_refused(self):
+        with self.assertRaises(bough.InvalidArgument):
+            self.store.create().cursor().next(0)
+
     def test_async_calls_do_not_block_the_loop(self):
         async def main():
             session = self.store.create()
@@ -308,6 +360,10 @@ class Processes(StoreCase):
             try:
                 session.append(bough.user_text("child", id="b"))
                 fresh = session.follow(position="a")
+                try:
+                    follower.next(10)
+                except bough.InvalidArgument:  # a thread of the parent was using it at that moment
+                    pass
                 code = 0 if fresh.next(10)[0].id == "b" and len(self.store.list()) == 1 else 2
             finally:
                 os._exit(code)
@@ -336,6 +392,23 @@ class Processes(StoreCase):
 
 
 class Interpreter(unittest.TestCase):
+    def test_control_c_ends_a_wait(self):
+        program = """if True:
+            import bough
+            session = bough.Store("memory:").create()
+            print("ready", flush=True)
+            try:
+                for entry in session.follow():
+                    print(entry.type, flush=True)
+            except KeyboardInterrupt:
+                print("interrupted")
+        """
+        environment = dict(os.environ, PYTHONPATH=str(pathlib.Path(bough.__file__).parent.parent))
+        with subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual([process.stdout.readline() for _ in range(2)], ["ready\n", "session_header\n"])
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.communicate(timeout=60)[0], "interrupted\n")
+
     def test_a_missing_library_is_told(self):
         package = pathlib.Path(bough.__file__).parent.parent
         environment = dict(os.environ, BOUGH_LIBRARY="/nowhere/libbough.so", PYTHONPATH=str(package))

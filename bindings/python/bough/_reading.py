@@ -1,0 +1,246 @@
+"""Cursors and followers: a session's entries in parts, and as they come.
+
+A read that may be abandoned, because its task is cancelled or Ctrl-C ends its wait, runs on a thread of its own. It goes on
+there, and the next call gets what it came to: no entry is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from concurrent.futures import Future, wait as wait_for
+from typing import Any, AsyncIterator, Callable, Iterator, List, Optional, Tuple
+
+from . import _library as c
+from ._entry import Entry, taken_entries
+from ._errors import Closed
+
+
+class Handle:
+    """A handle of the library that is closed once."""
+
+    _closer = ""
+
+    def __init__(self, handle: int):
+        self._handle: Optional[int] = handle
+
+    def _open(self) -> int:
+        if self._handle is None:
+            raise Closed("it was closed", code="closed")
+        return self._handle
+
+    def close(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            getattr(c.library, "bough_" + self._closer)(handle)
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # the interpreter may be ending
+            pass
+
+
+Part = List[Entry]
+
+
+class _Reads:
+    """The read that is under way, one at a time."""
+
+    def __init__(self) -> None:
+        self._reset()
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._read: Optional["Future[Part]"] = None
+
+    def under_way(self) -> Optional["Future[Part]"]:
+        if self._process != os.getpid():  # the threads of the parent are not in the child of a fork
+            self._reset()
+        return self._read
+
+    def begin(self, read: Callable[[], Part]) -> Tuple["Future[Part]", bool]:
+        """Begins a read, unless one is under way: that one, and True."""
+        self.under_way()
+        with self._lock:
+            if self._read is not None:
+                return self._read, True
+            self._read = Future()
+            # A daemon: a program may end while it waits.
+            threading.Thread(target=_run, args=(read, self._read), name="bough", daemon=True).start()
+            return self._read, False
+
+    def take(self, read: "Future[Part]") -> Part:
+        """What a read came to that has ended; nothing when another caller took it."""
+        with self._lock:
+            if self._read is not read:
+                return []
+            self._read = None
+        return read.result()
+
+
+def _run(read: Callable[[], Part], future: "Future[Part]") -> None:
+    try:
+        future.set_result(read())
+    except BaseException as error:
+        future.set_exception(error)
+
+
+class _Reader(Handle):
+    """What cursors and followers share."""
+
+    def __init__(self, handle: int, position_call: str):
+        super().__init__(handle)
+        self._reads = _Reads()
+        self._position = c.call_text(position_call, handle)
+
+    def _given(self, part: Part) -> Part:
+        if part:
+            self._position = part[-1].id
+        return part
+
+    @property
+    def position(self) -> str:
+        """The last entry that was given; what `cursor` and `follow` of the session take to go on after it."""
+        self._open()
+        return self._position
+
+
+class Cursor(_Reader):
+    """Reads a session in parts. `position` can be kept, and given to `Session.cursor` later."""
+
+    _closer = "cursor_close"
+
+    def __init__(self, handle: int):
+        super().__init__(handle, "cursor_position")
+
+    def next(self, count: int = 256) -> Part:
+        """The next entries; none only at the end, where later calls return what was appended meanwhile."""
+        handle = self._open()
+        abandoned = self._reads.under_way()
+        if abandoned is not None:
+            wait_for([abandoned])
+            part = self._given(self._reads.take(abandoned))
+            if part:
+                return part
+        return self._given(taken_entries(c.call_handle("cursor_next", handle, c.whole_number(count, "count"))))
+
+    async def anext(self, count: int = 256) -> Part:
+        """The same without blocking the event loop."""
+        handle, size = self._open(), c.whole_number(count, "count")
+        while True:
+            read, joined = self._reads.begin(lambda: taken_entries(c.call_handle("cursor_next", handle, size)))
+            await asyncio.wait({asyncio.wrap_future(read)})
+            part = self._given(self._reads.take(read))
+            if part or not joined:
+                return part
+
+    def __iter__(self) -> Iterator[Entry]:
+        part = self.next()
+        while part:
+            yield from part
+            part = self.next()
+
+    async def __aiter__(self) -> AsyncIterator[Entry]:
+        part = await self.anext()
+        while part:
+            for entry in part:
+                yield entry
+            part = await self.anext()
+
+    def __enter__(self) -> "Cursor":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class _Deadline:
+    def __init__(self, timeout: Optional[float]):
+        if timeout is not None:
+            c.whole_number(int(max(0.0, timeout) * 1000), "timeout", 32)
+        self._end = None if timeout is None else time.monotonic() + max(0.0, timeout)
+
+    def rest(self) -> Optional[float]:
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
+
+    def over(self) -> bool:
+        return self.rest() == 0.0
+
+
+class Follower(_Reader):
+    """Gives entries as they are appended, by whatever process. Iterating ends after `stop()`."""
+
+    _closer = "follower_close"
+
+    def __init__(self, handle: int):
+        super().__init__(handle, "follower_position")
+        self._stopped = False
+
+    def next(self, timeout: Optional[float] = None) -> Part:
+        """Waits for entries; none when the time is over or after `stop()`. Ctrl-C ends the wait."""
+        deadline = _Deadline(timeout)
+        while True:
+            read, joined = self._begin(deadline)
+            wait_for([read], deadline.rest() if joined else None)
+            part = self._taken(read)
+            if part or self._stopped or deadline.over():
+                return part
+
+    async def anext(self, timeout: Optional[float] = None) -> Part:
+        """The same without blocking the event loop."""
+        deadline = _Deadline(timeout)
+        while True:
+            read, joined = self._begin(deadline)
+            await asyncio.wait({asyncio.wrap_future(read)}, timeout=deadline.rest() if joined else None)
+            part = self._taken(read)
+            if part or self._stopped or deadline.over():
+                return part
+
+    def _begin(self, deadline: _Deadline) -> Tuple["Future[Part]", bool]:
+        """A wait, and whether an earlier call began it: that one may have more time than this call."""
+        handle, rest = self._open(), deadline.rest()
+        milliseconds = -1 if rest is None else int(rest * 1000 + 0.999)
+        return self._reads.begin(lambda: taken_entries(c.call_handle("follower_next", handle, milliseconds)))
+
+    def _taken(self, read: "Future[Part]") -> Part:
+        if not read.done():
+            return []
+        try:
+            return self._given(self._reads.take(read))
+        except Closed:
+            if self._stopped:  # closed while it waited
+                return []
+            raise
+
+    def stop(self) -> None:
+        """Ends a wait that is under way on another thread, and all later ones."""
+        self._stopped = True
+        if self._handle is not None:
+            c.call("follower_stop", self._handle)
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self.stop()
+            super().close()
+
+    def __iter__(self) -> Iterator[Entry]:
+        while not self._stopped:
+            yield from self.next()
+
+    async def __aiter__(self) -> AsyncIterator[Entry]:
+        try:
+            while not self._stopped:
+                for entry in await self.anext():
+                    yield entry
+        finally:
+            self.stop()
+
+    def __enter__(self) -> "Follower":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
