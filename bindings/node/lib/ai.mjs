@@ -18,7 +18,12 @@ const textOf = (message) =>
     .map((part) => part.text)
     .join('\n');
 
-const digestOf = (message) => createHash('sha256').update(JSON.stringify(message)).digest('hex').slice(0, 16);
+// The order of members does not count: a client or a validator may have written them in another one.
+const sorted = (_, value) =>
+  value && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
+    : value;
+const digestOf = (message) => createHash('sha256').update(JSON.stringify(message, sorted)).digest('hex').slice(0, 16);
 
 const entryOf = (message) => ({
   payload: {

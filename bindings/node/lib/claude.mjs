@@ -64,11 +64,20 @@ export class BoughSessionStore {
     if (this.#owned) await this.#store.close();
   }
 
+  // Begins with the entry that was seen last: if another one is in its place, another process has deleted the transcript
+  // and begun it again.
   async #refresh(transcript) {
     for (;;) {
-      const entries = await transcript.session.load({ from: transcript.seen, limit: 1000 });
+      const again = transcript.seen > 0 ? 1 : 0;
+      const entries = await transcript.session.load({ from: transcript.seen - again, limit: 1000 });
+      if (again && entries[0]?.id !== transcript.last) {
+        transcript.known.clear();
+        transcript.seen = 0;
+        continue;
+      }
       for (const entry of entries) transcript.known.add(entry.id);
-      transcript.seen += entries.length;
+      transcript.seen += entries.length - again;
+      transcript.last = entries.at(-1)?.id;
       if (entries.length < 1000) return;
     }
   }

@@ -124,6 +124,13 @@ function jsonText(value) {
   return JSON.stringify(value);
 }
 
+// Options that go in as JSON. Anything else than an object would be written as nothing.
+function jsonOptions(value) {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value)) throw new TypeError('the options are not an object');
+  return JSON.stringify(value);
+}
+
 // Eight texts an entry; true in place of the parent for a root. What is left out at the end may be missing.
 function flattened(entries) {
   const list = [];
@@ -235,8 +242,8 @@ class Session {
     return runJson('diff', [this.#handle, left, (other ?? this).#handle, right]);
   }
   /** What a model gets; see docs/context.md. */
-  context(options) {
-    return runJson('context', [this.#handle, options && JSON.stringify(options)]);
+  async context(options) {
+    return runJson('context', [this.#handle, jsonOptions(options)]);
   }
   async unfinishedCalls() {
     return (await runJson('unfinished_calls', [this.#handle])).calls;
@@ -300,33 +307,49 @@ class Session {
   }
 
   /** Entries as they are appended, by whatever process, from a position or the beginning. Ends with `signal` or a break. */
-  async *follow({ position, signal } = {}) {
-    const follower = await run('follower_open', [this.#handle, position]);
-    let part = [];
-    let failed;
-    let wake = () => {};
-    const following = native.followStart(follower, (packed, code) => {
-      if (packed) part = entriesOf(packed);
-      else failed = code;
-      wake();
-    });
-    const onAbort = () => wake();
+  follow({ position, signal } = {}) {
+    const end = { stopped: false, wake() {} };
+    const entries = this.#follow(position, signal, end);
+    // A generator alone would let return() wait for the entry that a pending next() waits for.
+    const finish = entries.return.bind(entries);
+    entries.return = (value) => {
+      end.stopped = true;
+      end.wake();
+      return finish(value);
+    };
+    return entries;
+  }
+  async *#follow(position, signal, end) {
+    const onAbort = () => {
+      end.stopped = true;
+      end.wake();
+    };
     signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted) end.stopped = true;
+    let following;
     try {
-      while (!signal?.aborted) {
+      if (end.stopped) return;
+      let part = [];
+      let failed;
+      following = native.followStart(await run('follower_open', [this.#handle, position]), (packed, code) => {
+        if (packed) part = entriesOf(packed);
+        else failed = code;
+        end.wake();
+      });
+      while (!end.stopped) {
         for (const entry of part) {
           yield entry;
-          if (signal?.aborted) return;
+          if (end.stopped) return;
         }
         if (failed) throw new BoughError({ message: `following ended: ${failed}`, code: failed });
         part = [];
-        const more = new Promise((resolve) => (wake = resolve));
+        const more = new Promise((resolve) => (end.wake = resolve));
         native.followMore(following);
-        if (!signal?.aborted) await more;
+        if (!end.stopped) await more;
       }
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      native.followClose(following);
+      if (following) native.followClose(following);
     }
   }
 
@@ -379,17 +402,18 @@ class Store {
   }
   /** Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip. */
   async list(query) {
-    return (await runJson('list', [this.#handle, query && JSON.stringify(query)])).sessions;
+    return (await runJson('list', [this.#handle, jsonOptions(query)])).sessions;
   }
   async search(words, query) {
-    return (await runJson('search', [this.#handle, words, query && JSON.stringify(query)])).hits;
+    return (await runJson('search', [this.#handle, words, jsonOptions(query)])).hits;
   }
-  usage(query) {
-    return runJson('usage', [this.#handle, query && JSON.stringify(query)]);
+  async usage(query) {
+    return runJson('usage', [this.#handle, jsonOptions(query)]);
   }
   /** Stores bytes once, by content; resolves to their SHA-256. */
-  putAttachment(bytes) {
-    return run('attachment_put', [this.#handle, isBytes(bytes) ? jsonText(bytes) : Buffer.from(bytes)]);
+  async putAttachment(bytes) {
+    if (typeof bytes !== 'string' && !isBytes(bytes)) throw new TypeError('an attachment is bytes or a string');
+    return run('attachment_put', [this.#handle, jsonText(bytes)]);
   }
   attachment(sha256) {
     return run('attachment_get', [this.#handle, sha256]);

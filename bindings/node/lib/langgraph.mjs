@@ -11,7 +11,8 @@ import { namesOf, openNamed, sessionIdOf } from './foreign-key.mjs';
 import { Recent } from './recent.mjs';
 
 const PREFIX = 'langgraph-';
-const decoder = new TextDecoder('utf-8', { fatal: true });
+// It keeps the mark that other decoders drop from the beginning: bytes come back as they were.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function required(config, name, what) {
   const value = config.configurable?.[name];
@@ -134,13 +135,23 @@ class Thread {
     return done;
   }
 
+  // Begins with the entry that was seen last: if another one is in its place, another process has deleted the thread and
+  // begun it again.
   async #read() {
     for (;;) {
-      const entries = await this.session.load({ from: this.#seen, limit: 1000 });
-      for (const entry of entries) {
+      const known = this.#seen > 0 ? 1 : 0;
+      const entries = await this.session.load({ from: this.#seen - known, limit: 1000 });
+      if (known && entries[0]?.id !== this.#tail) {
+        this.namespaces.clear();
+        this.#values.clear();
+        this.#seen = 0;
+        this.#tail = undefined;
+        continue;
+      }
+      for (const entry of entries.slice(known)) {
         if (entry.type === 'custom') this.#take(entry.id, entry.payload);
       }
-      this.#seen += entries.length;
+      this.#seen += entries.length - known;
       this.#tail = entries.at(-1)?.id ?? this.#tail;
       if (entries.length < 1000) return;
     }

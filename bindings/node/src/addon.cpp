@@ -97,6 +97,8 @@ napi_value handleValue(napi_env env, void* handle) {
   return numberOf(env, static_cast<double>(reinterpret_cast<uintptr_t>(handle)));
 }
 
+// Null, with an error in the call, when JavaScript cannot hold the result: its strings and buffers have a greatest
+// length.
 napi_value resultOf(napi_env env, Call& call) {
   napi_value value = nullptr;
   napi_get_undefined(env, &value);
@@ -104,7 +106,9 @@ napi_value resultOf(napi_env env, Call& call) {
     case Gives::Nothing: break;
     case Gives::Number: value = numberOf(env, static_cast<double>(call.outNumber)); break;
     case Gives::Text: value = stringOf(env, {call.text.data, call.text.size}); break;
-    case Gives::Bytes: napi_create_buffer_copy(env, call.text.size, call.text.data, nullptr, &value); break;
+    case Gives::Bytes:
+      if (napi_create_buffer_copy(env, call.text.size, call.text.data, nullptr, &value) != napi_ok) value = nullptr;
+      break;
     case Gives::Handle: value = handleValue(env, call.handle); break;
     case Gives::HandleAndText:
       napi_create_object(env, &value);
@@ -120,6 +124,13 @@ napi_value resultOf(napi_env env, Call& call) {
       break;
   }
   if (call.text.data != nullptr) bough_free(call.text);
+  if (value == nullptr) {
+    bool pending = false;
+    napi_is_exception_pending(env, &pending);
+    if (napi_value ignored = nullptr; pending) napi_get_and_clear_last_exception(env, &ignored);
+    call.code = BOUGH_NO_MEMORY;
+    call.message = "the result is too large for a JavaScript string or Buffer";
+  }
   return value;
 }
 
@@ -157,7 +168,9 @@ napi_value runSync(napi_env env, napi_callback_info info) {
   const auto call = readCall(env, info);
   if (!call) return nullptr;
   call->code = call->operation->run(*call);
-  if (call->code == BOUGH_OK) return resultOf(env, *call);
+  if (call->code == BOUGH_OK) {
+    if (napi_value const result = resultOf(env, *call)) return result;
+  }
   napi_throw(env, errorOf(env, *call));
   return nullptr;
 }
@@ -173,8 +186,9 @@ napi_value runAsync(napi_env env, napi_callback_info info) {
   };
   const auto complete = [](napi_env done, napi_status, void* data) {
     const std::unique_ptr<Call> finished(static_cast<Call*>(data));
-    if (finished->code == BOUGH_OK) {
-      napi_resolve_deferred(done, finished->deferred, resultOf(done, *finished));
+    napi_value const result = finished->code == BOUGH_OK ? resultOf(done, *finished) : nullptr;
+    if (result != nullptr) {
+      napi_resolve_deferred(done, finished->deferred, result);
     } else {
       napi_reject_deferred(done, finished->deferred, errorOf(done, *finished));
     }

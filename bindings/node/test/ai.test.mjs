@@ -21,6 +21,9 @@ test('messages are saved once, and a regenerated answer is a branch', () =>
     await chat.save(messages);
     assert.deepEqual(await chat.load(), messages);
     assert.deepEqual(await validateUIMessages({ messages: await chat.load() }), messages);
+    // The same messages, their members in another order.
+    await chat.save(messages.map(({ id, role, parts }) => ({ parts: parts.map(({ type, text }) => ({ text, type })), role, id })));
+    assert.equal((await (await store.session((await store.sessionIds())[0])).branches()).length, 1);
     const regenerated = [messages[0], uiMessage('3', 'assistant', 'better')];
     await chat.save(regenerated);
     assert.deepEqual(await new BoughChat({ store, chatId: 'chat/1' }).load(), regenerated);

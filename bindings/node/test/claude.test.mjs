@@ -170,4 +170,10 @@ contract('a transcript that another process deleted begins again', async (store,
   assert.equal(await store.load(key), null);
   await store.append(key, [line('u1', 'new')]);
   assert.deepEqual(await store.load(key), [line('u1', 'new')]);
+  const third = await BoughSessionStore.open(location);
+  await third.delete(key);
+  await third.append(key, [line('u2', 'begun again')]);
+  await third.close();
+  await store.append(key, [line('u1', 'newer')]);
+  assert.deepEqual(await store.load(key), [line('u2', 'begun again'), line('u1', 'newer')]);
 });

@@ -116,6 +116,27 @@ test('following gives what comes, and ends with its signal', () =>
     assert.deepEqual(seen, ['session_header', 'message', 'message']);
   }));
 
+test('a follower that waits ends with return() and with its store', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const returned = session.follow();
+    await returned.next();
+    const pending = returned.next();
+    assert.deepEqual(await returned.return(), { value: undefined, done: true });
+    assert.deepEqual(await pending, { value: undefined, done: true });
+    assert.deepEqual(await session.follow().return(), { value: undefined, done: true });
+    assert.deepEqual(await session.follow({ signal: AbortSignal.abort() }).next(), { value: undefined, done: true });
+    await assert.rejects(session.follow({ signal: {} }).next(), TypeError);
+    const cut = session.follow();
+    await cut.next();
+    const closed = assert.rejects(cut.next(), { code: 'closed' });
+    const cursor = session.entries({ count: 1 });
+    await cursor.next();
+    await store.close();
+    await closed;
+    await assert.rejects(cursor.next(), { code: 'closed' });
+  }));
+
 test('calls are kept off the main thread', () =>
   withStore(async (store) => {
     const session = await store.create();
@@ -176,6 +197,15 @@ test('numbers, words and texts of the wrong kind are refused', () =>
     await session.append({ type: 'custom', payload: new TextEncoder().encode('{"a":1}').buffer });
     assert.equal((await session.load({ last: 1 }))[0].payloadJson, '{"a":1}');
     await assert.rejects(Store.open('a\0b'), { code: 'invalid_argument' });
+    for (const options of ['text', 7, [], () => 1]) {
+      await assert.rejects(store.list(options), TypeError);
+      await assert.rejects(store.usage(options), TypeError);
+      await assert.rejects(store.search('x', options), TypeError);
+      await assert.rejects(session.context(options), TypeError);
+    }
+    await assert.rejects(session.entries({ count: 0 }).next(), { code: 'invalid_argument' });
+    for (const bytes of ['\ud800', 7, new Date(), [1]]) await assert.rejects(store.putAttachment(bytes), TypeError);
+    assert.equal(String(await store.attachment(await store.putAttachment('\u6728'))), '\u6728');
     // Half of a surrogate pair: JSON has an escape for it, UTF-8 has not.
     await assert.rejects(session.setTitle('\ud800'), TypeError);
     await session.setTitle('\ufffd \u{1f333}');

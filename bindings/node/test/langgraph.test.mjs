@@ -117,6 +117,17 @@ test('calls at the same time lose nothing, in one saver and for more threads tha
     await saver.close();
   }));
 
+test('bytes come back as they were, also with a mark of their order', () =>
+  withFolder(async (location) => {
+    const saver = await BoughSaver.open(location);
+    const values = [[0xef, 0xbb, 0xbf, 0x41], [0xff, 0x00], [], [0xef, 0xbb, 0xbf]].map((bytes) => Uint8Array.from(bytes));
+    for (const [number, value] of values.entries()) await saver.put(at(), checkpoint(`${number}`, value, 1), {}, { messages: 1 });
+    for (const [number, value] of values.entries()) {
+      assert.deepEqual(Buffer.from((await saver.getTuple(at(`${number}`))).checkpoint.channel_values.messages), Buffer.from(value));
+    }
+    await saver.close();
+  }));
+
 test('channels may have any name', () =>
   withFolder(async (location) => {
     const saver = await BoughSaver.open(location);
@@ -139,5 +150,10 @@ test('a thread that another process deleted begins again', () =>
     await right.deleteThread('t');
     await left.put(at(), checkpoint('1', ['newer'], 1), {}, { messages: 1 });
     assert.deepEqual((await left.getTuple(at())).checkpoint.channel_values.messages, ['newer']);
+    // Deleted and begun again between two calls of this process.
+    await right.deleteThread('t');
+    await right.put(at(), checkpoint('2', ['other'], 1), {}, { messages: 1 });
+    assert.deepEqual((await left.getTuple(at())).checkpoint.channel_values.messages, ['other']);
+    assert.equal(await left.getTuple(at('1')), undefined);
     for (const saver of [left, right]) await saver.close();
   }));
