@@ -38,7 +38,8 @@ struct RpcRequest {
   bool isResponse = false;  ///< It answers something that the client was asked; we never ask.
 };
 
-/// Fails with ParseError or InvalidRequest. `id` is set when it could be read, so that the answer can name it.
+/// Fails with ParseError, InvalidRequest or InvalidParams. `id` is set when it could be read, so that the answer can
+/// name it.
 RpcResult<RpcRequest> parseRequest(std::string_view line, std::string_view& id);
 
 /// The answer to a request, without a line end. `result` is a JSON object.
