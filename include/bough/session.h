@@ -131,6 +131,12 @@ class Session {
   /// the number of an earlier turn are refused, whatever process or machine they come from: a writer that was suspended
   /// or cut off cannot write into a turn that another one has begun. Appends without a number are not concerned.
   [[nodiscard]] Result<std::uint64_t> beginTurn() const;
+  /// Begins a turn as beginTurn does, unless another one holds the session: Busy, at once, while the lease of another
+  /// turn runs. The lease ends after `leaseMs` (1 to 3,600,000) by the store's clock, which is the server's in a
+  /// database and this machine's elsewhere, so that the turn of a process that died ends by itself.
+  [[nodiscard]] Result<std::uint64_t> leaseTurn(std::uint64_t leaseMs) const;
+  /// Lets the lease of a turn end `leaseMs` from now; 0 ends it. Conflict when a later turn has begun.
+  [[nodiscard]] Result<void> renewTurn(std::uint64_t turn, std::uint64_t leaseMs) const;
 
   /// The entries that the options ask for, with redacted payloads hidden and attachments brought back. NotFound when
   /// LoadOptions::branch names no entry of the session.

@@ -109,6 +109,12 @@ struct AppendRequest {
   std::optional<std::uint64_t> turn = {};  ///< Conflict when StoredSession::beginTurn has returned a greater number.
 };
 
+/// A turn that holds its session for a time.
+struct TurnLease {
+  std::uint64_t turn = 0;     ///< 0: begins a turn, unless the lease of another one runs.
+  std::uint64_t leaseMs = 0;  ///< From now on; 0 ends the lease.
+};
+
 struct AppendResult {
   std::string sessionId = {};
   std::string lastAppendedEntryId = {};
@@ -180,6 +186,8 @@ class StoredSession {
   [[nodiscard]] virtual Result<AppendResult> append(AppendRequest& request) = 0;
   /// As Session::beginTurn; durable, and serialized with appends. A backend without it returns Unsupported.
   [[nodiscard]] virtual Result<std::uint64_t> beginTurn();
+  /// As Session::leaseTurn and Session::renewTurn; returns the turn's number.
+  [[nodiscard]] virtual Result<std::uint64_t> leaseTurn(const TurnLease& lease);
   /// The entries that a query asks for, with redactions applied and attachments brought back. NotFound when the branch
   /// or the position names an entry that the session does not have.
   [[nodiscard]] virtual Result<LoadResult> load(const LoadQuery& query) = 0;

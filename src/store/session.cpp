@@ -25,6 +25,14 @@ void trimBlanks(std::string& text) {
   text.erase(0, text.find_first_not_of(kBlanks));
 }
 
+// A mistake must not keep everybody out for days.
+Result<void> checkLease(std::uint64_t leaseMs) {
+  constexpr std::uint64_t kMostMs = 3'600'000;
+  if (leaseMs <= kMostMs) return {};
+  return fail(ErrorCode::InvalidArgument, fmt::format("a lease of {} ms is longer than an hour", leaseMs),
+              "give a shorter one, and renew it");
+}
+
 std::unexpected<Error> noSuchEntry(const std::string& sessionId, const std::string& entryId) {
   return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
               "`bough tree` shows the entries of a session");
@@ -72,6 +80,21 @@ Result<AppendResult> Session::append(std::vector<Entry> entries, const AppendOpt
 Result<std::uint64_t> Session::beginTurn() const {
   BOUGH_TRY(state_->ready());
   return state_->stored->beginTurn();
+}
+
+Result<std::uint64_t> Session::leaseTurn(std::uint64_t leaseMs) const {
+  if (leaseMs == 0) return fail(ErrorCode::InvalidArgument, "a lease of 0 ms", "give at least 1 ms");
+  BOUGH_TRY(checkLease(leaseMs));
+  BOUGH_TRY(state_->ready());
+  return state_->stored->leaseTurn({.leaseMs = leaseMs});
+}
+
+Result<void> Session::renewTurn(std::uint64_t turn, std::uint64_t leaseMs) const {
+  BOUGH_TRY(checkLease(leaseMs));
+  if (turn == 0) return fail(ErrorCode::InvalidArgument, "there is no turn 0", "give the number of leaseTurn");
+  BOUGH_TRY(state_->ready());
+  BOUGH_TRY(state_->stored->leaseTurn({.turn = turn, .leaseMs = leaseMs}));
+  return {};
 }
 
 Result<std::vector<Entry>> Session::load(const LoadOptions& options) const {

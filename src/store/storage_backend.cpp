@@ -26,6 +26,10 @@ Result<std::uint64_t> StoredSession::beginTurn() {
   return fail(ErrorCode::Unsupported, "this kind of store does not number turns");
 }
 
+Result<std::uint64_t> StoredSession::leaseTurn(const TurnLease& /*lease*/) {
+  return fail(ErrorCode::Unsupported, "this kind of store does not lease turns");
+}
+
 Result<RepairReport> SessionMaintenance::repair(const std::string& sessionId) {
   BOUGH_TRY(verify(sessionId));
   return RepairReport{.sessionId = sessionId};

@@ -159,13 +159,27 @@ TEST_F(LoopTest, TurnEndsAtItsNextAppendOnceAnotherChatHasBegunOne) {
 }
 
 TEST_F(LoopTest, TurnLockKeepsOtherProcessesOut) {
-  const auto first = TurnLock::take(folder_ / "store", sessionId_);
+  const auto first = TurnLock::take(*store_, folder_ / "store", sessionId_);
   ASSERT_TRUE(first.has_value());
-  const auto second = TurnLock::take(folder_ / "store", sessionId_);
+  EXPECT_FALSE(first->turn());  // the system's lock is enough
+  const auto second = TurnLock::take(*store_, folder_ / "store", sessionId_);
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code, ErrorCode::Busy);
-  EXPECT_TRUE(TurnLock::take(folder_ / "store", "another").has_value());
-  EXPECT_TRUE(TurnLock::take("memory:", sessionId_).has_value());
+  EXPECT_TRUE(TurnLock::take(*store_, folder_ / "store", "another").has_value());
+}
+
+TEST_F(LoopTest, WithoutAFolderTheTurnIsALeaseOfTheStore) {
+  {
+    const auto first = TurnLock::take(*store_, "", sessionId_);
+    ASSERT_TRUE(first.has_value());
+    const auto second = TurnLock::take(*store_, "", sessionId_);
+    ASSERT_FALSE(second.has_value());
+    EXPECT_EQ(second.error().code, ErrorCode::Busy);
+    options_.turn = first->turn();
+  }
+  const auto third = TurnLock::take(*store_, "", sessionId_);  // the first has given it back
+  ASSERT_TRUE(third.has_value());
+  EXPECT_GT(third->turn(), options_.turn);
 }
 
 TEST_F(LoopTest, LongConversationIsCompactedAndNothingIsRemoved) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "bough/store.h"
 #include "support/entries.h"
@@ -90,6 +92,73 @@ TEST_P(Turns, ASessionThatIsGoneHasNoTurns) {
   const auto turn = it.beginTurn();
   ASSERT_FALSE(turn);
   EXPECT_EQ(turn.error().code, ErrorCode::NotFound);
+}
+
+TEST_P(Turns, ALeaseKeepsOthersOutUntilItIsGivenBack) {
+  const Session first = session();
+  const Session second = session();
+  const std::uint64_t mine = must(first.leaseTurn(600'000));
+  const auto theirs = second.leaseTurn(600'000);
+  ASSERT_FALSE(theirs);
+  EXPECT_EQ(theirs.error().code, ErrorCode::Busy);
+  EXPECT_TRUE(theirs.error().message.contains("in the middle of a turn")) << theirs.error().message;
+  EXPECT_TRUE(theirs.error().hint.contains("its lease ends in")) << theirs.error().hint;
+  must(first.append({note("a")}, {.turn = mine}));  // who was refused has ended nobody's turn
+  must(first.renewTurn(mine, 600'000));
+  EXPECT_FALSE(second.leaseTurn(1));
+  must(first.renewTurn(mine, 0));
+  const std::uint64_t next = must(second.leaseTurn(600'000));
+  EXPECT_GT(next, mine);
+  const auto late = first.renewTurn(mine, 600'000);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::Conflict);
+  EXPECT_EQ(late.error().latestTurn, next);
+  EXPECT_FALSE(first.append({note("b")}, {.turn = mine}));
+}
+
+TEST_P(Turns, TheLeaseOfWhoeverDiedEndsByItself) {
+  const Session first = session();
+  const Session second = session();
+  const std::uint64_t mine = must(first.leaseTurn(50));  // and is never heard of again
+  auto next = second.leaseTurn(50);
+  while (!next) {
+    ASSERT_EQ(next.error().code, ErrorCode::Busy);
+    EXPECT_TRUE(next.error().retryable);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    next = second.leaseTurn(50);
+  }
+  EXPECT_GT(*next, mine);
+  EXPECT_FALSE(first.append({note("a")}, {.turn = mine}));
+}
+
+TEST_P(Turns, WhoTakesOverEndsALease) {
+  const Session first = session();
+  const std::uint64_t mine = must(first.leaseTurn(600'000));
+  const std::uint64_t forced = must(session().beginTurn());
+  EXPECT_GT(forced, mine);
+  EXPECT_GT(must(session().leaseTurn(600'000)), forced);
+}
+
+TEST_P(Turns, ALeaseStaysWithASessionThatIsDetached) {
+  const Session it = session();
+  must(it.append({note("a")}));
+  const Session fork = must(it.fork("a", {.sessionId = "f"}));
+  const std::uint64_t mine = must(fork.leaseTurn(600'000));
+  must(stores_.back()->maintenance().detach("f"));
+  EXPECT_FALSE(fork.leaseTurn(600'000));
+  must(fork.renewTurn(mine, 0));
+  EXPECT_TRUE(fork.leaseTurn(600'000));
+}
+
+TEST_P(Turns, LeasesThatMakeNoSenseAreRefused) {
+  const Session it = session();
+  for (const std::uint64_t ms : {std::uint64_t{0}, std::uint64_t{3'600'001}, std::uint64_t{1} << 63}) {
+    const auto refused = it.leaseTurn(ms);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  }
+  EXPECT_FALSE(it.renewTurn(0, 10));
+  EXPECT_FALSE(it.renewTurn(99, 10));  // a turn that never began
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Turns, testing::Values("files", "memory", "postgres"),

@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 import run as cli  # noqa: E402
@@ -61,14 +63,58 @@ def wait_for(process, wanted):
     sys.exit(f"there was no event {wanted}: {process.stderr.read()}")
 
 
-def test_the_older_of_two_turns_is_refused_at_its_next_append(bough, folder, store):
+def test_a_second_chat_is_told_at_once_that_the_first_is_at_work(bough, folder, store):
+    one, two = (Machine(bough, folder, name, store) for name in ("one", "two"))
+    one.must("chat", "-p", "begin")
+    session = one.sessions()[0]["sessionId"]
+    first = one.start("chat", "--session", session, "-p", "count to 60", "--json")
+    wait_for(first, "text")
+    code, out, problem = two.run("chat", "--session", session, "-p", "me, too")
+    check(code == 1 and "in the middle of a turn" in problem, "the second is told", code, out, problem)
+    beside = two.must("chat", "--session", session, "-p", "beside it", "--on-conflict", "branch")
+    check("You said: beside it" in beside, "unless it wants a branch", beside)
+    _, problem = first.communicate(timeout=120)
+    check(first.returncode == 0, "the first is not disturbed", first.returncode, problem)
+    text = json.dumps(two.lines(session), ensure_ascii=False)
+    check(text.count(" 58 59 60.") == 1 and "me, too" not in text, "nothing of the second is stored", text)
+    check("You said: now" in two.must("chat", "--session", session, "-p", "now"), "afterwards it goes on")
+    check(two.run("verify", session)[0] == 0, "the session is sound")
+
+
+def test_the_turn_of_a_chat_that_died_is_taken_over_when_its_lease_is_over(bough, folder, store):
+    one, two = (Machine(bough, folder, name, store) for name in ("one", "two"))
+    one.must("chat", "-p", "begin")
+    session = one.sessions()[0]["sessionId"]
+    dead = one.start("chat", "--session", session, "-p", "count to 60", "--json")
+    wait_for(dead, "text")
+    dead.kill()
+    dead.communicate()
+    code, out, problem = two.run("chat", "--session", session, "-p", "hello")
+    check(code == 1 and "its lease ends in" in problem, "nobody knows yet that it is dead", code, out, problem)
+    while code != 0:
+        check("in the middle of a turn" in problem, "only its lease keeps others out", problem)
+        time.sleep(0.5)
+        code, out, problem = two.run("chat", "--session", session, "-p", "hello")
+    check("You said: hello" in out, "then the other begins", out)
+    text = json.dumps(two.lines(session), ensure_ascii=False)
+    check(text.count(" 58 59 60.") == 1, "after it has finished what was interrupted", text)
+    check(two.run("verify", session)[0] == 0, "the session is sound")
+
+
+def test_a_turn_that_was_suspended_is_refused_at_its_next_append(bough, folder, store):
     one, two = (Machine(bough, folder, name, store) for name in ("one", "two"))
     one.must("chat", "-p", "begin")
     session = one.sessions()[0]["sessionId"]
     older = one.start("chat", "--session", session, "-p", "count to 60", "--json")
     wait_for(older, "text")
-    newer = two.must("chat", "--session", session, "-p", "the newer one")
+    older.send_signal(signal.SIGSTOP)  # as a machine that sleeps, or is cut off
+    code = 1
+    while code != 0:
+        code, newer, problem = two.run("chat", "--session", session, "-p", "the newer one")
+        check(code == 0 or "in the middle of a turn" in problem, "only the lease keeps it out", problem)
+        time.sleep(0.0 if code == 0 else 0.5)
     check("You said: the newer one" in newer, "the newer turn ends well", newer)
+    older.send_signal(signal.SIGCONT)
     _, problem = older.communicate(timeout=120)
     check(older.returncode == 1, "the older turn is refused", older.returncode, problem)
     check("is over" in problem, "and says why", problem)

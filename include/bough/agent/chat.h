@@ -25,7 +25,7 @@ struct ChatOptions {
   std::optional<std::string> systemPrompt{};
   /// Files of instructions that hold in every folder, besides AGENTS.md and CLAUDE.md of the folder and its parents.
   std::vector<std::string> userInstructions{};
-  std::string storeFolder{};  ///< For the lock between processes; empty for a store that is not a folder.
+  std::string storeFolder{};  ///< For the lock between processes; empty: a lease of the store (Session::leaseTurn).
   bool askNothing = false;
   std::vector<std::string> allowedCommands{};
   bool askBeforeChanges = false;  ///< Ask before files of the folder are changed, and show what would change.
@@ -130,7 +130,7 @@ class Chat {
         options_(std::move(options)),
         environment_(std::move(environment)) {}
 
-  [[nodiscard]] Agent agent() const;
+  [[nodiscard]] Agent agent(std::optional<std::uint64_t> turn = {}) const;
   Result<void> chooseModel();
   void keepModel();
   Result<bool> recordSetup();

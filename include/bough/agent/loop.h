@@ -87,6 +87,8 @@ struct LoopOptions {
   std::string thinkingLevel;
   bool askNothing = false;  ///< --yes
   OnConflict onConflict = OnConflict::Refuse;
+  /// The turn that the caller has begun (Session::leaseTurn); none: one is begun after the first append.
+  std::optional<std::uint64_t> turn = {};
   std::size_t maxSteps = 200;      ///< Answers of the model in one turn.
   double compactShare = 0.8;       ///< Compact when the context passes this share of the window; 0: never.
   std::uint64_t windowTokens = 0;  ///< 0: as the model's name says.

@@ -131,7 +131,7 @@ Result<void> Chat::chooseModel() {
   return wantedLevel.empty() || wantedLevel == thinkingLevel_ ? Result<void>() : setThinkingLevel(wantedLevel);
 }
 
-Agent Chat::agent() const {
+Agent Chat::agent(std::optional<std::uint64_t> turn) const {
   return {.store = store_,
           .provider = *provider_,
           .tools = builtInTools(),
@@ -142,6 +142,7 @@ Agent Chat::agent() const {
                       .thinkingLevel = thinkingLevel_,
                       .askNothing = options_.askNothing,
                       .onConflict = options_.onConflict,
+                      .turn = turn,
                       .compactShare = options_.compactShare,
                       .windowTokens = windowTokens()}};
 }
@@ -153,12 +154,13 @@ std::uint64_t Chat::windowTokens() const {
 struct Chat::Held {
   std::optional<TurnLock> lock;
   bool othersAtWork = false;
+
+  [[nodiscard]] std::optional<std::uint64_t> turn() const { return lock ? lock->turn() : std::nullopt; }
 };
 
 // Somebody else's turn keeps ours out, unless it is to be a branch beside it.
 Result<Chat::Held> Chat::hold() const {
-  if (options_.storeFolder.empty()) return Held{};
-  auto taken = TurnLock::take(options_.storeFolder, at_.sessionId);
+  auto taken = TurnLock::take(store_, options_.storeFolder, at_.sessionId);
   if (taken) return Held{.lock = std::move(*taken)};
   if (taken.error().code == ErrorCode::Busy && options_.onConflict == OnConflict::Branch) {
     return Held{.lock = {}, .othersAtWork = true};
@@ -256,7 +258,7 @@ Result<TurnReport> Chat::say(const UserMessage& typed) {
     if (before) at_.headId = *before;
   }
   BOUGH_TRY(const bool first, recordSetup());
-  auto report = finished(runTurn(agent(), at_, message));
+  auto report = finished(runTurn(agent(held.turn()), at_, message));
   if (first && options_.makeTitles && report && !report->aborted) makeTitle(text, report->text);
   return report;
 }
@@ -299,7 +301,7 @@ Result<TurnReport> Chat::resume(ResumeWhat what) {
                                            setup.folder, folder())});
     return TurnReport{.end = at_};
   }
-  return finished(resumeTurn(agent(), at_, what));
+  return finished(resumeTurn(agent(held.turn()), at_, what));
 }
 
 // Whatever became of a turn, the next one begins after what is stored of it.

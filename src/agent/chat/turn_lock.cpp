@@ -6,9 +6,13 @@
 
 #include <cerrno>
 #include <charconv>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 #include "base/bytes/sha256.h"
 #include "base/system/file_io.h"
+#include "base/try.h"
 
 namespace bough::agent {
 namespace {
@@ -21,11 +25,11 @@ off_t placeOf(const std::string& sessionId) {
   return static_cast<off_t>(place);
 }
 
-}  // namespace
+// One that is renewed three times before it ends: a single lost answer costs nothing.
+constexpr std::uint64_t kLeaseMs = 10'000;
+constexpr std::chrono::milliseconds kRenewEvery{3'000};
 
-Result<TurnLock> TurnLock::take(const std::string& storeFolder, const std::string& sessionId) {
-  struct stat info{};
-  if (::stat(storeFolder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return TurnLock(Descriptor());
+Result<Descriptor> lockByte(const std::string& storeFolder, const std::string& sessionId) {
   const std::string path = storeFolder + "/turns.lock";
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (file.get() < 0) return std::unexpected(systemError(errno, "open", path));
@@ -34,10 +38,73 @@ Result<TurnLock> TurnLock::take(const std::string& storeFolder, const std::strin
   range.l_whence = SEEK_SET;
   range.l_start = placeOf(sessionId);
   range.l_len = 1;
-  if (::fcntl(file.get(), F_OFD_SETLK, &range) == 0) return TurnLock(std::move(file));
+  if (::fcntl(file.get(), F_OFD_SETLK, &range) == 0) return file;
   if (errno != EAGAIN && errno != EACCES) return std::unexpected(systemError(errno, "lock", path));
   return fail(ErrorCode::Busy, fmt::format("another chat is in the middle of a turn in session {}", sessionId),
               "wait for it, or use --on-conflict branch to go on beside it");
+}
+
+}  // namespace
+
+// Renews until it is destroyed. A renewal that fails is tried again; when another turn has begun meanwhile, the next
+// append of this one is refused by its number.
+class TurnLock::Lease {
+ public:
+  Lease(Session session, std::uint64_t turn) : session_(std::move(session)), turn_(turn) {
+    renewer_ = std::thread([this] { renew(); });
+  }
+  ~Lease() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    ended_.notify_all();
+    renewer_.join();
+    (void)session_.renewTurn(turn_, 0);
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  [[nodiscard]] std::uint64_t turn() const { return turn_; }
+
+ private:
+  void renew() {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, kRenewEvery, [&] { return over_; })) {
+      lock.unlock();
+      const auto renewed = session_.renewTurn(turn_, kLeaseMs);
+      lock.lock();
+      if (!renewed && renewed.error().code == ErrorCode::Conflict) return;
+    }
+  }
+
+  const Session session_;
+  const std::uint64_t turn_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  std::thread renewer_;
+};
+
+TurnLock::TurnLock(Descriptor file, std::unique_ptr<Lease> lease) : file_(std::move(file)), lease_(std::move(lease)) {}
+TurnLock::~TurnLock() = default;
+TurnLock::TurnLock(TurnLock&&) noexcept = default;
+
+std::optional<std::uint64_t> TurnLock::turn() const {
+  return lease_ ? std::optional(lease_->turn()) : std::nullopt;
+}
+
+Result<TurnLock> TurnLock::take(SessionStore& store, const std::string& storeFolder, const std::string& sessionId) {
+  struct stat info{};
+  if (::stat(storeFolder.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    BOUGH_TRY(auto file, lockByte(storeFolder, sessionId));
+    return TurnLock(std::move(file), nullptr);
+  }
+  BOUGH_TRY(auto session, store.session(sessionId));
+  const auto turn = session.leaseTurn(kLeaseMs);
+  if (turn) return TurnLock(Descriptor(), std::make_unique<Lease>(std::move(session), *turn));
+  if (turn.error().code == ErrorCode::Unsupported) return TurnLock(Descriptor(), nullptr);
+  return std::unexpected(turn.error());
 }
 
 }  // namespace bough::agent

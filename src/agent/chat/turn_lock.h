@@ -1,24 +1,37 @@
-// One turn at a time in a session, across processes.
+// One turn at a time in a session, across processes and machines.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "bough/agent/working_folder.h"
 #include "bough/error.h"
+#include "bough/store.h"
 
 namespace bough::agent {
 
-/// Held while a turn runs. The system lets go of it when the process ends, however it ends.
+/// Held while a turn runs.
 class TurnLock {
  public:
-  /// Takes the lock of a session in a store's folder; all sessions share one file there. Busy when another process is
-  /// in the middle of a turn. A store that is not a folder has no such
-  /// lock: there the number of the turn (Session::beginTurn) ends the older of two turns at its next append.
-  static Result<TurnLock> take(const std::string& storeFolder, const std::string& sessionId);
+  /// Busy, at once, when another process is in the middle of a turn.
+  ///
+  /// In a store's folder it is a lock of the system, which lets go of it when the process ends, however it ends; all
+  /// sessions share one file there. Elsewhere (`storeFolder` is not a folder) it is a lease of the store, renewed by a
+  /// thread while this lives: that of a process that died ends by itself, 10 seconds after it was renewed last.
+  static Result<TurnLock> take(SessionStore& store, const std::string& storeFolder, const std::string& sessionId);
+  ~TurnLock();
+  TurnLock(TurnLock&&) noexcept;
+  TurnLock& operator=(TurnLock&&) = delete;
+
+  /// The number of the turn, where the store has given one with the lease.
+  [[nodiscard]] std::optional<std::uint64_t> turn() const;
 
  private:
-  explicit TurnLock(Descriptor file) : file_(std::move(file)) {}
+  class Lease;
+  TurnLock(Descriptor file, std::unique_ptr<Lease> lease);
   Descriptor file_;
+  std::unique_ptr<Lease> lease_;
 };
 
 }  // namespace bough::agent

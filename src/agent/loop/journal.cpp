@@ -31,12 +31,13 @@ std::unexpected<Error> grown(const std::string& sessionId) {
 }  // namespace
 
 Journal::Journal(SessionStore& store, std::string sessionId, std::string parentId, std::string tailId,
-                 std::string runId)
+                 std::string runId, std::optional<std::uint64_t> turn)
     : store_(store),
       sessionId_(std::move(sessionId)),
       runId_(std::move(runId)),
       parentId_(std::move(parentId)),
-      tailId_(std::move(tailId)) {}
+      tailId_(std::move(tailId)),
+      turn_(turn) {}
 
 std::string Journal::parentId() const {
   const std::lock_guard lock(mutex_);

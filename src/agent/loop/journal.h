@@ -19,7 +19,8 @@ class Journal {
  public:
   /// Continues from `parentId` (empty: before the first entry); `tailId` is the log's last entry as the caller knows
   /// it.
-  Journal(SessionStore& store, std::string sessionId, std::string parentId, std::string tailId, std::string runId);
+  Journal(SessionStore& store, std::string sessionId, std::string parentId, std::string tailId, std::string runId,
+          std::optional<std::uint64_t> turn = {});
 
   /// Appends one entry and returns its id. Others that write into the same session meanwhile stay beside this branch.
   Result<std::string> append(std::string_view type, std::string payload, std::string meta = {});

@@ -86,7 +86,7 @@ class Turn {
  public:
   Turn(const Agent& agent, const StartingPoint& start)
       : agent_(agent),
-        journal_(agent.store, start.sessionId, start.headId, start.tailId, newId()),
+        journal_(agent.store, start.sessionId, start.headId, start.tailId, newId(), agent.options.turn),
         report_{.end = start, .totals = {.model = agent.provider.name()}} {}
 
   Result<TurnReport> run(const UserMessage& message) {
@@ -124,7 +124,8 @@ class Turn {
 
   // A branch beside another chat's turn is what some ask for: that turn goes on.
   Result<void> beginTurn() {
-    return agent_.options.onConflict == OnConflict::Branch ? Result<void>() : journal_.beginTurn();
+    const bool begun = agent_.options.turn || agent_.options.onConflict == OnConflict::Branch;
+    return begun ? Result<void>() : journal_.beginTurn();
   }
 
   Result<TurnReport> goOn() {

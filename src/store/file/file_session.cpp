@@ -180,9 +180,17 @@ Result<AppendResult> FileSession::append(AppendRequest& request) {
 }
 
 Result<std::uint64_t> FileSession::beginTurn() {
+  return numberTurn({});
+}
+
+Result<std::uint64_t> FileSession::leaseTurn(const TurnLease& lease) {
+  return numberTurn(lease);
+}
+
+Result<std::uint64_t> FileSession::numberTurn(std::optional<TurnLease> lease) {
   BOUGH_TRY(store_.mayWrite(sessionId()));
   BOUGH_TRY(const auto open, log());
-  TurnWork work(*store_.root, sessionId());
+  TurnWork work(*store_.root, sessionId(), store_.environment.clock, lease);
   open->append(work, 0);
   return work.take();
 }

@@ -26,6 +26,7 @@ class FileSession final : public SharingSession {
   [[nodiscard]] Result<Entry> header() override;
   [[nodiscard]] Result<AppendResult> append(AppendRequest& request) override;
   [[nodiscard]] Result<std::uint64_t> beginTurn() override;
+  [[nodiscard]] Result<std::uint64_t> leaseTurn(const TurnLease& lease) override;
   [[nodiscard]] Result<void> exportLines(const std::function<bool(std::string_view)>& line) override;
   [[nodiscard]] Result<std::unique_ptr<ChangeWatcher>> watch() override;
 
@@ -49,6 +50,8 @@ class FileSession final : public SharingSession {
   [[nodiscard]] std::uint64_t lastUsed() const { return lastUsed_; }
 
  private:
+  Result<std::uint64_t> numberTurn(std::optional<TurnLease> lease);
+
   // Where an append goes, and the origin that was read from that generation of the log.
   struct Target {
     std::shared_ptr<SessionLog> log;

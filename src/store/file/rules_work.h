@@ -24,7 +24,8 @@ class RulesWork final : public AppendWork {
   Result<void> prepare(LogView& log, BatchLines& lines) override {
     if (log.generation() != generation_) return changedWhileRead("session " + batch_.sessionId);
     if (batch_.request.turn) {
-      BOUGH_TRY(batch_.turn, readTurn(*store_.root, batch_.sessionId));
+      BOUGH_TRY(const TurnState turns, readTurn(*store_.root, batch_.sessionId));
+      batch_.turn = turns.turn;
     }
     BOUGH_TRY(result_, prepareBatch(log, batch_, store_.serializer, store_.ids, store_.environment.clock, lines));
     const LogCondition condition = log.condition();

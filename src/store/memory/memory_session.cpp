@@ -187,7 +187,7 @@ Result<AppendResult> MemorySession::append(AppendRequest& request) {
     BatchLines lines;
     BOUGH_TRY(
         auto prepared,
-        prepareBatch(view, {.sessionId = sessionId(), .request = request, .shared = shared.get(), .turn = log.turn},
+        prepareBatch(view, {.sessionId = sessionId(), .request = request, .shared = shared.get(), .turn = log.turns.turn},
                      store_->serializer, store_->ids, store_->environment.clock, lines));
     log.add(lines);
     return prepared;
@@ -197,7 +197,17 @@ Result<AppendResult> MemorySession::append(AppendRequest& request) {
 }
 
 Result<std::uint64_t> MemorySession::beginTurn() {
-  return with([&](MemoryLog& log) -> Result<std::uint64_t> { return ++log.turn; });
+  return with([&](MemoryLog& log) -> Result<std::uint64_t> {
+    log.turns = {.turn = log.turns.turn + 1};
+    return log.turns.turn;
+  });
+}
+
+Result<std::uint64_t> MemorySession::leaseTurn(const TurnLease& lease) {
+  return with([&](MemoryLog& log) -> Result<std::uint64_t> {
+    BOUGH_TRY(log.turns, afterLease(sessionId(), log.turns, lease, store_->environment.clock.nowMs()));
+    return log.turns.turn;
+  });
 }
 
 // Without the lock, since `line` may ask for more.

@@ -13,6 +13,7 @@
 
 #include "log/batch_lines.h"
 #include "store/rules/erasure.h"
+#include "store/rules/turn_rules.h"
 #include "store/sharing/sharing_backend.h"
 
 namespace bough {
@@ -32,7 +33,7 @@ struct MemoryLog {
   std::unordered_map<std::string, std::uint64_t> sequences;
   std::string headId;
   std::uint64_t generation = nextGeneration();
-  std::uint64_t turn = 0;  // the last that has begun
+  TurnState turns;
 
   // Never the same twice: a session may be removed and made again.
   static std::uint64_t nextGeneration();
@@ -58,6 +59,7 @@ class MemorySession final : public SharingSession {
   [[nodiscard]] Result<Entry> header() override;
   [[nodiscard]] Result<AppendResult> append(AppendRequest& request) override;
   [[nodiscard]] Result<std::uint64_t> beginTurn() override;
+  [[nodiscard]] Result<std::uint64_t> leaseTurn(const TurnLease& lease) override;
   [[nodiscard]] Result<void> exportLines(const std::function<bool(std::string_view)>& line) override;
   [[nodiscard]] Result<std::unique_ptr<ChangeWatcher>> watch() override;
 

@@ -20,8 +20,6 @@ constexpr Statement kLock{"lock", R"sql(
 SELECT s.tail_id, s.head_id, e.entry_id, e.parent_id, e.body, s.fence FROM @.sessions s
   JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life AND e.seq = 0
   WHERE s.session_id = $1 AND s.trash_id IS NULL FOR NO KEY UPDATE OF s)sql"};
-constexpr Statement kBeginTurn{"begin_turn", R"sql(
-UPDATE @.sessions SET fence = fence + 1 WHERE session_id = $1 AND trash_id IS NULL RETURNING fence)sql"};
 constexpr Statement kNamedEntries{"named_entries", R"sql(
 SELECT e.entry_id, e.parent_id, e.body, l.own, l.depth FROM @.locate($1, $2) l
   JOIN @.entries e ON e.session_id = l.session_id AND e.life = l.life AND e.seq = l.seq)sql"};
@@ -202,12 +200,6 @@ Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& p
   letGo(database_, prepared.plan);
   changes_.note(sessionId());
   return result;
-}
-
-Result<std::uint64_t> PostgresSession::beginTurn() {
-  BOUGH_TRY(const Rows rows, database_.run(kBeginTurn, byId()));
-  if (rows.empty()) return std::unexpected(database_.noSession(sessionId()));
-  return static_cast<std::uint64_t>(rows.number(0, 0));
 }
 
 Result<AppendResult> PostgresSession::append(AppendRequest& request) {

@@ -29,10 +29,11 @@ constexpr Statement kCreate{"create", R"sql(
 SELECT * FROM @.create_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17))sql"};
 constexpr Statement kLockRow{"lock_row", R"sql(
 SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life,
-    s.fence, (SELECT max(x.trashed_ms) FROM @.sessions x WHERE x.session_id = s.session_id)
+    s.fence, (SELECT max(x.trashed_ms) FROM @.sessions x WHERE x.session_id = s.session_id), s.lease_until_ms,
+    s.lease_holder
   FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id IS NULL FOR UPDATE)sql"};
-constexpr Statement kKeepTurn{"keep_turn",
-                              "UPDATE @.sessions SET fence = $2 WHERE session_id = $1 AND trash_id IS NULL"};
+constexpr Statement kKeepTurn{"keep_turn", R"sql(
+UPDATE @.sessions SET fence = $2, lease_until_ms = $3, lease_holder = $4 WHERE session_id = $1 AND trash_id IS NULL)sql"};
 constexpr Statement kRemoveEntries{"remove_entries", "DELETE FROM @.entries WHERE session_id = $1 AND life = $2"};
 constexpr Statement kRemoveSession{"remove_session", "DELETE FROM @.sessions WHERE session_id = $1 AND life = $2"};
 constexpr Statement kVersions{"versions", R"sql(
@@ -201,7 +202,7 @@ Result<void> PostgresBackend::rewrite(const std::string& sessionId, const std::v
     }
     calls.push_back(createCall(*database_, sessionId, header, lines));
     Parameters turn;
-    turn.text(sessionId).number(row.number(0, 9));
+    turn.text(sessionId).number(row.number(0, 9)).number(row.number(0, 11)).text(row.text(0, 12));
     calls.push_back(database_->call(kKeepTurn, std::move(turn)));
     return calls;
   }));

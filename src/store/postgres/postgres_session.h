@@ -31,6 +31,7 @@ class PostgresSession final : public SharingSession {
   [[nodiscard]] Result<Entry> header() override;
   [[nodiscard]] Result<AppendResult> append(AppendRequest& request) override;
   [[nodiscard]] Result<std::uint64_t> beginTurn() override;
+  [[nodiscard]] Result<std::uint64_t> leaseTurn(const TurnLease& lease) override;
   [[nodiscard]] Result<LoadResult> load(const LoadQuery& query) override;
   [[nodiscard]] Result<std::vector<Entry>> loadOwn(std::uint64_t fromSequence, std::size_t limit) override;
   [[nodiscard]] Result<SessionShape> shape() override;

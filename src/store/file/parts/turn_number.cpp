@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <optional>
 
 #include "base/system/file_io.h"
 #include "base/try.h"
@@ -13,31 +14,40 @@ namespace {
 
 constexpr std::string_view kTurns = "turns";
 constexpr std::uint64_t kMostTurnBytes = 64;
+constexpr std::size_t kDigits = 20;
 
 std::string turnPath(Directory& root, const std::string& sessionId) {
   return fmt::format("{}/{}/{}", root.path(), kTurns, sessionId);
 }
 
+// A number of kDigits digits at a place, with a blank or a line's end after it.
+std::optional<std::uint64_t> numberAt(std::string_view text, std::size_t at) {
+  if (text.size() <= at + kDigits || (text[at + kDigits] != ' ' && text[at + kDigits] != '\n')) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* const end = text.data() + at + kDigits;
+  const auto read = std::from_chars(text.data() + at, end, number);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
 
-Result<std::uint64_t> readTurn(Directory& root, const std::string& sessionId) {
+Result<TurnState> readTurn(Directory& root, const std::string& sessionId) {
   auto folder = root.openDirectory(kTurns, false);
-  if (!folder && folder.error() == ENOENT) return std::uint64_t{0};
+  if (!folder && folder.error() == ENOENT) return TurnState{};
   auto file = folder ? (*folder)->open(sessionId, OpenMode::Read) : std::unexpected(folder.error());
-  if (!file && file.error() == ENOENT) return std::uint64_t{0};
+  if (!file && file.error() == ENOENT) return TurnState{};
   const auto text = file ? readWhole(**file, kMostTurnBytes) : std::unexpected(file.error());
   if (!text) return std::unexpected(systemError(text.error(), "read", turnPath(root, sessionId)));
-  if (text->empty()) return std::uint64_t{0};  // made, and not written before a crash
-  std::uint64_t turn = 0;
-  const char* const end = text->data() + text->size();
-  if (const auto read = std::from_chars(text->data(), end, turn); read.ec == std::errc() && read.ptr + 1 == end) {
-    return turn;
+  if (text->empty()) return TurnState{};  // made, and not written before a crash
+  if (const auto turn = numberAt(*text, 0)) {
+    // What follows is the end of a lease. A crash may have cut it off, and then nobody holds the session any more.
+    return TurnState{.turn = *turn, .leaseUntilMs = numberAt(*text, kDigits + 1).value_or(0)};
   }
   return fail(ErrorCode::Damaged, fmt::format("{} does not hold the number of a turn", turnPath(root, sessionId)),
               "remove that file: turns are then numbered from 1");
 }
 
-Result<void> writeTurn(Directory& root, const std::string& sessionId, std::uint64_t turn) {
+Result<void> writeTurn(Directory& root, const std::string& sessionId, const TurnState& turns) {
   const auto failed = [&](int number) {
     return std::unexpected(systemError(number, "write", turnPath(root, sessionId)));
   };
@@ -46,7 +56,7 @@ Result<void> writeTurn(Directory& root, const std::string& sessionId, std::uint6
   auto file = (*folder)->open(sessionId, OpenMode::OpenOrCreate);
   if (!file) return failed(file.error());
   // Always as long as before: a write that is cut off leaves a number, not a piece of one.
-  const std::string text = fmt::format("{:020}\n", turn);
+  const std::string text = fmt::format("{:020} {:020}\n", turns.turn, turns.leaseUntilMs);
   for (std::size_t at = 0; at < text.size();) {
     const auto wrote = (*file)->writeAt(at, std::string_view(text).substr(at));
     if (!wrote) return failed(wrote.error());
@@ -63,9 +73,13 @@ void removeTurn(Directory& root, const std::string& sessionId) {
 }
 
 Result<void> TurnWork::prepare(LogView&, BatchLines&) {
-  BOUGH_TRY(const std::uint64_t turn, readTurn(root_, sessionId_));
-  BOUGH_TRY(writeTurn(root_, sessionId_, turn + 1));
-  result_ = turn + 1;
+  BOUGH_TRY(const TurnState before, readTurn(root_, sessionId_));
+  TurnState after{.turn = before.turn + 1};
+  if (lease_) {
+    BOUGH_TRY(after, afterLease(sessionId_, before, *lease_, clock_.nowMs()));
+  }
+  BOUGH_TRY(writeTurn(root_, sessionId_, after));
+  result_ = after.turn;
   return {};
 }
 

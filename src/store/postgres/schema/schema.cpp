@@ -144,7 +144,7 @@ Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rig
     // The head row and nothing else of a session: an entry can be neither changed nor removed.
     grant(
         "UPDATE (entry_count, bytes, tail_id, head_id, head_seq, head_segment, head_depth, head_fresh, was_head_id, "
-        "was_head_seq, fence, version, changed_at, cataloged) ON @.sessions");
+        "was_head_seq, fence, lease_until_ms, lease_holder, version, changed_at, cataloged) ON @.sessions");
     // It is derived from the sessions, and can be rebuilt.
     grant("INSERT, UPDATE, DELETE ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
     grant("UPDATE (held_until) ON @.attachments");

@@ -22,7 +22,7 @@
 namespace bough::postgres {
 
 /// The version that this program reads and writes.
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 /// What happened in initSchema.
 struct SchemaReport {

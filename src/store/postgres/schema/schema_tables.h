@@ -6,7 +6,7 @@
 
 namespace bough::postgres {
 
-inline constexpr std::array<std::string_view, 3> kSchemaSteps{
+inline constexpr std::array<std::string_view, 4> kSchemaSteps{
     R"sql(
 CREATE TABLE @.sessions (
   session_id text COLLATE "C" NOT NULL,
@@ -164,6 +164,10 @@ DROP FUNCTION IF EXISTS @.append(text, bigint, text, bigint, boolean, text[], te
 DROP FUNCTION IF EXISTS @.create_session(text, bigint, bigint, text, text, bigint, text[], text[], bigint[], bigint[],
   bigint[], bigint[], bigint[], bigint[], text[], text[], text[], bytea[], bigint, text, boolean, bigint);
 DROP FUNCTION IF EXISTS @.known(text, integer, text, text[], bigint[], bigint[]);
+)sql",
+    // The lease of the latest turn, by the server's clock, and which attempt took it.
+    R"sql(
+ALTER TABLE @.sessions ADD COLUMN lease_until_ms bigint NOT NULL DEFAULT 0, ADD COLUMN lease_holder text NOT NULL DEFAULT '';
 )sql"};
 
 }  // namespace bough::postgres

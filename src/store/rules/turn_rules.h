@@ -1,0 +1,24 @@
+// When a turn may begin or go on: judged on what a store keeps of a session's turns.
+#pragma once
+
+#include <string>
+
+#include "bough/error.h"
+#include "bough/storage_backend.h"
+
+namespace bough {
+
+/// What a store keeps of the turns of a session.
+struct TurnState {
+  std::uint64_t turn = 0;          ///< The last that has begun.
+  std::uint64_t leaseUntilMs = 0;  ///< When its lease ends; 0: it has none.
+};
+
+/// The state after a lease. Busy while the lease of another turn runs, Conflict when the turn is not the latest.
+Result<TurnState> afterLease(const std::string& sessionId, const TurnState& before, const TurnLease& lease,
+                             std::uint64_t nowMs);
+
+/// Another turn holds the session, for `leftMs` unless it is renewed.
+Error turnIsHeld(const std::string& sessionId, std::uint64_t turn, std::uint64_t leftMs);
+
+}  // namespace bough
