@@ -55,11 +55,11 @@ class PostgresStore : public testing::Test {
   std::string schema_;
 };
 
-// Both forms of the append: the function, and the single statement.
+// The forms of the append: as it is for PostgreSQL, the function alone, and the single statement.
 class PostgresAppend : public PostgresStore, public testing::WithParamInterface<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Forms, PostgresAppend, testing::Values("function", "statement"),
-                         [](const auto& form) { return std::string(form.param); });
+INSTANTIATE_TEST_SUITE_P(Forms, PostgresAppend, testing::Values("", "function", "statement"),
+                         [](const auto& form) { return *form.param == '\0' ? "mixed" : std::string(form.param); });
 
 TEST_P(PostgresAppend, AConnectionThatIsCutAtAnyStepLosesAndDoublesNothing) {
   PostgresProxy proxy(sharedServer());

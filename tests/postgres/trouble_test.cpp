@@ -197,6 +197,16 @@ TEST_F(PostgresTrouble, AServerThatIsNotThereAndADatabaseThatIsNotAreTold) {
     EXPECT_TRUE(nowhere.hint.contains("URL")) << nowhere.hint;
     EXPECT_FALSE(nowhere.message.contains("hidden")) << nowhere.message;
   }
+  // What looks like an address is not taken for a folder of that name.
+  for (const char* const address :
+       {"POSTGRESQL://me:hidden@localhost/x", "postgress://me:hidden@localhost/x", "mysql://me:hidden@localhost/x",
+        "host=localhost password=hidden", "password=hidden host=localhost", "https://me:hidden@localhost/"}) {
+    const Error refusal = refused(SessionStore::open(address, options));
+    EXPECT_EQ(refusal.code, ErrorCode::InvalidArgument) << address;
+    EXPECT_FALSE((refusal.message + refusal.hint).contains("hidden")) << refusal.message;
+    EXPECT_FALSE(shownLocation(address).contains("hidden")) << address;
+    EXPECT_FALSE(StoreSide::open(address)) << address;
+  }
   const Error option = refused(SessionStore::open("postgresql://me:hidden@localhost/sessions?sslmode=sure", options));
   EXPECT_EQ(option.code, ErrorCode::InvalidArgument) << option.message;
   EXPECT_FALSE(option.retryable);

@@ -324,10 +324,12 @@ std::vector<std::string> scripts() {
   return names;
 }
 
-enum class Backend : std::uint8_t { Files, Memory, Postgres, PostgresStatement };
+enum class Backend : std::uint8_t { Files, Memory, Postgres, PostgresFunction, PostgresStatement };
 
 std::shared_ptr<StorageBackend> openPostgres(Environment& environment, Backend kind) {
-  const std::string url = freshStoreUrl() + (kind == Backend::PostgresStatement ? "&append=statement" : "");
+  const std::string url = freshStoreUrl() + (kind == Backend::PostgresStatement  ? "&append=statement"
+                                             : kind == Backend::PostgresFunction ? "&append=function"
+                                                                                 : "");
   if (auto made = initPostgresStore(url); !made) throw std::runtime_error(made.error().message);
   return *postgres::PostgresBackend::open(url, {}, jsonEntrySerializer(), environment);
 }
@@ -369,7 +371,8 @@ TEST_P(Script, SaysWhatItMust) {
 }
 
 std::string nameOf(const testing::TestParamInfo<std::tuple<std::string, Backend>>& test) {
-  constexpr std::array<const char*, 4> kSuffixes{"_files", "_memory", "_postgres", "_postgres_statement"};
+  constexpr std::array<const char*, 5> kSuffixes{"_files", "_memory", "_postgres", "_postgres_function",
+                                                 "_postgres_statement"};
   std::string name = std::get<0>(test.param);
   std::ranges::replace(name, '-', '_');
   return name + kSuffixes[static_cast<std::size_t>(std::get<1>(test.param))];
@@ -378,7 +381,7 @@ std::string nameOf(const testing::TestParamInfo<std::tuple<std::string, Backend>
 INSTANTIATE_TEST_SUITE_P(All, Script,
                          testing::Combine(testing::ValuesIn(scripts()),
                                           testing::Values(Backend::Files, Backend::Memory, Backend::Postgres,
-                                                          Backend::PostgresStatement)),
+                                                          Backend::PostgresFunction, Backend::PostgresStatement)),
                          nameOf);
 
 }  // namespace

@@ -1,79 +1,97 @@
 #include "store/postgres/append_queue.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/try.h"
 #include "store/postgres/append_statement.h"
+#include "store/postgres/chain_statements.h"
 
 namespace bough::postgres {
 namespace {
 
 constexpr Statement kAppend{"append", R"sql(
 SELECT @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19))sql"};
-constexpr Statement kAppendOne{"append_one", R"sql(
-SELECT @.append_one($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16))sql"};
-// $4 holds ten numbers an append: the turn (-1: none), the mode, and those of append_one.
-constexpr Statement kAppendEach{"append_each", R"sql(
-SELECT @.append_one(x.session, $2, x.expected, nullif(($4::bigint[])[10 * x.n - 9], -1), ($4::bigint[])[10 * x.n - 8],
-    x.id, x.parent, ($4::bigint[])[10 * x.n - 7], ($4::bigint[])[10 * x.n - 6], ($4::bigint[])[10 * x.n - 5],
-    ($4::bigint[])[10 * x.n - 4], ($4::bigint[])[10 * x.n - 3], ($4::bigint[])[10 * x.n - 2], x.body,
-    ($4::bigint[])[10 * x.n - 1] = 1, ($4::bigint[])[10 * x.n])
-  FROM unnest($1::text[], $3::text[], $5::text[], $6::text[], $7::bytea[]) WITH ORDINALITY
-    AS x(session, expected, id, parent, body, n))sql"};
 constexpr Statement kAppendStatement{"append_statement", kAppendSql};
 
 constexpr int kMostGroups = 4;  // exchanges at a time
 constexpr std::size_t kMostAppends = 32;
 constexpr std::size_t kMostBytes = std::size_t{8} << 20;
+constexpr std::size_t kEnvelopeBytes = 256;  // about what a statement holds of an entry besides its body
 
-// One entry that goes on from the head.
-bool isPlain(const QueuedAppend& append) {
-  return append.terms.mode != Mode::Looked && append.plan->ids.size() == 1 && append.plan->isChain();
+// Entries that go on from the head, with ids that nobody else has.
+bool isChain(const Database& database, const QueuedAppend& append) {
+  return database.pool.location().append == AppendForm::Mixed && append.terms.mode == Mode::OwnIds &&
+         append.plan->continuesHead();
 }
 
-// Plain appends, as one call.
-Call appendEach(Database& database, const std::vector<QueuedAppend*>& group) {
-  std::vector<std::string> sessions;
-  std::vector<std::optional<std::string_view>> expected, ids, parents;
+// What is asked of the session, in the order of all statements.
+Parameters beginning(const Database& database, const QueuedAppend& append) {
+  Parameters parameters;
+  parameters.reserve(append.plan->bytes + append.plan->ids.size() * kEnvelopeBytes);
+  parameters.text(append.sessionId).number(database.serializer.schemaVersion());
+  append.terms.expectedTail ? parameters.text(*append.terms.expectedTail) : parameters.nothing();
+  append.terms.turn ? parameters.number(static_cast<std::int64_t>(*append.terms.turn)) : parameters.nothing();
+  return parameters;
+}
+
+Call chainCall(Database& database, const QueuedAppend& append) {
+  const BatchPlan& plan = *append.plan;
+  Parameters parameters = beginning(database, append);
+  if (plan.ids.size() == 1) {
+    parameters.text(*plan.ids[0]).number(plan.factOf(0)).bytes(plan.bodies[0]);
+    return database.call(kChainOfOne, std::move(parameters));
+  }
+  std::vector<std::int64_t> facts(plan.ids.size());
+  for (std::size_t i = 0; i < facts.size(); ++i) facts[i] = plan.factOf(i);
+  parameters.texts(plan.ids).numbers(facts).byteTexts(plan.bodies);
+  parameters.number(static_cast<std::int64_t>(plan.bytes)).text(*plan.ids.back());
+  return database.call(kChain, std::move(parameters));
+}
+
+// Whether all are chains of one entry, of different sessions; they are sorted by those.
+bool areOneOfEach(const Database& database, const std::vector<QueuedAppend*>& group) {
+  const auto isOne = [&](const QueuedAppend* each) { return each->plan->ids.size() == 1 && isChain(database, *each); };
+  return std::ranges::all_of(group, isOne) &&
+         std::ranges::adjacent_find(group, {}, &QueuedAppend::sessionId) == group.end();
+}
+
+Call chainOfEach(Database& database, const std::vector<QueuedAppend*>& group) {
+  std::vector<std::optional<std::string_view>> sessions, expected, ids;
   std::vector<std::string_view> bodies;
-  std::vector<std::int64_t> numbers;
+  std::vector<std::int64_t> turns, facts;
+  std::size_t bytes = 0;
   for (const QueuedAppend* each : group) {
     const auto& [tail, turn, mode] = each->terms;
-    const BatchPlan& plan = *each->plan;
-    sessions.push_back(each->sessionId);
+    sessions.emplace_back(each->sessionId);
     expected.push_back(tail ? std::optional<std::string_view>(*tail) : std::nullopt);
-    ids.push_back(plan.ids[0]);
-    parents.push_back(plan.parents[0]);
-    bodies.push_back(plan.bodies[0]);
-    numbers.insert(numbers.end(), {turn ? static_cast<std::int64_t>(*turn) : -1, static_cast<std::int64_t>(mode),
-                                   plan.places[0], plan.roots[0], plan.steps[0], plan.joins[0], plan.kinds[0],
-                                   plan.times[0], plan.headFresh ? 1 : 0, static_cast<std::int64_t>(plan.bytes)});
+    turns.push_back(turn ? static_cast<std::int64_t>(*turn) : std::numeric_limits<std::int64_t>::max());
+    ids.push_back(each->plan->ids[0]);
+    facts.push_back(each->plan->factOf(0));
+    bodies.push_back(each->plan->bodies[0]);
+    bytes += each->plan->bytes + kEnvelopeBytes;
   }
   Parameters parameters;
-  parameters.texts(sessions).number(database.serializer.schemaVersion()).texts(expected).numbers(numbers);
-  parameters.texts(ids).texts(parents).byteTexts(bodies);
-  return database.call(kAppendEach, std::move(parameters));
+  parameters.reserve(bytes);
+  parameters.texts(sessions).number(database.serializer.schemaVersion()).texts(expected).numbers(turns);
+  parameters.texts(ids).numbers(facts).byteTexts(bodies);
+  return database.call(kChainOfEach, std::move(parameters));
 }
 
 }  // namespace
 
 Call appendCall(Database& database, const QueuedAppend& append) {
-  const AppendTerms& terms = append.terms;
-  Parameters parameters;
-  parameters.text(append.sessionId).number(database.serializer.schemaVersion());
-  terms.expectedTail ? parameters.text(*terms.expectedTail) : parameters.nothing();
-  terms.turn ? parameters.number(static_cast<std::int64_t>(*terms.turn)) : parameters.nothing();
-  parameters.number(static_cast<std::int64_t>(terms.mode));
-  const bool asStatement = database.pool.location().singleStatement;
-  if (!asStatement && isPlain(append)) {
-    append.plan->addOnly(parameters);
-    return database.call(kAppendOne, std::move(parameters));
-  }
+  if (isChain(database, append)) return chainCall(database, append);
+  Parameters parameters = beginning(database, append);
+  parameters.number(static_cast<std::int64_t>(append.terms.mode));
   append.plan->addEntries(parameters);
   append.plan->addNeeds(parameters);
   append.plan->addHead(parameters);
-  if (!asStatement) parameters.truth(terms.mode != Mode::Looked && append.plan->isChain());
-  return database.call(asStatement ? kAppendStatement : kAppend, std::move(parameters));
+  if (database.pool.location().append == AppendForm::Statement) {
+    return database.call(kAppendStatement, std::move(parameters));
+  }
+  parameters.truth(append.terms.mode != Mode::Looked && append.plan->isChain());
+  return database.call(kAppend, std::move(parameters));
 }
 
 void AppendQueue::run(std::span<QueuedAppend*> appends) {
@@ -121,11 +139,10 @@ void AppendQueue::runGroup(std::vector<QueuedAppend*>& group) {
 }
 
 Exchange<void> AppendQueue::runTogether(const std::vector<QueuedAppend*>& group) {
-  const bool asOne = !database_.pool.location().singleStatement &&
-                     std::ranges::all_of(group, [](const QueuedAppend* each) { return isPlain(*each); });
+  const bool asOne = areOneOfEach(database_, group);
   std::vector<Call> calls;
   if (asOne) {
-    calls.push_back(appendEach(database_, group));
+    calls.push_back(chainOfEach(database_, group));
   } else {
     for (const QueuedAppend* each : group) calls.push_back(appendCall(database_, *each));
   }

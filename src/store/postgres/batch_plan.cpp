@@ -35,12 +35,24 @@ class Planner {
   Planner(const BatchLines& lines, std::string_view head) : lines_(lines), head_(head) {}
 
   BatchPlan run() {
+    reserve(lines_.size());
     for (std::size_t i = 0; i < lines_.size(); ++i) add(static_cast<std::int64_t>(i), lines_[i]);
     return std::move(plan_);
   }
 
  private:
   static constexpr std::int64_t kNone = -9;
+
+  void reserve(std::size_t count) {
+    for (auto* numbers :
+         {&plan_.places, &plan_.roots, &plan_.steps, &plan_.segments, &plan_.joins, &plan_.kinds, &plan_.times}) {
+      numbers->reserve(count);
+    }
+    for (auto* texts : {&plan_.types, &plan_.targets, &plan_.attachments}) texts->reserve(count);
+    for (auto* ids : {&plan_.ids, &plan_.parents}) ids->reserve(count);
+    plan_.bodies.reserve(count);
+    places_.reserve(count);
+  }
 
   void add(std::int64_t place, const BatchLines::Line& line) {
     const EntryKind kind = entryKind(line.type());
@@ -198,13 +210,6 @@ bool BatchPlan::isChain() const {
     if (steps[i] != place + 1 || (i > 0 && places[i] != place - 1)) return false;
   }
   return true;
-}
-
-void BatchPlan::addOnly(Parameters& parameters) const {
-  parameters.text(*ids[0]);
-  parents[0] ? parameters.text(*parents[0]) : parameters.nothing();
-  parameters.number(places[0]).number(roots[0]).number(steps[0]).number(joins[0]).number(kinds[0]).number(times[0]);
-  parameters.bytes(bodies[0]).truth(headFresh).number(static_cast<std::int64_t>(bytes));
 }
 
 void BatchPlan::addHead(Parameters& parameters) const {

@@ -58,8 +58,10 @@ struct BatchPlan {
   /// Whether each entry goes on from the one before it, and the first from the session's head or nothing; the head
   /// follows, and nothing else is named.
   [[nodiscard]] bool isChain() const;
-  /// The parameters of append_one, for a batch of one entry.
-  void addOnly(Parameters& parameters) const;
+  /// Whether it is a chain that goes on from the session's head.
+  [[nodiscard]] bool continuesHead() const { return isChain() && places[0] == kHead; }
+  /// Kind and made time of an entry, as chain_statements.h has them.
+  [[nodiscard]] std::int64_t factOf(std::size_t place) const { return kinds[place] + 64 * (times[place] + 1); }
   void addHead(Parameters& parameters) const;
 };
 

@@ -20,6 +20,24 @@ bool isSchemaName(std::string_view name) {
          std::ranges::all_of(name, good);
 }
 
+bool hasOurScheme(std::string_view location) {
+  return std::ranges::any_of(kSchemes, [&](std::string_view scheme) { return location.starts_with(scheme); });
+}
+
+// An address, though not one that we can use: `mysql://…`, `POSTGRESQL://…`, or libpq's `host=… password=…`. Taken for
+// a folder, its password would be in the name of that folder, and in messages.
+bool looksLikeAddress(std::string_view location) {
+  constexpr std::array<std::string_view, 7> kKeywords{
+      "host=", "hostaddr=", "port=", "dbname=", "user=", "password=", "service="};
+  const std::size_t end = location.find("://");
+  const auto isOfScheme = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '.' ||
+           c == '-';
+  };
+  if (end != std::string_view::npos && end > 0 && std::ranges::all_of(location.substr(0, end), isOfScheme)) return true;
+  return std::ranges::any_of(kKeywords, [&](std::string_view keyword) { return location.starts_with(keyword); });
+}
+
 // Takes an option out of a URL's query.
 std::string takeOption(std::string& url, std::string_view name) {
   const std::size_t query = url.find('?');
@@ -49,18 +67,23 @@ bool isSecret(std::string_view keyword) {
 }  // namespace
 
 bool isDatabaseUrl(std::string_view location) {
-  return std::ranges::any_of(kSchemes, [&](std::string_view scheme) { return location.starts_with(scheme); });
+  return hasOurScheme(location) || looksLikeAddress(location);
 }
 
 Result<Location> parseLocation(std::string_view url) {
+  if (!hasOurScheme(url)) {
+    return fail(ErrorCode::InvalidArgument, "the store is named by an address that does not begin with postgresql://",
+                "name a folder, or write postgresql://USER@HOST/DATABASE");
+  }
   BOUGH_TRY(loadLibpq());
   Location location{.url = std::string(url)};
   const std::string append = takeOption(location.url, "append");
   if (!append.empty() && append != "statement" && append != "function") {
     return fail(ErrorCode::InvalidArgument, "the option append of the store's URL is neither function nor statement",
-                "leave it out: function is right for PostgreSQL");
+                "leave it out for PostgreSQL");
   }
-  location.singleStatement = append == "statement";
+  if (append == "statement") location.append = AppendForm::Statement;
+  if (append == "function") location.append = AppendForm::Function;
   const std::string schema = takeOption(location.url, "schema");
   if (!schema.empty()) {
     if (!isSchemaName(schema)) {

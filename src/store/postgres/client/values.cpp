@@ -1,5 +1,7 @@
 #include "store/postgres/client/values.h"
 
+#include <endian.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -55,19 +57,14 @@ void Parameters::end() {
   lengths_.push_back(static_cast<int>(data_.size() - places_.back()));
 }
 
-void Parameters::put16(std::uint16_t value) {
-  data_.push_back(static_cast<char>(value >> 8));
-  data_.push_back(static_cast<char>(value));
-}
-
 void Parameters::put32(std::uint32_t value) {
-  put16(static_cast<std::uint16_t>(value >> 16));
-  put16(static_cast<std::uint16_t>(value));
+  const std::uint32_t bytes = htobe32(value);
+  data_.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
 }
 
 void Parameters::put64(std::uint64_t value) {
-  put32(static_cast<std::uint32_t>(value >> 32));
-  put32(static_cast<std::uint32_t>(value));
+  const std::uint64_t bytes = htobe64(value);
+  data_.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
 }
 
 Parameters& Parameters::text(std::string_view value) {

@@ -29,6 +29,8 @@ class Parameters {
   Parameters& byteTexts(std::span<const std::string_view> values);
   Parameters& numbers(std::span<const std::int64_t> values);
 
+  /// Room for so many bytes altogether.
+  void reserve(std::size_t bytes) { data_.reserve(bytes); }
   [[nodiscard]] int size() const { return static_cast<int>(types_.size()); }
   [[nodiscard]] std::size_t totalBytes() const { return data_.size(); }
   [[nodiscard]] const std::vector<Oid>& types() const { return types_; }
@@ -39,7 +41,6 @@ class Parameters {
  private:
   void begin(Oid type);
   void end();
-  void put16(std::uint16_t value);
   void put32(std::uint32_t value);
   void put64(std::uint64_t value);
   void arrayHeader(Oid element, std::size_t count, bool nulls);

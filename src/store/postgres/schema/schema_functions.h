@@ -19,7 +19,6 @@ namespace bough::postgres {
 // Entries of which each goes on from the one before it and the first from the session's head (p_chain), as most batches
 // are, take a shorter way: the head row is moved in one statement, if it is as it has to be, and they are inserted
 // relative to how the row was (was_head_id, was_head_seq). Otherwise nothing is changed, and the longer way decides.
-// append_one does the same for one entry, without arrays.
 inline constexpr std::array<std::string_view, 3> kAppendFunctions{
     R"sql(
 CREATE OR REPLACE FUNCTION @.append(
@@ -191,43 +190,20 @@ BEGIN
   RETURN '0';
 END $$;
 )sql",
-    // One entry, of a batch in which nothing else is named; the parameters are those of append for it.
+    // A chain of entries that go on from the head, with ids made for this call (chain_statements.h): the longer way.
     R"sql(
-CREATE OR REPLACE FUNCTION @.append_one(
-  p_session text, p_format bigint, p_expected text, p_fence bigint, p_mode bigint, p_id text, p_parent text,
-  p_place bigint, p_root bigint, p_steps bigint, p_joins bigint, p_kind bigint, p_made bigint, p_body bytea,
-  p_head_fresh boolean, p_bytes bigint)
+CREATE OR REPLACE FUNCTION @.append_chain(
+  p_session text, p_format bigint, p_expected text, p_fence bigint, p_ids text[], p_facts bigint[], p_bodies bytea[])
 RETURNS text LANGUAGE plpgsql AS $$
-#variable_conflict use_column
 DECLARE
-  s_life integer; s_count integer; s_head text; s_head_seq integer; s_segment integer; s_depth integer;
-  seen boolean := false;
+  n integer := cardinality(p_ids);
 BEGIN
-  IF p_mode = 0 THEN
-    PERFORM 1 FROM @.entries e WHERE e.session_id = p_session AND e.entry_id = p_id LIMIT 1;
-    seen := FOUND;
-  END IF;
-  IF NOT seen THEN
-    UPDATE @.sessions x SET entry_count = x.entry_count + 1, bytes = x.bytes + p_bytes, tail_id = p_id, head_id = p_id,
-        was_head_id = x.head_id, was_head_seq = x.head_seq, head_seq = x.entry_count,
-        head_segment = CASE WHEN x.head_fresh AND p_joins = 1 THEN x.head_segment ELSE x.entry_count END,
-        head_depth = CASE WHEN p_root = -1 THEN 0 ELSE x.head_depth END + p_steps, head_fresh = p_head_fresh,
-        version = x.version + 1, changed_at = now(), cataloged = false
-      WHERE x.session_id = p_session AND x.trash_id IS NULL AND x.format = p_format AND x.head_seq <> -2
-        AND (p_expected IS NULL OR x.tail_id = p_expected) AND (p_fence IS NULL OR p_fence >= x.fence)
-        AND (p_mode = 2 OR x.origin_session IS NULL)
-      RETURNING x.life, x.entry_count - 1, x.was_head_id, x.was_head_seq, x.head_segment, x.head_depth
-      INTO s_life, s_count, s_head, s_head_seq, s_segment, s_depth;
-    IF FOUND THEN
-      INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, body)
-        VALUES (p_session, s_life, s_count, CASE WHEN p_place = -3 THEN s_head_seq ELSE -1 END, s_segment, s_depth, p_kind,
-                p_id, CASE WHEN p_place = -3 THEN nullif(s_head, '') END, p_body);
-      RETURN '0';
-    END IF;
-  END IF;
-  RETURN @.append(p_session, p_format, p_expected, p_fence, p_mode, ARRAY[p_id], ARRAY[p_parent],
-                  ARRAY[p_place, p_root, p_steps, 0, p_joins, p_kind, p_made], NULL, NULL, NULL, ARRAY[p_body], NULL, NULL,
-                  0, p_id, p_head_fresh, p_bytes, false);
+  RETURN @.append(p_session, p_format, p_expected, p_fence, 2, p_ids, array_prepend(NULL::text, p_ids[1:n - 1]),
+    (SELECT array_agg(x.number ORDER BY f.n, x.place) FROM unnest(p_facts) WITH ORDINALITY AS f(fact, n)
+       CROSS JOIN LATERAL (VALUES (1, CASE WHEN f.n = 1 THEN -3 ELSE f.n - 2 END), (2, -3), (3, f.n), (4, 0), (5, 1),
+         (6, f.fact % 64), (7, f.fact / 64 - 1)) AS x(place, number)),
+    NULL, NULL, NULL, p_bodies, NULL, NULL, n - 1, p_ids[n], true,
+    (SELECT sum(octet_length(b.body)) FROM unnest(p_bodies) AS b(body)), false);
 END $$;
 )sql",
     // A new session with its first batch. A repetition of the same creation is recognized.

@@ -165,9 +165,11 @@ DROP FUNCTION IF EXISTS @.create_session(text, bigint, bigint, text, text, bigin
   bigint[], bigint[], bigint[], bigint[], text[], text[], text[], bytea[], bigint, text, boolean, bigint);
 DROP FUNCTION IF EXISTS @.known(text, integer, text, text[], bigint[], bigint[]);
 )sql",
-    // The lease of the latest turn, by the server's clock, and which attempt took it.
+    // The lease of the latest turn, by the server's clock, and which attempt took it. What append_one did, a statement does.
     R"sql(
 ALTER TABLE @.sessions ADD COLUMN lease_until_ms bigint NOT NULL DEFAULT 0, ADD COLUMN lease_holder text NOT NULL DEFAULT '';
+DROP FUNCTION IF EXISTS @.append_one(text, bigint, text, bigint, bigint, text, text, bigint, bigint, bigint, bigint, bigint,
+  bigint, bytea, boolean, bigint);
 )sql"};
 
 }  // namespace bough::postgres
