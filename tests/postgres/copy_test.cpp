@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "base/json/json_scan.h"
 #include "support/postgres_server.h"
 #include "support/temp_folder.h"
 
@@ -115,6 +118,54 @@ TEST(Sync, WhatTwoMachinesWroteApartIsOnBothAfterwards) {
   const auto again = syncSession(left, right, "s");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+}
+
+// Sync between two of them must not make what it repeats newer than what a third store said last.
+TEST(Sync, OfThreeStoresTheNewestChangeWins) {
+  const TempFolder folder;
+  std::vector<StoreSide> stores;
+  for (const char* name : {"middle", "one", "two", "three"}) stores.push_back(openSide(folder / name));
+  StoreSide& middle = stores[0];
+  ASSERT_TRUE(middle.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(middle.store->appendSessionEntries("s", {message("a")}));
+  for (std::size_t i = 1; i < 4; ++i) ASSERT_TRUE(syncSession(middle, stores[i], "s"));
+  const auto at = [](Entry entry, std::size_t second) {
+    entry.timestamp = "2026-01-01T00:00:0" + std::to_string(second) + ".000Z";
+    return entry;
+  };
+  const auto info = [](const std::string& payload) {
+    Entry entry;
+    entry.type = entry_type::kSessionInfo;
+    entry.payload = payload;
+    return entry;
+  };
+  for (std::size_t i = 1; i < 4; ++i) {  // the third store is the last that changed everything
+    const std::string number = std::to_string(i);
+    ASSERT_TRUE(stores[i].store->appendSessionEntries(
+        "s", {at(message("m" + number), i), at(info(R"({"title":"t)" + number + R"("})"), i),
+              at(info(i == 2 ? R"({"pinned":true})" : R"({"pinned":false,"timeToLiveMs":)" + number + "}"), i)}));
+  }
+  for (const std::size_t i : {3, 1, 2, 3, 1, 2, 3}) ASSERT_TRUE(syncSession(middle, stores[i], "s"));
+  for (StoreSide& store : stores) {
+    EXPECT_EQ(store.store->sessionState("s")->headId, "m3");
+    std::map<std::string, std::string> last;
+    const auto entries = store.store->loadSessionEntries("s");
+    ASSERT_TRUE(entries);
+    for (const Entry& entry : *entries) {
+      if (entry.type != entry_type::kSessionInfo) continue;
+      for (const char* member : {"title", "pinned", "timeToLiveMs"}) {
+        if (const auto value = json::findMember(entry.payload, member)) last[member] = *value;
+      }
+    }
+    EXPECT_EQ(last["title"], R"("t3")");
+    EXPECT_EQ(last["pinned"], "false");
+    EXPECT_EQ(last["timeToLiveMs"], "3");
+  }
+  for (std::size_t i = 1; i < 4; ++i) {
+    const auto again = syncSession(middle, stores[i], "s");
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+  }
 }
 
 // A sync that ended after one side had got everything, and before the other had.

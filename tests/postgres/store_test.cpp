@@ -236,6 +236,37 @@ TEST_F(PostgresStore, AFollowerSeesWhatAnotherProcessAppends) {
   EXPECT_EQ(seen->front().id, "a");
 }
 
+TEST_F(PostgresStore, AFollowerThatWasCutOffMissesNothingAndSeesNothingTwice) {
+  PostgresProxy proxy(sharedServer());
+  auto writer = open(url_);
+  ASSERT_TRUE(writer->createSession({.sessionId = "s"}));
+  auto reader = open(proxy.url(schema_), 200);
+  auto follower = reader->follow("s");
+  ASSERT_TRUE(follower) << follower.error().message;
+  ASSERT_EQ(follower->next(5000)->size(), 1U);  // the header
+  std::vector<std::string> expected;
+  std::vector<std::string> seen;
+  const auto look = [&](int timeoutMs) {
+    const auto found = follower->next(timeoutMs);
+    if (!found) {
+      EXPECT_TRUE(found.error().retryable) << found.error().message;
+      return;
+    }
+    for (const Entry& entry : *found) seen.push_back(entry.id);
+  };
+  for (int round = 0; round < 3; ++round) {
+    proxy.partition(true);
+    for (const char* name : {"a", "b"}) {
+      expected.push_back(name + std::to_string(round));
+      ASSERT_TRUE(writer->appendSessionEntries("s", {message(expected.back())}));
+      look(100);
+    }
+    proxy.partition(false);
+    for (int tries = 0; seen.size() < expected.size() && tries < 60; ++tries) look(1000);
+    EXPECT_EQ(seen, expected);
+  }
+}
+
 TEST_F(PostgresStore, VerifyFindsWhatWasChangedBehindItsBack) {
   auto store = open(url_);
   ASSERT_TRUE(store->createSession({.sessionId = "s"}));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <unordered_map>
 
@@ -36,13 +37,28 @@ std::string digestOf(const Entry& entry) {
   return sum.finish();
 }
 
-// Something of which each side has its own last word: the head, a label, the title.
+// Something of which each side has its own last word: the head, a label, the title, whether the session is pinned, how
+// long it lives.
 struct LastWord {
   std::string value;
   std::string timestamp;
   std::string entryId;
 };
 using LastWords = std::map<std::string, LastWord>;
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kInfo{
+    {{"title", "title"}, {"pin", "pinned"}, {"time to live", "timeToLiveMs"}}};
+
+// The members of a session_info of which each is a thing of its own, as an object of that member alone; empty: none.
+std::string infoOf(const Entry& entry, std::string_view member) {
+  std::string object;
+  for (const std::string_view key : {member, std::string_view(member == "title" ? "titleSource" : "")}) {
+    const auto value = key.empty() ? std::nullopt : json::findMember(entry.payload, key);
+    if (!value && key == member) return {};
+    if (value) object += fmt::format("{}\"{}\":{}", object.empty() ? "" : ",", key, *value);
+  }
+  return "{" + object + "}";
+}
 
 // What the next entry of a log says about them.
 void hear(LastWords& words, const Entry& entry) {
@@ -55,8 +71,11 @@ void hear(LastWords& words, const Entry& entry) {
     const std::string name = json::findString(entry.payload, "name").value_or("");
     words["label " + name] = {.value = entry.payload, .timestamp = entry.timestamp, .entryId = entry.id};
   }
-  if (kind == EntryKind::SessionInfo && json::findMember(entry.payload, "title")) {
-    words["title"] = {.value = entry.payload, .timestamp = entry.timestamp, .entryId = entry.id};
+  if (kind != EntryKind::SessionInfo) return;
+  for (const auto& [what, member] : kInfo) {
+    std::string value = infoOf(entry, member);
+    if (value.empty()) continue;
+    words[std::string(what)] = {.value = std::move(value), .timestamp = entry.timestamp, .entryId = entry.id};
   }
 }
 
@@ -161,13 +180,16 @@ class Sync {
     return decided;
   }
 
-  // Every field is said, so that both stores get the same bytes.
+  // Every field is said, so that both stores get the same bytes. It is as old as what it repeats: a third store may
+  // have changed the same later than that, and before this sync.
   Entry makeEntry(const std::string& what, const LastWord& word) {
     Entry entry;
     entry.id = ids_.next();
-    entry.timestamp = formatTimestamp(systemEnvironment().clock.nowMs());
+    entry.timestamp = word.timestamp;
     entry.parentId = word.entryId;
-    entry.type = what == "head" ? entry_type::kHead : what == "title" ? entry_type::kSessionInfo : entry_type::kLabel;
+    entry.type = what == "head"               ? entry_type::kHead
+                 : what.starts_with("label ") ? entry_type::kLabel
+                                              : entry_type::kSessionInfo;
     entry.payload = what == "head" ? headPayload(word.value) : word.value;
     return entry;
   }

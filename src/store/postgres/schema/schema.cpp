@@ -99,6 +99,7 @@ Result<SchemaReport> initSchema(Pool& pool) {
   texts.push_back("CREATE SCHEMA IF NOT EXISTS @");
   texts.back().replace(texts.back().find('@'), 1, pool.location().schema);
   const auto add = [&](std::string_view sql) { texts.push_back(inSchema(sql, pool.location().schema)); };
+  if (report.before > 0) add("LOCK TABLE @.settings IN SHARE ROW EXCLUSIVE MODE");  // one at a time
   for (auto step = static_cast<std::size_t>(report.before); step < kSchemaSteps.size(); ++step) {
     for (const std::string& statement : statementsOf(kSchemaSteps[step])) add(statement);
   }
@@ -113,11 +114,10 @@ Result<SchemaReport> initSchema(Pool& pool) {
   for (const std::string& text : texts) calls.push_back({.name = "", .sql = text, .parameters = {}});
   auto done = pool.exchange(calls);
   if (done) return report;
-  // Somebody else was creating it at the same time.
-  const std::string& state = done.error().sqlState;
-  if (state == "42P07" || state == "23505" || state == "42P06") {
-    BOUGH_TRY(report.before, storedVersion(pool));
-    if (report.before == kSchemaVersion) return report;
+  // Somebody else may have created or upgraded it at the same time.
+  if (report.before < kSchemaVersion) {
+    const auto now = storedVersion(pool);
+    if (now && *now == kSchemaVersion) return SchemaReport{.before = *now};
   }
   return std::unexpected(std::move(done.error().error));
 }
