@@ -145,7 +145,7 @@ TEST(Sync, OfThreeStoresTheNewestChangeWins) {
         "s", {at(message("m" + number), i), at(info(R"({"title":"t)" + number + R"("})"), i),
               at(info(i == 2 ? R"({"pinned":true})" : R"({"pinned":false,"timeToLiveMs":)" + number + "}"), i)}));
   }
-  for (const std::size_t i : {3, 1, 2, 3, 1, 2, 3}) ASSERT_TRUE(syncSession(middle, stores[i], "s"));
+  for (const std::size_t i : {3U, 1U, 2U, 3U, 1U, 2U, 3U}) ASSERT_TRUE(syncSession(middle, stores[i], "s"));
   for (StoreSide& store : stores) {
     EXPECT_EQ(store.store->sessionState("s")->headId, "m3");
     std::map<std::string, std::string> last;
@@ -166,6 +166,51 @@ TEST(Sync, OfThreeStoresTheNewestChangeWins) {
     ASSERT_TRUE(again);
     EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
   }
+}
+
+// What was erased in one store does not come back from another, and is not a change by hand.
+TEST(Sync, AnEntryThatIsErasedInOneStoreIsToldUntilItIsErasedInBoth) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", "a secret"), message("b")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  const auto erase = [](StoreSide& side) {
+    return side.store->maintenance().erase({.sessionId = "s", .entryIds = {"a"}, .by = "me", .reason = "a request"});
+  };
+  ASSERT_TRUE(erase(left));
+  const auto before = lines(right, "s");
+  for (const Error& error : {syncSession(left, right, "s").error(), copySession(left, right, "s").error()}) {
+    EXPECT_EQ(error.code, ErrorCode::IdConflict);
+    EXPECT_TRUE(error.message.contains("entry a of session s was erased in " + left.backend->describe()))
+        << error.message;
+    EXPECT_TRUE(error.hint.contains("bough erase")) << error.hint;
+  }
+  EXPECT_EQ(lines(right, "s"), before);
+  ASSERT_TRUE(erase(right));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("c")}));
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  for (StoreSide* side : {&left, &right}) {
+    for (const std::string& line : lines(*side, "s")) EXPECT_FALSE(line.contains("a secret")) << line;
+    EXPECT_EQ(side->store->sessionState("s")->headId, "c");
+    EXPECT_EQ(side->store->verifySession("s")->problemCount, 0U);
+  }
+}
+
+TEST(Copy, ATargetThatHasMoreIsToldWhateverTheSize) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  std::vector<Entry> many;
+  for (int i = 1; i < 500; ++i) many.push_back(message("m" + std::to_string(i)));  // with the header a whole part
+  ASSERT_TRUE(left.store->appendSessionEntries("s", many));
+  EXPECT_EQ(copiedEntries(left, right, "s"), 499U);
+  EXPECT_EQ(copiedEntries(left, right, "s"), 0U);
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("more")}));
+  EXPECT_EQ(copySession(left, right, "s").error().code, ErrorCode::Conflict);
 }
 
 // A sync that ended after one side had got everything, and before the other had.

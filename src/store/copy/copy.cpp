@@ -4,6 +4,7 @@
 
 #include "base/try.h"
 #include "store/copy/session_part.h"
+#include "store/rules/erasure.h"
 
 namespace bough {
 
@@ -39,14 +40,20 @@ Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string&
   bool atEnd = false;  // of what the target has
   for (std::uint64_t next = 0;;) {
     BOUGH_TRY(const auto part, readPart(from, sessionId, next));
-    if (part.empty()) break;
     std::vector<Entry> known;
     if (!atEnd) {
       BOUGH_TRY(known, readPart(to, sessionId, next));
     }
+    if (part.empty() && known.empty()) break;
     for (std::size_t i = 0; i < known.size(); ++i) {
       if (i >= part.size()) break;
-      if (!isSame(part[i], known[i])) return std::unexpected(differs(to, sessionId, next + i));
+      if (!isSame(part[i], known[i])) {
+        const bool here = isErasedPayload(part[i].payload);
+        if (part[i].id == known[i].id && here != isErasedPayload(known[i].payload)) {
+          return std::unexpected(erasedInOne(sessionId, part[i].id, here ? from : to, here ? to : from));
+        }
+        return std::unexpected(differs(to, sessionId, next + i));
+      }
       tail = known[i].id;
     }
     if (known.size() > part.size()) return std::unexpected(differs(to, sessionId, next + part.size()));

@@ -7,6 +7,7 @@
 #include "base/model/unreadable.h"
 #include "base/try.h"
 #include "store/rules/attachment_reference.h"
+#include "store/rules/erasure.h"
 #include "store/rules/header.h"
 
 namespace bough::copying {
@@ -96,9 +97,21 @@ Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std:
 
 bool isSame(const Entry& left, const Entry& right) {
   const auto parent = [](const Entry& entry) { return entry.parentId.value_or(""); };
-  return left.id == right.id && parent(left) == parent(right) && left.type == right.type &&
-         left.timestamp == right.timestamp && left.runId == right.runId && left.payload == right.payload &&
-         left.meta == right.meta && left.extra == right.extra;
+  if (left.id != right.id || parent(left) != parent(right) || left.type != right.type ||
+      left.timestamp != right.timestamp || left.runId != right.runId) {
+    return false;
+  }
+  if (isErasedPayload(left.payload) && isErasedPayload(right.payload)) return true;
+  return left.payload == right.payload && left.meta == right.meta && left.extra == right.extra;
+}
+
+Error erasedInOne(const std::string& sessionId, const std::string& entryId, const StoreSide& erased,
+                  const StoreSide& whole) {
+  return fail(ErrorCode::IdConflict,
+              fmt::format("entry {} of session {} was erased in {} and is still in {}", entryId, sessionId,
+                          erased.backend->describe(), whole.backend->describe()),
+              "erase it there, too (`bough erase`), then repeat this; nothing was changed")
+      .error();
 }
 
 }  // namespace bough::copying

@@ -27,7 +27,12 @@ Result<void> makeSession(StoreSide& side, const std::string& sessionId, const En
 Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std::vector<Entry>& entries,
                        std::string& tail);
 
-/// Whether two entries are the same in everything that is stored.
+/// Whether two entries are the same in everything that is stored. Two that were erased are: each has a receipt of its
+/// own.
 bool isSame(const Entry& left, const Entry& right);
+
+/// An entry was erased in one store, and is whole in the other.
+Error erasedInOne(const std::string& sessionId, const std::string& entryId, const StoreSide& erased,
+                  const StoreSide& whole);
 
 }  // namespace bough::copying

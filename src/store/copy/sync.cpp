@@ -19,6 +19,7 @@
 #include "base/try.h"
 #include "bough/store.h"
 #include "store/copy/session_part.h"
+#include "store/rules/erasure.h"
 
 namespace bough {
 
@@ -26,15 +27,22 @@ using namespace copying;
 
 namespace {
 
+// What was erased has a receipt of its own in each store: its content does not count.
+constexpr std::string_view kErased = "erased ";
+
 std::string digestOf(const Entry& entry) {
   Sha256 sum;
-  for (const std::string* part :
-       {&entry.type, &entry.timestamp, &entry.runId, &entry.payload, &entry.meta, &entry.extra}) {
-    sum.add(fmt::format("{}:", part->size()));
-    sum.add(*part);
+  const auto add = [&](const std::string& part) {
+    sum.add(fmt::format("{}:", part.size()));
+    sum.add(part);
+  };
+  const bool erased = isErasedPayload(entry.payload);
+  for (const std::string* part : {&entry.type, &entry.timestamp, &entry.runId}) add(*part);
+  if (!erased) {
+    for (const std::string* part : {&entry.payload, &entry.meta, &entry.extra}) add(*part);
   }
   sum.add(entry.parentId.value_or(""));
-  return sum.finish();
+  return (erased ? std::string(kErased) : "") + sum.finish();
 }
 
 // Something of which each side has its own last word: the head, a label, the title, whether the session is pinned, how
@@ -136,6 +144,10 @@ class Sync {
     for (const auto& [id, digest] : left_.digests) {
       const auto other = right_.digests.find(id);
       if (other == right_.digests.end() || other->second == digest) continue;
+      if (const bool here = digest.starts_with(kErased); here != other->second.starts_with(kErased)) {
+        return std::unexpected(
+            erasedInOne(result_.sessionId, id, here ? left_.store : right_.store, here ? right_.store : left_.store));
+      }
       return fail(ErrorCode::IdConflict,
                   fmt::format("session {} has an entry {} in both stores, with other content", result_.sessionId, id),
                   "one of the stores was changed by hand: `bough verify` says which; nothing was changed");
