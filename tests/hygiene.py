@@ -14,7 +14,7 @@ MAX_CLASS_MEMBERS = 30
 LARGE_CLASSES = {
     # The public face: what the specification calls by name forwards to Session, one line each.
     "SessionStore": 69,
-    "Session": 33,
+    "Session": 35,
     # Questions about a tree; each is answered from the same five fields.
     "SessionTree": 39,
     # Everything a person can do in a chat.

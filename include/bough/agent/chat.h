@@ -130,7 +130,7 @@ class Chat {
         options_(std::move(options)),
         environment_(std::move(environment)) {}
 
-  [[nodiscard]] Agent agent(std::optional<std::uint64_t> turn = {}) const;
+  [[nodiscard]] Agent agent(std::optional<std::uint64_t> turn = std::nullopt) const;
   Result<void> chooseModel();
   void keepModel();
   Result<bool> recordSetup();

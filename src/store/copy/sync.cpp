@@ -51,6 +51,22 @@ struct LastWord {
   std::string value;
   std::string timestamp;
   std::string entryId;
+  std::map<std::string, std::pair<std::string, std::string>> said = {};  // value: when last, and by which entry
+
+  // The same value may be said again, in a log that was put together from several: the newest time counts.
+  void say(std::string what, const Entry& entry, bool remember) {
+    value = std::move(what);
+    timestamp = entry.timestamp;
+    entryId = entry.id;
+    if (!remember) return;
+    auto& [when, by] = said[value];
+    if (!by.empty() && parseTimestamp(when).value_or(0) > parseTimestamp(timestamp).value_or(0)) {
+      timestamp = when;
+      entryId = by;
+    }
+    when = timestamp;
+    by = entryId;
+  }
 };
 using LastWords = std::map<std::string, LastWord>;
 
@@ -73,17 +89,17 @@ void hear(LastWords& words, const Entry& entry) {
   const EntryKind kind = entryKind(entry.type);
   std::string storage;
   if (const auto head = headAfter(kind, entry.id, entry.payload, storage)) {
-    words["head"] = {.value = std::string(*head), .timestamp = entry.timestamp, .entryId = entry.id};
+    // An entry of the conversation is the head by itself, and once.
+    words["head"].say(std::string(*head), entry, kind == EntryKind::Head);
   }
   if (kind == EntryKind::Label) {
     const std::string name = json::findString(entry.payload, "name").value_or("");
-    words["label " + name] = {.value = entry.payload, .timestamp = entry.timestamp, .entryId = entry.id};
+    words["label " + name].say(entry.payload, entry, true);
   }
   if (kind != EntryKind::SessionInfo) return;
   for (const auto& [what, member] : kInfo) {
     std::string value = infoOf(entry, member);
-    if (value.empty()) continue;
-    words[std::string(what)] = {.value = std::move(value), .timestamp = entry.timestamp, .entryId = entry.id};
+    if (!value.empty()) words[std::string(what)].say(std::move(value), entry, true);
   }
 }
 

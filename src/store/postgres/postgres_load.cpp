@@ -235,13 +235,13 @@ class PostgresSession::Loading {
   // the session is another one now.
   Result<bool> readOn() {
     const std::uint64_t life = *life_;
-    const std::size_t count = ownCount_;
+    const std::size_t count = row_.ownCount;
     Part& own = parts_.back();
     constexpr std::size_t kPageBytes = std::size_t{2} << 20;
-    const std::size_t page = std::clamp<std::size_t>(kPageBytes / (ownBytes_ / count + 1), 8, 4096);
+    const std::size_t page = std::clamp<std::size_t>(kPageBytes / (row_.ownBytes / count + 1), 8, 4096);
     std::vector<Call> calls;
     for (std::size_t seq = own.entries.size(); seq < count; seq += page) {
-      calls.push_back(load(Source::Own, sharedCount_ + seq, std::min(page, count - seq)));
+      calls.push_back(load(Source::Own, row_.sharedCount + seq, std::min(page, count - seq)));
       calls.back().together = true;
     }
     const std::vector<Part*> into(calls.size(), &own);
@@ -250,11 +250,11 @@ class PostgresSession::Loading {
   }
 
   void takeLife(const Rows& rows, int row) {
-    sharedCount_ = static_cast<std::size_t>(rows.number(row, 2));
-    ownBytes_ = static_cast<std::size_t>(rows.number(row, 4));
+    row_.sharedCount = static_cast<std::size_t>(rows.number(row, 2));
+    row_.ownBytes = static_cast<std::size_t>(rows.number(row, 4));
     life_ = static_cast<std::uint64_t>(rows.number(row, 0));
-    headId_ = rows.string(row, 3);
-    ownCount_ = static_cast<std::size_t>(rows.number(row, 1));
+    row_.headId = rows.string(row, 3);
+    row_.ownCount = static_cast<std::size_t>(rows.number(row, 1));
   }
 
   void add(Part& part, const Rows& rows, int row) {
@@ -266,8 +266,8 @@ class PostgresSession::Loading {
     }
     // Room for all, when all are wanted; who asks for some gets few.
     if (part.entries.empty() && query_.options.limit == SIZE_MAX && !fromEnd() && &part == &parts_.back()) {
-      part.entries.reserve(ownCount_);
-      part.sequences.reserve(ownCount_);
+      part.entries.reserve(row_.ownCount);
+      part.sequences.reserve(row_.ownCount);
     }
     if (!rows.isNull(row, 4)) part.attached.emplace_back(part.entries.size(), rows.string(row, 4));
     part.entries.push_back(std::move(*entry));
@@ -285,7 +285,7 @@ class PostgresSession::Loading {
     constexpr std::size_t kFirst = 1000;  // what a load of everything takes in its first exchange
     for (bool whole = false; !whole;) {
       BOUGH_TRY(ask({load(Source::Shared, from, limit), load(Source::Own, from, wantsAll() ? kFirst : limit)}, 2));
-      whole = !wantsAll() || ownCount_ <= kFirst;
+      whole = !wantsAll() || row_.ownCount <= kFirst;
       if (!whole) {
         BOUGH_TRY(whole, readOn());
       }
@@ -301,7 +301,7 @@ class PostgresSession::Loading {
     BOUGH_TRY(const auto found, ask({load(Source::Branch, query_.options.fromSequence, query_.options.limit),
                                      database_.call(kLocate, std::move(leaf))},
                                     1));
-    const std::string& leafId = query_.options.branch->empty() ? headId_ : *query_.options.branch;
+    const std::string& leafId = query_.options.branch->empty() ? row_.headId : *query_.options.branch;
     if (found[0].empty() && !leafId.empty()) return std::unexpected(noEntry(session_.sessionId(), leafId));
     BOUGH_TRY(LoadResult result, joined());
     cut(result, query_.options.limit);
@@ -454,10 +454,13 @@ class PostgresSession::Loading {
   const LoadQuery& query_;
   const WantedTypes wanted_;
   std::optional<std::uint64_t> life_;
-  std::string headId_;
-  std::size_t ownCount_ = 0;
-  std::size_t ownBytes_ = 0;
-  std::size_t sharedCount_ = 0;
+  struct SessionRow {
+    std::string headId;
+    std::size_t ownCount = 0;
+    std::size_t ownBytes = 0;
+    std::size_t sharedCount = 0;
+  };
+  SessionRow row_;
   Redactions redactions_;
   std::vector<Part> parts_;
   std::optional<Error> error_;  // of an entry that cannot be read

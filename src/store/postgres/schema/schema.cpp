@@ -99,7 +99,7 @@ Result<SchemaReport> initSchema(Pool& pool) {
   texts.push_back("CREATE SCHEMA IF NOT EXISTS @");
   texts.back().replace(texts.back().find('@'), 1, pool.location().schema);
   const auto add = [&](std::string_view sql) { texts.push_back(inSchema(sql, pool.location().schema)); };
-  if (report.before > 0) add("LOCK TABLE @.settings IN SHARE ROW EXCLUSIVE MODE");  // one at a time
+  if (report.before > 0) add("SELECT 1 FROM @.settings WHERE name = 'schema_version' FOR UPDATE");  // one at a time
   for (auto step = static_cast<std::size_t>(report.before); step < kSchemaSteps.size(); ++step) {
     for (const std::string& statement : statementsOf(kSchemaSteps[step])) add(statement);
   }
