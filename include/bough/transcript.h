@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -154,6 +155,18 @@ struct WrittenTranscript {
 /// bytes. `out` gets the file in pieces.
 Result<WrittenTranscript> writeTranscript(const std::vector<Entry>& entries, const WriteTranscriptOptions& options,
                                           const std::function<Result<void>(std::string_view)>& out);
+
+/// A session as its agent wrote it.
+struct CopiedTranscript {
+  TranscriptFacts facts;
+  WrittenTranscript written;
+};
+
+/// Writes a session that was imported from this agent and not changed since as the same bytes, with only a few of its
+/// entries in memory. None, and nothing written, when it is not such a session: writeTranscript writes those.
+Result<std::optional<CopiedTranscript>> copyTranscript(SessionStore& store, const std::string& sessionId,
+                                                       const std::string& agent,
+                                                       const std::function<Result<void>(std::string_view)>& out);
 
 /// One of several files that a session is written to.
 struct TranscriptFile {

@@ -84,6 +84,7 @@ class OutsideIntake {
       return walk([&](OutsideFile&& file) {
         KnownFiles::File* before = known.find(file.path);
         if (before != nullptr) before->seen = true;
+        file.isNew = before == nullptr;
         if (before == nullptr || before->stamp != hashOf(file.stamp)) return use(std::move(file));
         if (before->isSession) return true;
         ++knownUnreadable_;
@@ -125,7 +126,7 @@ class OutsideIntake {
     const OutsideFile& file = told.files.front();
     const std::string sessionId = told.error ? std::string() : told.row.facts.sessionId;
     const std::string reason = told.error ? told.error->message : std::string();
-    const std::string before = sessionOf(file.path);
+    const std::string before = file.isNew ? std::string() : sessionOf(file.path);
     Query(database_, "INSERT OR REPLACE INTO outside(path, stamp, session, reason) VALUES(?, ?, ?, ?)", file.path,
           file.stamp, sessionId, reason)
         .run();
@@ -133,7 +134,8 @@ class OutsideIntake {
     if (told.error) {
       ++report_.unreadable;
       if (report_.example.empty()) report_.example = reason;
-    } else if (isOnlyFile(sessionId)) {
+    } else if (const std::int64_t row = rowOf(sessionId); row == 0 || isOnlyFile(sessionId)) {
+      if (row != 0) forgetSession(database_, row);
       save(std::move(told));
     } else {
       again_.insert(sessionId);
@@ -185,25 +187,27 @@ class OutsideIntake {
         Query rows(database_, "SELECT path, stamp FROM outside WHERE session = ? ORDER BY path", sessionId);
         while (rows.next()) files.push_back({.path = rows.text(0), .stamp = rows.text(1)});
       }
-      files.empty() ? forget(sessionId) : save(tellOutside(std::move(files)), sessionId);
+      forget(sessionId);
+      if (files.empty()) continue;
+      Told told = tellOutside(std::move(files));
+      // None of several files can be read any more: the next look finds out which of them.
+      if (!told.error && rowOf(told.row.facts.sessionId) == 0) save(std::move(told));
     }
     return transaction.commit();
   }
 
-  void forget(const std::string& sessionId) {
-    std::int64_t row = 0;
-    {
-      Query query(database_, "SELECT id FROM session WHERE sessionId = ?", sessionId);
-      if (query.next()) row = query.integer(0);
-    }
-    if (row != 0) forgetSession(database_, row);
+  // 0: none.
+  std::int64_t rowOf(const std::string& sessionId) {
+    Query query(database_, "SELECT id FROM session WHERE sessionId = ?", sessionId);
+    return query.next() ? query.integer(0) : 0;
   }
 
-  void save(Told&& told, const std::string& sessionId = {}) {
+  void forget(const std::string& sessionId) {
+    if (const std::int64_t row = rowOf(sessionId); row != 0) forgetSession(database_, row);
+  }
+
+  void save(Told&& told) {
     SessionRow& row = told.row;
-    // None of several files can be read any more: the next look finds out which of them.
-    if (told.error) return forget(sessionId);
-    forget(row.facts.sessionId);
     saveRow(database_, row, 0);
     for (const SessionTally::Branch& branch : told.branches) {
       std::string calls;
@@ -254,6 +258,8 @@ Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk
     return fail(ErrorCode::ReadOnly, fmt::format("{}/catalog.db cannot be written to", folder),
                 "make the folder writable, or set XDG_CACHE_HOME to one that is");
   }
+  // Rows come in the order of paths, not in that of the indexes; and one checkpoint at the end is enough.
+  opened.database->execute("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8192;");
   return OutsideIntake(*opened.database).run(walk, progress);
 }
 

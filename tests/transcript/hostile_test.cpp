@@ -86,6 +86,36 @@ TEST(Hostile, ALargeFileTakesLittleMemory) {
   EXPECT_LT(peakMegabytes(path, kMessages), kMostMegabytes);
 }
 
+// The same agent in and out.
+TEST(Hostile, ALargeSessionIsExportedWithLittleMemory) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "s.jsonl";
+  writeBytes(path, std::string(kHeader) + "\n");
+  constexpr std::uint64_t kMessages = 80;
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    std::string line = userLine(fmt::format("{:08x}", i));
+    line.replace(line.find("hello"), 5, std::string(std::size_t{4} << 20, static_cast<char>('a' + i % 26)));
+    append(path, line);
+  }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto store = SessionStore::open((fs::path(folder.path()) / "store").string());
+    const auto imported = importTranscript(**store, path.string());
+    std::uint64_t bytes = 0;
+    const auto copied = copyTranscript(**store, imported->sessionId, "pi", [&](std::string_view piece) -> Result<void> {
+      bytes += piece.size();
+      return {};
+    });
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const bool isWhole = copied && *copied && (*copied)->written.sameBytes && bytes == fs::file_size(path);
+    ::_exit(isWhole ? static_cast<int>(std::min(used.ru_maxrss / 1024, 250L)) : 255);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_LT(WIFEXITED(status) ? WEXITSTATUS(status) : 255, kMostMegabytes);
+}
+
 // A picture, or the instructions of a model, may be all of the first lines.
 TEST(Hostile, AFileIsRecognizedHoweverLongItsFirstRecordsAre) {
   const auto line = [](std::string_view form, std::size_t bytes) {

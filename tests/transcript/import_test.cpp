@@ -28,16 +28,49 @@ std::string exported(SessionStore& store, const std::string& sessionId, const st
 }
 
 TEST(Import, EveryFixtureComesOutOfAStoreAsItWentIn) {
+  std::size_t copies = 0;
   for (const auto& path : fixtures()) {
     SCOPED_TRACE(path.string());
     const auto store = memoryStore();
     const ImportResult done = import(*store, path);
     EXPECT_TRUE(done.created);
-    EXPECT_EQ(exported(*store, done.sessionId, done.report.facts.agent), readBytes(path));
+    const std::string written = exported(*store, done.sessionId, done.report.facts.agent);
+    EXPECT_EQ(written, readBytes(path));
+    // Without the session in memory, where that can be done, the same.
+    std::string copy;
+    const auto copied = copyTranscript(*store, done.sessionId, done.report.facts.agent, [&](std::string_view piece) {
+      copy += piece;
+      return Result<void>();
+    });
+    ASSERT_TRUE(copied) << copied.error().message;
+    if (*copied) {
+      ++copies;
+      EXPECT_EQ(copy, written);
+      EXPECT_EQ((*copied)->facts.sessionId, done.report.facts.sessionId);
+    } else {
+      EXPECT_EQ(copy, "");
+    }
     const auto state = store->sessionState(done.sessionId);
     ASSERT_TRUE(state);
     EXPECT_EQ(state->headId, done.report.headId);
   }
+  EXPECT_GT(copies * 2, fixtures().size());
+}
+
+TEST(Import, ASessionThatWasChangedIsNotCopied) {
+  const auto store = memoryStore();
+  const ImportResult done = import(*store, BOUGH_TESTS_DIR "/transcript/fixtures/pi/01-linear.jsonl");
+  const auto copies = [&](const std::string& agent) {
+    const auto copied = copyTranscript(*store, done.sessionId, agent, [](std::string_view) { return Result<void>(); });
+    return copied && copied->has_value();
+  };
+  EXPECT_TRUE(copies("pi"));
+  EXPECT_FALSE(copies("claude-code"));
+  Entry more;
+  more.type = entry_type::kMessage;
+  more.payload = R"({"dialect":"anthropic","message":{"role":"user","content":"more"}})";
+  ASSERT_TRUE(store->appendSessionEntries(done.sessionId, {more}));
+  EXPECT_FALSE(copies("pi"));
 }
 
 TEST(Import, ASecondImportAddsNothing) {

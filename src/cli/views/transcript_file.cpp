@@ -36,8 +36,31 @@ Result<std::string> mapFolder(const std::string& folder, const std::vector<std::
   return mapped;
 }
 
-Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish) {
+namespace {
+
+// Nothing is chosen or changed: the agent's own lines may come out as they went in.
+bool isPlainCopy(const TranscriptWish& wish) {
+  return wish.at.empty() && wish.cwdMap.empty() && !wish.branchOnly && !wish.needsFolder && wish.copy == 0;
+}
+
+}  // namespace
+
+Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish,
+                                      const TranscriptSink& sink) {
   MadeTranscript made;
+  const TranscriptSink keep = [&](std::string_view piece) {
+    made.bytes += piece;
+    return Result<void>();
+  };
+  const TranscriptSink& out = sink ? sink : keep;
+  if (isPlainCopy(wish)) {
+    BOUGH_TRY(auto copied, copyTranscript(store, sessionId, wish.agent, out));
+    if (copied) {
+      made.facts = std::move(copied->facts);
+      made.written = std::move(copied->written);
+      return made;
+    }
+  }
   BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId));
   BOUGH_TRY(made.facts, factsForExport(store, sessionId, wish.agent, entries));
   const std::string folder = made.facts.cwd;
@@ -52,14 +75,11 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
                                        .bare = wish.bare,
                                        .movedFrom = made.facts.cwd == folder ? std::string() : folder,
                                        .renamedFrom = wish.copy == 0 ? std::string() : id};
-  BOUGH_TRY(made.written, writeTranscript(entries, options, [&](std::string_view piece) {
-              made.bytes += piece;
-              return Result<void>();
-            }));
+  BOUGH_TRY(made.written, writeTranscript(entries, options, out));
   return made;
 }
 
-Result<void> writeNewFile(const std::string& path, std::string_view bytes) {
+Result<std::unique_ptr<NewFile>> NewFile::make(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);
   if (fs::exists(whole, error)) {
@@ -67,20 +87,45 @@ Result<void> writeNewFile(const std::string& path, std::string_view bytes) {
                 "nothing is overwritten; name another file");
   }
   const std::string folder = whole.parent_path().string();
-  const std::string name = whole.filename().string();
-  BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
+  BOUGH_TRY(auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
+  std::unique_ptr<NewFile> made(new NewFile(path, std::move(opened)));
+  (void)made->folder_->remove(made->temporary());
+  BOUGH_TRY(made->file_, orError(made->folder_->open(made->temporary(), OpenMode::CreateNew), "create", path));
+  return made;
+}
+
+std::string NewFile::name() const {
+  return fs::path(path_).filename().string();
+}
+
+NewFile::~NewFile() {
+  if (file_) (void)folder_->remove(temporary());
+}
+
+Result<void> NewFile::add(std::string_view piece) {
+  BOUGH_TRY(orError(writeFully(*file_, size_, piece), "write", path_));
+  size_ += piece.size();
+  return {};
+}
+
+Result<void> NewFile::finish() {
+  BOUGH_TRY(orError(file_->sync(), "write", path_));
   // A link fails where a rename would overwrite what somebody else made meanwhile.
-  const std::string temporary = "." + name + ".tmp";
-  (void)opened->remove(temporary);
-  BOUGH_TRY(writeDurably(*opened, temporary, bytes));
-  const auto linked = opened->link(temporary, name);
-  (void)opened->remove(temporary);
+  const auto linked = folder_->link(temporary(), name());
   if (!linked && linked.error() == EEXIST) {
-    return fail(ErrorCode::AlreadyExists, fmt::format("{} exists already", path),
+    return fail(ErrorCode::AlreadyExists, fmt::format("{} exists already", path_),
                 "nothing is overwritten; name another file");
   }
-  BOUGH_TRY(orError(linked, "write", path));
-  return orError(opened->sync(), "write", folder);
+  BOUGH_TRY(orError(linked, "write", path_));
+  (void)folder_->remove(temporary());
+  file_.reset();
+  return orError(folder_->sync(), "write", path_);
+}
+
+Result<void> writeNewFile(const std::string& path, std::string_view bytes) {
+  BOUGH_TRY(const auto file, NewFile::make(path));
+  BOUGH_TRY(file->add(bytes));
+  return file->finish();
 }
 
 Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) {

@@ -1,10 +1,13 @@
 // A session as the file of another agent: what `export`, `resume` and `repair` share.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/system/file_system.h"
 #include "bough/store.h"
 #include "bough/transcript.h"
 #include "cli/definition/command.h"
@@ -27,10 +30,37 @@ struct MadeTranscript {
   WrittenTranscript written;
 };
 
-Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish);
+/// Gets the pieces of a file.
+using TranscriptSink = std::function<Result<void>(std::string_view piece)>;
 
-/// Writes a file that must not exist yet, whole or not at all, mode 0600; makes its folders. AlreadyExists when it
-/// does.
+/// With a sink the pieces go there, and `bytes` stays empty.
+Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish,
+                                      const TranscriptSink& sink = {});
+
+/// A file that must not exist yet, written piece by piece: it is there whole, after finish(), or not at all. Mode 0600;
+/// its folders are made.
+class NewFile {
+ public:
+  /// AlreadyExists when it does.
+  static Result<std::unique_ptr<NewFile>> make(const std::string& path);
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile();
+  Result<void> add(std::string_view piece);
+  Result<void> finish();
+
+ private:
+  NewFile(std::string path, std::unique_ptr<Directory> folder) : path_(std::move(path)), folder_(std::move(folder)) {}
+  [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::string temporary() const { return "." + name() + ".tmp"; }
+
+  std::string path_;
+  std::unique_ptr<Directory> folder_;
+  std::unique_ptr<File> file_;
+  std::uint64_t size_ = 0;
+};
+
+/// The same for bytes that are in memory.
 Result<void> writeNewFile(const std::string& path, std::string_view bytes);
 
 /// Writes a file, or completes one that holds the beginning of these bytes. AlreadyExists when it holds something else.

@@ -27,6 +27,31 @@ struct Options {
   bool all = false;
 };
 
+// Where the pieces of an export go: a new file, or standard output.
+class Output {
+ public:
+  static Result<Output> open(const std::string& path) {
+    Output output;
+    if (!path.empty()) {
+      BOUGH_TRY(output.file_, NewFile::make(path));
+    }
+    return output;
+  }
+
+  [[nodiscard]] TranscriptSink sink() const {
+    return [file = file_.get()](std::string_view piece) -> Result<void> {
+      if (file != nullptr) return file->add(piece);
+      printText(piece);
+      return {};
+    };
+  }
+
+  Result<void> finish() { return file_ ? file_->finish() : Result<void>(); }
+
+ private:
+  std::unique_ptr<NewFile> file_;
+};
+
 // For a tool that is not an agent.
 Result<ExitCode> exportTrace(const Context& context, const NamedSession& session, const Options& options,
                              const std::string& at) {
@@ -38,16 +63,9 @@ Result<ExitCode> exportTrace(const Context& context, const NamedSession& session
     wish.facts.sessionId = session.sessionId;
   }
   BOUGH_TRY(wish.facts.cwd, mapFolder(wish.facts.cwd, options.cwdMap));
-  std::string bytes;
-  BOUGH_TRY(const auto report, writeTrace(entries, wish, [&](std::string_view piece) {
-              bytes += piece;
-              return Result<void>();
-            }));
-  if (options.output.empty()) {
-    printText(bytes);
-  } else {
-    BOUGH_TRY(writeNewFile(options.output, bytes));
-  }
+  BOUGH_TRY(auto output, Output::open(options.output));
+  BOUGH_TRY(const auto report, writeTrace(entries, wish, output.sink()));
+  BOUGH_TRY(output.finish());
   if (context.json && !options.output.empty()) {
     std::string out;
     json::Writer writer(out);
@@ -122,12 +140,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return fail(ErrorCode::InvalidArgument, "--all is for atif, otel, openinference and codex",
                 "where an agent's format holds a tree, all branches are written anyway");
   }
-  BOUGH_TRY(const auto made, makeTranscript(*session.store, session.sessionId, wish));
-  if (options.output.empty()) {
-    printText(made.bytes);
-  } else {
-    BOUGH_TRY(writeNewFile(options.output, made.bytes));
-  }
+  BOUGH_TRY(auto output, Output::open(options.output));
+  BOUGH_TRY(const auto made, makeTranscript(*session.store, session.sessionId, wish, output.sink()));
+  BOUGH_TRY(output.finish());
   if (context.json && !options.output.empty()) {
     std::string out;
     json::Writer writer(out);

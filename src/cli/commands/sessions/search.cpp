@@ -107,12 +107,13 @@ class SessionPages {
               view_.catalog->list({.filter = filter_, .limit = size_, .skip = skip_, .models = false}));
     for (const SessionSummary& row : rows) sessions.push_back(row.sessionId);
     skip_ += rows.size();
-    size_ = rows.size() < size_ ? 0 : size_ * kGrowth;
+    size_ = rows.size() < size_ ? 0 : std::min(size_ * kGrowth, kMostRows);
     return sessions;
   }
 
  private:
   static constexpr std::size_t kGrowth = 8;
+  static constexpr std::size_t kMostRows = 20'000;  // in memory
   const CatalogView& view_;
   SessionFilter filter_;
   std::size_t size_ = 100;
