@@ -12,7 +12,7 @@ namespace {
 
 using namespace transcript;
 
-constexpr std::uint64_t kReadAtOnce = 16;  // an entry may have 32 MiB
+constexpr std::uint64_t kCopiedAtOnce = 16;  // an entry may have 32 MiB
 
 class Copying {
  public:
@@ -49,7 +49,7 @@ class Copying {
     bool goesOn = true;
     for (std::uint64_t from = 0; goesOn;) {
       std::uint64_t count = 0;
-      BOUGH_TRY(store_.readOwnEntries(sessionId_, from, kReadAtOnce, [&](std::uint64_t sequence, const Entry& entry) {
+      BOUGH_TRY(store_.readOwnEntries(sessionId_, from, kCopiedAtOnce, [&](std::uint64_t sequence, const Entry& entry) {
         ++count;
         goesOn = goesOn && use(sequence, entry);
       }));
