@@ -1,5 +1,6 @@
 // A clean copy of a damaged file: nothing that was read is missing, and nothing is damaged any more.
 #include <bough/message.h>
+#include <fmt/format.h>
 
 #include "support/temp_folder.h"
 #include "transcript/files.h"
@@ -23,7 +24,7 @@ TEST(Clean, ACopyHoldsAllThatWasReadAndNoDamage) {
   for (const auto& path : fixtures()) {
     const ReadFile file = readAll(path);
     const std::string& agent = file.report.facts.agent;
-    const bool isTried = agent == "claw0" || agent == "pi" || agent == "plain";
+    const bool isTried = agent == "claw0" || agent == "pi" || agent == "plain" || agent == "claude-code";
     if (!isTried || file.report.recovered + file.report.unreadable == 0) continue;
     SCOPED_TRACE(path.string());
     const auto copy = std::filesystem::path(folder.path()) / path.filename();
@@ -39,6 +40,33 @@ TEST(Clean, ACopyHoldsAllThatWasReadAndNoDamage) {
                              damage.reason.find("a parent that is not there") != std::string::npos;
       EXPECT_TRUE(isContent) << damage.reason << " at " << damage.offset;
     }
+  }
+}
+
+// Also where ids are not UUIDs: what is written again and what is copied name each other by the same ids.
+TEST(Clean, ACopyOfClaudeCodesFileHasEveryParent) {
+  const auto line = [](const std::string& id, const std::string& parent) {
+    return fmt::format(
+        R"({{"parentUuid":{},"isSidechain":false,"type":"user","message":{{"role":"user","content":"{}"}},"uuid":"{}","timestamp":"2026-01-01T00:00:00.000Z","sessionId":"11111111-2222-4333-8444-555555555555","cwd":"/p"}})"
+        "\n",
+        parent.empty() ? "null" : '"' + parent + '"', id, id);
+  };
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "s.jsonl";
+  for (const std::string& bytes : {line("a", "") + line("b", "gone") + line("c", "b"),
+                                   line("a", "b") + line("b", "a") + line("c", "c") + line("d", "c"),
+                                   line("a", "") + line("b", "a") + line("a", "b") + line("c", "a")}) {
+    SCOPED_TRACE(bytes);
+    writeBytes(path, bytes);
+    const ReadFile file = readAll(path);
+    EXPECT_GT(file.report.recovered, 0U);
+    writeBytes(
+        path,
+        writeAll(file.entries,
+                 {.agent = "claude-code", .facts = file.report.facts, .headId = file.report.headId, .clean = true}));
+    const ReadFile clean = readAll(path);
+    EXPECT_EQ(textsOf(clean.entries), textsOf(file.entries));
+    EXPECT_EQ(damageText(clean.report), "");
   }
 }
 

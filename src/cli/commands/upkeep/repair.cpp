@@ -72,14 +72,11 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
               entries.push_back(std::move(entry));
               return Result<void>();
             }));
-  std::string bytes;
+  BOUGH_TRY(const auto file, NewFile::make(options.output));
   BOUGH_TRY(const auto written,
             writeTranscript(entries, {.agent = agent, .facts = report.facts, .headId = report.headId, .clean = true},
-                            [&](std::string_view piece) {
-                              bytes += piece;
-                              return Result<void>();
-                            }));
-  BOUGH_TRY(writeNewFile(options.output, bytes));
+                            [&](std::string_view piece) { return file->add(piece); }));
+  BOUGH_TRY(file->finish());
   if (context.json) {
     std::string out;
     json::Writer writer(out);
@@ -95,7 +92,10 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  if (const auto agent = agentOfFile(options.session)) return repairTranscript(context, options, *agent);
+  const auto agent = agentOfFile(options.session);
+  if (agent) return repairTranscript(context, options, *agent);
+  // --out is for files: this is one, but nobody's.
+  if (!options.output.empty()) return std::unexpected(agent.error());
   BOUGH_TRY(auto store, context.openStore());
   if (options.removeUnused) return removeUnused(context, *store);
   if (options.session.empty()) {

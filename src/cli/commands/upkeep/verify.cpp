@@ -30,7 +30,8 @@ std::string remedyIn(const VerifyReport& report, ProblemKind kind) {
   return remedy;
 }
 
-void printJson(const VerifyReport& report) {
+// `hint`: what to do; by default what is for sessions of a store.
+void printJson(const VerifyReport& report, const std::string& hint = {}) {
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId);
@@ -43,7 +44,7 @@ void printJson(const VerifyReport& report) {
     writer.member("offset", problem.offset)
         .member("bytes", problem.bytes)
         .member("message", problem.message)
-        .member("hint", remedyIn(report, problem.kind))
+        .member("hint", hint.empty() ? remedyIn(report, problem.kind) : hint)
         .endObject();
   }
   writer.endArray().endObject();
@@ -66,6 +67,26 @@ void printForPeople(const VerifyReport& report) {
     if (isNote(problem.kind) || !kinds.insert(problem.kind).second) continue;
     printLine(fmt::format("  → {}: {}", toString(problem.kind), remedyIn(report, problem.kind)));
   }
+}
+
+std::string remedyOfTranscript(const VerifyReport& report) {
+  return fmt::format("`bough repair {} --out FILE` writes a clean copy; the file itself is never changed",
+                     text::printable(report.file));
+}
+
+// Of another agent's file, which is only read.
+void printTranscript(const VerifyReport& report) {
+  printLine(
+      fmt::format("{}  {}, {}: {}{}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
+                  report.problemCount == 0 ? "good" : counted(report.problemCount, "problem") + " in " + report.file,
+                  report.noteCount == 0 ? "" : ", " + counted(report.noteCount, "note")));
+  for (const Problem& problem : report.problems) {
+    const bool wasRead = problem.kind == ProblemKind::LineEnding;
+    printLine(fmt::format("  {} at byte {} ({}): {}", wasRead ? "note: read all the same," : "PROBLEM: not read,",
+                          problem.offset, counted(problem.bytes, "byte"), text::printable(problem.message)));
+  }
+  if (report.problems.empty()) return;
+  printLine("  → " + remedyOfTranscript(report));
 }
 
 // A transcript as a report: what could not be read is damage, the rest are notes.
@@ -104,7 +125,7 @@ Result<std::size_t> verifyFiles(const Context& context, std::vector<std::string>
       continue;
     }
     BOUGH_TRY(const auto report, verifyTranscript(file));
-    print(report, context.json);
+    context.json ? printJson(report, remedyOfTranscript(report)) : printTranscript(report);
     if (report.problemCount > 0) ++bad;
   }
   names = std::move(others);

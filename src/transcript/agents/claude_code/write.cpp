@@ -7,6 +7,7 @@
 #include "transcript/agents/claude_code/line.h"
 #include "transcript/agents/claude_code/read.h"
 #include "transcript/model/ids.h"
+#include "transcript/model/origin.h"
 #include "transcript/model/uuid.h"
 #include "transcript/source/json_line.h"
 
@@ -26,7 +27,7 @@ class ClaudeWriter : public Writer {
   }
 
   void copied(const Item& item, std::string_view line) override {
-    (void)item;
+    noteOwnId(*item.entry);
     const Line parsed = parseLine(line);
     if (facts_.sessionId.empty()) facts_.sessionId = decoded(parsed.sessionId);
     if (facts_.cwd.empty()) facts_.cwd = decoded(parsed.cwd);
@@ -34,6 +35,7 @@ class ClaudeWriter : public Writer {
   }
 
   void item(const Item& item, std::string& out) override {
+    noteOwnId(*item.entry);
     const std::string& type = item.entry->type;
     if (type == entry_type::kCompactionSummary) return writeCompaction(item, out);
     if (type == entry_type::kBranchSummary) return writeSummary(item, out);
@@ -65,9 +67,19 @@ class ClaudeWriter : public Writer {
 
  private:
   // Entries that Claude Code wrote keep the id that it gave them; other ids become UUIDs, always the same.
-  static std::string uuidOf(const std::string& entryId) {
+  [[nodiscard]] std::string uuidOf(const std::string& entryId) const {
     if (entryId.empty() || isUuid(entryId)) return entryId;
-    return uuidFor(entryId);
+    const auto own = ownIds_.find(entryId);
+    return own == ownIds_.end() ? uuidFor(entryId) : own->second;
+  }
+
+  // Its ids are UUIDs, but files of other programs that write its format may have any: lines that are copied name
+  // those.
+  void noteOwnId(const Entry& entry) {
+    if (isUuid(entry.id)) return;
+    const auto origin = originOf(entry);
+    if (!origin || origin->agent != "claude-code" || entryIdOf(foreignIdOf(entry.id)) != entry.id) return;
+    ownIds_.emplace(entry.id, foreignIdOf(entry.id));
   }
 
   // Writes what every line of the conversation begins with, up to its `message`.
@@ -193,6 +205,7 @@ class ClaudeWriter : public Writer {
     prompt_ = text.substr(0, end);
   }
 
+  std::unordered_map<std::string, std::string> ownIds_;  // from entries' ids to those in their lines
   TranscriptFacts facts_;
   std::string prompt_;
 };
