@@ -19,7 +19,7 @@
  *
  * fork(2). A child may use the handles of its parent; the library opens its files again there. A follower with a
  * callback does not continue in the child, and a cursor or follower that another thread was using at that moment is
- * refused there; closing it is allowed.
+ * refused there; closing it is allowed. fork waits for calls of lists, search and usage that are under way.
  *
  * Callbacks run on a thread of the library. They may call everything but bough_follower_close() of their own follower.
  * A callback ends its follower when it returns 0, or when it throws (in C++).

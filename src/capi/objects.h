@@ -12,6 +12,7 @@
 #include "base/system/process_state.h"
 #include "bough/catalog.h"
 #include "bough/store.h"
+#include "capi/fork_gate.h"
 #include "capi/handles.h"
 
 namespace bough::capi {
@@ -25,6 +26,7 @@ class StoreObject final : public Object {
   Outcome withCatalog(bool search, Use use) {
     OwnCatalog& own = *catalog_;
     const std::lock_guard lock(own.mutex);
+    const InsideGate inside;
     if (auto ready = catchUp(own.catalog, search); !ready) return ready;
     return use(*own.catalog);
   }
@@ -33,6 +35,12 @@ class StoreObject final : public Object {
 
  private:
   struct OwnCatalog {
+    ~OwnCatalog() {
+      if (!catalog) return;
+      const InsideGate inside;
+      catalog.reset();
+    }
+
     std::mutex mutex;
     std::unique_ptr<Catalog> catalog;
   };

@@ -6,6 +6,7 @@ import ctypes
 import json
 import re
 from array import array
+from itertools import repeat
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _library as c
@@ -166,7 +167,7 @@ def taken_entries(handle: int) -> List[Entry]:
         ends = array("Q", ctypes.string_at(packed.ends, 8 * _TEXTS * count))
         flags = array("I", ctypes.string_at(packed.flags, 4 * count))
         part = (data, ends, flags)
-        return [Entry(part, index) for index in range(count)]
+        return list(map(Entry, repeat(part), range(count)))
     finally:
         c.library.bough_entries_close(handle)
 

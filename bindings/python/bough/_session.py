@@ -120,8 +120,10 @@ class Session(Handle):
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.cursor())
 
-    def __aiter__(self) -> AsyncIterator[Entry]:
-        return self.cursor().__aiter__()
+    async def __aiter__(self) -> AsyncIterator[Entry]:
+        with await self.acursor() as cursor:
+            async for entry in cursor:
+                yield entry
 
     # State and tree.
 
@@ -168,7 +170,9 @@ class Session(Handle):
         return c.call_json("branches", self._open())["branches"]
 
     def diff(self, left: Optional[str] = None, right: Optional[str] = None, other: Optional["Session"] = None) -> Dict[str, Any]:
-        session = other or self
+        session = self if other is None else other
+        if not isinstance(session, Session):
+            raise TypeError(f"a Session is expected, not {type(session).__name__}")
         return c.call_json("diff", self._open(), c.text(left), session._open(), c.text(right))
 
     # Messages.

@@ -371,6 +371,29 @@ class Processes(StoreCase):
         waiting.join()
         follower.close()
 
+    def test_a_child_lists_while_threads_of_the_parent_list(self):
+        self.store.create().append(bough.user_text("hi"))
+        ended = threading.Event()
+
+        def work():
+            while not ended.is_set():
+                self.store.list(limit=1)
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(40):
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(60)  # a child that hangs is killed
+                    os._exit(0 if len(self.store.list()) == 1 else 1)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+        finally:
+            ended.set()
+            for thread in threads:
+                thread.join()
+
     def test_parent_and_child_of_a_fork_both_append(self):
         session = self.store.create()
         session.append(bough.user_text("before"))
