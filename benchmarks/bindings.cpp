@@ -84,10 +84,17 @@ struct Language {
   std::string withoutPromise = {};  // the ending of steps that are done on the calling thread
 };
 
-// The same steps in turn, twenty of each, the order changing each time.
-std::pair<double, double> inTurn(int count, const std::function<double()>& theirs, const std::function<double()>& one) {
+struct Compared {
+  double theirs = 0;
+  double ours = 0;
+  double ratio = 0;  // the median of the rounds' own ratios: what slows a whole round down does not count
+};
+
+// The same steps in turn, twenty of each a round, the order changing each time.
+Compared inTurn(int count, const std::function<double()>& theirs, const std::function<double()>& one) {
   std::vector<double> theirTimes;
   std::vector<double> ourTimes;
+  std::vector<double> ratios;
   const auto ours = [&] {
     std::vector<double> times(20);
     std::ranges::generate(times, one);
@@ -97,8 +104,9 @@ std::pair<double, double> inTurn(int count, const std::function<double()>& their
     if (i % 2 != 0) ourTimes.push_back(ours());
     theirTimes.push_back(theirs());
     if (i % 2 == 0) ourTimes.push_back(ours());
+    ratios.push_back(theirTimes.back() / ourTimes.back());
   }
-  return {median(theirTimes), median(ourTimes)};
+  return {.theirs = median(theirTimes), .ours = median(ourTimes), .ratio = median(ratios)};
 }
 
 std::vector<Row> compare(const Language& language) {
@@ -119,9 +127,11 @@ std::vector<Row> compare(const Language& language) {
   const auto row = [&](const std::string& work, const std::string& step, std::optional<double> bound) {
     const bool loads = step.starts_with("load");
     const auto ask = [&] { return worker.ask(step); };
-    const auto [theirs, ours] =
+    const Compared times =
         inTurn(loads ? 30 : 100, ask, loads ? std::function<double()>(load) : std::function<double()>(append));
-    return Row{.name = work, .ours = theirs * 1e6, .floor = ours * 1e6, .unit = "µs", .bound = bound};
+    Row made = {.name = work, .ours = times.theirs * 1e6, .floor = times.ours * 1e6, .unit = "µs", .bound = bound};
+    made.pairedRatio = times.ratio;
+    return made;
   };
   const std::string& ending = language.withoutPromise;
   const std::string appends = fmt::format("durable append of 500 B from {} / from C++, p50", language.name);

@@ -18,8 +18,9 @@ struct Row {
   std::optional<double> bound;  ///< None for rows that only show a peer.
   bool atLeast = false;         ///< The ratio must reach the bound instead of staying below it.
   double meanRatio = 0;         ///< Of means, where `ours` and `floor` are medians: pauses show in it. 0: not measured.
+  double pairedRatio = 0;       ///< The median of the ratios of neighbouring rounds, which counts instead. 0: none.
 
-  [[nodiscard]] double ratio() const { return floor == 0 ? 0 : ours / floor; }
+  [[nodiscard]] double ratio() const { return pairedRatio != 0 ? pairedRatio : floor == 0 ? 0 : ours / floor; }
   [[nodiscard]] bool met() const { return !bound || (atLeast ? ratio() >= *bound : ratio() <= *bound); }
 };
 
