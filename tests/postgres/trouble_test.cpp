@@ -160,6 +160,9 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
                       schema + "' AND p.proname IN ('append', 'create_session', 'known')");
   };
   EXPECT_EQ(functions(), "3");
+  const std::string role = "writer_of_" + schema;
+  runSql(sharedServer(), "CREATE ROLE " + role + " LOGIN");
+  must(grantPostgresStore(url, role, "writer"));
   // What versions 2 to 4 have added and removed.
   runSql(sharedServer(), "CREATE FUNCTION " + schema +
                              ".known(text, integer, text, text[], bigint[], bigint[]) RETURNS integer LANGUAGE sql AS "
@@ -185,9 +188,11 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(must(initPostgresStore(url)).versionBefore, 4);
   EXPECT_EQ(functions(), "3");
-  auto store = open(url);
+  // With the rights that its role had before.
+  auto store = open(sharedServer().url(schema, role));
   EXPECT_EQ(idsOf(*store, "s"), (std::vector<std::string>{"a"}));
-  must(store->appendSessionEntries("s", {note("b")}));
+  must(store->appendSessionEntries("s", {note("b")}, {.turn = must(must(store->session("s")).leaseTurn(1000))}));
+  EXPECT_FALSE(store->trashSession("s"));
   auto catalog = must(Catalog::open(*store));
   must(catalog->catchUp());
   EXPECT_EQ(must(catalog->session("s")).entries, 3U);

@@ -91,6 +91,27 @@ std::string inSchema(std::string_view sql, std::string_view schema) {
   return text;
 }
 
+namespace {
+
+// New tables and columns need new rights: whoever had some on the entries gets those of the same kind again.
+Result<void> renewRights(Pool& pool) {
+  const std::string sql = inSchema(R"sql(
+SELECT pg_get_userbyid(a.grantee)::text, bool_or(a.privilege_type = 'INSERT'), bool_or(a.privilege_type = 'DELETE')
+  FROM pg_class c CROSS JOIN LATERAL aclexplode(c.relacl) a
+  WHERE c.oid = '@.entries'::regclass AND a.grantee NOT IN (0, c.relowner) GROUP BY 1)sql",
+                                   pool.location().schema);
+  BOUGH_TRY(const Rows roles, pool.run({.sql = sql}));
+  for (int row = 0; row < roles.size(); ++row) {
+    BOUGH_TRY(grantRights(pool, roles.text(row, 0),
+                          roles.truth(row, 2)   ? "keeper"
+                          : roles.truth(row, 1) ? "writer"
+                                                : "reader"));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<SchemaReport> initSchema(Pool& pool) {
   SchemaReport report;
   BOUGH_TRY(report.before, storedVersion(pool));
@@ -113,7 +134,12 @@ Result<SchemaReport> initSchema(Pool& pool) {
   std::vector<Call> calls;
   for (const std::string& text : texts) calls.push_back({.name = "", .sql = text, .parameters = {}});
   auto done = pool.exchange(calls);
-  if (done) return report;
+  if (done) {
+    if (report.before > 0 && report.before < kSchemaVersion) {
+      BOUGH_TRY(renewRights(pool));
+    }
+    return report;
+  }
   // Somebody else may have created or upgraded it at the same time.
   if (report.before < kSchemaVersion) {
     const auto now = storedVersion(pool);
