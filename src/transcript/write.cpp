@@ -11,6 +11,7 @@
 #include "transcript/model/agent.h"
 #include "transcript/model/carrying.h"
 #include "transcript/model/facts.h"
+#include "transcript/model/ids.h"
 #include "transcript/model/items.h"
 #include "transcript/model/origin.h"
 
@@ -309,7 +310,26 @@ class TranscriptWriting {
   [[nodiscard]] bool isOwn(std::size_t place) const {
     if (carriedBy_.contains(place)) return true;
     const auto origin = originOf(entries_[place]);
-    return origin && isSameFormat(origin->agent) && !(options_.clean && origin->fixed);
+    if (!origin || !isSameFormat(origin->agent)) return false;
+    return !options_.clean || (!origin->fixed && isRecord(place, *origin) && !isParentRenamed(place));
+  }
+
+  // Whether an entry's line is whole by itself: a part of an older document is not.
+  [[nodiscard]] bool isRecord(std::size_t place, const Origin& origin) const {
+    if (!origin.hasLine || !isTalk(entries_[place])) return true;
+    const std::string lines = cleanLines(lineOf(entries_[place]).value_or(""), origin);
+    for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+      if (!json::check(rest.substr(0, rest.find('\n')))) return false;
+    }
+    return true;
+  }
+
+  // An id that was used twice is another one in a clean copy: lines that name it are written again, too.
+  [[nodiscard]] bool isParentRenamed(std::size_t place) const {
+    const std::size_t parent = tree_.parent(place);
+    if (parent == kNone) return false;
+    const auto origin = originOf(entries_[parent]);
+    return origin && origin->fixed && entryIdOf(foreignIdOf(entries_[parent].id)) != entries_[parent].id;
   }
 
   [[nodiscard]] bool isSameFormat(std::string_view name) const {

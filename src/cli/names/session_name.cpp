@@ -290,6 +290,20 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
   return NamedSession{.passing = {}, .store = std::move(*store), .sessionId = std::move(sessionId)};
 }
 
+namespace {
+
+// A file outside of a store that is not a session of bough either: why it fits no agent says more.
+Result<void> agentOfUnknown(const std::string& name, const Error& why) {
+  std::error_code error;
+  const bool isNobodys = why.code == ErrorCode::InvalidArgument || why.code == ErrorCode::Damaged;
+  if (!isNobodys || !looksLikePath(name) || !fs::is_regular_file(name, error) || !storeOf(name).empty()) return {};
+  const auto agent = agentOfFile(name);
+  if (agent || agent.error().code != ErrorCode::Unsupported) return {};
+  return std::unexpected(agent.error());
+}
+
+}  // namespace
+
 Result<NamedSession> openForReading(const Context& context, const std::string& name) {
   if (looksLikePath(name) && isForeign(name)) return openTranscript(name);
   if (name.ends_with(".sqlite")) {
@@ -301,6 +315,7 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
     BOUGH_TRY(session->damage, tellOfDamage(context, *session->store, session->sessionId));
     return session;
   }
+  if (const auto unknown = agentOfUnknown(name, session.error()); !unknown) return std::unexpected(unknown.error());
   if (session.error().code != ErrorCode::NotFound || context.backend || looksLikePath(name)) return session;
   auto agents = openAgentSession(context, name);
   return agents || agents.error().code != ErrorCode::NotFound ? std::move(agents) : std::move(session);

@@ -59,6 +59,13 @@ class PlainWriter : public Writer {
  public:
   void begin(const TranscriptFacts&, std::string&) override {}
 
+  // An id that is too long for an entry is only in its line.
+  void copied(const Item& item, std::string_view line) override {
+    const std::string id = Members(line).text("id");
+    if (!id.empty() && id != foreignIdOf(item.entry->id) && entryIdOf(id) == item.entry->id)
+      lastOf_[item.entry->id] = id;
+  }
+
   void item(const Item& item, std::string& out) override {
     std::string parent = foreignIdOf(item.parentId);
     if (const auto last = lastOf_.find(item.parentId); last != lastOf_.end()) parent = last->second;

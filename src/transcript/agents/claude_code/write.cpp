@@ -29,6 +29,7 @@ class ClaudeWriter : public Writer {
   void copied(const Item& item, std::string_view line) override {
     noteOwnId(*item.entry);
     const Line parsed = parseLine(line);
+    if (!isUuid(item.entry->id) && entryIdOf(parsed.uuid) == item.entry->id) ownIds_[item.entry->id] = parsed.uuid;
     if (facts_.sessionId.empty()) facts_.sessionId = decoded(parsed.sessionId);
     if (facts_.cwd.empty()) facts_.cwd = decoded(parsed.cwd);
     if (parsed.type == "user") notePrompt(parseMessage(parsed.message).content);
