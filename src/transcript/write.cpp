@@ -67,6 +67,38 @@ std::string adapted(std::string_view lines, const WriteTranscriptOptions& option
   return out;
 }
 
+// The records alone, one a line, in UTF-8.
+std::string cleanLines(std::string_view bytes, const Origin& origin) {
+  constexpr std::string_view kAround("\xEF\xBB\xBF \t\r,\0", 8);
+  std::string out;
+  if (origin.what == "blank" || origin.what == "damaged" || origin.torn) return out;
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+    const std::string_view line = bytes.substr(0, end);
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+    const std::size_t first = line.find_first_not_of(kAround);
+    if (first == std::string_view::npos) continue;
+    out += repairUtf8(line.substr(first, line.find_last_not_of(kAround) + 1 - first)) + "\n";
+  }
+  return out;
+}
+
+// Whether an entry's line is whole by itself: a part of an older document is not.
+bool isWholeRecord(const Entry& entry, const Origin& origin) {
+  if (!origin.hasLine || !isConversation(entryKind(entry.type))) return true;
+  const std::string lines = cleanLines(lineOf(entry).value_or(""), origin);
+  for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+    if (!json::check(rest.substr(0, rest.find('\n')))) return false;
+  }
+  return true;
+}
+
+// An id that was used twice is another one in a clean copy: lines that name it are written again, too.
+bool isRenamed(const Entry& entry) {
+  const auto origin = originOf(entry);
+  return origin && origin->fixed && entryIdOf(foreignIdOf(entry.id)) != entry.id;
+}
+
 class TranscriptWriting {
  public:
   TranscriptWriting(const std::vector<Entry>& entries, const WriteTranscriptOptions& options, const Agent& agent,
@@ -311,25 +343,10 @@ class TranscriptWriting {
     if (carriedBy_.contains(place)) return true;
     const auto origin = originOf(entries_[place]);
     if (!origin || !isSameFormat(origin->agent)) return false;
-    return !options_.clean || (!origin->fixed && isRecord(place, *origin) && !isParentRenamed(place));
-  }
-
-  // Whether an entry's line is whole by itself: a part of an older document is not.
-  [[nodiscard]] bool isRecord(std::size_t place, const Origin& origin) const {
-    if (!origin.hasLine || !isTalk(entries_[place])) return true;
-    const std::string lines = cleanLines(lineOf(entries_[place]).value_or(""), origin);
-    for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
-      if (!json::check(rest.substr(0, rest.find('\n')))) return false;
-    }
-    return true;
-  }
-
-  // An id that was used twice is another one in a clean copy: lines that name it are written again, too.
-  [[nodiscard]] bool isParentRenamed(std::size_t place) const {
+    if (!options_.clean) return true;
     const std::size_t parent = tree_.parent(place);
-    if (parent == kNone) return false;
-    const auto origin = originOf(entries_[parent]);
-    return origin && origin->fixed && entryIdOf(foreignIdOf(entries_[parent].id)) != entries_[parent].id;
+    const bool isParentRenamed = parent != kNone && isRenamed(entries_[parent]);
+    return !origin->fixed && !isParentRenamed && isWholeRecord(entries_[place], *origin);
   }
 
   [[nodiscard]] bool isSameFormat(std::string_view name) const {
@@ -400,22 +417,6 @@ class TranscriptWriting {
     if (!atLineEnd && origin->at != copiedEnd_) text += '\n';
     copiedEnd_ = origin->at + origin->sizeBytes;
     text += bytes;
-  }
-
-  // The records alone, one a line, in UTF-8.
-  static std::string cleanLines(std::string_view bytes, const Origin& origin) {
-    constexpr std::string_view kAround("\xEF\xBB\xBF \t\r,\0", 8);
-    std::string out;
-    if (origin.what == "blank" || origin.what == "damaged" || origin.torn) return out;
-    while (!bytes.empty()) {
-      const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-      const std::string_view line = bytes.substr(0, end);
-      bytes.remove_prefix(std::min(end + 1, bytes.size()));
-      const std::size_t first = line.find_first_not_of(kAround);
-      if (first == std::string_view::npos) continue;
-      out += repairUtf8(line.substr(first, line.find_last_not_of(kAround) + 1 - first)) + "\n";
-    }
-    return out;
   }
 
   std::string standIn(std::size_t place) const {
