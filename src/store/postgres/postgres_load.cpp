@@ -85,7 +85,7 @@ Statement loadStatement(Source source, bool newest, bool within) {
 }
 
 constexpr Statement kLife{"load_life", R"sql(
-SELECT life, entry_count, shared_count, head_id, bytes FROM @.sessions WHERE session_id = $1 AND trash_id IS NULL)sql"};
+SELECT life, entry_count, shared_count, head_id FROM @.sessions WHERE session_id = $1 AND trash_id IS NULL)sql"};
 constexpr Statement kRedactions{"load_redactions", R"sql(
 SELECT e.entry_id, e.parent_id, e.body FROM @.lineage($1) c
   JOIN @.entries e ON e.session_id = c.session_id AND e.life = c.life AND e.kind >= 12 AND e.kind = 15
@@ -183,31 +183,17 @@ class PostgresSession::Loading {
     std::vector<Entry> entries;
     std::vector<std::uint64_t> sequences;
     std::vector<std::pair<std::size_t, std::string>> attached;  // place and digest
-
-    void resize(std::size_t count) {
-      entries.resize(count);
-      sequences.resize(count);
-      std::erase_if(attached, [&](const auto& each) { return each.first >= count; });
-    }
   };
 
   // All statements of a load in one transaction, after the session's row and its redactions. Entries are what the first
   // `partCount` statements give; the rows of the others are returned.
   Result<std::vector<Rows>> ask(std::vector<Call> calls, std::size_t partCount) {
     parts_.assign(partCount, {});
-    std::vector<Part*> into;
-    for (Part& part : parts_) into.push_back(&part);
-    return askInto(std::move(calls), into);
-  }
-
-  // The same; each of the first statements adds to the part of its place.
-  Result<std::vector<Rows>> askInto(std::vector<Call> calls, const std::vector<Part*>& into) {
-    const std::size_t partCount = into.size();
     redactions_ = {};
     std::vector<RowSink> sinks;
-    for (Part* const part : into) {
-      sinks.push_back({.restart = [part, before = part->entries.size()] { part->resize(before); },
-                       .take = [this, part](const Rows& rows, int row) { add(*part, rows, row); }});
+    for (Part& part : parts_) {
+      sinks.push_back(
+          {.restart = [&] { part = {}; }, .take = [&](const Rows& rows, int row) { add(part, rows, row); }});
     }
     for (std::size_t i = 0; i < partCount; ++i) calls[i].sink = &sinks[i];
     const RowSink life{.restart = [&] { error_.reset(), life_.reset(); },
@@ -230,31 +216,10 @@ class PostgresSession::Loading {
     return results;
   }
 
-  // The rest of a long session, in pages that follow one another in one exchange: while one is read here, the server
-  // makes the next. What was appended since the first exchange is left out, as if the load had ended then. False when
-  // the session is another one now.
-  Result<bool> readOn() {
-    const std::uint64_t life = *life_;
-    const std::size_t count = row_.ownCount;
-    Part& own = parts_.back();
-    constexpr std::size_t kPageBytes = std::size_t{2} << 20;
-    const std::size_t page = std::clamp<std::size_t>(kPageBytes / (row_.ownBytes / count + 1), 8, 4096);
-    std::vector<Call> calls;
-    for (std::size_t seq = own.entries.size(); seq < count; seq += page) {
-      calls.push_back(load(Source::Own, row_.sharedCount + seq, std::min(page, count - seq)));
-      calls.back().together = true;
-    }
-    const std::vector<Part*> into(calls.size(), &own);
-    BOUGH_TRY(askInto(std::move(calls), into));
-    return *life_ == life;
-  }
-
   void takeLife(const Rows& rows, int row) {
-    row_.sharedCount = static_cast<std::size_t>(rows.number(row, 2));
-    row_.ownBytes = static_cast<std::size_t>(rows.number(row, 4));
     life_ = static_cast<std::uint64_t>(rows.number(row, 0));
-    row_.headId = rows.string(row, 3);
-    row_.ownCount = static_cast<std::size_t>(rows.number(row, 1));
+    headId_ = rows.string(row, 3);
+    ownCount_ = static_cast<std::size_t>(rows.number(row, 1));
   }
 
   void add(Part& part, const Rows& rows, int row) {
@@ -266,30 +231,16 @@ class PostgresSession::Loading {
     }
     // Room for all, when all are wanted; who asks for some gets few.
     if (part.entries.empty() && query_.options.limit == SIZE_MAX && !fromEnd() && &part == &parts_.back()) {
-      part.entries.reserve(row_.ownCount);
-      part.sequences.reserve(row_.ownCount);
+      part.entries.reserve(ownCount_);
+      part.sequences.reserve(ownCount_);
     }
     if (!rows.isNull(row, 4)) part.attached.emplace_back(part.entries.size(), rows.string(row, 4));
     part.entries.push_back(std::move(*entry));
     part.sequences.push_back(static_cast<std::uint64_t>(rows.number(row, 3)));
   }
 
-  // Everything there is, so that it may be much.
-  [[nodiscard]] bool wantsAll() const {
-    const LoadOptions& options = query_.options;
-    return options.fromSequence == 0 && options.limit == SIZE_MAX && options.limitBytes == SIZE_MAX && !options.last &&
-           wanted_.kinds < 0;
-  }
-
   Result<LoadResult> runWhole(std::uint64_t from, std::size_t limit) {
-    constexpr std::size_t kFirst = 1000;  // what a load of everything takes in its first exchange
-    for (bool whole = false; !whole;) {
-      BOUGH_TRY(ask({load(Source::Shared, from, limit), load(Source::Own, from, wantsAll() ? kFirst : limit)}, 2));
-      whole = !wantsAll() || row_.ownCount <= kFirst;
-      if (!whole) {
-        BOUGH_TRY(whole, readOn());
-      }
-    }
+    BOUGH_TRY(ask({load(Source::Shared, from, limit), load(Source::Own, from, limit)}, 2));
     BOUGH_TRY(LoadResult result, joined());
     cut(result, limit);
     return result;
@@ -301,7 +252,7 @@ class PostgresSession::Loading {
     BOUGH_TRY(const auto found, ask({load(Source::Branch, query_.options.fromSequence, query_.options.limit),
                                      database_.call(kLocate, std::move(leaf))},
                                     1));
-    const std::string& leafId = query_.options.branch->empty() ? row_.headId : *query_.options.branch;
+    const std::string& leafId = query_.options.branch->empty() ? headId_ : *query_.options.branch;
     if (found[0].empty() && !leafId.empty()) return std::unexpected(noEntry(session_.sessionId(), leafId));
     BOUGH_TRY(LoadResult result, joined());
     cut(result, query_.options.limit);
@@ -454,13 +405,8 @@ class PostgresSession::Loading {
   const LoadQuery& query_;
   const WantedTypes wanted_;
   std::optional<std::uint64_t> life_;
-  struct SessionRow {
-    std::string headId;
-    std::size_t ownCount = 0;
-    std::size_t ownBytes = 0;
-    std::size_t sharedCount = 0;
-  };
-  SessionRow row_;
+  std::string headId_;
+  std::size_t ownCount_ = 0;
   Redactions redactions_;
   std::vector<Part> parts_;
   std::optional<Error> error_;  // of an entry that cannot be read
