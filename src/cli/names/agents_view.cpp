@@ -126,7 +126,7 @@ Result<std::unique_ptr<SessionStore>> storeOfLists(const Context& context) {
 
 Result<std::string> sessionOf(const Context& context, const std::string& name) {
   constexpr std::size_t kShortest = 8;
-  constexpr std::size_t kAll = 1'000'000'000;
+  constexpr std::size_t kPage = 20'000;  // rows in memory
   const auto missing = fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
   if (const auto number = listingNumber(name)) {
     BOUGH_TRY(const auto store, storeOfLists(context));
@@ -140,9 +140,12 @@ Result<std::string> sessionOf(const Context& context, const std::string& name) {
     for (const SessionSummary& row : match.sessions) found.push_back(row.sessionId);
   } else {
     // A list shows the ends of ids that begin with their time.
-    BOUGH_TRY(const auto rows, view.catalog->list({.filter = {}, .limit = kAll, .models = false}));
-    for (const SessionSummary& row : rows) {
-      if (row.sessionId.ends_with(name)) found.push_back(row.sessionId);
+    for (std::size_t skip = 0, got = kPage; got == kPage && found.size() < 2; skip += got) {
+      BOUGH_TRY(const auto rows, view.catalog->list({.filter = {}, .limit = kPage, .skip = skip, .models = false}));
+      got = rows.size();
+      for (const SessionSummary& row : rows) {
+        if (row.sessionId.ends_with(name)) found.push_back(row.sessionId);
+      }
     }
   }
   if (found.empty()) return missing;
