@@ -165,13 +165,13 @@ static void walkReading(bough_session* session, const char* answerId) {
 static int32_t countEntries(void* data, bough_entries* entries, int32_t code) {
   size_t* count = data;
   if (code != BOUGH_OK) return 0;
-  *count += bough_entries_count(entries);
+  __atomic_fetch_add(count, bough_entries_count(entries), __ATOMIC_SEQ_CST);
   bough_entries_close(entries);
   return 0; /* one call is enough */
 }
 
 static void markDone(void* data) {
-  *(size_t*)data += 100;
+  __atomic_fetch_add((size_t*)data, 100, __ATOMIC_SEQ_CST);
 }
 
 static void walkFollowing(bough_session* session) {
@@ -200,7 +200,7 @@ static void walkFollowing(bough_session* session) {
   CHECK(bough_follower_next(follower, 0, &entries) == BOUGH_INVALID_ARGUMENT);
   while (bough_session_state(session, &text) == BOUGH_OK) { /* until the callback had its entries */
     bough_free(text);
-    if (((volatile size_t*)&count)[0] >= 100) break;
+    if (__atomic_load_n(&count, __ATOMIC_SEQ_CST) >= 100) break;
   }
   bough_follower_close(follower);
   CHECK(count >= 104);
