@@ -157,9 +157,7 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
     if (!received) return std::unexpected(received.error());
     if (*received == nullptr) {  // the end of one statement's results
       if (++at > expected.size() + 1) return std::unexpected(lost("its answer has no end"));
-      if (sinkAt(at) != nullptr && !calls[expected[at].call].together) {
-        (void)libpq().PQsetSingleRowMode(connection_);
-      }
+      if (sinkAt(at) != nullptr) (void)libpq().PQsetSingleRowMode(connection_);
       continue;
     }
     Rows rows(*received);
@@ -172,7 +170,7 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
       for (int row = 0; row < rows.size(); ++row) sink->take(rows, row);
       // As long as rows come, the server is not late.
       constexpr std::size_t kLookEvery = 1024;
-      if (++taken % kLookEvery == 0 || rows.size() > 1) deadline = std::chrono::steady_clock::now() + patience;
+      if (++taken % kLookEvery == 0) deadline = std::chrono::steady_clock::now() + patience;
     } else if (expected[at].preparation) {
       prepared_.emplace(calls[expected[at].call].name);
     } else {

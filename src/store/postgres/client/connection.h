@@ -26,9 +26,6 @@ struct Call {
   std::string_view sql;
   Parameters parameters;
   const RowSink* sink = nullptr;
-  /// Whether the sink gets the rows when all of them have come: each by itself costs libpq as much as it costs to read
-  /// it.
-  bool together = false;
 };
 
 class Connection {
