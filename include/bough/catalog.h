@@ -177,6 +177,7 @@ struct SessionFilter {
   std::string key = {};                     ///< The whole key, or with a `*` at its end the beginning.
   std::string cwd = {};                     ///< The folder, or one above it.
   std::string title = {};                   ///< Part of it; letter case does not count.
+  bool named = false;                       ///< With a title that is not the beginning of its first message.
   std::string session = {};                 ///< One session's id.
   std::vector<std::string> writtenBy = {};  ///< Imported from a transcript of one of these agents; any when empty.
   std::optional<SessionCondition> condition = {};
@@ -245,6 +246,9 @@ struct CatchUpProgress {
 struct CatchUpOptions {
   bool search = false;      ///< Take in the text for search() too.
   bool everything = false;  ///< Look at every session, whatever the store says has changed.
+  /// Does not look at every session when that is due, as it is every ten minutes in a large store, but says so in
+  /// CatchUpReport::due: it takes some tenths of a second. Call again with `everything` when there is time.
+  bool leaveDue = false;
   /// Called before the first session, when there is one to look into, then now and then; false stops, and what was
   /// taken in until then stays.
   std::function<bool(const CatchUpProgress&)> progress = {};
@@ -254,6 +258,7 @@ struct CatchUpReport {
   std::uint64_t sessions = 0;  ///< Looked into, because they had changed.
   std::uint64_t entries = 0;
   std::uint64_t removed = 0;            ///< Sessions that are gone.
+  bool due = false;                     ///< See CatchUpOptions::leaveDue.
   std::vector<std::string> notes = {};  ///< For people: what was wrong and what was done about it.
 };
 

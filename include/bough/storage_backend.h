@@ -132,11 +132,12 @@ struct ArchiveSizes {
 /// What may have changed in a store since a token was given out.
 struct ChangeSet {
   bool all = false;                        ///< Anything may have; the other members say nothing.
-  bool names = false;                      ///< Sessions may have been made or removed.
+  bool names = false;                      ///< Sessions may have been made or removed that `ids` does not name.
+  std::vector<std::string> ids = {};       ///< These may have been made or removed.
   std::vector<std::uint32_t> groups = {};  ///< Sessions of these groups may have changed; see ChangeFeed::groupOf.
   std::string token = {};                  ///< For the next time; bytes that only the backend understands.
 
-  [[nodiscard]] bool none() const { return !all && !names && groups.empty(); }
+  [[nodiscard]] bool none() const { return !all && !names && ids.empty() && groups.empty(); }
 };
 
 /// A session to create.

@@ -106,8 +106,8 @@ Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const Ca
   bool many = false;
   if (Query beyond(database, "SELECT 1 FROM session LIMIT 1 OFFSET ?", kAlwaysLookedAt); beyond.next()) many = true;
   plan.due = many && (nowMs < lookedAtAllMs || nowMs - lookedAtAllMs > kLookAtAllMs);
-  plan.looksAtAll = changes.all || options.everything || !many || plan.due;
-  std::unordered_set<std::string> chosen;
+  plan.looksAtAll = changes.all || options.everything || !many || (plan.due && !options.leaveDue);
+  std::unordered_set<std::string> chosen(changes.ids.begin(), changes.ids.end());
   if (plan.looksAtAll || changes.names) {
     BOUGH_TRY(auto listed, store.listSessions());
     std::unordered_set<std::string> present(listed.begin(), listed.end());
@@ -191,7 +191,8 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     if (!wanted.progress(progress)) return report;
   }
   const bool tokenMoved = plan.token != token;
-  const bool worthKeeping = tokenMoved || plan.due;
+  const bool worthKeeping = tokenMoved || (plan.due && plan.looksAtAll);
+  report.due = plan.due && !plan.looksAtAll;
   if (quiet && (!plan.sessions.empty() || worthKeeping)) {
     BOUGH_TRY(makeWritable());
   }

@@ -346,5 +346,56 @@ TEST_F(CatchUpTest, SeveralProcessesMayCatchUpAtOnce) {
   EXPECT_EQ(sayAll(*open(true)), truth());
 }
 
+// Beyond 2,000 sessions the store says what has changed.
+class LargeStoreTest : public CatalogTest {
+ protected:
+  LargeStoreTest() {
+    make({.sessionId = "first"});
+    for (int i = 0; i < 2000; ++i) copyTo("first", "s" + std::to_string(i));  // making each would take long
+    catalog_ = open();
+  }
+  // As another program does it: the store does not know.
+  void copyTo(const std::string& from, const std::string& to) const {
+    const auto sessions = folder.path() / "sessions";
+    std::filesystem::copy_file(sessions / (from + ".jsonl"), sessions / (to + ".jsonl"));
+  }
+  bool isListed(const std::string& id) { return catalog_->session(id).has_value(); }
+
+  std::unique_ptr<Catalog> catalog_;
+};
+
+TEST_F(LargeStoreTest, AMadeSessionIsFoundWithoutListingTheFolder) {
+  copyTo("first", "foreign");
+  make({.sessionId = "made"});
+  must(catalog_->catchUp());
+  EXPECT_TRUE(isListed("made"));
+  EXPECT_FALSE(isListed("foreign"));  // so the folder was not listed
+  must(store->deleteSession("made"));
+  must(store->deleteSession("s7"));
+  EXPECT_EQ(must(catalog_->catchUp()).removed, 2U);
+  EXPECT_FALSE(isListed("made") || isListed("s7"));
+  must(catalog_->catchUp({.everything = true}));
+  EXPECT_TRUE(isListed("foreign"));
+}
+
+TEST_F(LargeStoreTest, TheLookAtEverySessionCanBeLeftToOthers) {
+  copyTo("first", "foreign");
+  EXPECT_FALSE(must(catalog_->catchUp({.leaveDue = true})).due);
+  catalog_.reset();
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((folder.path() / "catalog.db").c_str(), &database), SQLITE_OK);
+  sqlite3_exec(database, "UPDATE meta SET value = CAST('1000' AS BLOB) WHERE name = 'lookedAtAllMs'", nullptr, nullptr,
+               nullptr);
+  sqlite3_close(database);
+  catalog_ = must(Catalog::open(*store));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(must(catalog_->catchUp({.leaveDue = true})).due);
+    EXPECT_FALSE(isListed("foreign"));
+  }
+  EXPECT_FALSE(must(catalog_->catchUp()).due);
+  EXPECT_TRUE(isListed("foreign"));
+  EXPECT_FALSE(must(catalog_->catchUp({.leaveDue = true})).due);
+}
+
 }  // namespace
 }  // namespace bough

@@ -54,6 +54,16 @@ TEST_F(CatalogTest, TokensAndCostAreKeptModelByModel) {
   EXPECT_TRUE(must(catalog->list({.models = false})).back().models.empty());
 }
 
+TEST_F(CatalogTest, ATitleFromAMessageIsNotAName) {
+  make({.sessionId = "a"}, {said("user", "Fix the parser")});
+  make({.sessionId = "b"}, {said("user", "hello")});
+  must(store->setTitle("b", "The parser, again"));
+  auto catalog = open();
+  EXPECT_EQ(must(catalog->list({.filter = {.title = "PARSER"}})).size(), 2U);
+  EXPECT_EQ(idsOf(must(catalog->list({.filter = {.title = "parser", .named = true}}))), Ids{"b"});
+  EXPECT_EQ(idsOf(must(catalog->list({.filter = {.named = true}}))), Ids{"b"});
+}
+
 TEST(Prices, AModelThatIsNotInTheTableHasNoPriceOfANeighbour) {
   const PriceTable& table = PriceTable::builtIn();
   const auto input = [&](std::string_view model) {

@@ -229,6 +229,22 @@ def test_show_renders_markdown_and_folds_tools(folder, bough):
         terminal.close()
 
 
+def test_what_search_finds_is_broken_between_words(folder, bough):
+    store = f"{folder}/found"
+    said = "The extraordinarily long configuration paragraph mentions needle between ordinary words 天气预报 and continues afterwards"
+    subprocess.run([bough, "--store", store, "new", "--id", "talk", "--title", "A title that is longer than forty columns are wide"], check=True, capture_output=True)
+    subprocess.run([bough, "--store", store, "append", "talk", "--role", "user", "--text", said], check=True, capture_output=True)
+    for width in (40, 80, 120):
+        for words in ("needle", "--fixed needle"):
+            terminal = Terminal(folder, bough, width=width, height=40, BOUGH_STORE=store)
+            lines = terminal.run(f"bough search {words}").rstrip().split("\n")[1:-1]
+            check(lines[0].startswith("talk") and all(line.startswith("  ") for line in lines[1:]), f"lines are indented in {width} columns", lines)
+            whole = " ".join(line.strip() for line in lines)
+            for word in said.split()[2:8] + ["longer"]:
+                check(re.search(rf"\b{word}\b", whole), f"{word} is not broken in {width} columns", lines)
+            terminal.close()
+
+
 def test_usage_has_bars_and_a_line_over_time(folder, bough):
     store = f"{folder}/used"
     answer = lambda day, tokens: subprocess.run([bough, "--store", store, "append", "work"], check=True, capture_output=True, input=(

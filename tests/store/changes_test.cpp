@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <random>
+#include <set>
 
+#include "store/file/parts/change_map.h"
 #include "store_support.h"
 
 namespace bough {
@@ -39,7 +42,7 @@ TEST_F(ChangesTest, EveryWayOfChangingASessionIsNoted) {
   const auto changed = [&](bool names) {
     const ChangeSet changes = since(token);
     token = changes.token;
-    return mentions(changes, "a") && changes.names == names;
+    return mentions(changes, "a") && !changes.names && changes.ids == (names ? Ids{"a"} : Ids{});
   };
   must(store->appendSessionEntries("a", {message("x", "x")}));
   EXPECT_TRUE(changed(false));
@@ -110,6 +113,76 @@ TEST_F(ChangesTest, AMapThatIsCutShortOrRemovedUnderAnOpenStoreIsReplaced) {
   EXPECT_TRUE(mentions(changes, "a"));
   EXPECT_FALSE(changes.all);
   EXPECT_TRUE(since(changes.token).none());
+}
+
+// Marks of changes as several processes set and end them, some of which never come to their end.
+class NamesTest : public testing::Test {
+ protected:
+  void begin(const std::string& id) {
+    open_.push_back({id, std::make_unique<ChangeMark>(map_, id, ChangeKind::Names)});
+  }
+  void end(std::size_t place) { open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(place)); }
+  ChangeSet look() {
+    ChangeSet changes = must(map_.since(token_));
+    token_ = changes.token;
+    return changes;
+  }
+
+  TempFolder folder_;
+  ChangeMap map_{*systemEnvironment().files.openRoot(folder_.path().string(), false), systemEnvironment()};
+  std::vector<std::pair<std::string, std::unique_ptr<ChangeMark>>> open_;
+  std::string token_;
+};
+
+TEST_F(NamesTest, FiveHundredAndTwelveChangesAreNamedMoreAreNot) {
+  EXPECT_TRUE(look().all);
+  for (const int count : {1, 512, 513, 3}) {
+    for (int i = 0; i < count; ++i) {
+      begin("s" + std::to_string(i));
+      end(0);
+    }
+    const ChangeSet changes = look();
+    EXPECT_EQ(changes.names, count > 512) << count;
+    EXPECT_EQ(changes.ids.size(), count > 512 ? 0U : static_cast<std::size_t>(count));
+    EXPECT_TRUE(look().none());
+  }
+}
+
+TEST_F(NamesTest, AChangeThatNeverEndsIsNamedEachTimeUntilOthersTakeItsPlace) {
+  (void)look();
+  begin("dead");
+  EXPECT_EQ(look().ids, Ids{"dead"});
+  EXPECT_EQ(look().ids, Ids{"dead"});
+  for (int i = 0; i < 600; ++i) {
+    begin("other");
+    end(1);
+    EXPECT_FALSE(look().names);
+  }
+  EXPECT_TRUE(look().ids.empty());
+  end(0);  // it was only slow
+  EXPECT_TRUE(look().names);
+  EXPECT_TRUE(look().none());
+}
+
+TEST_F(NamesTest, NoChangeIsLeftOutWhateverTheOrder) {
+  std::mt19937 random(5);
+  (void)look();
+  std::set<std::string> since;  // ended after the last look
+  for (int step = 0; step < 20'000; ++step) {
+    const auto what = random() % 100;
+    if (what < 48) {
+      begin("s" + std::to_string(random() % 5000));
+    } else if (what < 97 && !open_.empty()) {
+      const std::size_t place = random() % open_.size();
+      since.insert(open_[place].first);
+      end(place);
+    } else if (random() % 20 == 0 || since.size() < 400) {
+      const ChangeSet changes = look();
+      const std::set<std::string> named(changes.ids.begin(), changes.ids.end());
+      EXPECT_TRUE(changes.names || std::ranges::includes(named, since)) << step;
+      since.clear();
+    }
+  }
 }
 
 TEST_F(ChangesTest, StampsDifferAfterEveryChange) {

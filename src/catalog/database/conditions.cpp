@@ -52,7 +52,9 @@ void addFilter(Conditions& conditions, const SessionFilter& filter) {
     while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
     begins("session.cwd || '/'", folder == "/" ? folder : folder + "/");
   }
-  if (!filter.title.empty()) conditions.add(kTitleHolds, {likePattern(filter.title)});
+  static_assert(static_cast<int>(TitleSource::Message) == 1);
+  if (filter.named) conditions.add("session.titleSource > 1");
+  if (!filter.title.empty()) conditions.add(filter.named ? kNameHolds : kTitleHolds, {likePattern(filter.title)});
   if (filter.condition) conditions.add("session.condition = ?", {static_cast<std::uint64_t>(*filter.condition)});
 }
 

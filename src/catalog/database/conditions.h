@@ -31,9 +31,11 @@ class Conditions {
 void addFilter(Conditions& conditions, const SessionFilter& filter);
 
 /// A condition that a title holds what likePattern was made from. The titles are looked through in their index, which
-/// is a tenth of the rows.
+/// is a tenth of the rows; those of sessions that have a name, in one that is smaller.
 inline constexpr std::string_view kTitleHolds =
-    R"(session.id IN (SELECT named.id FROM session AS named WHERE named.title LIKE ? ESCAPE '\'))";
+    R"(session.id IN (SELECT given.id FROM session AS given WHERE given.title LIKE ? ESCAPE '\'))";
+inline constexpr std::string_view kNameHolds =
+    R"(session.id IN (SELECT given.id FROM session AS given WHERE given.titleSource > 1 AND given.title LIKE ? ESCAPE '\'))";
 std::string likePattern(std::string_view text);
 
 }  // namespace bough::catalog

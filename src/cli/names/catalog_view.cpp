@@ -27,10 +27,10 @@ bool canAnswerAllTheSame(const Error& error) {
 constexpr std::uint64_t kAtOnceBytes = std::uint64_t{8} << 20;
 
 // `behind`: where to say that there is too much to take in at once; null: all is taken in.
-Result<CatchUpReport> takeIn(Catalog& catalog, bool search, bool* behind) {
+Result<CatchUpReport> takeIn(Catalog& catalog, bool search, bool* behind, bool leaveDue = false) {
   // The bar shows only when there is more to do than the eye would see.
   std::optional<Progress> bar;
-  return catalog.catchUp({.search = search, .everything = false, .progress = [&](const CatchUpProgress& at) {
+  return catalog.catchUp({.search = search, .leaveDue = leaveDue, .progress = [&](const CatchUpProgress& at) {
                             if (behind != nullptr && at.totalBytes > kAtOnceBytes) *behind = true;
                             if (behind != nullptr && *behind) return false;
                             if (at.totalSessions >= 50 && !bar) bar.emplace("reading sessions", at.totalSessions);
@@ -42,22 +42,24 @@ Result<CatchUpReport> takeIn(Catalog& catalog, bool search, bool* behind) {
 }  // namespace
 
 Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search) {
-  return takeIn(catalog, search, nullptr);
+  return takeIn(catalog, search, nullptr, true);
 }
 
-void takeInBesides(const SessionStore& store) {
-  const std::string folder = std::filesystem::absolute(store.folder()).string();
-  if (::access(folder.c_str(), W_OK) != 0) {
-    return printMessage(
-        fmt::format("note: {} cannot be written to, so its sessions are read for each search; the "
-                    "newest come first",
-                    text::printable(folder)));
-  }
-  std::vector<std::string> words = {"bough", "--store", folder, "reindex", "--new"};
+namespace {
+
+bool isWritable(const SessionStore& store) {
+  return ::access(store.folder().c_str(), W_OK) == 0;
+}
+
+// `bough reindex --new` in a process of its own, which goes on when this process and its terminal are gone, and speaks
+// to nobody. False when it cannot be started.
+bool startReindex(const SessionStore& store, bool search) {
+  std::vector<std::string> words = {"bough", "--store", std::filesystem::absolute(store.folder()).string(), "reindex",
+                                    "--new"};
+  if (!search) words.emplace_back("--no-search");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  // It goes on when this process and its terminal are gone, and speaks to nobody.
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -70,9 +72,22 @@ void takeInBesides(const SessionStore& store) {
   const int problem = ::posix_spawn(&process, "/proc/self/exe", &files, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
-  printMessage(problem == 0 ? "note: the search index is being made; until it is ready, the sessions themselves are "
-                              "searched, and the newest come first"
-                            : "note: the sessions themselves are searched; `bough reindex` makes the search index");
+  return problem == 0;
+}
+
+}  // namespace
+
+void takeInBesides(const SessionStore& store) {
+  if (!isWritable(store)) {
+    return printMessage(
+        fmt::format("note: {} cannot be written to, so its sessions are read for each search; the "
+                    "newest come first",
+                    text::printable(std::filesystem::absolute(store.folder()).string())));
+  }
+  printMessage(startReindex(store, true)
+                   ? "note: the search index is being made; until it is ready, the sessions themselves are searched, "
+                     "and the newest come first"
+                   : "note: the sessions themselves are searched; `bough reindex` makes the search index");
 }
 
 namespace {
@@ -82,7 +97,10 @@ Result<CatalogView> viewOf(std::shared_ptr<SessionStore> store, bool search, Whe
   view.store = std::move(store);
   BOUGH_TRY(auto catalog, Catalog::open(*view.store));
   view.catalog = std::move(catalog);
-  auto report = takeIn(*view.catalog, search, whenBehind == WhenBehind::Leave ? &view.behind : nullptr);
+  // Every session is looked at now and then. Where there are very many, another process does it.
+  bool* const behind = whenBehind == WhenBehind::Leave ? &view.behind : nullptr;
+  auto report = takeIn(*view.catalog, search, behind, isWritable(*view.store));
+  if (report && report->due && !startReindex(*view.store, false)) report = takeIn(*view.catalog, search, behind);
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
     if (!canAnswerAllTheSame(report.error())) return std::unexpected(report.error());

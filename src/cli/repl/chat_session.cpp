@@ -25,11 +25,11 @@ void onSignal(int number) {
 
 Result<void> catchUp(Catalog& catalog) {
   Progress progress("reading sessions", 0);
-  auto done = catalog.catchUp({.progress = [&](const CatchUpProgress& state) {
-    progress.setTotal(state.totalSessions);
-    progress.update(state.doneSessions);
-    return true;
-  }});
+  auto done = catalog.catchUp({.leaveDue = true, .progress = [&](const CatchUpProgress& state) {
+                                 progress.setTotal(state.totalSessions);
+                                 progress.update(state.doneSessions);
+                                 return true;
+                               }});
   // Another process may be at it: what is known is enough then.
   if (!done && done.error().code != ErrorCode::Busy) return std::unexpected(done.error());
   return {};

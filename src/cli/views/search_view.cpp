@@ -14,6 +14,7 @@
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/markdown/spans.h"
 
 namespace bough::cli {
 namespace {
@@ -51,15 +52,26 @@ std::vector<std::string> plainWords(std::string_view query) {
   return plain ? words : std::vector<std::string>();
 }
 
-std::string marked(std::string_view excerpt) {
-  std::string line;
+// Indented by two, also where a terminal is too narrow for one line.
+void printIndented(const std::vector<Span>& spans) {
+  constexpr std::size_t kIndent = 2;
+  if (!stdoutIsTerminal()) {
+    std::string line;
+    for (const Span& span : spans) line += paintSpan(span);
+    return printLine("  " + line);
+  }
+  const std::size_t columns = std::max<std::size_t>(terminalWidth(), 20) - kIndent;
+  for (const std::string& line : wrapSpans(spans, columns, columns)) printLine("  " + line);
+}
+
+// What was found is coloured, or in brackets without colors.
+std::vector<Span> marked(std::string_view excerpt) {
+  std::vector<Span> spans;
   forEachPiece(excerpt, [&](std::string_view piece, bool found) {
     const std::string safe = text::printable(piece);
-    // Without colors what was found still shows.
-    const std::string colored = styled(Style::Yellow, safe);
-    line += !found ? safe : colored != safe ? colored : "[" + safe + "]";
+    spans.push_back({.text = found && !colorsAreUsed() ? "[" + safe + "]" : safe, .style = found ? kFound : kPlain});
   });
-  return line;
+  return spans;
 }
 
 void printAround(SessionStore& store, const SearchHit& hit, const std::vector<Sequence>& nodes) {
@@ -127,13 +139,17 @@ void printHits(SessionStore& store, const std::vector<SearchHit>& hits, std::siz
   const std::uint64_t now = nowMs();
   for (const SearchHit& hit : hits) {
     if (outputClosed()) return;
-    const std::string title = hit.title.empty() ? "" : "  " + styled(Style::Dim, text::printable(hit.title));
     const std::string entry = hit.entryId.empty() ? "" : "  " + shortId(hit.entryId);
     printLine(fmt::format("{}{}", styled(Style::Bold, shortId(hit.sessionId)), entry));
-    printLine(fmt::format("  [{}]  {}{}", hit.role, formatAge(hit.timeMs, now), hit.role == "title" ? "" : title));
+    std::vector<Span> about = {{.text = fmt::format("[{}]  {}", hit.role, formatAge(hit.timeMs, now))}};
+    if (!hit.title.empty() && hit.role != "title") {
+      about.push_back({.text = "  "});
+      about.push_back({.text = text::printable(hit.title), .style = kFaint});
+    }
+    printIndented(about);
     const Around near = aroundOf(store, hit, around);
     printAround(store, hit, near.before);
-    printLine("  " + marked(hit.excerpt));
+    printIndented(marked(hit.excerpt));
     printAround(store, hit, near.after);
   }
 }
@@ -173,8 +189,11 @@ void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
     memberOrNull(writer, "title", hit->title);
     writer.member("hitCount", count).endObject();
     if (!json) {
-      printLine(fmt::format("{}  {:>4}  {}", styled(Style::Bold, shortId(hit->sessionId)), count,
-                            text::printable(hit->title)));
+      const std::string place = fmt::format("{}  {:>4}  ", styled(Style::Bold, shortId(hit->sessionId)), count);
+      const std::size_t used = text::displayWidth(fmt::format("{}  {:>4}  ", shortId(hit->sessionId), count));
+      const bool isCut = stdoutIsTerminal() && terminalWidth() > used;
+      printLine(place +
+                (isCut ? text::excerptToWidth(hit->title, terminalWidth() - used) : text::printable(hit->title)));
     }
   }
   writer.endArray().endObject();
@@ -186,23 +205,25 @@ Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view q
   const std::vector<std::string> words = plainWords(query);
   std::vector<SearchHit> hits;
   if (words.empty()) return hits;
-  SessionFilter wanted = filter;
-  wanted.title = words.front();
+  // The beginning of the first message is the title of many sessions: it is found as a message.
+  ListOptions wanted{.filter = filter, .models = false};
+  wanted.filter.title = words.front();
+  wanted.filter.named = true;
   constexpr std::size_t kMost = 10'000;
-  BOUGH_TRY(auto rows, catalog.list({.filter = wanted, .limit = kMost, .models = false}));
-  for (SessionSummary& row : rows) {
-    // The beginning of the first message is the title of many sessions: it is found as a message.
-    if (row.titleSource == TitleSource::Message || hits.size() >= limit) continue;
-    const std::string title = inLowerCase(row.title);
-    if (!std::ranges::all_of(
-            words, [&](const std::string& word) { return title.find(inLowerCase(word)) != std::string::npos; })) {
-      continue;
+  for (wanted.limit = limit; hits.size() < limit && wanted.skip < kMost; wanted.limit *= 8) {
+    BOUGH_TRY(const auto rows, catalog.list(wanted));
+    for (const SessionSummary& row : rows) {
+      const std::string title = inLowerCase(row.title);
+      const auto holds = [&](const std::string& word) { return title.find(inLowerCase(word)) != std::string::npos; };
+      if (hits.size() >= limit || !std::ranges::all_of(words, holds)) continue;
+      SearchHit hit{.sessionId = row.sessionId, .title = row.title, .role = "title", .timeMs = row.activeMs};
+      const std::size_t at = title.find(inLowerCase(words.front()));
+      hit.excerpt = row.title.substr(0, at) + kMarkBegin + row.title.substr(at, words.front().size()) + kMarkEnd +
+                    row.title.substr(at + words.front().size());
+      hits.push_back(std::move(hit));
     }
-    SearchHit hit{.sessionId = row.sessionId, .title = row.title, .role = "title", .timeMs = row.activeMs};
-    const std::size_t at = title.find(inLowerCase(words.front()));
-    hit.excerpt = row.title.substr(0, at) + kMarkBegin + row.title.substr(at, words.front().size()) + kMarkEnd +
-                  row.title.substr(at + words.front().size());
-    hits.push_back(std::move(hit));
+    if (rows.size() < wanted.limit) break;
+    wanted.skip += rows.size();
   }
   return hits;
 }

@@ -20,10 +20,10 @@ std::optional<SessionSummary> rowOf(SessionStore& store, const std::string& sess
   auto catalog = Catalog::open(store);
   if (!catalog) return {};
   bool whole = true;
-  const auto caughtUp = (*catalog)->catchUp({.progress = [&](const CatchUpProgress& at) {
-    whole = whole && at.totalSessions <= kFew;
-    return whole;
-  }});
+  const auto caughtUp = (*catalog)->catchUp({.leaveDue = true, .progress = [&](const CatchUpProgress& at) {
+                                               whole = whole && at.totalSessions <= kFew;
+                                               return whole;
+                                             }});
   if (!caughtUp || !whole) return {};
   const auto prices = readPrices("");
   auto row = (*catalog)->session(sessionId, prices ? &*prices : nullptr);

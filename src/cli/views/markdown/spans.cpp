@@ -135,6 +135,7 @@ std::string paintSpan(const Span& span) {
   paint(kKeyword, Style::Magenta);
   paint(kString | kAdded, Style::Green);
   paint(kRemoved, Style::Red);
+  paint(kFound, Style::Yellow);
   return out;
 }
 

@@ -24,6 +24,7 @@ enum SpanStyle : unsigned {
   kAdded = 1U << 10U,
   kRemoved = 1U << 11U,
   kPlace = 1U << 12U,  ///< Of a diff: where a change is.
+  kFound = 1U << 13U,  ///< What was searched for.
 };
 
 struct Span {

@@ -1,21 +1,99 @@
 #include "store/file/parts/change_map.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 #include <vector>
+
+#include "base/model/ids.h"
 
 namespace bough {
 namespace {
 
 constexpr std::string_view kName = "changes";
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 constexpr std::size_t kHeaderWords = 2;
-constexpr std::size_t kWords = kHeaderWords + 2 * (std::size_t{ChangeMap::kGroups} + 1);
+constexpr std::size_t kNames = kHeaderWords + std::size_t{2} * ChangeMap::kGroups;
+constexpr std::size_t kCounters = kNames + 2;
+// A slot: the change's number, when it ended, a check sum, the id padded with zeros.
+constexpr std::size_t kIdWords = 13;
+constexpr std::size_t kSlotWords = 3 + kIdWords;
+constexpr std::size_t kSlots = 512;
+constexpr std::size_t kWords = kCounters + kSlots * kSlotWords;
 
-// Token: the words as they were, then the start of the machine.
+using IdWords = std::array<std::uint64_t, kIdWords>;
+
+// Token: the counters as they were, then the start of the machine.
 std::string makeToken(const std::vector<std::uint64_t>& words, const std::string& bootId) {
-  std::string token(kWords * sizeof(std::uint64_t), '\0');
+  std::string token(kCounters * sizeof(std::uint64_t), '\0');
   std::memcpy(token.data(), words.data(), token.size());
   return token + bootId;
+}
+
+std::span<std::atomic<std::uint64_t>> slotOf(SharedWords& shared, std::uint64_t number) {
+  return shared.words().subspan(kCounters + number % kSlots * kSlotWords, kSlotWords);
+}
+
+// Tells a slot that two writers filled at once from one that is whole.
+std::uint64_t checkOf(std::uint64_t number, const IdWords& id) {
+  std::uint64_t sum = number;
+  for (const std::uint64_t word : id) sum = (sum ^ word) * 0x9e3779b97f4a7c15 + 1;
+  return sum;
+}
+
+void fillSlot(SharedWords& shared, std::uint64_t number, std::string_view sessionId) {
+  IdWords id{};
+  if (sessionId.size() > sizeof id) sessionId = {};
+  std::memcpy(id.data(), sessionId.data(), sessionId.size());
+  const auto slot = slotOf(shared, number);
+  slot[0].store(0);
+  slot[1].store(0);
+  slot[2].store(checkOf(number, id));
+  for (std::size_t i = 0; i < kIdWords; ++i) slot[3 + i].store(id[i]);
+  slot[0].store(number);
+}
+
+struct NameChange {
+  std::uint64_t ended = 0;
+  std::string sessionId = {};
+};
+
+// None when the slot belongs to another change or is not whole.
+std::optional<NameChange> readSlot(SharedWords& shared, std::uint64_t number) {
+  const auto slot = slotOf(shared, number);
+  if (slot[0].load() != number) return std::nullopt;
+  NameChange change{.ended = slot[1].load()};
+  const std::uint64_t check = slot[2].load();
+  IdWords id{};
+  for (std::size_t i = 0; i < kIdWords; ++i) id[i] = slot[3 + i].load();
+  if (slot[0].load() != number || check != checkOf(number, id)) return std::nullopt;
+  change.sessionId.assign(reinterpret_cast<const char*>(id.data()), sizeof id);
+  change.sessionId.resize(std::min(change.sessionId.find('\0'), sizeof id));
+  if (!isSessionId(change.sessionId)) return std::nullopt;
+  return change;
+}
+
+struct NameCounts {
+  std::uint64_t began = 0;
+  std::uint64_t ended = 0;
+};
+
+// The sessions of all changes that had not ended at `before`; none when the slots do not say all of them.
+std::optional<std::vector<std::string>> namesSince(SharedWords& shared, NameCounts before, NameCounts now) {
+  const std::uint64_t first = now.began - std::min<std::uint64_t>(now.began, kSlots) + 1;
+  if (before.began + 1 < first || before.began > now.began) return std::nullopt;
+  std::vector<std::string> ids;
+  std::uint64_t endedSince = 0;
+  for (std::uint64_t number = first; number <= now.began; ++number) {
+    auto change = readSlot(shared, number);
+    if (!change) return std::nullopt;
+    if (change->ended > before.ended && change->ended <= now.ended) ++endedSince;
+    if (change->ended == 0 || change->ended > before.ended) ids.push_back(std::move(change->sessionId));
+  }
+  // One that ended meanwhile began too long ago.
+  if (endedSince != now.ended - before.ended) return std::nullopt;
+  return ids;
 }
 
 }  // namespace
@@ -56,39 +134,43 @@ SharedWords* ChangeMap::map() {
 
 namespace {
 
-// `which`: 0 for what began, 1 for what ended.
-void count(SharedWords& shared, std::uint32_t group, ChangeKind kind, std::size_t which) {
+// `which`: 0 for what began, 1 for what ended. Returns how many changes of names that makes.
+std::uint64_t count(SharedWords& shared, std::uint32_t group, ChangeKind kind, std::size_t which) {
   const auto words = shared.words();
   words[kHeaderWords + std::size_t{2} * group + which].fetch_add(1);
-  if (kind == ChangeKind::Names) words[kHeaderWords + std::size_t{2} * ChangeMap::kGroups + which].fetch_add(1);
-}
-
-SharedWords* countBegun(SharedWords* shared, std::uint32_t group, ChangeKind kind) {
-  if (shared == nullptr || !shared->writable()) return nullptr;
-  count(*shared, group, kind, 0);
-  return shared;
+  return kind == ChangeKind::Names ? words[kNames + which].fetch_add(1) + 1 : 0;
 }
 
 }  // namespace
 
-SharedWords* ChangeMap::began(std::uint32_t group, ChangeKind kind) {
-  SharedWords* shared = mapped_->ready.load(std::memory_order_acquire);
-  return countBegun(shared != nullptr && shared->whole() ? shared : map(), group, kind);
+ChangeMap::Begun ChangeMap::countBegun(SharedWords* shared, const Change& change) {
+  if (shared == nullptr || !shared->writable()) return {};
+  const std::uint64_t number = count(*shared, change.group, change.kind, 0);
+  if (change.kind == ChangeKind::Names) fillSlot(*shared, number, change.sessionId);
+  return {.shared = shared, .number = number};
 }
 
-SharedWords* ChangeMap::confirmed(SharedWords* begun, std::uint32_t group, ChangeKind kind) {
-  return begun == nullptr || begun->intact() ? begun : countBegun(map(), group, kind);
+ChangeMap::Begun ChangeMap::began(const Change& change) {
+  SharedWords* shared = mapped_->ready.load(std::memory_order_acquire);
+  return countBegun(shared != nullptr && shared->whole() ? shared : map(), change);
+}
+
+ChangeMap::Begun ChangeMap::confirmed(Begun begun, const Change& change) {
+  return begun.shared == nullptr || begun.shared->intact() ? begun : countBegun(map(), change);
 }
 
 // Without another look at the file: it would have to be cut short within the moment since the last one.
-void ChangeMap::ended(SharedWords* begun, std::uint32_t group, ChangeKind kind) {
-  if (begun != nullptr) count(*begun, group, kind, 1);
+void ChangeMap::ended(Begun begun, const Change& change) {
+  if (begun.shared == nullptr) return;
+  const std::uint64_t ended = count(*begun.shared, change.group, change.kind, 1);
+  if (change.kind != ChangeKind::Names) return;
+  const auto slot = slotOf(*begun.shared, begun.number);
+  if (slot[0].load() == begun.number) slot[1].store(ended);
 }
 
 std::optional<std::uint64_t> ChangeMap::nameChanges() {
   SharedWords* shared = map();
   if (shared == nullptr || !shared->writable()) return std::nullopt;
-  constexpr std::size_t kNames = kHeaderWords + std::size_t{2} * kGroups;
   const std::uint64_t ended = shared->words()[kNames + 1].load();
   const std::uint64_t began = shared->words()[kNames].load();
   if (began != ended) return std::nullopt;
@@ -98,19 +180,20 @@ std::optional<std::uint64_t> ChangeMap::nameChanges() {
 Result<ChangeSet> ChangeMap::since(std::string_view token) {
   SharedWords* shared = map();
   const std::string bootId = environment_.files.bootId();
-  if (shared == nullptr || bootId.empty()) return ChangeSet{.all = true, .names = true, .groups = {}, .token = {}};
+  if (shared == nullptr || bootId.empty())
+    return ChangeSet{.all = true, .names = true, .ids = {}, .groups = {}, .token = {}};
   const auto words = shared->words();
   // What ended is read before what began: a change that ends in between still looks unfinished, never finished.
-  std::vector<std::uint64_t> now(kWords);
+  std::vector<std::uint64_t> now(kCounters);
   now[0] = words[0].load();
   now[1] = words[1].load();
-  for (std::size_t at = kHeaderWords; at < kWords; at += 2) {
+  for (std::size_t at = kHeaderWords; at < kCounters; at += 2) {
     now[at + 1] = words[at + 1].load();
     now[at] = words[at].load();
   }
-  ChangeSet changes{.all = false, .names = false, .groups = {}, .token = makeToken(now, bootId)};
-  const std::size_t bytes = kWords * sizeof(std::uint64_t);
-  std::vector<std::uint64_t> before(kWords, 0);
+  ChangeSet changes{.all = false, .names = false, .ids = {}, .groups = {}, .token = makeToken(now, bootId)};
+  const std::size_t bytes = kCounters * sizeof(std::uint64_t);
+  std::vector<std::uint64_t> before(kCounters, 0);
   if (token.size() >= bytes) std::memcpy(before.data(), token.data(), bytes);
   if (token.size() != changes.token.size() || token.substr(bytes) != bootId || before[0] != now[0]) {
     changes.all = true;
@@ -122,7 +205,12 @@ Result<ChangeSet> ChangeMap::since(std::string_view token) {
   for (std::uint32_t group = 0; group < kGroups; ++group) {
     if (differs(kHeaderWords + std::size_t{2} * group)) changes.groups.push_back(group);
   }
-  changes.names = differs(kHeaderWords + std::size_t{2} * kGroups);
+  if (differs(kNames)) {
+    auto ids = namesSince(*shared, {.began = before[kNames], .ended = before[kNames + 1]},
+                          {.began = now[kNames], .ended = now[kNames + 1]});
+    changes.names = !ids;
+    changes.ids = std::move(ids).value_or(std::vector<std::string>());
+  }
   return changes;
 }
 

@@ -7,6 +7,11 @@
 // reader copies all of them into its token. A group may have changed since when its pair differs from the token's, or
 // when more changes began than ended: somebody is writing at this moment, or died while writing.
 //
+// So that a session which was made is found without listing the folder, the last kSlots changes of the last pair have a
+// slot each: the change's number, when it ended (as the count of changes that had ended then; 0: it has not), a check
+// sum, and the session's id. A reader takes the ids of all changes that had not ended when its token was made. Where
+// slots are used again already, or were not written to the end, it says that the folder must be listed.
+//
 // After a loss of power the counters may be any older ones, so a token names the start of the machine as well. Deleting
 // the file costs one look at all sessions, and so does cutting it short: each change looks first whether the file is
 // whole, and before it ends whether it has still its name. When not, another takes its place.
@@ -43,13 +48,24 @@ class ChangeMap {
 
  private:
   friend class ChangeMark;
+  struct Change {
+    std::uint32_t group = 0;
+    ChangeKind kind = ChangeKind::Content;
+    std::string sessionId = {};  ///< With Names.
+  };
+  /// Where a change was counted.
+  struct Begun {
+    SharedWords* shared = nullptr;
+    std::uint64_t number = 0;  ///< Of a change of names, from 1.
+  };
+
   /// Null when there is none and none can be made.
   SharedWords* map();
-  /// Returns where it counted, for ended().
-  SharedWords* began(std::uint32_t group, ChangeKind kind);
+  Begun began(const Change& change);
+  static Begun countBegun(SharedWords* shared, const Change& change);
   /// Counts again when the file is gone where it was counted.
-  SharedWords* confirmed(SharedWords* begun, std::uint32_t group, ChangeKind kind);
-  void ended(SharedWords* begun, std::uint32_t group, ChangeKind kind);
+  Begun confirmed(Begun begun, const Change& change);
+  static void ended(Begun begun, const Change& change);
 
   struct Mapped {
     std::mutex mutex;
@@ -67,27 +83,30 @@ class ChangeMap {
 class ChangeMark {
  public:
   ChangeMark(ChangeMap& map, std::string_view sessionId, ChangeKind kind = ChangeKind::Content)
-      : ChangeMark(map, ChangeMap::groupOf(sessionId), kind) {}
-  ChangeMark(ChangeMap& map, std::uint32_t group, ChangeKind kind = ChangeKind::Content)
-      : map_(map), group_(group), kind_(kind), begun_(map.began(group, kind)) {}
+      : map_(map),
+        change_{.group = ChangeMap::groupOf(sessionId),
+                .kind = kind,
+                .sessionId = std::string(kind == ChangeKind::Names ? sessionId : "")},
+        begun_(map.began(change_)) {}
+  /// A change of what a session holds.
+  ChangeMark(ChangeMap& map, std::uint32_t group) : map_(map), change_{.group = group}, begun_(map.began(change_)) {}
   ChangeMark(const ChangeMark&) = delete;
   ChangeMark& operator=(const ChangeMark&) = delete;
   ~ChangeMark() {
     if (!confirmed_) confirm();
-    map_.ended(begun_, group_, kind_);
+    ChangeMap::ended(begun_, change_);
   }
 
   /// Looks whether others see the mark. Done at the end at the latest; who has a moment before that calls it then.
   void confirm() {
     confirmed_ = true;
-    begun_ = map_.confirmed(begun_, group_, kind_);
+    begun_ = map_.confirmed(begun_, change_);
   }
 
  private:
   ChangeMap& map_;
-  std::uint32_t group_;
-  ChangeKind kind_;
-  SharedWords* begun_;
+  ChangeMap::Change change_;
+  ChangeMap::Begun begun_;
   bool confirmed_ = false;
 };
 

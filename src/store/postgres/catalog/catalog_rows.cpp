@@ -71,6 +71,7 @@ void Composed::require(const SessionFilter& filter) {
     while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
     require(fmt::format("starts_with(c.cwd || '/', {})", text(folder == "/" ? folder : folder + "/")));
   }
+  if (filter.named) require(fmt::format("c.title_source > {}", static_cast<int>(TitleSource::Message)));
   if (!filter.title.empty()) require("c.title ILIKE " + text(patternOf(filter.title)));
   if (filter.condition) require("c.condition = " + number(static_cast<std::uint64_t>(*filter.condition)));
 }
