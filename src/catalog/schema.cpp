@@ -43,7 +43,10 @@ CREATE VIEW counted AS SELECT sessionId, headerId, lastId, taken AS entries, cou
 CREATE INDEX sessionByKey ON session(key, createdMs DESC, sessionId DESC) WHERE key <> '';
 CREATE INDEX sessionByName ON session(title) WHERE titleSource > 1;
 CREATE INDEX sessionByGroup ON session(changeGroup);
-CREATE INDEX sessionByCondition ON session(condition);
+CREATE INDEX sessionByCondition ON session(condition, activeMs DESC, sessionId DESC);
+CREATE INDEX sessionByAgent ON session(agent, activeMs DESC, sessionId DESC) WHERE agent <> '';
+CREATE INDEX sessionByFolder ON session(cwd, activeMs DESC, sessionId DESC);
+CREATE INDEX sessionByKeyAndTime ON session(key, activeMs DESC, sessionId DESC) WHERE key <> '';
 CREATE INDEX sessionToIndex ON session(id) WHERE indexed < taken;
 CREATE TABLE branch(session INTEGER, number INTEGER, tipId TEXT NOT NULL, openCalls TEXT NOT NULL,
   PRIMARY KEY(session, number)) WITHOUT ROWID;

@@ -20,7 +20,7 @@ using catalog::Query;
 namespace {
 
 // A word that is in more entries than these says little: of them, those that were taken in last are ranked.
-constexpr int kRanked = 20'000;
+constexpr int kRanked = 5'000;
 
 Result<Conditions> conditionsOf(const std::string& match, const SearchOptions& options) {
   Conditions conditions;

@@ -350,7 +350,7 @@ TEST_F(CatchUpTest, SeveralProcessesMayCatchUpAtOnce) {
 class LargeStoreTest : public CatalogTest {
  protected:
   LargeStoreTest() {
-    make({.sessionId = "first"});
+    make({.sessionId = "first", .key = "many:cli:me", .cwd = "/many"});
     for (int i = 0; i < 2000; ++i) copyTo("first", "s" + std::to_string(i));  // making each would take long
     catalog_ = open();
   }
@@ -376,6 +376,29 @@ TEST_F(LargeStoreTest, AMadeSessionIsFoundWithoutListingTheFolder) {
   EXPECT_FALSE(isListed("made") || isListed("s7"));
   must(catalog_->catchUp({.everything = true}));
   EXPECT_TRUE(isListed("foreign"));
+}
+
+// Few sessions of a folder are looked up in an index, many are met on the way through the list.
+TEST_F(LargeStoreTest, AFolderOrKeyIsListedWhetherFewSessionsHaveItOrMany) {
+  make({.sessionId = "below", .cwd = "/many/below"});
+  make({.sessionId = "beside", .key = "rare:cli:me", .cwd = "/many0"});
+  must(catalog_->catchUp());
+  const auto listed = [&](const std::string& cwd) {
+    return idsOf(must(catalog_->list({.filter = {.cwd = cwd}, .limit = 3})));
+  };
+  EXPECT_EQ(listed("/many/below"), Ids{"below"});
+  EXPECT_EQ(listed("/many/below/"), Ids{"below"});
+  EXPECT_EQ(listed("/many0"), Ids{"beside"});
+  EXPECT_EQ(listed("/man"), Ids{});
+  const Ids many = listed("/many");
+  ASSERT_EQ(many.size(), 3U);
+  EXPECT_EQ(many.front(), "below");
+  EXPECT_EQ(must(catalog_->count({.cwd = "/many"})), 2002U);
+  EXPECT_EQ(must(catalog_->count({.cwd = "/"})), 2003U);
+  EXPECT_EQ(idsOf(must(catalog_->list({.filter = {.key = "rare:*"}}))), Ids{"beside"});
+  EXPECT_EQ(must(catalog_->list({.filter = {.key = "many:*"}, .limit = 3})).size(), 3U);
+  EXPECT_EQ(must(catalog_->count({.key = "many:*"})), 2001U);
+  EXPECT_EQ(must(catalog_->count({.key = "rare:cli:me"})), 1U);
 }
 
 TEST_F(LargeStoreTest, TheLookAtEverySessionCanBeLeftToOthers) {

@@ -245,6 +245,29 @@ def test_what_search_finds_is_broken_between_words(folder, bough):
             terminal.close()
 
 
+def test_messages_are_broken_between_words(folder, bough):
+    for width in (40, 80):
+        os.makedirs(f"{folder}/nobody", exist_ok=True)
+        terminal = Terminal(f"{folder}/nobody", bough, width=width, height=40)
+        for command, words in (("bough", ["conversations", "without", "built-in"]),
+                               ("bough ls --sort sise", ["messages,", "branches,", "did you mean size?"]),
+                               ("bough chat --resume nothing-of-this-name", ["nothing-of-this-name"]),
+                               ("bough --store $HOME/missing ls", ["there is no store", "BOUGH_STORE"])):
+            screen = terminal.run(command)
+            joined = " ".join(screen.split())
+            for each in words:
+                check(each in joined, f"{each!r} is whole in {width} columns", screen)
+        terminal.close()
+
+
+def test_a_progress_bar_fits_a_narrow_terminal(folder, bough):
+    terminal = Terminal(folder, bough, width=40, height=24)
+    terminal.run("bough new --id narrow >/dev/null")
+    screen = terminal.run("bough doctor")
+    check("█" not in screen and "✓ " in screen, "no bar is left in 40 columns", screen)
+    terminal.close()
+
+
 def test_usage_has_bars_and_a_line_over_time(folder, bough):
     store = f"{folder}/used"
     answer = lambda day, tokens: subprocess.run([bough, "--store", store, "append", "work"], check=True, capture_output=True, input=(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 namespace bough::catalog {
 
@@ -31,31 +32,87 @@ void Conditions::bindTo(Query& query) const {
   for (const Value& value : values_) std::visit([&](const auto& each) { query.bind(each); }, value);
 }
 
-void addFilter(Conditions& conditions, const SessionFilter& filter) {
-  const auto begins = [&](std::string_view column, const std::string& text) {
-    conditions.add(fmt::format("substr({}, 1, length(?)) = ?", column), {text, text});
-  };
+namespace {
+
+// Texts that begin alike are a range of an index.
+struct Range {
+  std::string where;                      // about the columns of `session`
+  std::vector<Conditions::Value> values;  // of its question marks
+};
+
+std::string withoutEnd(std::string folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
+// Keys that begin as the filter's does before its `*`. An index of keys leaves out sessions without one, so the
+// condition has to do the same.
+std::optional<Range> keyRange(const std::string& key) {
+  if (key.size() < 2 || !key.ends_with('*')) return std::nullopt;
+  const std::string beginning = key.substr(0, key.size() - 1);
+  return Range{.where = "key <> '' AND key >= ? AND key < ?", .values = {beginning, beginning + "\xFF"}};
+}
+
+// The folder itself, and from `folder/` up to what comes after it in the order of bytes.
+std::optional<Range> folderRange(const std::string& cwd) {
+  const std::string folder = withoutEnd(cwd);
+  if (folder.empty() || folder == "/") return std::nullopt;
+  return Range{.where = "cwd = ? OR (cwd >= ? AND cwd < ?)", .values = {folder, folder + "/", folder + "0"}};
+}
+
+void requireIn(Conditions& conditions, const Range& range) {
+  conditions.add(fmt::format("session.id IN (SELECT id FROM session WHERE {})", range.where), range.values);
+}
+
+void requireBeginning(Conditions& conditions, std::string_view column, const std::string& text) {
+  conditions.add(fmt::format("substr({}, 1, length(?)) = ?", column), {text, text});
+}
+
+void requireKey(Conditions& conditions, const std::string& key, RangesBy rangesBy) {
+  const auto range = keyRange(key);
+  if (range && rangesBy == RangesBy::Index) return requireIn(conditions, *range);
+  if (key.ends_with('*')) return requireBeginning(conditions, "session.key", key.substr(0, key.size() - 1));
+  if (!key.empty()) conditions.add("session.key <> '' AND session.key = ?", {key});
+}
+
+void requireFolder(Conditions& conditions, const std::string& cwd, RangesBy rangesBy) {
+  const auto range = folderRange(cwd);
+  if (range && rangesBy == RangesBy::Index) return requireIn(conditions, *range);
+  const std::string folder = withoutEnd(cwd);
+  if (!folder.empty()) requireBeginning(conditions, "session.cwd || '/'", folder == "/" ? folder : folder + "/");
+}
+
+bool isFew(Database& database, const std::optional<Range>& range) {
+  constexpr std::size_t kFew = 1000;
+  if (!range) return false;
+  Query query(database, fmt::format("SELECT 1 FROM session WHERE {} LIMIT 1 OFFSET {}", range->where, kFew));
+  Conditions conditions;
+  conditions.add(range->where, range->values);
+  conditions.bindTo(query);
+  return !query.next();
+}
+
+}  // namespace
+
+void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy rangesBy) {
   if (!filter.session.empty()) conditions.add("session.sessionId = ?", {filter.session});
-  if (!filter.agent.empty()) conditions.add("session.agent = ?", {filter.agent});
+  if (!filter.agent.empty()) conditions.add("session.agent <> '' AND session.agent = ?", {filter.agent});
   if (!filter.writtenBy.empty()) {
     std::string marks;
     for (std::size_t i = 0; i < filter.writtenBy.size(); ++i) marks += marks.empty() ? "?" : ", ?";
     conditions.add(fmt::format("session.writtenBy IN ({})", marks), {filter.writtenBy.begin(), filter.writtenBy.end()});
   }
-  if (filter.key.ends_with('*')) {
-    begins("session.key", filter.key.substr(0, filter.key.size() - 1));
-  } else if (!filter.key.empty()) {
-    conditions.add("session.key = ?", {filter.key});
-  }
-  if (!filter.cwd.empty()) {
-    std::string folder = filter.cwd;
-    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-    begins("session.cwd || '/'", folder == "/" ? folder : folder + "/");
-  }
+  requireKey(conditions, filter.key, rangesBy);
+  requireFolder(conditions, filter.cwd, rangesBy);
   static_assert(static_cast<int>(TitleSource::Message) == 1);
   if (filter.named) conditions.add("session.titleSource > 1");
   if (!filter.title.empty()) conditions.add(filter.named ? kNameHolds : kTitleHolds, {likePattern(filter.title)});
   if (filter.condition) conditions.add("session.condition = ?", {static_cast<std::uint64_t>(*filter.condition)});
+}
+
+RangesBy bestRanges(Database& database, const SessionFilter& filter) {
+  const bool few = isFew(database, folderRange(filter.cwd)) || isFew(database, keyRange(filter.key));
+  return few ? RangesBy::Index : RangesBy::Row;
 }
 
 }  // namespace bough::catalog

@@ -27,8 +27,13 @@ class Conditions {
   std::vector<Value> values_;
 };
 
+/// How a filter asks for a folder and for keys that begin alike: row by row, or through an index. The index is better
+/// where few sessions are like that, and worse where most are.
+enum class RangesBy : std::uint8_t { Row, Index };
+RangesBy bestRanges(Database& database, const SessionFilter& filter);
+
 /// What a filter asks of the table `session`, except its times.
-void addFilter(Conditions& conditions, const SessionFilter& filter);
+void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy rangesBy = RangesBy::Row);
 
 /// A condition that a title holds what likePattern was made from. The titles are looked through in their index, which
 /// is a tenth of the rows; those of sessions that have a name, in one that is smaller.

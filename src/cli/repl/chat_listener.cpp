@@ -6,6 +6,7 @@
 #include "base/json/json_write.h"
 #include "base/text/text.h"
 #include "cli/definition/settings.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -49,7 +50,7 @@ std::string firstLines(const std::string& text) {
 }  // namespace
 
 void TextListener::say(const std::string& line) {
-  stdoutIsTerminal() ? printLine(line) : printMessage(line);
+  stdoutIsTerminal() ? printFitted(line) : printMessage(line);
 }
 
 void TextListener::endText() {
@@ -112,9 +113,9 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall&, const ag
   endText();
   std::string question = styled(Style::Bold, text::printableLines(*prepared.question)) + "\n";
   if (!prepared.diff.empty()) question += styledDiff(text::printableLines(prepared.diff));
-  question += fmt::format("  allow it? [y]es once, [n]o; {}: [s] in this session", prepared.allows);
-  if (!folder_.empty()) question += ", [a]lways here";
-  const auto answer = ask_(question + ": ");
+  const std::string choices = fmt::format("  allow it? [y]es once, [n]o; {}: [s] in this session{}:", prepared.allows,
+                                          folder_.empty() ? "" : ", [a]lways here");
+  const auto answer = ask_(question + fitted(choices, terminalWidth()) + " ");
   if (!answer) return std::nullopt;
   const bool always = *answer == "a" && !folder_.empty();
   if (always || *answer == "s") allowed_.insert(prepared.permission);

@@ -14,6 +14,7 @@
 #include "cli/repl/repl_commands.h"
 #include "cli/repl/typed_line.h"
 #include "cli/repl/typed_lines.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/line_editor.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -86,7 +87,7 @@ class Repl {
       handle(*line);
     }
     if (!opened_.chat->place().headId.empty()) {
-      printLine(styled(Style::Dim, "To come back: ") + comeBackCommand(context_, opened_));
+      printFitted(styled(Style::Dim, "To come back: ") + comeBackCommand(context_, opened_));
     }
     return kDone;
   }
@@ -136,7 +137,7 @@ class Repl {
   void finishInterrupted() {
     const auto interrupted = opened_.chat->isInterrupted();
     if (!interrupted || !*interrupted) return;
-    printLine(styled(Style::Yellow, "The last turn was interrupted; finishing it (Ctrl-C stops)."));
+    printFitted(styled(Style::Yellow, "The last turn was interrupted; finishing it (Ctrl-C stops)."));
     runTurn([&] { return opened_.chat->resume(); });
   }
 

@@ -18,6 +18,7 @@
 #include "cli/names/when.h"
 #include "cli/repl/session_picker.h"
 #include "cli/repl/tree_picker.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/output_file.h"
 #include "cli/terminal/picker.h"
@@ -100,7 +101,7 @@ void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
 void printModels(const std::vector<agent::OwnProvider>& own) {
   for (const agent::UsableProvider& each : agent::usableProviders(own)) {
     if (!each.needs.empty()) {
-      printLine(styled(Style::Dim, fmt::format("  {:<12} needs {}", each.name, each.needs)));
+      printFitted(styled(Style::Dim, fmt::format("  {:<12} needs {}", each.name, each.needs)), 15);
       continue;
     }
     const std::string models =
@@ -111,14 +112,20 @@ void printModels(const std::vector<agent::OwnProvider>& own) {
       mark = std::string(15, ' ');
     }
   }
-  printLine(styled(Style::Dim, "/model PROVIDER/MODEL changes it"));
+  printFitted(styled(Style::Dim, "/model PROVIDER/MODEL changes it"));
 }
 
 void printNextTurn(agent::Chat& chat) {
   const auto prices = readPrices("");
   const auto next = nextTurnOf(chat.store(), chat.sessionId(), chat.place().headId,
                                prices ? *prices : PriceTable::builtIn(), nowMs());
-  if (next) printLine(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
+  if (next) printFitted(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
+}
+
+// The open session by its short id and its title.
+std::string shownSession(const OpenedChat& opened) {
+  const auto row = opened.catalog->session(opened.chat->sessionId());
+  return row ? nameWithTitle(*row) : shortId(opened.chat->sessionId());
 }
 
 }  // namespace
@@ -173,13 +180,13 @@ Result<void> ReplCommands::run(const std::string& line) {
 }
 
 void ReplCommands::showOpened() {
-  printLine(styled(Style::Bold, "bough chat") + styled(Style::Dim, "  /help lists the commands, Ctrl-D ends"));
-  printLine(fmt::format("{}  session {}", chat().model(), chat().sessionId()));
+  printFitted(styled(Style::Bold, "bough chat") + styled(Style::Dim, "  /help lists the commands, Ctrl-D ends"));
+  printFitted(fmt::format("{}  session {}", chat().model(), shownSession(opened_)));
   if (opened_.restoredTurns > 0) {
     printLine("Restored: " + counted(opened_.restoredTurns, "turn"));
   }
   for (const std::string& file : chat().instructions().files) {
-    printLine(styled(Style::Dim, "instructions: " + text::printable(file)));
+    printFitted(styled(Style::Dim, "instructions: " + text::printable(file)));
   }
   printText(lastExchange(opened_));
   printNextTurn(chat());
@@ -194,7 +201,7 @@ void ReplCommands::showStatus(const agent::TurnReport& report) {
   costKnown_ = costKnown_ && (cost || chat().model().starts_with("offline/"));
   const std::uint64_t window = std::max<std::uint64_t>(chat().windowTokens(), 1);
   const std::string& head = chat().place().headId;
-  printLine(styled(
+  printFitted(styled(
       Style::Dim,
       fmt::format("{} · {} in, {} out · context {} ({}%) · ${:.4f}{} · {:.1f} s · branch {}", chat().model(),
                   thousands(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),
@@ -206,7 +213,7 @@ void ReplCommands::showStatus(const agent::TurnReport& report) {
 Result<void> ReplCommands::startNew(const std::string&) {
   if (auto made = chat().startNew(); !made) return made;
   opened_.restoredTurns = 0;
-  printLine(fmt::format("session {}", chat().sessionId()));
+  printFitted(fmt::format("session {}", shownSession(opened_)));
   return {};
 }
 
@@ -230,7 +237,7 @@ Result<void> ReplCommands::listSessions(const std::string& words) {
                           styled(Style::Dim, text::printable(each.key))));
   }
   listed_ = std::move(ids);
-  printLine(styled(Style::Dim, "/switch N continues one of them"));
+  printFitted(styled(Style::Dim, "/switch N continues one of them"));
   return {};
 }
 
@@ -255,7 +262,7 @@ Result<void> ReplCommands::open(const std::string& id) {
   BOUGH_TRY(chat().open(id));
   (void)opened_.catalog->catchUp();  // for the number of turns only
   opened_.restoredTurns = countTurns(opened_);
-  printLine(fmt::format("{}  session {}", chat().model(), id));
+  printFitted(fmt::format("{}  session {}", chat().model(), shownSession(opened_)));
   printLine("Restored: " + counted(opened_.restoredTurns, "turn"));
   printText(lastExchange(opened_));
   printNextTurn(chat());
@@ -295,7 +302,7 @@ Result<void> ReplCommands::quit(const std::string&) {
 
 Result<void> ReplCommands::fork(const std::string&) {
   if (auto forked = chat().fork(); !forked) return forked;
-  printLine(fmt::format("session {}; it shares the history so far", chat().sessionId()));
+  printFitted(fmt::format("session {}; it shares the history so far", shownSession(opened_)));
   return {};
 }
 
@@ -303,7 +310,7 @@ Result<void> ReplCommands::goBack(const std::string& words) {
   BOUGH_TRY(auto count, numberIn(words, 1));
   BOUGH_TRY(auto place, chat().findBack(count));
   if (auto moved = chat().moveHead(place); !moved) return moved;
-  printLine(fmt::format("back {}; the later messages stay as a branch", counted(count, "turn")));
+  printFitted(fmt::format("back {}; the later messages stay as a branch", counted(count, "turn")));
   return {};
 }
 
@@ -320,16 +327,16 @@ Result<void> ReplCommands::label(const std::string& words) {
 
 Result<void> ReplCommands::undo(const std::string&) {
   BOUGH_TRY(const auto report, chat().undoFiles());
-  for (const std::string& path : report.restored) printLine("restored " + text::printable(path));
-  for (const std::string& path : report.removed) printLine("removed " + text::printable(path));
-  for (const std::string& each : report.notDone) printLine("left as it is: " + text::printable(each));
+  for (const std::string& path : report.restored) printFitted("restored " + text::printable(path));
+  for (const std::string& path : report.removed) printFitted("removed " + text::printable(path));
+  for (const std::string& each : report.notDone) printFitted("left as it is: " + text::printable(each));
   return {};
 }
 
 Result<void> ReplCommands::changeModel(const std::string& words) {
   if (words.empty()) {
-    printLine(fmt::format("{}{}", chat().model(),
-                          chat().thinkingLevel().empty() ? "" : ", thinking " + chat().thinkingLevel()));
+    printFitted(fmt::format("{}{}", chat().model(),
+                            chat().thinkingLevel().empty() ? "" : ", thinking " + chat().thinkingLevel()));
     printModels(chat().options().http.providers);
     return {};
   }
@@ -346,9 +353,9 @@ Result<void> ReplCommands::changeThinking(const std::string& words) {
 
 Result<void> ReplCommands::compact(const std::string& words) {
   BOUGH_TRY(auto report, chat().compactNow(words));
-  printLine(report ? fmt::format("a summary replaces {} in the context; nothing was removed from the session",
-                                 counted(report->messages, "message"))
-                   : "the context is too short to compact");
+  printFitted(report ? fmt::format("a summary replaces {} in the context; nothing was removed from the session",
+                                   counted(report->messages, "message"))
+                     : "the context is too short to compact");
   return {};
 }
 
@@ -363,17 +370,17 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
   }
   BOUGH_TRY(writeOutputFile(words, text));
   const auto lost = static_cast<std::size_t>(std::ranges::count_if(entries, isUnreadable));
-  printLine(fmt::format("{} in {}{}", counted(entries.size() - lost, "message"), text::printable(words),
-                        lost == 0 ? "" : fmt::format("; {} cannot be read", lost)));
+  printFitted(fmt::format("{} in {}{}", counted(entries.size() - lost, "message"), text::printable(words),
+                          lost == 0 ? "" : fmt::format("; {} cannot be read", lost)));
   return {};
 }
 
 Result<void> ReplCommands::help(const std::string&) {
-  for (const Row& row : rows()) printLine(fmt::format("  {:<10} {:<12} {}", row.name, row.takes, row.help));
-  printLine("  !COMMAND                run a command; the model reads what it printed in the next turn");
-  printLine("  @FILE                   in a message: send this file, image or PDF with it");
-  printLine("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");
-  printLine("// and !! at the beginning of a line say a / and a !.");
+  for (const Row& row : rows()) printFitted(fmt::format("  {:<10} {:<12} {}", row.name, row.takes, row.help), 26);
+  printFitted("  !COMMAND                run a command; the model reads what it printed in the next turn", 26);
+  printFitted("  @FILE                   in a message: send this file, image or PDF with it", 26);
+  printFitted("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");
+  printFitted("// and !! at the beginning of a line say a / and a !.");
   return {};
 }
 
@@ -393,8 +400,8 @@ Result<void> ReplCommands::showTree(const std::string&) {
       BOUGH_TRY(chat().fork());
     }
     draft_ = std::move(place->text);
-    printLine(place->fork ? fmt::format("session {}; it shares the history so far", chat().sessionId())
-                          : "the conversation goes on from there; what came after it stays as a branch");
+    printFitted(place->fork ? fmt::format("session {}; it shares the history so far", shownSession(opened_))
+                            : "the conversation goes on from there; what came after it stays as a branch");
     return {};
   }
   return runCommandLine({"tree", chat().sessionId()});

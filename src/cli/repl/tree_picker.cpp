@@ -7,6 +7,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/tree.h"
+#include "cli/names/when.h"
 #include "cli/terminal/picker.h"
 
 namespace bough::cli {
@@ -99,7 +100,7 @@ class PlaceRows final : public PickerSource {
     const auto entry = store_.loadEntry(sessionId_, rows_[number].summary.entryId);
     if (!entry) return {{.text = text::printable(entry.error().message), .style = Style::Red}};
     std::vector<PickerLine> lines = {
-        {.text = fmt::format("{}  {}", rows_[number].summary.speaker, rows_[number].summary.timestamp),
+        {.text = fmt::format("{}  {}", rows_[number].summary.speaker, formatLocalTime(rows_[number].summary.timestamp)),
          .style = Style::Bold}};
     for (const EntryPart& part : viewEntry(*entry).parts) {
       const std::string text =

@@ -9,6 +9,8 @@
 
 #include "base/json/json_write.h"
 #include "base/text/text.h"
+#include "cli/terminal/fitted.h"
+#include "cli/terminal/terminal.h"
 
 namespace bough::cli {
 namespace {
@@ -86,6 +88,10 @@ std::string safeJson(std::string_view json) {
   return out;
 }
 
+std::string fittedOnStderr(std::string text) {
+  return ::isatty(STDERR_FILENO) == 1 ? fitted(text, terminalWidth()) : std::move(text);
+}
+
 }  // namespace
 
 void printText(std::string_view text) {
@@ -126,11 +132,11 @@ void printJsonLine(std::string_view json) {
 }
 
 void printMessage(std::string_view line) {
-  writeAll(STDERR_FILENO, text::printableLines(line) + "\n");
+  writeAll(STDERR_FILENO, fittedOnStderr(text::printableLines(line)) + "\n");
 }
 
 void printQuestion(std::string_view text) {
-  writeAll(STDERR_FILENO, std::string(text) + "\n");
+  writeAll(STDERR_FILENO, fittedOnStderr(std::string(text)) + "\n");
 }
 
 void watchOutput(std::string* copy, std::size_t most, std::function<bool()> recover) {

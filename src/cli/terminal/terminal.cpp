@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "base/text/text.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {
@@ -196,11 +197,14 @@ void Progress::draw() const {
     fmt::print(stderr, "\r{} {}\033[K", label_, done_);
     return;
   }
-  constexpr std::size_t kCells = 30;
+  // A line that is longer than the terminal could not be taken away again.
+  const std::size_t around = text::displayWidth(label_) + 8;
+  const std::size_t width = terminalWidth();
+  const std::size_t cells = width > around ? std::min<std::size_t>(30, width - around) : 0;
   const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
-  const auto filled = static_cast<std::size_t>(share * kCells);
+  const auto filled = static_cast<std::size_t>(share * static_cast<double>(cells));
   std::string bar;
-  for (std::size_t cell = 0; cell < kCells; ++cell) bar += cell < filled ? "█" : "░";
+  for (std::size_t cell = 0; cell < cells; ++cell) bar += cell < filled ? "█" : "░";
   fmt::print(stderr, "\r{} {} {:3.0f}%\033[K", label_, bar, share * 100);
 }
 

@@ -122,8 +122,10 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
   std::vector<Table::Column> columns = {
       {look.by, Left, 0, true},  {"answers", Right, 7},    {"input", Right, 3},     {"output", Right, 2},
       {"cache write", Right, 6}, {"cache read", Right, 4}, {"total tokens", Right}, {"cost", Right}};
-  if (bars) columns.push_back({"", Left, 5});
-  columns.push_back({look.by == "session" ? "title" : look.by == "model" ? "" : "models", Left, bars ? 8 : 0});
+  // A session is known by its title; days and models name themselves.
+  const bool bySession = look.by == "session";
+  if (bars) columns.push_back({"", Left, bySession ? 2 : 5});
+  columns.push_back({bySession ? "title" : look.by == "model" ? "" : "models", Left, !bars ? 0 : bySession ? 1 : 8});
   Table table(std::move(columns));
   const auto add = [&](const UsageRow& row, const std::string& bar) {
     auto made = cells(nameOf(row, look.by), row.messages, row.tokens, row.costUsd, row.costKnown);

@@ -10,6 +10,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/session_head.h"
 
 namespace bough::cli::labels_command {
 namespace {
@@ -40,7 +41,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   if (labels.empty()) {
-    printMessage(fmt::format("{} has no labels", session));
+    BOUGH_TRY(const auto head, readSessionHead(store, session, ""));
+    printMessage(fmt::format("{} has no labels", nameWithTitle({.sessionId = session, .title = head.title})));
     printMessage(fmt::format("  → bough label {} NAME gives the head one", session));
     return kDone;
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
@@ -74,16 +76,34 @@ Result<ExitCode> explain(const Context& context, SessionStore& store, const std:
   return extends ? kDone : kProblem;
 }
 
+// That of the branch's last answer: the next request goes there. Anthropic's where nobody has answered.
+Dialect dialectOf(SessionStore& store, const std::string& session, const std::string& at) {
+  constexpr std::size_t kLooked = 200;
+  const auto entries = store.loadSessionEntries(session, {.last = kLooked, .branch = at});
+  if (!entries) return Dialect::Anthropic;
+  for (const Entry& entry : std::views::reverse(*entries)) {
+    const auto message = holdsMessage(entry) ? normalizeEntry(entry) : std::unexpected(Error{});
+    if (!message || message->role != Role::Assistant) continue;
+    return message->dialect == Dialect::Plain ? Dialect::Anthropic : message->dialect;
+  }
+  return Dialect::Anthropic;
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto dialect, parseDialect(options.as));
   BOUGH_TRY(auto named, openForReading(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
-  ContextOptions wanted{.dialect = dialect, .strict = context.strict};
+  ContextOptions wanted{.strict = context.strict};
   if (options.budget > 0) wanted.budgetTokens = options.budget;
   if (!options.at.empty()) {
     BOUGH_TRY(auto entry, resolveEntry(store, session, options.at));
     wanted.at = entry;
+  }
+  if (options.as.empty()) {
+    BOUGH_TRY(const auto state, store.sessionState(session));
+    wanted.dialect = dialectOf(store, session, wanted.at.empty() ? state.headId : wanted.at);
+  } else {
+    BOUGH_TRY(wanted.dialect, parseDialect(options.as));
   }
   if (options.explain) return explain(context, store, session, wanted);
   BOUGH_TRY(auto built, buildContext(store, session, wanted));
@@ -115,12 +135,12 @@ Command define() {
       .examples =
           "  bough context SESSION --as anthropic\n"
           "  bough context SESSION --as gemini --budget 100000\n"
-          "  bough context SESSION --as openai-chat --at ENTRY --json",
+          "  bough context SESSION --as openai-chat --at ENTRY --json\n"
+          "  bough context SESSION --explain",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "--as",
-                   .help = "The dialect of the API",
+                   .help = "The dialect of the API; default: that of the last answer",
                    .target = &options->as,
-                   .required = true,
                    .choices = {"anthropic", "openai-chat", "openai-responses", "gemini", "bough"}},
                   {.name = "--budget", .help = "Keep at most N tokens", .target = &options->budget, .value = "N"},
                   {.name = "--at",

@@ -15,6 +15,7 @@
 #include "cli/names/when.h"
 #include "cli/repl/session_picker.h"
 #include "cli/repl/start_chat.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/picker.h"
 #include "cli/terminal/table.h"
@@ -100,9 +101,9 @@ void printRecent(const Home& home) {
 }
 
 void printForPeople(const Home& home) {
-  printLine("bough keeps the conversations of AI agents: durable, branching, portable.\n");
-  printLine(fmt::format("Store: {}  ({})", text::printable(home.location),
-                        home.made ? counted(home.total, "session") : "not made yet"));
+  printFitted("bough keeps the conversations of AI agents: durable, branching, portable.\n");
+  printFitted(fmt::format("Store: {}  ({})", text::printable(home.location),
+                          home.made ? counted(home.total, "session") : "not made yet"));
   if (!home.recent.empty()) {
     printLine("");
     printRecent(home);
@@ -110,18 +111,20 @@ void printForPeople(const Home& home) {
   if (!home.attention.empty()) {
     printLine("\nNeeds attention");
     for (const SessionSummary& row : home.attention) {
-      printLine("  " + text::printable(whatToDo(home, row)));
+      printFitted("  " + text::printable(whatToDo(home, row)), 4);
     }
   }
   printLine("\nNext");
   if (home.recent.empty()) {
-    printLine("  bough chat                       talk; without a key the built-in model answers");
-    printLine("  bough new --title \"My session\"   make a session of your own");
-    printLine("  bough help                       all commands");
+    constexpr std::size_t kHang = 35;
+    printFitted("  bough chat                       talk; without a key the built-in model answers", kHang);
+    printFitted("  bough new --title \"My session\"   make a session of your own", kHang);
+    printFitted("  bough help                       all commands", kHang);
   } else {
-    printLine("  bough show @1        read the session used last");
-    printLine("  bough search WORDS   find what was said");
-    printLine("  bough chat           talk; `bough help` lists all commands");
+    constexpr std::size_t kHang = 23;
+    printFitted("  bough show @1        read the most recent session", kHang);
+    printFitted("  bough search WORDS   find what was said", kHang);
+    printFitted("  bough chat           talk; `bough help` lists all commands", kHang);
   }
 }
 

@@ -1,0 +1,81 @@
+#include "cli/terminal/fitted.h"
+
+#include <algorithm>
+
+#include "base/text/text.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+// The columns of a word with escape sequences in it: ESC [ … letter.
+std::size_t widthOf(std::string_view word) {
+  std::string plain;
+  while (!word.empty()) {
+    const std::size_t escape = std::min(word.find('\033'), word.size());
+    plain += word.substr(0, escape);
+    word.remove_prefix(escape);
+    if (word.empty()) break;
+    std::size_t end = 1;
+    if (end < word.size() && word[end] == '[') ++end;
+    while (end < word.size() && (word[end] < '@' || word[end] > '~')) ++end;
+    word.remove_prefix(std::min(end + 1, word.size()));
+  }
+  return text::displayWidth(plain);
+}
+
+// How far what follows a line is indented.
+std::size_t indentOf(std::string_view line) {
+  const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+  line.remove_prefix(blanks);
+  for (const std::string_view mark : {"→ ", "✓ ", "✗ ", "! ", "• "}) {
+    if (line.starts_with(mark)) return blanks + text::displayWidth(mark);
+  }
+  return blanks;
+}
+
+void addLine(std::string_view line, std::size_t columns, std::size_t indent, std::string& out) {
+  std::size_t used = 0;
+  std::size_t blanks = 0;
+  bool isFirst = true;  // word of its line
+  while (!line.empty()) {
+    const std::size_t gap = std::min(line.find_first_not_of(' '), line.size());
+    blanks += gap;
+    line.remove_prefix(gap);
+    if (line.empty()) break;
+    const std::string_view word = line.substr(0, std::min(line.find(' '), line.size()));
+    line.remove_prefix(word.size());
+    const std::size_t width = widthOf(word);
+    if (!isFirst && used + blanks + width > columns) {
+      out += "\n" + std::string(indent, ' ');
+      used = indent;
+      blanks = 0;
+    }
+    out.append(blanks, ' ');
+    out += word;
+    used += blanks + width;
+    blanks = 0;
+    isFirst = false;
+  }
+}
+
+}  // namespace
+
+std::string fitted(std::string_view text, std::size_t columns, std::size_t hang) {
+  std::string out;
+  for (;;) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    addLine(line, columns, std::min(hang == 0 ? indentOf(line) : hang, columns / 2), out);
+    if (end == text.size()) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+void printFitted(std::string_view line, std::size_t hang) {
+  printLine(stdoutIsTerminal() ? fitted(line, terminalWidth(), hang) : std::string(line));
+}
+
+}  // namespace bough::cli
