@@ -146,7 +146,8 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
     match = {};
     look(NameMatch::Kind::Id, "sessionId = ?", {text}, kNewestFirst, 1);
     look(NameMatch::Kind::Key, "key = ? AND key <> ''", {text}, "createdMs DESC, sessionId DESC", 1);
-    // Ids are ASCII: everything that begins with the name lies between it and it with the greatest letter behind.
+    // Ids are ASCII: everything that begins with the name lies between the name and the name with the greatest letter
+    // after it.
     look(NameMatch::Kind::IdPrefix, "sessionId >= ? AND sessionId < ?", {text, text + "\x7F"}, kNewestFirst, limit);
     look(NameMatch::Kind::Title, catalog::kTitleHolds, {catalog::likePattern(name)}, kNewestFirst, limit);
     BOUGH_TRY(state_->database->take());

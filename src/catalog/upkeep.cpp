@@ -72,9 +72,9 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
     Query(database, "INSERT INTO search(search) VALUES('integrity-check')").run();
     if (auto read = database.take(); !read) found.push_back("the index for search: " + read.error().message);
   }
-  BOUGH_TRY(auto anew, open(state_->store, {.inMemory = true}));
-  BOUGH_TRY(anew->catchUp({}));
-  BOUGH_TRY(auto truth, describeAll(*anew));
+  BOUGH_TRY(auto fresh, open(state_->store, {.inMemory = true}));
+  BOUGH_TRY(fresh->catchUp({}));
+  BOUGH_TRY(auto truth, describeAll(*fresh));
   BOUGH_TRY(auto kept, describeAll(*this));
   // A row that remembers what its log has lost says more than the log does.
   {

@@ -32,7 +32,7 @@ class Migrator {
   Result<void> convert(const std::string& sessionId, const std::string& at, bool strict) {
     out_.sourceSessionId = sessionId;
     if (out_.to == Dialect::Plain || out_.to == Dialect::Bough) {
-      return fail(ErrorCode::Unsupported, fmt::format("{} is no provider's dialect", toString(out_.to)),
+      return fail(ErrorCode::Unsupported, fmt::format("{} is not a provider's dialect", toString(out_.to)),
                   "one of anthropic, openai-chat, openai-responses, gemini");
     }
     BOUGH_TRY(readSource(store_, sessionId, at, source_));

@@ -17,7 +17,7 @@ inline constexpr std::string_view kMigrationKind = "provider_migration";
 /// The branch of a session, ready to be converted. Neither copies nor moves: its parts point into one another.
 struct MigrationSource {
   std::string headId;
-  std::vector<Entry> entries;        ///< Behind the last migration, root first.
+  std::vector<Entry> entries;        ///< After the last migration, root first.
   std::vector<std::size_t> places;   ///< Of each message: its place in `entries`.
   std::vector<std::string> systems;  ///< Of each message: what was in force there.
   std::vector<std::string> tools;

@@ -48,7 +48,7 @@ Result<std::string> blockPayload(const TurnBlock& block) {
         return fail(ErrorCode::InvalidArgument, "a tool call needs an id and a name");
       }
       if (!block.input.empty() && !json::check(block.input)) {
-        return fail(ErrorCode::InvalidArgument, fmt::format("the input of tool call {} is no JSON", block.id),
+        return fail(ErrorCode::InvalidArgument, fmt::format("the input of tool call {} is not JSON", block.id),
                     "quote it as a JSON string to store it as it is");
       }
       break;

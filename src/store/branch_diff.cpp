@@ -46,7 +46,7 @@ Result<BranchDiff> Session::diff(const std::string& entryId, const Session& othe
     if (!leafId.empty()) {
       BOUGH_TRY(leaf, session.sequenceOf(leafId));
       if (!tree.isNode(leaf)) {
-        return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is no part of the conversation", leafId),
+        return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is not part of the conversation", leafId),
                     "name a message");
       }
     }

@@ -118,7 +118,7 @@ TEST(Line, KeysAreReadInAnyOrderAndWithEscapes) {
 TEST(Line, WhatIsNoEntrySaysWhy) {
   const std::pair<std::string, std::string> cases[] = {
       {R"({"id":"a","type":"t")", ""},
-      {R"([1])", "the line is no JSON object"},
+      {R"([1])", "the line is not a JSON object"},
       {R"({"type":"t"})", "the entry has no valid id"},
       {R"({"id":"../x","type":"t"})", "the entry has no valid id"},
       {R"({"id":"a"})", "the entry has no type"},

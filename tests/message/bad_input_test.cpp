@@ -36,7 +36,7 @@ const std::vector<Bad>& badDocuments() {
       {Dialect::OpenaiChat, R"([{"role":"user","content":"a"},null])", "messages[1]", "object"},
       {Dialect::OpenaiResponses,
        R"([{"role":"user","content":"a"},{"type":"function_call","call_id":"c","name":"f","arguments":{}}])",
-       "input[1]", "no string"},
+       "input[1]", "not a string"},
       {Dialect::OpenaiResponses, R"([{"role":"user","content":"a"},{"foo":1}])", "input[1]", "without type"},
       {Dialect::Gemini, R"([{"role":"user","parts":[{"text":"a"}]},{"role":"assistant","parts":[]}])", "contents[1]",
        "role"},

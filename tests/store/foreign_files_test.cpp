@@ -57,7 +57,7 @@ TEST_F(StoreTest, AHeadThatIsNoIdIsNotContinuedFrom) {
   for (const Durability durability : {Durability::Sync, Durability::Buffered}) {
     const Error error = store->appendSessionEntries("s", {message("x", "e2")}, {.durability = durability}).error();
     EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
-    EXPECT_TRUE(error.message.contains("the session's head is no entry's id")) << error.message;
+    EXPECT_TRUE(error.message.contains("the session's head is not an entry's id")) << error.message;
   }
   must(store->appendSessionEntries("s", {message("x", "e3", "e1"), message("x", "e4")}));
   EXPECT_EQ(must(store->loadEntry("s", "e4")).parentId, "e3");

@@ -41,7 +41,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// Sends a request. The body of a success that is no JSON and no HTML goes to `onBytes` piece by piece, until that
+  /// Sends a request. The body of a success that is neither JSON nor HTML goes to `onBytes` piece by piece, until that
   /// returns false. Fails with Io, retryable, when the connection fails or falls silent; redirects are not followed.
   Result<HttpResponse> post(const HttpRequest& request, const std::function<bool(std::string_view)>& onBytes,
                             const CancelToken& cancel);

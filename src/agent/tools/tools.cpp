@@ -27,7 +27,7 @@ std::size_t characterBytes(std::string_view text) {
   return overlong || outside ? 0 : length;
 }
 
-// Text that was no JSON is in an object by itself where the dialect demands one; no tool has such a parameter.
+// Text that was not JSON is in an object by itself where the dialect demands one; no tool has such a parameter.
 bool areArguments(std::string_view text) {
   return isObject(text) && !json::findMember(text, "arguments");
 }

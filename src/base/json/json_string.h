@@ -42,7 +42,7 @@ struct SkippedString {
 /// Whether `\u` is in a JSON text, escaped or not: without one it holds no surrogates.
 bool mayHoldSurrogates(std::string_view json);
 
-/// The end of a string that is short and plain, as most keys, roles and names are; null of any other. `at` is behind
+/// The end of a string that is short and plain, as most keys, roles and names are; null of any other. `at` is after
 /// the opening quote.
 inline const char* shortStringEnd(const char* at, const char* end) {
   constexpr std::ptrdiff_t kLongest = 16;

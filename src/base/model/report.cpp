@@ -32,7 +32,7 @@ std::string_view remedyFor(ProblemKind kind) {
     case ProblemKind::UnknownParent: return "the entry begins a branch of its own; bring its parent back from a copy";
     case ProblemKind::Header:
       return "a newer format needs a newer bough; a missing header is made by `bough migrate SESSION`; a second one is "
-             "an entry like others; an empty file, or one that is no session, can be moved out of the store";
+             "an entry like others; an empty file, or one that is not a session, can be moved out of the store";
     case ProblemKind::OtherCopy: return "compare the two, and move the one that is not wanted out of the store";
     case ProblemKind::Attachment: return "bring the file back from a copy; the entry that names it is there";
   }

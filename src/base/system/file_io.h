@@ -40,7 +40,7 @@ SysResult<void> writeFully(File& file, std::uint64_t offset, std::string_view by
 /// Reads a whole file of at most `limitBytes`; EFBIG when it is larger.
 SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes);
 
-/// How to ask for a lock: at once, or behind whoever waits for it already.
+/// How to ask for a lock: at once, or after whoever waits for it already.
 enum class LockOrder : std::uint8_t { AtOnce, InTurn };
 
 /// Waits for the lock, ever longer between tries; Busy after `timeoutMs`. Whoever waits holds the file's turn, so who

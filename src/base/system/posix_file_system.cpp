@@ -376,7 +376,7 @@ class PosixFileSystem final : public FileSystem {
   }
 
  private:
-  // Makes a folder unless it is there, and its name durable: what is stored below is no safer than the way to it.
+  // Makes a folder unless it is there, and its name durable: what is stored below is not safer than the way to it.
   static SysResult<void> makeFolder(const std::string& path) {
     if (::mkdir(path.c_str(), kFolderMode) != 0) {
       // Whether a folder above that cannot be written to matters shows when the last one is opened.

@@ -12,7 +12,7 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// As the Unicode standard defines it: no overlong forms, no surrogates, nothing above U+10FFFF.
 bool isUtf8(std::string_view text);
 
-/// How many bytes are before the first that is no UTF-8; all of them when there is none.
+/// How many bytes are before the first that is not UTF-8; all of them when there is none.
 std::size_t utf8PrefixBytes(std::string_view text);
 
 }  // namespace bough

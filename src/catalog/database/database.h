@@ -19,7 +19,7 @@ namespace bough::catalog {
 
 enum class OpenAs : std::uint8_t { ReadWrite, ReadOnly, Immutable, Memory };
 
-/// Bytes that are no text.
+/// Bytes that are not text.
 struct Blob {
   std::string_view bytes;
 };

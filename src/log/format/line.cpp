@@ -148,7 +148,7 @@ std::optional<LineKeys> readAnyKeys(std::string_view line, std::string& storage,
   std::optional<std::string> parent = json::findString(line, "parentId");
   if (parent && parent->empty()) parent.reset();
   if (line[line.find_first_not_of(" \t\r\n")] != '{') {
-    reason = "the line is no JSON object";
+    reason = "the line is not a JSON object";
   } else if (!isEntryId(id)) {
     reason = "the entry has no valid id";
   } else if (type.empty()) {

@@ -139,7 +139,7 @@ class LogScan {
     auto keys = readAnyKeys(text, storage, reason);
     if (!keys) return std::nullopt;
     if (!serializer_.decode(text)) {
-      reason = "the line is no entry";
+      reason = "the line is not an entry";
       return std::nullopt;
     }
     keys->canonical = readCanonicalKeys(text).has_value();

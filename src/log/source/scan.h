@@ -4,7 +4,7 @@
 //
 //   1. Lines whose batch is complete count, in order.
 //   2. Lines that cannot be verified, and lines of a batch that breaks off, are suspects.
-//   3. A complete batch behind suspects proves that they are damage in the middle of the file: writers sync what stands
+//   3. A complete batch after suspects proves that they are damage in the middle of the file: writers sync what stands
 //      before them before they write. The readable suspects then count, the others are reported and skipped.
 //   4. Suspects at the end are torn: they were never acknowledged. A scan stops in front of them, and the next one
 //      begins there again, so a reader that meets a half-written batch sees it as soon as it is whole. When bytes of a

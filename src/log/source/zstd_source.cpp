@@ -135,7 +135,7 @@ SysResult<std::vector<Frame>> readTable(File& file, std::uint64_t fileBytes) {
   return frames;
 }
 
-// Finds the frames of a file without its table, from the beginning to the first bytes that are no whole frame.
+// Finds the frames of a file without its table, from the beginning to the first bytes that are not a whole frame.
 class FrameWalk {
  public:
   FrameWalk(File& file, std::uint64_t fileBytes) : file_(file), fileBytes_(fileBytes) {}
@@ -151,9 +151,9 @@ class FrameWalk {
   }
 
   [[nodiscard]] std::vector<Frame> takeFrames() { return std::move(frames_); }
-  // The first bytes that are no frame; when all are, the table that is wrong. A file that never had a table is whole.
-  // One that was cut off together with frames shows by the last frame that is left: only the last one of bough's is
-  // smaller.
+  // The first bytes that are not a frame; when all are, the table that is wrong. A file that never had a table is
+  // whole. One that was cut off together with frames shows by the last frame that is left: only the last one of bough's
+  // is smaller.
   [[nodiscard]] std::optional<std::uint64_t> damagedAt() const {
     if (at_ < fileBytes_ || tableAt_) return at_ < fileBytes_ ? at_ : *tableAt_;
     return !frames_.empty() && frames_.back().sizes.plain == kFramePlainBytes ? std::optional(at_) : std::nullopt;

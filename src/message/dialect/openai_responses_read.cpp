@@ -119,7 +119,7 @@ Problem readCall(Reader& reader, Tree::Index node, bool freeform) {
   const Tree::Index input = tree.find(node, freeform ? "input" : "arguments");
   if (!block.id.present) return "a call without call_id";
   if (!block.name.present) return "a call without name";
-  if (!tree.isString(input)) return "a call whose arguments are no string";
+  if (!tree.isString(input)) return "a call whose arguments are not a string";
   if (freeform) {
     block.text = reader.text(input);
   } else {
@@ -177,7 +177,7 @@ Problem readItem(Reader& reader, Tree::Index node) {
     readReasoning(reader, node);
     return std::nullopt;
   }
-  if (!tree.isString(type)) return "the type of an item is no string";
+  if (!tree.isString(type)) return "the type of an item is not a string";
   if (tree.body(type).ends_with("_output") || tree.body(type).ends_with("_response")) out.role = Role::Tool;
   out.blocks.push_back(reader.unknown(node, reader.text(type)));
   return std::nullopt;

@@ -285,7 +285,7 @@ class Planner {
     turnEnded_ = true;
   }
 
-  // A result that stood behind something else than its call.
+  // A result that stood after something else than its call.
   void reportMoved(const Call& call, const Original* next) {
     const Original& from = history_.originals[static_cast<std::size_t>(call.resultOriginal)];
     if (next == nullptr || &from <= next) return;

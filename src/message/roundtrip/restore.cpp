@@ -252,7 +252,7 @@ class Restorer {
     }
   }
 
-  // What is new comes behind originals that became nothing and have nothing beside them that did.
+  // What is new comes after originals that became nothing and have nothing beside them that did.
   [[nodiscard]] std::int64_t startOf(Section section) const {
     std::int64_t start = -1;
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {

@@ -235,7 +235,7 @@ class WayBackReader {
 Result<WayBackData> readWayBack(const WayBack& wayBack, History& history) {
   Tree& tree = history.trees.emplace_back();
   if (const auto error = tree.parse(wayBack.json)) {
-    return fail(ErrorCode::Damaged, "the origin is no JSON: " + std::string(error->reason),
+    return fail(ErrorCode::Damaged, "the way back is not JSON: " + std::string(error->reason),
                 "convert without it, or restore the file");
   }
   WayBackData data;

@@ -21,7 +21,7 @@ Result<std::shared_ptr<Directory>> makeFolder(Directory& parent, std::string_vie
 
 Result<void> checkSessionId(const std::string& sessionId) {
   if (isSessionId(sessionId)) return {};
-  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no session id", sessionId.substr(0, 120)),
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a session id", sessionId.substr(0, 120)),
               "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
 }
 
@@ -44,7 +44,7 @@ Result<std::unique_ptr<FileStore>> FileStore::open(const std::string& folder, co
                 "`bough new` makes one; --store or BOUGH_STORE names another");
   }
   if (!root && root.error() == ENOTDIR) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is no folder", folder), "name a folder");
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a folder", folder), "name a folder");
   }
   if (!root) return std::unexpected(systemError(root.error(), "open the store", folder));
   std::shared_ptr<Directory> store = std::move(*root);
@@ -54,7 +54,7 @@ Result<std::unique_ptr<FileStore>> FileStore::open(const std::string& folder, co
   LogFolders folders;
   auto sessions = makeFolder(*store, store_folder::kSessions, create);
   if (!sessions && sessions.error().code == ErrorCode::NotFound) {
-    return fail(ErrorCode::NotFound, fmt::format("{} is no store: it has no folder `sessions`", folder),
+    return fail(ErrorCode::NotFound, fmt::format("{} is not a store: it has no folder `sessions`", folder),
                 "`bough new` makes one; --store or BOUGH_STORE names another");
   }
   if (!sessions) return std::unexpected(sessions.error());

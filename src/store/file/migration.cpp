@@ -51,10 +51,11 @@ class PlacesSink final : public ScanSink {
   std::vector<Place> places;
   std::vector<Problem> problems;
   std::unordered_set<std::string> ids;
-  std::optional<Problem> repeated;          // the first second line of an id
-  bool headed = false;                      // the first line is a header
-  bool sealed = false;                      // a line has a seal, as no draft has
-  std::unordered_set<std::string> missing;  // parents that are no earlier entry: a fork's first one, or behind damage
+  std::optional<Problem> repeated;  // the first second line of an id
+  bool headed = false;              // the first line is a header
+  bool sealed = false;              // a line has a seal, as no draft has
+  std::unordered_set<std::string>
+      missing;  // parents that are not an earlier entry: a fork's first one, or hidden by damage
 };
 
 // Reads a log's entries one after the other.

@@ -101,7 +101,7 @@ Result<SeenOrigin> MemoryBackend::seenOrigin(const std::string& sessionId) {
 
 Result<void> MemoryBackend::storeNew(const std::string& sessionId, const std::vector<Entry>& entries) {
   if (!isSessionId(sessionId)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no session id", sessionId.substr(0, 120)),
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a session id", sessionId.substr(0, 120)),
                 "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
   }
   BOUGH_TRY(const auto lines, prepareFirstBatch(entries, store_->serializer));

@@ -154,7 +154,7 @@ Result<void> PostgresBackend::create(const SessionCreation& creation) {
 // The header names the origin; the database looks whether a fork can continue from it, under its row lock.
 Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::vector<Entry>& entries) {
   if (!isSessionId(sessionId)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is no session id", sessionId.substr(0, 120)),
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a session id", sessionId.substr(0, 120)),
                 "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
   }
   BOUGH_TRY(const BatchLines lines, prepareFirstBatch(entries, database_->serializer));

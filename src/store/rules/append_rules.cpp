@@ -155,7 +155,7 @@ class BatchRules {
     if (auto shaped = checkType(entry, kind); !shaped) return shaped;
     if (auto known = checkParent(entry); !known) return known;
     if (!entry.parentId && !headIsGood_ && isConversation(kind)) {
-      return invalidEntry(entry, "the session's head is no entry's id",
+      return invalidEntry(entry, "the session's head is not an entry's id",
                           "name its parent, or `bough switch` to an entry");
     }
     EntryDefaults defaults{.id = {}, .parentId = headIsGood_ ? std::string_view(head_) : "", .timestamp = {}};

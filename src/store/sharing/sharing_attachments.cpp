@@ -37,10 +37,11 @@ Result<void> refuseDamaged(const std::string& name, const SessionState& state, c
                 fmt::format("{}; no attachment was removed", remedies.forDamage));
   }
   if (state.trailingBytes == 0) return {};
-  return fail(ErrorCode::Damaged,
-              fmt::format("the last {} bytes of {} are no complete entry, so it is unknown which attachments they name",
-                          state.trailingBytes, name),
-              fmt::format("{}; no attachment was removed", remedies.forTail));
+  return fail(
+      ErrorCode::Damaged,
+      fmt::format("the last {} bytes of {} are not a complete entry, so it is unknown which attachments they name",
+                  state.trailingBytes, name),
+      fmt::format("{}; no attachment was removed", remedies.forTail));
 }
 
 // Takes out of the candidates what the sessions name. A session that cannot be read stops it: what it names is unknown.

@@ -118,7 +118,7 @@ Result<void> AttachmentFolder::put(const std::string& sha256, std::string_view b
 }
 
 Result<std::string> AttachmentFolder::get(const std::string& sha256) {
-  if (!isSha256(sha256)) return fail(ErrorCode::InvalidArgument, fmt::format("{} is no SHA-256", sha256));
+  if (!isSha256(sha256)) return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a SHA-256", sha256));
   auto folder = bucket(sha256, false);
   if (!folder) return std::unexpected(folder.error().code == ErrorCode::NotFound ? missing(sha256) : folder.error());
   auto file = (*folder)->open(sha256.substr(2), OpenMode::Read);
@@ -161,7 +161,7 @@ Result<std::size_t> AttachmentFolder::remove(const std::vector<std::string>& sha
   std::size_t removed = 0;
   for (const std::string& sha256 : sha256s) {
     if (!isSha256(sha256) && !isUnfinished(sha256)) {
-      return fail(ErrorCode::InvalidArgument, fmt::format("{} is no SHA-256", sha256));
+      return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a SHA-256", sha256));
     }
     BOUGH_TRY(auto unused, stillUnused(sha256));
     if (!unused) continue;
