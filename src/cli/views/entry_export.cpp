@@ -24,7 +24,7 @@ std::string fenced(std::string_view text, std::string_view language) {
   return fmt::format("{}{}\n{}{}{}\n", fence, language, text, text.ends_with('\n') ? "" : "\n", fence);
 }
 
-std::string quoted(std::string_view text) {
+std::string asQuote(std::string_view text) {
   std::string out = "> ";
   for (const char character : text) {
     out += character;
@@ -37,7 +37,7 @@ std::string partAsMarkdown(const EntryPart& part, bool full) {
   const std::string said = text::printableLines(part.text);
   switch (part.kind) {
     case BlockKind::Thinking:
-    case BlockKind::RedactedThinking: return quoted(said);
+    case BlockKind::RedactedThinking: return asQuote(said);
     case BlockKind::ToolCall:
       return fmt::format("Tool call `{}`\n\n{}", text::printable(part.name), fenced(said, "json"));
     case BlockKind::ToolResult:
