@@ -63,6 +63,14 @@ std::vector<pid_t> childrenOf(pid_t parent) {
   return found;
 }
 
+bool isRunning(pid_t process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  if (!std::getline(stat, line)) return false;
+  const std::size_t name = line.rfind(')');
+  return name == std::string::npos || name + 2 >= line.size() || (line[name + 2] != 'Z' && line[name + 2] != 'X');
+}
+
 void reap(pid_t process) {
   while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -200,11 +208,19 @@ void PostgresServer::stop() {
 
 void PostgresServer::kill() {
   if (process_ == 0) return;
+  // A server that stands still makes no child after its children were counted.
+  ::kill(process_, SIGSTOP);
+  int status = 0;
+  ::waitpid(process_, &status, WUNTRACED);
   const std::vector<pid_t> children = childrenOf(process_);
-  ::kill(process_, SIGKILL);
   for (const pid_t child : children) ::kill(child, SIGKILL);
+  ::kill(process_, SIGKILL);
   reap(process_);
   process_ = 0;
+  // The next server refuses to start while one of them still has the shared memory.
+  for (const pid_t child : children) {
+    while (isRunning(child)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void PostgresServer::suspend() {
