@@ -4,7 +4,7 @@
 // header is 0, then what a fork shares, then its own entries in log order). Control entries and headers are not nodes.
 // The tree holds no ids and no texts: SessionStore::loadEntriesAt brings those of the few entries that are shown.
 //
-// Nothing here recurses, and damaged files cannot make it run for ever: an entry whose parent is unknown, or is its own
+// Nothing here recurses, and damaged files cannot make it run forever: an entry whose parent is unknown, or is its own
 // descendant, begins a tree of its own and is listed under problems().
 #pragma once
 

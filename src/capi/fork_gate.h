@@ -1,7 +1,7 @@
 // Keeps fork(2) out while a thread is inside SQLite.
 //
 // SQLite has mutexes of its own for the whole process and does not know of fork: a child that was made while another
-// thread held one of them would wait for it for ever. So fork waits until the calls that are inside have ended, and
+// thread held one of them would wait for it forever. So fork waits until the calls that are inside have ended, and
 // calls that come meanwhile wait until it is done.
 #pragma once
 

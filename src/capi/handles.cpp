@@ -42,7 +42,7 @@ struct LastError {
 };
 
 // What the handles of a thread failed with last. It stays in its place until the handle's next call, because the caller
-// has borrowed its texts. A handle that is never used again would keep it for ever, so there are few places.
+// has borrowed its texts. A handle that is never used again would keep it forever, so there are few places.
 class LastErrors {
  public:
   LastError* find(const void* handle) noexcept {

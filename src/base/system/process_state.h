@@ -1,7 +1,7 @@
 // State that a child of fork(2) must not share with its parent.
 //
 // fork copies memory as it is at that moment, but only the thread that called it. A mutex that another thread held
-// stays locked in the child for ever, what that mutex guards may be half changed, and a flock belongs to the open file,
+// stays locked in the child forever, what that mutex guards may be half changed, and a flock belongs to the open file,
 // which both processes share. So a child leaves such state alone and makes its own.
 #pragma once
 

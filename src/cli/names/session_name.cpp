@@ -311,11 +311,18 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
     BOUGH_TRY(agentOfFile(name));
   }
   auto session = openSession(context, name);
+  if (session && looksLikePath(name)) {
+    // A log is read when it is first used: a file of nobody opens like any other.
+    const auto state = session->store->sessionState(session->sessionId);
+    if (!state) {
+      BOUGH_TRY(agentOfUnknown(name, state.error()));
+    }
+  }
   if (session) {
     BOUGH_TRY(session->damage, tellOfDamage(context, *session->store, session->sessionId));
     return session;
   }
-  if (const auto unknown = agentOfUnknown(name, session.error()); !unknown) return std::unexpected(unknown.error());
+  BOUGH_TRY(agentOfUnknown(name, session.error()));
   if (session.error().code != ErrorCode::NotFound || context.backend || looksLikePath(name)) return session;
   auto agents = openAgentSession(context, name);
   return agents || agents.error().code != ErrorCode::NotFound ? std::move(agents) : std::move(session);

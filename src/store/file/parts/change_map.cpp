@@ -101,7 +101,7 @@ std::optional<std::vector<std::string>> namesSince(SharedWords& shared, NameCoun
 ChangeMap::ChangeMap(std::shared_ptr<Directory> root, Environment& environment)
     : root_(std::move(root)), environment_(environment) {}
 
-// FNV-1a: the same in every process for ever.
+// FNV-1a: the same in every process forever.
 std::uint32_t ChangeMap::groupOf(std::string_view sessionId) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : sessionId) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
