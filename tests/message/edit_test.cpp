@@ -83,6 +83,39 @@ TEST(Edits, ACitationWhoseTextWasEditedIsNamed) {
   EXPECT_TRUE(back.document.contains(R"("thinking":"hm")")) << back.document;
 }
 
+std::vector<std::string> lostBy(const std::string& document, Dialect from, Dialect to, std::string_view old) {
+  auto lost = edited(document, from, to, old, "EDITED").report.lossyFields;
+  std::ranges::sort(lost);
+  return lost;
+}
+
+TEST(Edits, WhatTheOtherFormCannotHoldOfAnEditedMessageIsNamed) {
+  using Fields = std::vector<std::string>;
+  const std::string chat =
+      R"([{"role":"user","name":"ann","content":"hey"},{"role":"assistant","content":"yes","reasoning_details":[{"text":"r"}],"audio":{"id":"a"}},{"role":"user","name":"bob","content":"more"}])";
+  for (const Dialect to : {kA, kR, kG}) {
+    EXPECT_EQ(lostBy(chat, kC, to, "hey"), Fields{"message.name"}) << toString(to);
+    EXPECT_EQ(lostBy(chat, kC, to, "yes"), (Fields{"message.audio", "message.reasoning_details"})) << toString(to);
+  }
+  const std::string gemini =
+      R"({"contents":[{"role":"user","parts":[{"text":"hey","partMetadata":{"a":1}},{"text":"two","x_new":1}]}]})";
+  for (const Dialect to : {kA, kC, kR}) EXPECT_EQ(lostBy(gemini, kG, to, "hey"), Fields{"text.partMetadata"});
+  const std::string cached =
+      R"([{"role":"user","content":[{"type":"text","text":"hey","cache_control":{"type":"ephemeral"}},{"type":"text","text":"two"}]}])";
+  for (const Dialect to : {kC, kR, kG}) {
+    EXPECT_EQ(lostBy(cached, kA, to, "hey"), Fields{"text.cache_control"});
+    EXPECT_EQ(lostBy(cached, kA, to, "two"), Fields{});
+  }
+  const std::string result =
+      R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"fine","x_in":1}],"x_on":1}]}])";
+  for (const Dialect to : {kC, kR, kG}) {
+    EXPECT_EQ(lostBy(result, kA, to, "fine"), (Fields{"text.x_in", "tool_result.x_on"})) << toString(to);
+  }
+  const std::string tools =
+      R"({"max_tokens":5,"tools":[{"name":"f","description":"does","input_schema":{"type":"object"},"defer_loading":true}],"messages":[{"role":"user","content":"x"}]})";
+  for (const Dialect to : {kC, kG}) EXPECT_EQ(lostBy(tools, kA, to, "does"), Fields{"tool.defer_loading"});
+}
+
 TEST(Edits, AResultWhoseCallWasRemovedIsNotLeftAlone) {
   const auto there = convertHistory(kTwoResults, kA, kC);
   std::string cut = there->document;

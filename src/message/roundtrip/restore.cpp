@@ -1,5 +1,7 @@
 #include "message/roundtrip/restore.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -11,6 +13,36 @@
 
 namespace bough::message {
 namespace {
+
+// Of what was edited in the document, names what the document did not hold: that does not come back.
+class LossNamer {
+ public:
+  LossNamer(const Original& original, Reporter& reporter) : original_(original), reporter_(reporter) {}
+
+  void message() {
+    for (const std::string_view name : original_.message.extras) lost(nullptr, fmt::format("message.{}", name));
+    if (original_.tool == nullptr) return;
+    for (const std::string_view name : original_.tool->extras) lost(nullptr, fmt::format("tool.{}", name));
+  }
+
+  void block(const Block& block) {
+    const bool carried = block.kind == BlockKind::Citation || block.kind == BlockKind::Thinking ||
+                         block.kind == BlockKind::RedactedThinking || block.kind == BlockKind::Unknown;
+    if (carried) return lost(&block, toString(block.kind));
+    for (const std::string_view name : block.extras) lost(&block, fmt::format("{}.{}", toString(block.kind), name));
+    for (const Block& nested : block.content) {
+      for (const std::string_view name : nested.extras) lost(&block, fmt::format("{}.{}", toString(nested.kind), name));
+    }
+  }
+
+ private:
+  void lost(const Block* block, std::string_view field) {
+    reporter_.lossy(Change::LeftOut, original_, block, field, "it belonged to what was edited, and does not come back");
+  }
+
+  const Original& original_;
+  Reporter& reporter_;
+};
 
 class Restorer {
  public:
@@ -108,6 +140,7 @@ class Restorer {
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       const Original& original = wayBack_.originals[i];
       const bool edited = !known_[i].keep && known_[i].touched && original.problem.empty();
+      if (edited) LossNamer(original, reporter_).message();
       if (edited && original.section != Section::Tools) known_[i].kept.assign(original.message.blocks.size(), 1);
     }
     for (std::size_t i = 0; i < records_.leaves.size(); ++i) {
@@ -140,11 +173,7 @@ class Restorer {
       known.partial |= known.kept[b] != 0 && !inside;
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      const bool carried = blocks[b].kind == BlockKind::Citation || blocks[b].kind == BlockKind::Thinking ||
-                           blocks[b].kind == BlockKind::RedactedThinking || blocks[b].kind == BlockKind::Unknown;
-      if (known.kept[b] != 0 || !carried) continue;
-      reporter_.lossy(Change::LeftOut, original, &blocks[b], toString(blocks[b].kind),
-                      "it belonged to what was edited, and does not come back");
+      if (known.kept[b] == 0) LossNamer(original, reporter_).block(blocks[b]);
     }
   }
 
