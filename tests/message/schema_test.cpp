@@ -2,7 +2,9 @@
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace bough::test {
 namespace {
@@ -31,6 +33,43 @@ TEST(GeminiSchema, TypesAndCountsBecomeThoseOfJsonSchema) {
       schemaOf(geminiTool(
           R"({"type":"OBJECT","properties":{"a":{"type":"ARRAY","minItems":"1","maxItems":"3","items":{"type":"STRING","maxLength":"10"}}},"required":["a"],"propertyOrdering":["a"]})")),
       R"({"type":"object","properties":{"a":{"type":"array","minItems":1,"maxItems":3,"items":{"type":"string","maxLength":10}}},"required":["a"]})");
+}
+
+TEST(GeminiSchema, TheOrderOfPropertiesIsNamed) {
+  const auto tool = convertHistory(
+      geminiTool(R"({"type":"OBJECT","properties":{"a":{"type":"OBJECT","property_ordering":["x"]}}})"), kG, kA);
+  EXPECT_EQ(tool->report.lossyFields, std::vector<std::string>{"tool.parameters.propertyOrdering"});
+  const auto answer = convertHistory(
+      R"({"contents":[{"role":"user","parts":[{"text":"x"}]}],"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"OBJECT","propertyOrdering":["x"]}}})",
+      kG, kC);
+  EXPECT_TRUE(std::ranges::any_of(answer->report.findings, [](const Finding& finding) {
+    return finding.field == "settings" && finding.path == "generationConfig.responseSchema.propertyOrdering";
+  })) << answer->report.toJson();
+}
+
+// Gemini allows several tools in one element.
+TEST(GeminiTools, ToolsBesideDeclarationsAreNamedAndComeBack) {
+  const std::string document =
+      R"({"tools":[{"functionDeclarations":[{"name":"f"}],"googleSearch":{"k":1}},{"codeExecution":{},"function_declarations":[]}],"contents":[{"role":"user","parts":[{"text":"x"}]}]})";
+  for (const Dialect to : {kA, kC, Dialect::OpenaiResponses}) {
+    const auto there = convertHistory(document, kG, to);
+    EXPECT_EQ(there->report.lossyFields, std::vector<std::string>{"tool"});
+    EXPECT_EQ(there->report.lossyCounts, std::vector<std::uint64_t>{2});
+    EXPECT_EQ(convertHistory(there->document, to, kG, {}, &there->wayBack)->document, document);
+    // Also when a tool was edited, and the list is written again.
+    std::string edited = there->document;
+    edited.replace(edited.find("\"name\":\"f\""), 10, "\"name\":\"g\"");
+    const auto back = convertHistory(edited, to, kG, {}, &there->wayBack);
+    EXPECT_TRUE(back->document.contains(R"({"googleSearch":{"k":1}},{"codeExecution":{}})")) << back->document;
+    EXPECT_TRUE(back->document.contains(R"("name":"g")")) << back->document;
+  }
+}
+
+TEST(ChatTools, MembersBesideTheFunctionAreNamed) {
+  const auto there = convertHistory(
+      R"({"tools":[{"type":"function","function":{"name":"f"},"cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"x"}]})",
+      kC, kA);
+  EXPECT_EQ(there->report.lossyFields, std::vector<std::string>{"tool.cache_control"});
 }
 
 TEST(GeminiSchema, NullableAllowsNull) {

@@ -40,13 +40,13 @@ class SchemaWriter {
  public:
   explicit SchemaWriter(const Tree& tree) : tree_(tree) {}
 
-  std::string run(Tree::Index schema) {
-    if (!tree_.isObject(schema)) return std::string(tree_.raw(schema));
+  JsonSchema run(Tree::Index schema) {
+    if (!tree_.isObject(schema)) return {.text = std::string(tree_.raw(schema))};
     open(schema, Inside::Keywords);
     for (Tree::Index at = schema + 1;;) {
       while (at == open_.back().end) {
         close();
-        if (open_.empty()) return std::move(out_);
+        if (open_.empty()) return {.text = std::move(out_), .orderLost = orderLost_};
       }
       at = step(at);
     }
@@ -123,6 +123,7 @@ class SchemaWriter {
       if (name == spelling.snake) name = spelling.camel;
     }
     const std::string quoted = '"' + std::string(name) + '"';
+    orderLost_ |= name == "propertyOrdering";
     if (name == "nullable" || name == "propertyOrdering") return tree_.next(value);
     if (name == "type" && tree_.isString(value)) {
       type(value);
@@ -186,11 +187,12 @@ class SchemaWriter {
   const Tree& tree_;
   std::string out_;
   std::vector<Open> open_;
+  bool orderLost_ = false;
 };
 
 }  // namespace
 
-std::string jsonSchemaOf(const Tree& tree, Tree::Index schema) {
+JsonSchema jsonSchemaOf(const Tree& tree, Tree::Index schema) {
   return SchemaWriter(tree).run(schema);
 }
 

@@ -9,8 +9,13 @@
 
 namespace bough::message {
 
+struct JsonSchema {
+  std::string text;
+  bool orderLost = false;  ///< It had a `propertyOrdering`, which JSON Schema does not have.
+};
+
 /// A schema in Gemini's form as JSON Schema. What is JSON Schema already stays.
-std::string jsonSchemaOf(const json::Tree& tree, json::Tree::Index schema);
+JsonSchema jsonSchemaOf(const json::Tree& tree, json::Tree::Index schema);
 
 /// The schema with `"type":"object"`, which every API demands of a tool's parameters; as it is when it says so already.
 std::string asObjectSchema(std::string_view schema);

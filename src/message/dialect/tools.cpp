@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "message/dialect/reader.h"
 #include "message/dialect/schema.h"
 
@@ -23,8 +24,11 @@ void readFunction(Original& original, json::Tree::Index object, std::string_view
     } else if (name == "description") {
       tool.description = reader.text(value);
     } else if (name == schemaName && tree.isObject(value)) {
-      tool.schema =
-          original.dialect == Dialect::Gemini ? history.texts.emplace_back(jsonSchemaOf(tree, value)) : tree.raw(value);
+      tool.schema = tree.raw(value);
+      if (original.dialect != Dialect::Gemini) continue;
+      JsonSchema schema = jsonSchemaOf(tree, value);
+      tool.schema = history.texts.emplace_back(std::move(schema.text));
+      if (schema.orderLost) tool.extras.emplace_back("parameters.propertyOrdering");
     } else if (name == "parametersJsonSchema" && original.dialect == Dialect::Gemini && tree.isObject(value)) {
       tool.schema = tree.raw(value);
     } else if (name == "strict") {
@@ -35,6 +39,28 @@ void readFunction(Original& original, json::Tree::Index object, std::string_view
   }
   tool.known = tool.name.present;
   original.problem = tool.known ? std::string_view() : "a tool without a name";
+}
+
+// Chat has a function or a freeform tool inside the tool, and members beside it.
+void readChatTool(Original& original, History& history) {
+  const json::Tree& tree = *original.tree;
+  const json::Tree::Index type = tree.find(original.node, "type");
+  original.tool->freeform = tree.stringIs(type, "custom");
+  if (!original.tool->freeform && !tree.stringIs(type, "function")) return;
+  readFunction(original, tree.find(original.node, tree.body(type)), "parameters", history);
+  Reader(tree, original.message).extrasOf(original.tool->extras, original.node, {"type", tree.body(type)});
+}
+
+// The members of an element of Gemini's tools beside its declarations: other tools. Empty when there are none.
+std::string besideDeclarations(const json::Tree& tree, json::Tree::Index element) {
+  std::string out;
+  for (const auto [key, value] : tree.members(element)) {
+    const std::string_view name = tree.body(key);
+    if (name == "functionDeclarations" || name == "function_declarations") continue;
+    if (tree.kind(value) == json::Kind::Null) continue;
+    out.append(out.empty() ? "{" : ",").append(tree.raw(key)).append(":").append(tree.raw(value));
+  }
+  return out.empty() ? out : out + "}";
 }
 
 void writeDefinition(Dialect target, NodeWriter& writer, const ToolDefinition& tool, const TextView& name) {
@@ -98,12 +124,7 @@ void readTool(Original& original, History& history) {
         readFunction(original, node, "input_schema", history);
       }
       return;
-    case Dialect::OpenaiChat:
-      original.tool->freeform = tree.stringIs(type, "custom");
-      if (original.tool->freeform || tree.stringIs(type, "function")) {
-        readFunction(original, tree.find(node, tree.body(type)), "parameters", history);
-      }
-      return;
+    case Dialect::OpenaiChat: readChatTool(original, history); return;
     case Dialect::OpenaiResponses:
       original.tool->freeform = tree.stringIs(type, "custom");
       if (original.tool->freeform || tree.stringIs(type, "function"))
@@ -119,13 +140,13 @@ void readTool(Original& original, History& history) {
 
 void readTools(Dialect dialect, const json::Tree& tree, json::Tree::Index list, History& history) {
   std::int64_t place = 0;
-  auto add = [&](json::Tree::Index node) {
+  auto add = [&](const json::Tree& from, json::Tree::Index node) {
     Original& original = history.originals.emplace_back();
     original.dialect = dialect;
     original.section = Section::Tools;
-    original.tree = &tree;
+    original.tree = &from;
     original.node = node;
-    original.raw = tree.raw(node);
+    original.raw = from.raw(node);
     original.place = place++;
     readTool(original, history);
   };
@@ -133,9 +154,15 @@ void readTools(Dialect dialect, const json::Tree& tree, json::Tree::Index list, 
     json::Tree::Index functions = tree.find(element, "functionDeclarations");
     if (functions == json::Tree::kNone) functions = tree.find(element, "function_declarations");
     if (dialect == Dialect::Gemini && tree.isArray(functions)) {
-      for (const json::Tree::Index function : tree.elements(functions)) add(function);
+      for (const json::Tree::Index function : tree.elements(functions)) add(tree, function);
+      std::string others = besideDeclarations(tree, element);
+      if (others.empty()) continue;
+      json::Tree& own = history.trees.emplace_back();
+      const auto error = own.parse(history.texts.emplace_back(std::move(others)));
+      BOUGH_CHECK(!error);
+      add(own, 0);
     } else {
-      add(element);
+      add(tree, element);
     }
   }
 }

@@ -294,7 +294,7 @@ std::string SettingsSource::textAt(std::string_view path) const {
 
 std::vector<std::string> SettingsSource::unused() const {
   const RequestNames names = requestNames(dialect_);
-  std::vector<std::string> out;
+  std::vector<std::string> out = left_;
   const auto isUsed = [&](const std::string& path) { return std::ranges::find(used_, path) != used_.end(); };
   struct Level {
     std::string prefix;

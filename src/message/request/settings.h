@@ -27,18 +27,21 @@ class SettingsSource {
   /// The text of a string at a path; empty when there is none.
   [[nodiscard]] std::string textAt(std::string_view path) const;
   void use(std::string_view path) { used_.emplace_back(path); }
+  /// A part of a setting that was used has no place there.
+  void leave(std::string_view path) { left_.emplace_back(path); }
   /// The newest models of the target refuse it.
   void refuse(std::string_view path) { refused_.emplace_back(path); }
   [[nodiscard]] bool isRefused(const std::string& path) const;
   /// What a conversion wrote and somebody took away since.
   [[nodiscard]] const std::vector<std::string>& removedUnits() const { return removed_; }
-  /// The paths that were not used, none below another one.
+  /// The paths that were not used or were left, none below another one.
   [[nodiscard]] std::vector<std::string> unused() const;
 
  private:
   std::string request_;
   Dialect dialect_;
   std::vector<std::string> used_;
+  std::vector<std::string> left_;
   std::vector<std::string> refused_;
   std::vector<std::string> hidden_;  // Paths that nobody changed.
   std::vector<std::string> removed_;

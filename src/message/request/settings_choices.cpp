@@ -144,6 +144,7 @@ struct Format {
   std::string prefix;   // of the members that describe it
   std::string json;     // the schema
   std::vector<std::string> paths;
+  std::string left{};  // what of the schema has no place elsewhere
 };
 
 std::optional<Format> readFormat(const SettingsSource& from) {
@@ -156,7 +157,9 @@ std::optional<Format> readFormat(const SettingsSource& from) {
       if (!schema.starts_with('{')) continue;
       json::Tree tree;
       if (tree.parse(schema)) continue;
-      out.json = jsonSchemaOf(tree, 0);
+      JsonSchema converted = jsonSchemaOf(tree, 0);
+      out.json = std::move(converted.text);
+      if (converted.orderLost) out.left = std::string(path) + ".propertyOrdering";
       out.schema = true;
       out.paths.emplace_back(path);
       break;
@@ -230,6 +233,7 @@ void translateFormat(SettingsSource& from, Dialect target, std::vector<Setting>&
     writeOpenaiFormat(from, *format, target, out);
   }
   for (const std::string& path : format->paths) from.use(path);
+  if (!format->left.empty()) from.leave(format->left);
 }
 
 }  // namespace bough::message
