@@ -50,9 +50,9 @@ Result<const Agent*> recognize(std::string_view beginning, std::string_view path
   for (const Agent& agent : table()) {
     const std::string why = agent.misfit(sample);
     if (why.empty()) return &agent;
-    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", agent.name, why);
+    reasons += fmt::format("\n  {}: {}", agent.name, why);
   }
-  return fail(ErrorCode::Unsupported, fmt::format("not a transcript of an agent that bough knows ({})", reasons),
+  return fail(ErrorCode::Unsupported, fmt::format("not a transcript of an agent that bough knows{}", reasons),
               "`bough import --help` lists the agents");
 }
 

@@ -27,14 +27,17 @@ class Resumed : public ByteSource {
     beginning_.remove_prefix(count);
     return count;
   }
+  [[nodiscard]] std::optional<std::uint64_t> sizeBytes() const override { return rest_.sizeBytes(); }
 
  private:
   std::string_view beginning_;
   ByteSource& rest_;
 };
 
-Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes) {
+Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes, std::size_t expectedBytes = 0) {
   std::string bytes;
+  // One chunk more, which finds the end.
+  if (expectedBytes > 0) bytes.reserve(std::min(limitBytes, expectedBytes + kBeginningBytes));
   while (bytes.size() < limitBytes) {
     const std::size_t had = bytes.size();
     bytes.resize(std::min(limitBytes, had + kBeginningBytes));
@@ -44,6 +47,19 @@ Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes) {
     if (*got == 0) break;
   }
   return bytes;
+}
+
+// A file that is one JSON document, whole. Its size is asked for beforehand, so that memory holds it once.
+Result<std::string> readWholeDocument(ByteSource& source, const std::string& path) {
+  const std::uint64_t known = source.sizeBytes().value_or(0);
+  std::string document;
+  if (known <= kMaxDocumentBytes) {
+    BOUGH_TRY(document, readUpTo(source, kMaxDocumentBytes + 1, known));
+  }
+  if (known <= kMaxDocumentBytes && document.size() <= kMaxDocumentBytes) return document;
+  return fail(ErrorCode::Unsupported,
+              fmt::format("{}: a JSON document of more than {} MiB", path, kMaxDocumentBytes >> 20),
+              "only files of lines can be larger");
 }
 
 // The first bytes of a file, and whose it is.
@@ -115,10 +131,7 @@ class Driver {
   }
 
   Result<void> readDocument(ByteSource& source) {
-    BOUGH_TRY(const std::string document, readUpTo(source, kMaxDocumentBytes + 1));
-    if (document.size() > kMaxDocumentBytes) {
-      return fail(ErrorCode::Unsupported, "a JSON document of more than 128 MiB", "only files of lines can be larger");
-    }
+    BOUGH_TRY(const std::string document, readWholeDocument(source, builder_.path));
     BOUGH_TRY(const auto records, documentRecords(document, agent_.listName));
     for (const Record& record : records) BOUGH_TRY(take(record));
     return {};
@@ -174,7 +187,7 @@ Result<std::string> recognizeTranscript(const std::string& path) {
 
 Result<std::string> linesOfDocument(const std::string& path) {
   BOUGH_TRY(const auto file, openFile(path));
-  BOUGH_TRY(const std::string document, readUpTo(*file, kMaxDocumentBytes));
+  BOUGH_TRY(const std::string document, readWholeDocument(*file, path));
   BOUGH_TRY(auto agent, recognize(std::string_view(document).substr(0, kBeginningBytes), path));
   if (agent->framing != Framing::Document) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is a file of lines already", path), "");

@@ -87,6 +87,26 @@ TEST(Hostile, ALargeFileTakesLittleMemory) {
 }
 
 // The same agent in and out.
+// Each message is compared with those before it by its id alone, and the document is held once.
+TEST(Hostile, ALongDocumentTakesLittleMemoryAndTimeForEachMessage) {
+  constexpr std::uint64_t kMessages = 100'000;
+  TempFolder folder;
+  const fs::path path = folder.path() / "long.json";
+  std::string text =
+      R"({"sessionId":"long","projectHash":"a","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:00Z","messages":[)";
+  const std::string words(1'000, 'w');
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    text += fmt::format(R"({}{{{}"id":"{}","type":"{}","content":"{}","timestamp":"2026-01-01T00:00:00Z"}})",
+                        i == 0 ? "" : ",", "\n", i, i % 2 == 0 ? "user" : "gemini", words);
+    if (text.size() > (std::size_t{1} << 20)) {
+      append(path, text);
+      text.clear();
+    }
+  }
+  append(path, text + "]}");
+  EXPECT_LT(peakMegabytes(path, kMessages), kMostMegabytes);
+}
+
 TEST(Hostile, ALargeSessionIsExportedWithLittleMemory) {
   TempFolder folder;
   const fs::path path = fs::path(folder.path()) / "s.jsonl";

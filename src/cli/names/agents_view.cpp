@@ -162,7 +162,9 @@ Result<NamedSession> openAgentSession(const Context& context, const std::string&
 }
 
 std::string fileOfName(const Context& context, const std::string& name) {
-  if (context.backend || name.find('/') != std::string::npos || agentOfFile(name)) return name;
+  std::error_code error;
+  const bool isPath = name.find('/') != std::string::npos || std::filesystem::is_regular_file(name, error);
+  if (context.backend || isPath) return name;
   if (const auto store = context.openStore(); store && resolveSession(**store, name)) return name;
   const auto sessionId = sessionOf(context, name);
   const auto folder = listFolder();

@@ -105,7 +105,8 @@ Result<NamedSession> openTranscript(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     BOUGH_TRY(const auto imported, importTranscript(*session.store, path));
     session.sessionId = imported.sessionId;
-    if (const std::string text = damageText(imported.report, path); !text.empty()) printMessage("note: " + text);
+    session.told = damageText(imported.report, path);
+    if (!session.told.empty()) printMessage("note: " + session.told);
   }
   return session;
 }
@@ -143,18 +144,20 @@ namespace {
 
 class GrowingCopy {
  public:
-  GrowingCopy(SessionStore& copy, const std::string& path, std::unique_ptr<Directory> folder,
+  GrowingCopy(SessionStore& copy, const std::string& path, std::string told, std::unique_ptr<Directory> folder,
               std::unique_ptr<Watcher> watcher)
-      : folder_(std::move(folder)), watcher_(std::move(watcher)), thread_([this, &copy, path](std::stop_token stop) {
+      : folder_(std::move(folder)),
+        watcher_(std::move(watcher)),
+        told_(std::move(told)),
+        thread_([this, &copy, path](std::stop_token stop) {
           constexpr int kAgainMs = 2000;  // some file systems tell nothing
-          std::string told;
           while (!stop.stop_requested()) {
             // A file that is gone, or is being replaced, is looked at again.
             const auto done = importTranscript(copy, path);
             const bool isGone = !done && done.error().code == ErrorCode::NotFound;
             const std::string problem = done ? damageText(done->report, path) : isGone ? "" : done.error().message;
-            if (!problem.empty() && problem != told) printMessage("note: " + text::printable(problem));
-            told = problem;
+            if (!problem.empty() && problem != told_) printMessage("note: " + text::printable(problem));
+            told_ = problem;
             if (const auto changed = watcher_->wait(kAgainMs); !changed) return;
           }
         }) {}
@@ -168,12 +171,13 @@ class GrowingCopy {
  private:
   std::unique_ptr<Directory> folder_;
   std::unique_ptr<Watcher> watcher_;
+  std::string told_;  // the problem
   std::jthread thread_;
 };
 
 }  // namespace
 
-std::shared_ptr<void> followTranscript(SessionStore& copy, const std::string& path) {
+std::shared_ptr<void> followTranscript(const NamedSession& copy, const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::canonical(path, error);
   if (error) return nullptr;
@@ -181,7 +185,7 @@ std::shared_ptr<void> followTranscript(SessionStore& copy, const std::string& pa
   if (!folder) return nullptr;
   auto watcher = (*folder)->watch({whole.filename().string()});
   if (!watcher) return nullptr;
-  return std::make_shared<GrowingCopy>(copy, path, std::move(*folder), std::move(*watcher));
+  return std::make_shared<GrowingCopy>(*copy.store, path, copy.told, std::move(*folder), std::move(*watcher));
 }
 
 void tellOfFolders(const TranscriptWalk& walk) {

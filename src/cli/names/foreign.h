@@ -31,8 +31,9 @@ Result<NamedSession> openTranscript(const std::vector<std::string>& paths);
 /// compared. Returns its id there.
 Result<std::string> bringBeside(const Context& context, const NamedSession& copy, const std::string& name);
 
-/// Imports a transcript into its copy again whenever the file changes, until the result goes.
-std::shared_ptr<void> followTranscript(SessionStore& copy, const std::string& path);
+/// Imports a transcript into its copy, which openTranscript() made, again whenever the file changes, until the result
+/// goes.
+std::shared_ptr<void> followTranscript(const NamedSession& copy, const std::string& path);
 
 /// Says on stderr which folders could not be looked into, when there are any.
 void tellOfFolders(const TranscriptWalk& walk);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "base/text/text.h"
@@ -165,12 +166,49 @@ bool isForeign(const std::string& path) {
   return agentOfFile(path).has_value();
 }
 
+// Whether lines of a file look as bough writes them, also when they are damaged.
+bool hasOwnLines(const std::string& path) {
+  constexpr std::size_t kLookedAt = std::size_t{64} << 10;
+  std::string beginning(kLookedAt, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<std::size_t>(file.gcount()));
+  return beginning.contains(R"("session_header")") || beginning.contains(R"("seal":")");
+}
+
+// A file outside of a store that is not a session of bough either: why it fits no agent says more than `why`.
+Result<void> refuseUnknown(const std::string& path, const Error& why) {
+  std::error_code error;
+  const bool isNotRead = why.code == ErrorCode::InvalidArgument || why.code == ErrorCode::Damaged;
+  if (!isNotRead || !fs::is_regular_file(path, error) || hasOwnLines(path)) return {};
+  const auto agent = agentOfFile(path);
+  if (agent || agent.error().code != ErrorCode::Unsupported) return {};
+  return std::unexpected(agent.error());
+}
+
+// A session file that is not in a store. A log is read when it is first used: a file of nobody opens like any other.
+Result<std::unique_ptr<SessionStore>> openAlone(const std::string& path, const SessionFileBackend& file) {
+  BOUGH_TRY(auto store, SessionStore::open(SessionStoreInit{.backend = file.backend, .options = {}}));
+  if (const auto state = store->sessionState(file.sessionId); !state) {
+    BOUGH_TRY(refuseUnknown(path, state.error()));
+  }
+  return store;
+}
+
+Result<SessionFileBackend> openFileOfSession(const std::string& path) {
+  auto file = openSessionFile(path);
+  if (!file && storeOf(path).empty()) {
+    BOUGH_TRY(refuseUnknown(path, file.error()));
+  }
+  return file;
+}
+
 Result<NamedSession> openPath(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) {
     return fail(ErrorCode::NotFound, fmt::format("there is no file {}", path), "`bough ls` lists the sessions");
   }
-  BOUGH_TRY(auto file, openSessionFile(path));
+  BOUGH_TRY(auto file, openFileOfSession(path));
   fs::path store = storeOf(path);
   if (!store.empty()) {
     const fs::path counting = countingFile(store, file.sessionId);
@@ -179,16 +217,18 @@ Result<NamedSession> openPath(const std::string& path) {
       store.clear();
     }
   }
-  BOUGH_TRY(auto opened, store.empty() ? SessionStore::open(SessionStoreInit{.backend = file.backend, .options = {}})
-                                       : SessionStore::open(store.string(), {.create = false}));
+  BOUGH_TRY(auto opened, store.empty() ? openAlone(path, file) : SessionStore::open(store.string(), {.create = false}));
   return NamedSession{.passing = {}, .store = std::move(opened), .sessionId = std::move(file.sessionId)};
 }
 
 // The session of this store that a file of it is.
 Result<std::string> sessionAt(SessionStore& store, const std::string& path) {
   std::error_code error;
-  BOUGH_TRY(auto file, openSessionFile(path));
+  BOUGH_TRY(auto file, openFileOfSession(path));
   const fs::path home = storeOf(path);
+  if (home.empty()) {
+    BOUGH_TRY(openAlone(path, file));
+  }
   if (home.empty() || !fs::equivalent(home, store.folder(), error)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not in the store {}", path, store.folder()),
                 home.empty() ? "`bough show PATH` reads a file that is not in a store"
@@ -290,20 +330,6 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
   return NamedSession{.passing = {}, .store = std::move(*store), .sessionId = std::move(sessionId)};
 }
 
-namespace {
-
-// A file outside of a store that is not a session of bough either: why it fits no agent says more.
-Result<void> agentOfUnknown(const std::string& name, const Error& why) {
-  std::error_code error;
-  const bool isNobodys = why.code == ErrorCode::InvalidArgument || why.code == ErrorCode::Damaged;
-  if (!isNobodys || !looksLikePath(name) || !fs::is_regular_file(name, error) || !storeOf(name).empty()) return {};
-  const auto agent = agentOfFile(name);
-  if (agent || agent.error().code != ErrorCode::Unsupported) return {};
-  return std::unexpected(agent.error());
-}
-
-}  // namespace
-
 Result<NamedSession> openForReading(const Context& context, const std::string& name) {
   if (looksLikePath(name) && isForeign(name)) return openTranscript(name);
   if (name.ends_with(".sqlite")) {
@@ -311,18 +337,10 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
     BOUGH_TRY(agentOfFile(name));
   }
   auto session = openSession(context, name);
-  if (session && looksLikePath(name)) {
-    // A log is read when it is first used: a file of nobody opens like any other.
-    const auto state = session->store->sessionState(session->sessionId);
-    if (!state) {
-      BOUGH_TRY(agentOfUnknown(name, state.error()));
-    }
-  }
   if (session) {
     BOUGH_TRY(session->damage, tellOfDamage(context, *session->store, session->sessionId));
     return session;
   }
-  BOUGH_TRY(agentOfUnknown(name, session.error()));
   if (session.error().code != ErrorCode::NotFound || context.backend || looksLikePath(name)) return session;
   auto agents = openAgentSession(context, name);
   return agents || agents.error().code != ErrorCode::NotFound ? std::move(agents) : std::move(session);

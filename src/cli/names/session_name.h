@@ -35,6 +35,7 @@ struct NamedSession {
   std::shared_ptr<SessionStore> store;
   std::string sessionId;
   std::shared_ptr<void> damage = {};  ///< Of tellOfDamage().
+  std::string told = {};              ///< What was said of a transcript's damage.
 };
 
 /// The same in the store that the command line means. A name may also be the path of a session file: in a store, then

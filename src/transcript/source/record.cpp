@@ -37,6 +37,11 @@ class OpenFile : public ByteSource {
       if (errno != EINTR) return std::unexpected(systemError(errno, "read", path_));
     }
   }
+  [[nodiscard]] std::optional<std::uint64_t> sizeBytes() const override {
+    struct stat info{};
+    if (::fstat(descriptor_, &info) != 0) return std::nullopt;
+    return static_cast<std::uint64_t>(info.st_size);
+  }
 
  private:
   int descriptor_;

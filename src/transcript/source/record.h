@@ -26,6 +26,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   /// Reads at most out.size() bytes, in order; 0 at the end.
   virtual Result<std::size_t> read(std::span<char> out) = 0;
+  /// How many bytes there are altogether, where that is known beforehand; a file may still grow or shrink.
+  [[nodiscard]] virtual std::optional<std::uint64_t> sizeBytes() const { return std::nullopt; }
 };
 
 /// A regular file, or a session in a database (database.h). Fails when there is none at `path`, or when it is something

@@ -26,6 +26,7 @@ class Begun : public ByteSource {
     left_.remove_prefix(count);
     return count;
   }
+  [[nodiscard]] std::optional<std::uint64_t> sizeBytes() const override { return rest_->sizeBytes(); }
 
  private:
   std::string beginning_;

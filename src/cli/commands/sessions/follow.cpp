@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include "base/try.h"
@@ -13,6 +14,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/transcript_file.h"
 
 namespace bough::cli::follow_command {
 namespace {
@@ -71,8 +73,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const sigset_t signals = stopSignals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const std::string name = fileOfName(context, options.session);
+  std::error_code error;
+  const bool isFile = std::filesystem::is_regular_file(name, error);
   BOUGH_TRY(auto session, openForReading(context, name));
-  const auto growing = agentOfFile(name) ? followTranscript(*session.store, name) : nullptr;
+  const auto growing = agentOfFile(name) ? followTranscript(session, name) : nullptr;
   BOUGH_TRY(auto start, startOf(*session.store, session.sessionId, options.from));
   BOUGH_TRY(auto follower, session.store->follow(session.sessionId, start));
   const StopOnSignal stop(follower);
@@ -85,7 +89,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printEntries(entries, context, style);
   }
   if (!context.json && !follower.position().empty()) {
-    printMessage(fmt::format("  → bough follow {} --from {} continues here", session.sessionId, follower.position()));
+    // The id of a file outside of a store finds nothing.
+    printMessage(fmt::format("  → bough follow {} --from {} continues here",
+                             isFile ? shellWord(name) : session.sessionId, follower.position()));
   }
   return kDone;
 }

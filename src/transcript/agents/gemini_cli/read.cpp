@@ -29,6 +29,7 @@ struct Node {
   std::string id;  // the program's
   std::uint64_t meaning = 0;
   std::size_t parent = kRoot;
+  std::size_t depth = 0;             // its place in every path that it is on
   std::string last;                  // the id of its last entry
   std::vector<std::string> answers;  // ids of the calls that it answers itself
 };
@@ -150,28 +151,39 @@ class GeminiReader : public Reader {
       const ChatMessage message = parseChatMessage(*element);
       if (message.speaker == Speaker::Nobody || isAnswered(message)) continue;
       if (const std::size_t known = childLike(message); known != kRoot) {
-        path_.push_back(known);
+        enter(known);
       } else if (path_.empty() && !before.empty() && !message.text.empty() && message.speaker == Speaker::User) {
         addSummary(record, message, before, out);
       } else {
-        add(record, message, out);
+        add(record, message, path_.size(), out);
       }
     }
   }
 
+  // A hash of what tells a message from its siblings.
+  [[nodiscard]] static std::uint64_t keyOf(const std::string& id, std::size_t parent, std::uint64_t meaning) {
+    return std::hash<std::string>()(fmt::format("{} {} {}", parent, meaning, id));
+  }
+
   [[nodiscard]] std::size_t childLike(const ChatMessage& message) const {
-    const auto found = byId_.find(message.id);
-    if (found == byId_.end()) return kRoot;
     const std::size_t parent = path_.empty() ? kRoot : path_.back();
-    for (const std::size_t node : found->second) {
-      if (nodes_[node].parent == parent && nodes_[node].meaning == message.meaning) return node;
-    }
-    return kRoot;
+    const auto found = byKey_.find(keyOf(message.id, parent, message.meaning));
+    if (found == byKey_.end()) return kRoot;
+    const Node& node = nodes_[found->second];
+    return node.id == message.id && node.parent == parent && node.meaning == message.meaning ? found->second : kRoot;
+  }
+
+  // Where the message of this id is on the path; the path's size when it is not there.
+  [[nodiscard]] std::size_t placeOf(const std::string& id) const {
+    const auto found = byId_.find(id);
+    if (found == byId_.end()) return path_.size();
+    const std::size_t depth = nodes_[found->second].depth;
+    return depth < path_.size() && path_[depth] == found->second ? depth : path_.size();
   }
 
   void rewind(const std::string& id) {
-    const auto at = std::ranges::find(path_, id, [&](std::size_t node) { return nodes_[node].id; });
-    path_.erase(at == path_.end() ? path_.begin() : at, path_.end());
+    const std::size_t place = placeOf(id);
+    path_.resize(place == path_.size() ? 0 : place);
   }
 
   // The program writes results with their call and then once more as a message of the user.
@@ -186,15 +198,12 @@ class GeminiReader : public Reader {
     if (!message.model.empty()) out.facts.model = message.model;
     if (message.speaker == Speaker::Nobody) return keep(record, message.what, {}, out);
     if (isAnswered(message)) return keep(record, "results", {}, out);
-    const auto at = std::ranges::find(path_, message.id, [&](std::size_t node) { return nodes_[node].id; });
-    if (at == path_.end()) return add(record, message, out);
-    if (nodes_[*at].meaning == message.meaning) return keep(record, "repeated", {}, out);
-    // Another version of a message. What came after the old one stays where it is.
-    std::vector<std::size_t> after(at + 1, path_.end());
-    const std::vector<std::size_t> whole = path_;
-    path_.erase(at, path_.end());
-    add(record, message, out);
-    if (!after.empty()) path_ = whole;
+    const std::size_t place = placeOf(message.id);
+    if (place < path_.size() && nodes_[path_[place]].meaning == message.meaning) {
+      return keep(record, "repeated", {}, out);
+    }
+    // Another version of a message goes beside it.
+    add(record, message, place, out);
   }
 
   // The id of a new entry: the message's own, unless another version of it has that.
@@ -215,17 +224,18 @@ class GeminiReader : public Reader {
     place.parent = nodes_[before.back()].last;
     place.timestamp = message.timestamp;
     out.entry(record, place, entry_type::kCompactionSummary, payload);
-    remember({.id = message.id, .meaning = message.meaning, .parent = kRoot, .last = id, .answers = {}});
+    remember({.id = message.id, .meaning = message.meaning, .parent = kRoot, .depth = 0, .last = id, .answers = {}});
   }
 
-  void add(const Record& record, const ChatMessage& message, Builder& out) {
+  void add(const Record& record, const ChatMessage& message, std::size_t depth, Builder& out) {
     const std::string id = idFor(record, message);
     Node node;
     node.id = message.id;
     node.meaning = message.meaning;
-    node.parent = path_.empty() ? kRoot : path_.back();
+    node.parent = depth == 0 ? kRoot : path_[depth - 1];
+    node.depth = depth;
     node.answers = message.results.empty() ? std::vector<std::string>() : message.answers;
-    const std::string parent = path_.empty() ? std::string() : nodes_[path_.back()].last;
+    const std::string parent = depth == 0 ? std::string() : nodes_[node.parent].last;
     Place place;
     place.id = id;
     place.parent = parent;
@@ -245,14 +255,25 @@ class GeminiReader : public Reader {
 
   void remember(Node node) {
     given_ = true;
-    byId_[node.id].push_back(nodes_.size());
-    path_.push_back(nodes_.size());
+    const std::size_t added = nodes_.size();
+    // What came after an older version of the message stays where it is.
+    const bool isLast = node.depth + 1 >= path_.size();
+    byKey_.try_emplace(keyOf(node.id, node.parent, node.meaning), added);
     nodes_.push_back(std::move(node));
+    if (!isLast) return;
+    path_.resize(nodes_[added].depth);
+    enter(added);
+  }
+
+  void enter(std::size_t node) {
+    path_.push_back(node);
+    byId_[nodes_[node].id] = node;
   }
 
   std::vector<Node> nodes_;
-  std::unordered_map<std::string, std::vector<std::size_t>> byId_;
-  std::vector<std::size_t> path_;  // the messages as the program has them now
+  std::unordered_map<std::uint64_t, std::size_t> byKey_;
+  std::unordered_map<std::string, std::size_t> byId_;  // the one that came onto the path last
+  std::vector<std::size_t> path_;                      // the messages as the program has them now
   std::vector<HeldRecord> held_;
   std::size_t versionsEnd_ = 0;  // of held_: those up to the last version of the message
   std::size_t heldBytes_ = 0;
