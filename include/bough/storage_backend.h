@@ -38,8 +38,8 @@ struct SessionState {
   std::uint64_t bytes = 0;
   std::uint64_t trailingBytes = 0;  ///< After the last complete batch: torn, or being written at this moment.
   std::uint64_t problemCount = 0;   ///< Places that could not be read; verify lists them.
-  /// The session that this one continues, when it is not in the store: what is left is shown, and nothing can be
-  /// appended until SessionMaintenance::detachRest.
+  /// The session that this one continues, directly or not, when it or the entry to continue is lost. What is left is
+  /// shown; without the session itself nothing can be appended until SessionMaintenance::detachRest.
   std::string lostSession = {};
 };
 

@@ -142,6 +142,7 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
       applyMarks(marks, branch);
     }
     marked = true;
+    if (fromRoot && !branch.summary && beginsTooLate(entries.front())) branch.cut = entries.front();
     branch.complete = branch.summary ? applySummary(entries, fromRoot, branch) : fromRoot;
     // What follows a summary is no more than a window holds: all of it is read, and built into a context once.
     if (!branch.complete && (branch.summary || !mayBreakOff)) continue;

@@ -23,6 +23,7 @@ struct Branch {
   std::vector<Entry> entries;    ///< Root first: those the context is made of. Control entries are none of them.
   std::optional<Entry> summary;  ///< The latest compaction summary.
   std::string summaryProblem;    ///< Why nothing before it was kept, though it names an entry to keep from.
+  std::optional<Entry> cut;      ///< The first entry, when it continues one that is lost.
   bool complete = true;          ///< Nothing is before `entries` that the context would be made of.
   std::optional<Recorded> system;
   std::optional<Recorded> tools;
@@ -42,6 +43,11 @@ void applyState(const Entry& entry, Branch& branch);
 /// keeps more and there is no `mayBreakOff`.
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at,
                           std::size_t last = SIZE_MAX, bool mayBreakOff = false);
+
+/// Whether the first entry of a whole branch continues one that is not there.
+inline bool beginsTooLate(const Entry& first) {
+  return !first.parentId.value_or("").empty();
+}
 
 /// The text of a summary entry's payload; none when it has none.
 std::optional<std::string> summaryText(const Entry& entry);

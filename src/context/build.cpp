@@ -46,6 +46,7 @@ class Builder {
     addTools();
     firstMessage_ = history_.originals.size();
     addSummary();
+    if (branch_.cut) unreadable_ = reporter_.beginsTooLate(*branch_.cut);
     firstTurn_ = history_.originals.size();
     for (const Entry& entry : branch_.entries) addEntry(entry);
     return finish();

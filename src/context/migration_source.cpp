@@ -61,9 +61,11 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
     return fail(ErrorCode::InvalidArgument, fmt::format("session {} has no entries yet", sessionId));
   }
   BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.branch = source.headId}));
+  if (!entries.empty() && beginsTooLate(entries.front())) source.cut = entries.front();
   for (std::size_t i = entries.size(); i-- > 0;) {
     if (!isMarker((entries)[i])) continue;
     readWayBackOf(store, (entries)[i], source);
+    source.cut.reset();
     entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     break;
   }
@@ -97,6 +99,10 @@ Result<void> readOriginals(SessionStore& store, const std::string& sessionId, co
   if (!source.wayBackProblem.empty()) {
     if (strict) return fail(ErrorCode::Damaged, "the way back of the last migration is gone: " + source.wayBackProblem);
     reporter.warn("the way back of the last migration is gone: " + source.wayBackProblem + "; converted without it");
+  }
+  if (source.cut) {
+    const std::string problem = reporter.beginsTooLate(*source.cut);
+    if (strict) return fail(ErrorCode::Damaged, problem, "bough verify names the damage");
   }
   for (const Entry& entry : source.entries) {
     if (!isUnreadable(entry)) continue;

@@ -18,6 +18,7 @@ inline constexpr std::string_view kMigrationKind = "provider_migration";
 struct MigrationSource {
   std::string headId;
   std::vector<Entry> entries;        ///< After the last migration, root first.
+  std::optional<Entry> cut;          ///< The first entry of a branch without a migration, when it continues a lost one.
   std::vector<std::size_t> places;   ///< Of each message: its place in `entries`.
   std::vector<std::string> systems;  ///< Of each message: what was in force there.
   std::vector<std::string> tools;

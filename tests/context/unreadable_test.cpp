@@ -57,6 +57,25 @@ TEST_F(Unreadable, AnEntryIsNamedAndHoldsItsPlace) {
   EXPECT_EQ(buildContext(*store, "s", {.strict = true}).error().code, ErrorCode::Damaged);
 }
 
+TEST_F(Unreadable, AForkWhoseBeginningIsLostSaysSo) {
+  user("the goal");
+  const std::string last = "answer";
+  assistant("understood", last);
+  must(store->branchFromEntry("s", last, {.sessionId = "f"}));
+  must(store->appendSessionEntries("f", {userText("go on")}));
+  EXPECT_TRUE(must(buildContext(*store, "f", {})).report.warnings.empty());
+  store.reset();
+  std::filesystem::remove(folder_ + "/sessions/s.jsonl");
+  std::filesystem::remove(folder_ + "/sessions/s.idx");
+  open();
+  const Context context = must(buildContext(*store, "f", {}));
+  ASSERT_FALSE(context.report.warnings.empty());
+  EXPECT_TRUE(context.report.warnings.front().contains("what was before it is lost: there is no entry " + last));
+  EXPECT_FALSE(context.report.compatible);
+  EXPECT_EQ(buildContext(*store, "f", {.strict = true}).error().code, ErrorCode::Damaged);
+  EXPECT_FALSE(must(checkCompatibility(*store, "f", Dialect::Gemini)).compatible);
+}
+
 TEST_F(Unreadable, AnEntryIsNamedByACheckAndRefusedByAStrictMigration) {
   user("read it");
   say(Dialect::Anthropic, R"({"role":"assistant","content":"lost words"})", "gone");

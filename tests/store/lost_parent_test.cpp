@@ -54,5 +54,37 @@ TEST_F(LostParent, ItComesBackWhole) {
   EXPECT_EQ(slurp(logPath("f")), saved) << "reading changes nothing";
 }
 
+// The parent is there, and the entry that the fork continues is not: its line was cut out.
+class LostEntry : public StoreTest {
+ protected:
+  LostEntry() {
+    fill("p", 3);
+    must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
+    must(store->appendSessionEntries("f", {message("x", "f1")}));
+    must(store->branchFromEntry("f", "f1", {.sessionId = "g"}));
+    must(store->appendSessionEntries("g", {message("y", "g1")}));
+    must(store->close());
+  }
+};
+
+TEST_F(LostEntry, TheForkAndItsForksTellOfTheLoss) {
+  std::string text = slurp(logPath("p"));
+  const std::size_t begin = text.rfind('\n', text.find(R"("id":"e2")")) + 1;
+  text.erase(begin, text.find('\n', begin) + 1 - begin);
+  std::ofstream(logPath("p")) << text;
+  store = open();
+  for (const char* id : {"f", "g"}) EXPECT_EQ(must(store->sessionState(id)).lostSession, "p") << id;
+  EXPECT_TRUE(must(store->sessionState("p")).lostSession.empty());
+  EXPECT_EQ(idsOf(*store, "g"), (Ids{"f1", "g1"}));
+  EXPECT_TRUE(must(store->verifySession("g")).problems.front().message.contains("entry e2 of session p"));
+}
+
+TEST_F(LostEntry, AForkOfAForkTellsThatTheFirstSessionIsLost) {
+  std::filesystem::remove(logPath("p"));
+  std::filesystem::remove(folder / "sessions/p.idx");
+  store = open();
+  for (const char* id : {"f", "g"}) EXPECT_EQ(must(store->sessionState(id)).lostSession, "p") << id;
+}
+
 }  // namespace
 }  // namespace bough

@@ -75,6 +75,14 @@ std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId
                 .sessionId = ancestor};
 }
 
+Result<void> refuseLostHistory(SessionStore& store, const std::string& sessionId) {
+  const auto state = store.sessionState(sessionId);
+  if (!state || state->lostSession.empty()) return {};
+  return fail(ErrorCode::Damaged,
+              fmt::format("the beginning of session {} is lost with part of session {}", sessionId, state->lostSession),
+              fmt::format("`bough verify {}` says more; {}", sessionId, kStrictHint));
+}
+
 // Reads every byte of the session and of those that it shares history with, so that all damage is known.
 void readWhole(SessionStore& store, const std::string& sessionId) {
   std::set<std::string> seen;
@@ -107,7 +115,10 @@ Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore&
   if (tornBytes(store, sessionId) > 0) {
     printMessage(fmt::format("part of session {0} was set aside as torn; `bough torn {0}` lists it", sessionId));
   }
-  if (context.strict) readWhole(store, sessionId);
+  if (context.strict) {
+    readWhole(store, sessionId);
+    BOUGH_TRY(refuseLostHistory(store, sessionId));
+  }
   if (const auto damage = damageOf(store, sessionId)) {
     BOUGH_TRY(tell(context, *damage));
     return nullptr;

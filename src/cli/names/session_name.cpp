@@ -271,7 +271,15 @@ Result<std::string> findSessionToChange(SessionStore& store, const std::string& 
 void tellOfLostHistory(SessionStore& store, const std::string& sessionId) {
   const auto state = store.sessionState(sessionId);
   if (!state || state->lostSession.empty()) return;
-  printMessage(fmt::format("{} continues session {}, which is not in the store: only its own entries are shown",
+  if (isKnown(store, state->lostSession)) {
+    printMessage(fmt::format("{} continues an entry of session {} that is lost: what was before it is not shown",
+                             sessionId, state->lostSession));
+    printMessage(fmt::format(
+        "  → `bough verify {0}` names the entry; `bough repair --detach {0}` makes what is left a session of its own",
+        sessionId));
+    return;
+  }
+  printMessage(fmt::format("{} continues session {}, which is not in the store: what was before it is not shown",
                            sessionId, state->lostSession));
   printMessage(fmt::format("  → bough trash --restore {}, or bough repair --detach {}", state->lostSession, sessionId));
 }

@@ -143,7 +143,14 @@ void Reporter::lossy(Change change, const Original& original, const Block* block
 }
 
 std::string Reporter::unreadable(const Entry& entry) {
-  const std::string text = unreadableText(entry);
+  return damaged(entry, unreadableText(entry));
+}
+
+std::string Reporter::beginsTooLate(const Entry& entry) {
+  return damaged(entry, fmt::format("[what was before it is lost: there is no entry {}]", entry.parentId.value_or("")));
+}
+
+std::string Reporter::damaged(const Entry& entry, const std::string& text) {
   std::string problem = fmt::format("entry {}: {}", entry.id, text);
   report_.compatible = false;
   warn(problem);

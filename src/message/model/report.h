@@ -35,6 +35,8 @@ class Reporter {
   void invalid(const Original& original, const Block* block, std::string_view reason);
   /// An entry that a damaged line hides. Returns what the warning says.
   std::string unreadable(const Entry& entry);
+  /// The first entry of a branch whose beginning is lost. Returns what the warning says.
+  std::string beginsTooLate(const Entry& entry);
   void warn(std::string text) {
     if (report_.warnings.size() < CompatibilityReport::kMaxFindings) report_.warnings.push_back(std::move(text));
   }
@@ -49,6 +51,8 @@ class Reporter {
   }
 
  private:
+  std::string damaged(const Entry& entry, const std::string& text);
+
   CompatibilityReport& report_;
   // Looked up once a finding, so without making a string for it.
   struct FieldHash {

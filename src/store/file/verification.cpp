@@ -92,10 +92,10 @@ void checkOrigin(VerifySink& sink, const Result<ForkHistory>& shared, const std:
   if (!shared) {
     sink.add(ProblemKind::UnknownParent, 0, 0, fmt::format("{}; {}", shared.error().message, shared.error().hint));
   }
-  if (shared && shared->size() == 0 && !shared->missing().empty()) {
+  if (shared && !shared->missing().empty()) {
     sink.add(ProblemKind::UnknownParent, 0, 0,
-             fmt::format("it continues entry {} of session {}, which has no such entry", origin->entryId,
-                         origin->sessionId));
+             fmt::format("it continues entry {} of session {}, which has no such entry", shared->missing(),
+                         shared->missingFrom()));
   }
 }
 

@@ -23,6 +23,7 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
     auto opened = sessions.session(session);
     if (!opened && opened.error().code == ErrorCode::NotFound && lost == Lost::EndThere) {
       history.missing_ = leaf;
+      history.missingFrom_ = session;
       break;
     }
     BOUGH_TRY(auto found, std::move(opened));
@@ -42,6 +43,7 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
     const auto origin = readHeader(header).origin;
     if (!origin) {
       history.missing_ = leaf;
+      history.missingFrom_ = session;
       break;
     }
     session = origin->sessionId;

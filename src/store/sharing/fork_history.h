@@ -39,6 +39,8 @@ class ForkHistory final : public SharedEntries {
   /// The parent at which it ends too early, because no session on the way has it (verify says more); empty when it is
   /// whole.
   [[nodiscard]] const std::string& missing() const { return missing_; }
+  /// The session that should have that parent; it may be lost as a whole.
+  [[nodiscard]] const std::string& missingFrom() const { return missingFrom_; }
   /// Forgets the entries that are of none of these types.
   Result<void> keepTypes(const std::vector<std::string>& types);
   /// The entries from place `from` on, at most `limit`.
@@ -65,6 +67,7 @@ class ForkHistory final : public SharedEntries {
 
   std::vector<Part> parts_;
   std::string missing_;
+  std::string missingFrom_;
   std::size_t size_ = 0;
 };
 

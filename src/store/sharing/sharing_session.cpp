@@ -36,7 +36,10 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::history() {
 }
 
 std::string SharingSession::lostSession(const std::optional<ForkOrigin>& origin) {
-  return origin && !sessions_.has(origin->sessionId) ? origin->sessionId : std::string();
+  if (!origin) return {};
+  if (!sessions_.has(origin->sessionId)) return origin->sessionId;
+  const auto shared = history();
+  return shared ? (*shared)->missingFrom() : std::string();  // why it cannot be read is told where it is read
 }
 
 Result<LoadResult> SharingSession::load(const LoadQuery& query) {

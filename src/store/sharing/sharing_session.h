@@ -73,7 +73,7 @@ class SharingSession : public StoredSession {
   Result<std::shared_ptr<const ForkHistory>> historyOf(const std::optional<ForkOrigin>& origin);
   /// What the session shares now, as far as it is there: for reading.
   Result<std::shared_ptr<const ForkHistory>> history();
-  /// The session that this one continues, when it is not in the store; else empty.
+  /// The session that this one continues, directly or not, when it or the entry to continue is lost; else empty.
   [[nodiscard]] std::string lostSession(const std::optional<ForkOrigin>& origin);
 
  private:
