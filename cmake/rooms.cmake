@@ -40,10 +40,9 @@ target_link_libraries(bough_precompiled PRIVATE bough_options fmt::fmt)
 target_precompile_headers(bough_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
 
 # One object for a few sources of one folder: most of the time of a build goes into headers, and they are read once for
-# all of them. Apart stay the program's entry, which tests replace, and folders in which each source defines the same
-# names for its own dialect, statement or agent.
+# all of them. Apart stays the program's entry, which tests replace.
 option(BOUGH_UNITY "Compile several sources of a folder as one" ON)
-set(bough_apart "^(cli/main|(message/dialect|store/postgres|transcript/agents)/[^/]*$)")
+set(bough_apart "^cli/main")
 
 # Replaces sources by files that include up to six sources of one folder each. They name them as every include does, so
 # that a cache of compiled objects serves all checkouts.

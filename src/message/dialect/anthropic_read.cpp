@@ -109,7 +109,7 @@ void readToolUse(Reader& reader, Tree::Index node, Block block, std::vector<Bloc
   blocks.push_back(std::move(block));
 }
 
-void readMedia(Reader& reader, Tree::Index node, Block block, std::vector<Block>& blocks) {
+void readAnthropicMedia(Reader& reader, Tree::Index node, Block block, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   block.kind = tree.stringIs(tree.find(node, "type"), "image") ? BlockKind::Image : BlockKind::Document;
   const TextView type = block.type;
@@ -170,7 +170,7 @@ void readSimpleBlock(Reader& reader, Tree::Index node, std::vector<Block>& block
   } else if (tree.stringIs(type, "thinking") || tree.stringIs(type, "redacted_thinking")) {
     readThinking(reader, node, std::move(block), blocks);
   } else if (tree.stringIs(type, "image") || tree.stringIs(type, "document")) {
-    readMedia(reader, node, std::move(block), blocks);
+    readAnthropicMedia(reader, node, std::move(block), blocks);
   } else if (tree.stringIs(type, "search_result")) {
     readSearchResult(reader, node, std::move(block), blocks);
   } else {
@@ -204,7 +204,7 @@ void readToolResult(Reader& reader, Tree::Index node, std::vector<Block>& blocks
   blocks.push_back(std::move(block));
 }
 
-void readUsage(Reader& reader, Tree::Index usage) {
+void readAnthropicUsage(Reader& reader, Tree::Index usage) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(usage)) return;
   reader.out.usage = Usage{
@@ -254,7 +254,7 @@ Problem readAnthropic(const Tree& tree, Tree::Index node, Message& out) {
     } else if (tree.stringIs(key, "stop_reason")) {
       out.stopReason = reader.text(value);
     } else if (tree.stringIs(key, "usage")) {
-      readUsage(reader, value);
+      readAnthropicUsage(reader, value);
     } else if (!tree.stringIs(key, "type")) {
       reader.extra(out.extras, key);
     }

@@ -4,7 +4,7 @@
 namespace bough::message {
 namespace {
 
-void writeMedia(NodeWriter& writer, const Block& block) {
+void writeAnthropicMedia(NodeWriter& writer, const Block& block) {
   const bool image = block.kind == BlockKind::Image;
   writer.beginObject().member("type", literal(image ? "image" : "document"));
   writer.key("source").beginObject();
@@ -19,7 +19,7 @@ void writeMedia(NodeWriter& writer, const Block& block) {
   writer.endObject();
 }
 
-void writeResult(NodeWriter& writer, const OutBlock& outBlock) {
+void writeAnthropicResult(NodeWriter& writer, const OutBlock& outBlock) {
   writer.beginObject().member("type", literal("tool_result")).member("tool_use_id", outBlock.id).key("content");
   if (outBlock.media.empty()) {
     writeJoined(writer, outBlock);
@@ -28,23 +28,23 @@ void writeResult(NodeWriter& writer, const OutBlock& outBlock) {
     for (const TextView& text : outBlock.texts) {
       if (!text.empty()) writer.beginObject().member("type", literal("text")).member("text", text).endObject();
     }
-    for (const Block* block : outBlock.media) writeMedia(writer, *block);
+    for (const Block* block : outBlock.media) writeAnthropicMedia(writer, *block);
     writer.endArray();
   }
   if (outBlock.isError) writer.key("is_error").boolean(true);
   writer.endObject();
 }
 
-void writeBlock(NodeWriter& writer, const OutBlock& outBlock) {
+void writeAnthropicBlock(NodeWriter& writer, const OutBlock& outBlock) {
   if (writeStored(writer, outBlock)) return;
   switch (outBlock.kind) {
     case BlockKind::Image:
-    case BlockKind::Document: writeMedia(writer, *outBlock.block); return;
+    case BlockKind::Document: writeAnthropicMedia(writer, *outBlock.block); return;
     case BlockKind::ToolCall:
       writer.beginObject().member("type", literal("tool_use")).member("id", outBlock.id).member("name", outBlock.name);
       writer.key("input").raw(outBlock.input).endObject();
       return;
-    case BlockKind::ToolResult: writeResult(writer, outBlock); return;
+    case BlockKind::ToolResult: writeAnthropicResult(writer, outBlock); return;
     default: writer.beginObject().member("type", literal("text")).member("text", outBlock.text).endObject();
   }
 }
@@ -65,12 +65,12 @@ void writeAnthropic(const OutMessage& message, Sink& sink) {
     writer.beginArray();
     for (const OutBlock& outBlock : message.outBlocks) {
       if (outBlock.kind != BlockKind::ToolResult) continue;
-      writeBlock(writer, outBlock);
+      writeAnthropicBlock(writer, outBlock);
       sink.leaf(outBlock);
     }
     for (const OutBlock& outBlock : message.outBlocks) {
       if (outBlock.kind == BlockKind::ToolResult) continue;
-      writeBlock(writer, outBlock);
+      writeAnthropicBlock(writer, outBlock);
       sink.leaf(outBlock);
     }
     writer.endArray();

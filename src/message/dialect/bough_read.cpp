@@ -6,7 +6,7 @@ namespace {
 
 using json::Kind;
 
-bool readMedia(Reader& reader, Tree::Index node, Block& block) {
+bool readBoughMedia(Reader& reader, Tree::Index node, Block& block) {
   struct Place {
     std::string_view member;
     MediaSource source;
@@ -25,7 +25,7 @@ bool readMedia(Reader& reader, Tree::Index node, Block& block) {
   return false;
 }
 
-bool readCall(Reader& reader, Tree::Index node, Block& block) {
+bool readBoughCall(Reader& reader, Tree::Index node, Block& block) {
   const Tree& tree = reader.tree;
   const Tree::Index input = tree.find(node, "input");
   const TextView text = reader.text(tree.find(node, "text"));
@@ -47,12 +47,12 @@ bool readByType(Reader& reader, Tree::Index node, std::string_view type, Block& 
   block.signature = reader.text(tree.find(node, "signature"));
   if (type == "image" || type == "document") {
     block.kind = type == "image" ? BlockKind::Image : BlockKind::Document;
-    return readMedia(reader, node, block);
+    return readBoughMedia(reader, node, block);
   }
   if (type == "tool_call") {
     block.kind = BlockKind::ToolCall;
     block.idMissing = !block.id.present;
-    return readCall(reader, node, block);
+    return readBoughCall(reader, node, block);
   }
   if (type == "redacted_thinking") {
     block.kind = BlockKind::RedactedThinking;
@@ -83,7 +83,7 @@ Block readBlock(Reader& reader, Tree::Index node) {
   return block;
 }
 
-Block readResult(Reader& reader, Tree::Index node) {
+Block readBoughResult(Reader& reader, Tree::Index node) {
   const Tree& tree = reader.tree;
   Block block;
   block.kind = BlockKind::ToolResult;
@@ -141,7 +141,7 @@ Problem readBough(const Tree& tree, Tree::Index node, Message& out) {
   if (!tree.isArray(content)) return "content is neither a string nor a list";
   for (const Tree::Index each : tree.elements(content)) {
     const bool result = tree.stringIs(tree.find(each, "type"), "tool_result");
-    out.blocks.push_back(result ? readResult(reader, each) : readBlock(reader, each));
+    out.blocks.push_back(result ? readBoughResult(reader, each) : readBlock(reader, each));
   }
   return std::nullopt;
 }

@@ -8,7 +8,7 @@ void writeOptional(NodeWriter& writer, std::string_view name, const TextView& te
   if (text.present) writer.member(name, text);
 }
 
-void writeMedia(NodeWriter& writer, const Block& block) {
+void writeBoughMedia(NodeWriter& writer, const Block& block) {
   std::string_view place = "text";
   if (block.source == MediaSource::Base64) place = "data";
   if (block.source == MediaSource::Url) place = "url";
@@ -26,13 +26,13 @@ void writeVerbatim(NodeWriter& writer, const Block& block, std::string_view type
 
 void writeNested(NodeWriter& writer, const Block& block) {
   if (block.kind == BlockKind::Image || block.kind == BlockKind::Document) {
-    writeMedia(writer, block);
+    writeBoughMedia(writer, block);
   } else {
     writeVerbatim(writer, block, toString(BlockKind::Unknown));
   }
 }
 
-void writeResult(NodeWriter& writer, const OutBlock& outBlock) {
+void writeBoughResult(NodeWriter& writer, const OutBlock& outBlock) {
   writer.beginObject().member("type", literal("tool_result"));
   if (!outBlock.omitId) writer.member("id", outBlock.id);
   writeOptional(writer, "name", outBlock.name);
@@ -45,7 +45,7 @@ void writeResult(NodeWriter& writer, const OutBlock& outBlock) {
   writer.endArray().endObject();
 }
 
-void writeCall(NodeWriter& writer, const OutBlock& outBlock) {
+void writeBoughCall(NodeWriter& writer, const OutBlock& outBlock) {
   writer.beginObject().member("type", literal("tool_call"));
   if (!outBlock.omitId) writer.member("id", outBlock.id);
   writer.member("name", outBlock.name);
@@ -58,13 +58,13 @@ void writeCall(NodeWriter& writer, const OutBlock& outBlock) {
   writer.endObject();
 }
 
-void writeBlock(NodeWriter& writer, const OutBlock& outBlock) {
+void writeBoughBlock(NodeWriter& writer, const OutBlock& outBlock) {
   if (writeStored(writer, outBlock)) return;
   switch (outBlock.kind) {
     case BlockKind::Image:
-    case BlockKind::Document: writeMedia(writer, *outBlock.block); return;
-    case BlockKind::ToolCall: writeCall(writer, outBlock); return;
-    case BlockKind::ToolResult: writeResult(writer, outBlock); return;
+    case BlockKind::Document: writeBoughMedia(writer, *outBlock.block); return;
+    case BlockKind::ToolCall: writeBoughCall(writer, outBlock); return;
+    case BlockKind::ToolResult: writeBoughResult(writer, outBlock); return;
     case BlockKind::Citation:
     case BlockKind::Unknown: writeVerbatim(writer, *outBlock.block, toString(outBlock.kind)); return;
     case BlockKind::RedactedThinking:
@@ -87,7 +87,7 @@ void writeBough(const OutMessage& message, Sink& sink) {
   NodeWriter& writer = sink.begin();
   writer.beginObject().member("role", literal(toString(message.role))).key("content").beginArray();
   for (const OutBlock& outBlock : message.outBlocks) {
-    writeBlock(writer, outBlock);
+    writeBoughBlock(writer, outBlock);
     sink.leaf(outBlock);
   }
   writer.endArray().endObject();

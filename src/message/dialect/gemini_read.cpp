@@ -46,7 +46,7 @@ bool readFileData(Reader& reader, Tree::Index data, Block& block) {
   return block.text.present;
 }
 
-bool readCall(Reader& reader, Tree::Index call, Block& block) {
+bool readGeminiCall(Reader& reader, Tree::Index call, Block& block) {
   const Tree& tree = reader.tree;
   const Tree::Index args = tree.find(call, "args");
   block.kind = BlockKind::ToolCall;
@@ -136,7 +136,7 @@ std::size_t dataField(const Tree& tree, Tree::Index part) {
 
 bool readData(Reader& reader, std::size_t field, Tree::Index value, Block& block) {
   switch (field) {
-    case 0: return readCall(reader, value, block);
+    case 0: return readGeminiCall(reader, value, block);
     case 1: return readResponse(reader, value, block);
     case 2:
       block.kind = BlockKind::Text;
@@ -147,7 +147,7 @@ bool readData(Reader& reader, std::size_t field, Tree::Index value, Block& block
   }
 }
 
-Block readPart(Reader& reader, Tree::Index node) {
+Block readGeminiPart(Reader& reader, Tree::Index node) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(node)) return reader.unknown(node, {}, "a part is an object");
   Block block;
@@ -217,12 +217,12 @@ Problem readGeminiContent(Reader& reader, Tree::Index content) {
   if (tree.isString(content)) return readAnthropicContent(reader, content);
   const Tree::Index parts = tree.find(content, "parts");
   if (tree.isString(tree.find(content, "text"))) {
-    reader.out.blocks.push_back(readPart(reader, content));
+    reader.out.blocks.push_back(readGeminiPart(reader, content));
     return std::nullopt;
   }
   if (parts != Tree::kNone && !tree.isArray(parts)) return "parts is not a list";
   if (parts == Tree::kNone && !tree.isObject(content)) return "a content is an object";
-  for (const Tree::Index part : tree.elements(parts)) reader.out.blocks.push_back(readPart(reader, part));
+  for (const Tree::Index part : tree.elements(parts)) reader.out.blocks.push_back(readGeminiPart(reader, part));
   return std::nullopt;
 }
 

@@ -7,7 +7,7 @@ namespace {
 // What the API documents for calls that another model made, which have no signature of its own.
 constexpr std::string_view kForeignCall = "skip_thought_signature_validator";
 
-void writeMedia(NodeWriter& writer, const Block& block) {
+void writeGeminiMedia(NodeWriter& writer, const Block& block) {
   const TextView type = literal(mediaTypeOf(block));
   writer.beginObject();
   if (block.source == MediaSource::Base64) {
@@ -18,7 +18,7 @@ void writeMedia(NodeWriter& writer, const Block& block) {
   writer.endObject();
 }
 
-void writeCall(NodeWriter& writer, const OutBlock& outBlock) {
+void writeGeminiCall(NodeWriter& writer, const OutBlock& outBlock) {
   writer.beginObject().key("functionCall").beginObject();
   if (!outBlock.omitId) writer.member("id", outBlock.id);
   writer.member("name", outBlock.name).key("args").raw(outBlock.input).endObject();
@@ -26,7 +26,7 @@ void writeCall(NodeWriter& writer, const OutBlock& outBlock) {
   writer.endObject();
 }
 
-void writeResult(NodeWriter& writer, const OutBlock& outBlock) {
+void writeGeminiResult(NodeWriter& writer, const OutBlock& outBlock) {
   writer.beginObject().key("functionResponse").beginObject();
   if (!outBlock.omitId) writer.member("id", outBlock.id);
   writer.member("name", outBlock.name).key("response").beginObject().key(outBlock.isError ? "error" : "output");
@@ -34,18 +34,18 @@ void writeResult(NodeWriter& writer, const OutBlock& outBlock) {
   writer.endObject();
   if (!outBlock.media.empty()) {
     writer.key("parts").beginArray();
-    for (const Block* block : outBlock.media) writeMedia(writer, *block);
+    for (const Block* block : outBlock.media) writeGeminiMedia(writer, *block);
     writer.endArray();
   }
   writer.endObject().endObject();
 }
 
-void writeBlock(NodeWriter& writer, const OutBlock& outBlock) {
+void writeGeminiBlock(NodeWriter& writer, const OutBlock& outBlock) {
   switch (outBlock.kind) {
     case BlockKind::Image:
-    case BlockKind::Document: writeMedia(writer, *outBlock.block); return;
-    case BlockKind::ToolCall: writeCall(writer, outBlock); return;
-    case BlockKind::ToolResult: writeResult(writer, outBlock); return;
+    case BlockKind::Document: writeGeminiMedia(writer, *outBlock.block); return;
+    case BlockKind::ToolCall: writeGeminiCall(writer, outBlock); return;
+    case BlockKind::ToolResult: writeGeminiResult(writer, outBlock); return;
     default: writer.beginObject().member("text", outBlock.text).endObject();
   }
 }
@@ -57,7 +57,7 @@ void writeGemini(const OutMessage& message, Sink& sink) {
   writer.beginObject().member("role", literal(message.role == Role::Assistant ? "model" : "user"));
   writer.key("parts").beginArray();
   for (const OutBlock& outBlock : message.outBlocks) {
-    if (!writeStored(writer, outBlock)) writeBlock(writer, outBlock);
+    if (!writeStored(writer, outBlock)) writeGeminiBlock(writer, outBlock);
     sink.leaf(outBlock);
   }
   writer.endArray().endObject();

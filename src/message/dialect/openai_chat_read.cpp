@@ -6,7 +6,7 @@ namespace {
 
 using json::Kind;
 
-void readPart(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
+void readChatPart(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   const Tree::Index type = tree.find(node, "type");
   const TextView typeName = reader.text(type);
@@ -74,7 +74,7 @@ bool readContent(Reader& reader, Tree::Index content, std::vector<Block>& blocks
     return true;
   }
   if (!tree.isArray(content)) return false;
-  for (const Tree::Index part : tree.elements(content)) readPart(reader, part, blocks);
+  for (const Tree::Index part : tree.elements(content)) readChatPart(reader, part, blocks);
   return true;
 }
 
@@ -115,7 +115,7 @@ void readFunctionCall(Reader& reader, Tree::Index node, std::vector<Block>& bloc
   blocks.push_back(std::move(block));
 }
 
-void readUsage(Reader& reader, Tree::Index usage) {
+void readChatUsage(Reader& reader, Tree::Index usage) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(usage)) return;
   const Tree::Index details = tree.find(usage, "prompt_tokens_details");
@@ -180,7 +180,7 @@ Problem readChoice(const Tree& tree, Tree::Index response, Message& out) {
   out.id = reader.text(tree.find(response, "id"));
   out.model = reader.text(tree.find(response, "model"));
   out.stopReason = reader.text(tree.find(first, "finish_reason"));
-  readUsage(reader, tree.find(response, "usage"));
+  readChatUsage(reader, tree.find(response, "usage"));
   // Only the first choice is the answer; the others are named.
   if (tree.next(first) < tree.next(tree.find(response, "choices"))) out.extras.emplace_back("choices");
   reader.extrasOf(out.extras, first, {"message", "finish_reason", "index"});

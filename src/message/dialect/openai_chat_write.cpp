@@ -6,7 +6,7 @@
 namespace bough::message {
 namespace {
 
-void writeMedia(NodeWriter& writer, const Block& block) {
+void writeChatMedia(NodeWriter& writer, const Block& block) {
   const std::string_view type = mediaTypeOf(block);
   if (block.kind == BlockKind::Image) {
     writer.beginObject().member("type", literal("image_url")).key("image_url").beginObject().key("url");
@@ -37,7 +37,7 @@ void writeMedia(NodeWriter& writer, const Block& block) {
 void writePart(NodeWriter& writer, const OutBlock& outBlock) {
   if (writeStored(writer, outBlock)) return;
   if (outBlock.kind == BlockKind::Image || outBlock.kind == BlockKind::Document) {
-    writeMedia(writer, *outBlock.block);
+    writeChatMedia(writer, *outBlock.block);
   } else if (outBlock.kind == BlockKind::Refusal) {
     writer.beginObject().member("type", literal("refusal")).member("refusal", outBlock.text).endObject();
   } else {
@@ -45,7 +45,7 @@ void writePart(NodeWriter& writer, const OutBlock& outBlock) {
   }
 }
 
-void writeCall(NodeWriter& writer, const OutBlock& outBlock) {
+void writeChatCall(NodeWriter& writer, const OutBlock& outBlock) {
   if (writeStored(writer, outBlock)) return;
   writer.beginObject().member("id", outBlock.id);
   if (outBlock.freeform) {
@@ -127,7 +127,7 @@ void writeOpenaiChat(const OutMessage& message, Sink& sink) {
   if (!calls.empty()) {
     writer.key("tool_calls").beginArray();
     for (const OutBlock* outBlock : calls) {
-      writeCall(writer, *outBlock);
+      writeChatCall(writer, *outBlock);
       sink.leaf(*outBlock);
     }
     writer.endArray();

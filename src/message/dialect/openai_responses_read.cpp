@@ -4,7 +4,7 @@
 namespace bough::message {
 namespace {
 
-bool readPart(Reader& reader, Tree::Index node, std::string_view type, Block& block) {
+bool readResponsesPart(Reader& reader, Tree::Index node, std::string_view type, Block& block) {
   const Tree& tree = reader.tree;
   if (type == "input_text" || type == "output_text" || type == "text" || type == "refusal") {
     block.kind = type == "refusal" ? BlockKind::Refusal : BlockKind::Text;
@@ -48,7 +48,7 @@ void readParts(Reader& reader, Tree::Index content, std::vector<Block>& blocks) 
     const TextView type = reader.text(tree.find(part, "type"));
     Block block;
     block.raw = tree.raw(part);
-    if (!readPart(reader, part, type.escaped, block)) {
+    if (!readResponsesPart(reader, part, type.escaped, block)) {
       const bool known = type.escaped.starts_with("input_") || type.escaped == "output_text" || !type.present;
       blocks.push_back(reader.unknown(part, type, known ? "a part whose value cannot be read" : ""));
       continue;
@@ -108,7 +108,7 @@ void readReasoning(Reader& reader, Tree::Index node) {
   reader.extrasOf(reader.out.extras, node, {"type", "id", "summary", "content", "encrypted_content"});
 }
 
-Problem readCall(Reader& reader, Tree::Index node, bool freeform) {
+Problem readResponsesCall(Reader& reader, Tree::Index node, bool freeform) {
   const Tree& tree = reader.tree;
   Block block;
   block.kind = BlockKind::ToolCall;
@@ -146,7 +146,7 @@ Problem readOutput(Reader& reader, Tree::Index node) {
   return std::nullopt;
 }
 
-void readUsage(Reader& reader, Tree::Index usage) {
+void readResponsesUsage(Reader& reader, Tree::Index usage) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(usage)) return;
   const std::uint64_t cached =
@@ -168,8 +168,8 @@ Problem readItem(Reader& reader, Tree::Index node) {
   out.role = Role::Assistant;
   if (type == Tree::kNone && tree.find(node, "role") == Tree::kNone) return "an item without type and role";
   if (type == Tree::kNone || tree.stringIs(type, "message")) return readRoleMessage(reader, node);
-  if (tree.stringIs(type, "function_call")) return readCall(reader, node, false);
-  if (tree.stringIs(type, "custom_tool_call")) return readCall(reader, node, true);
+  if (tree.stringIs(type, "function_call")) return readResponsesCall(reader, node, false);
+  if (tree.stringIs(type, "custom_tool_call")) return readResponsesCall(reader, node, true);
   if (tree.stringIs(type, "function_call_output") || tree.stringIs(type, "custom_tool_call_output")) {
     return readOutput(reader, node);
   }
@@ -195,7 +195,7 @@ Problem readOpenaiResponses(const Tree& tree, Tree::Index node, Message& out) {
     out.role = Role::Assistant;
     out.model = reader.text(tree.find(node, "model"));
     out.stopReason = reader.text(tree.find(node, "status"));
-    readUsage(reader, tree.find(node, "usage"));
+    readResponsesUsage(reader, tree.find(node, "usage"));
     reader.extrasOf(out.extras, node, {"id", "model", "output", "usage", "status", "object", "created_at"});
     out.id = reader.text(tree.find(node, "id"));
     return std::nullopt;

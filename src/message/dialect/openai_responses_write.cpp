@@ -4,7 +4,7 @@
 namespace bough::message {
 namespace {
 
-void writeMedia(NodeWriter& writer, const Block& block) {
+void writeResponsesMedia(NodeWriter& writer, const Block& block) {
   if (block.kind == BlockKind::Image) {
     writer.beginObject().member("type", literal("input_image")).member("detail", literal("auto"));
     if (block.source == MediaSource::FileId) {
@@ -44,7 +44,7 @@ void writeText(NodeWriter& writer, const TextView& text) {
   writer.beginObject().member("type", literal("input_text")).member("text", text).endObject();
 }
 
-void writeCall(const OutBlock& outBlock, Sink& sink) {
+void writeResponsesCall(const OutBlock& outBlock, Sink& sink) {
   NodeWriter& writer = sink.begin();
   writer.beginObject().member("type", literal(outBlock.freeform ? "custom_tool_call" : "function_call"));
   writer.member("call_id", outBlock.id).member("name", outBlock.name);
@@ -61,7 +61,7 @@ void writeCall(const OutBlock& outBlock, Sink& sink) {
   sink.end();
 }
 
-void writeResult(const OutBlock& outBlock, Sink& sink) {
+void writeResponsesResult(const OutBlock& outBlock, Sink& sink) {
   NodeWriter& writer = sink.begin();
   writer.beginObject().member("type", literal(outBlock.freeform ? "custom_tool_call_output" : "function_call_output"));
   writer.member("call_id", outBlock.id).key("output");
@@ -76,7 +76,7 @@ void writeResult(const OutBlock& outBlock, Sink& sink) {
       writeJoined(writer, outBlock, prefix);
       writer.endObject();
     }
-    for (const Block* block : outBlock.media) writeMedia(writer, *block);
+    for (const Block* block : outBlock.media) writeResponsesMedia(writer, *block);
     writer.endArray();
   }
   writer.endObject();
@@ -111,9 +111,9 @@ void writeOpenaiResponses(const OutMessage& message, Sink& sink) {
     for (const OutBlock& outBlock : message.outBlocks) {
       if (writeStoredItem(outBlock, sink)) continue;
       if (outBlock.kind == BlockKind::ToolCall) {
-        writeCall(outBlock, sink);
+        writeResponsesCall(outBlock, sink);
       } else if (outBlock.kind == BlockKind::ToolResult) {
-        writeResult(outBlock, sink);
+        writeResponsesResult(outBlock, sink);
       } else {
         writeAnswer(outBlock, sink);
       }
@@ -136,7 +136,7 @@ void writeOpenaiResponses(const OutMessage& message, Sink& sink) {
         continue;
       }
       if (outBlock.kind == BlockKind::Image || outBlock.kind == BlockKind::Document) {
-        writeMedia(writer, *outBlock.block);
+        writeResponsesMedia(writer, *outBlock.block);
       } else {
         writeText(writer, outBlock.text);
       }

@@ -13,7 +13,7 @@ Tree::Index firstOf(const Tree& tree, Tree::Index object, std::initializer_list<
   return Tree::kNone;
 }
 
-Problem readCall(Reader& reader, Tree::Index node) {
+Problem readPlainCall(Reader& reader, Tree::Index node) {
   const Tree& tree = reader.tree;
   Block block;
   block.kind = BlockKind::ToolCall;
@@ -29,7 +29,7 @@ Problem readCall(Reader& reader, Tree::Index node) {
   return std::nullopt;
 }
 
-Problem readResult(Reader& reader, Tree::Index node) {
+Problem readPlainResult(Reader& reader, Tree::Index node) {
   const Tree& tree = reader.tree;
   Block block;
   block.kind = BlockKind::ToolResult;
@@ -57,8 +57,8 @@ Problem readPlain(const Tree& tree, Tree::Index node, Message& out) {
   const Tree::Index type = firstOf(tree, node, {"type", "role"});
   out.roleName = reader.text(type);
   out.id = reader.text(tree.find(node, "id"));
-  if (tree.stringIs(type, "tool_call") || tree.stringIs(type, "tool_use")) return readCall(reader, node);
-  if (tree.stringIs(type, "tool_result") || tree.stringIs(type, "tool")) return readResult(reader, node);
+  if (tree.stringIs(type, "tool_call") || tree.stringIs(type, "tool_use")) return readPlainCall(reader, node);
+  if (tree.stringIs(type, "tool_result") || tree.stringIs(type, "tool")) return readPlainResult(reader, node);
   if (tree.stringIs(type, "user")) {
     out.role = Role::User;
   } else if (tree.stringIs(type, "assistant")) {

@@ -18,11 +18,11 @@ SELECT e.entry_id, e.parent_id, e.body, e.session_id FROM unnest($1::text[], $2:
   JOIN @.entries e ON e.session_id = p.session_id AND e.life = p.life WHERE position($3::bytea IN e.body) > 0
   ORDER BY e.session_id, e.life, e.seq)sql"};
 // In one order, so that two erasures do not wait for each other.
-constexpr Statement kLock{"erase_lock", R"sql(
+constexpr Statement kEraseLock{"erase_lock", R"sql(
 SELECT s.session_id, s.life, s.head_id, coalesce(s.trash_id, s.session_id) FROM @.sessions s
   WHERE EXISTS (SELECT 1 FROM @.entries e WHERE e.session_id = s.session_id AND e.life = s.life AND e.entry_id = ANY ($1))
   ORDER BY s.session_id, s.life FOR UPDATE OF s)sql"};
-constexpr Statement kEntries{"erase_entries", R"sql(
+constexpr Statement kEraseEntries{"erase_entries", R"sql(
 SELECT entry_id, parent_id, body FROM @.entries WHERE session_id = $1 AND life = $2 AND entry_id = ANY ($3))sql"};
 constexpr Statement kErase{"erase", R"sql(
 UPDATE @.entries SET body = $4, attachment = NULL WHERE session_id = $1 AND life = $2 AND entry_id = $3)sql"};
@@ -158,7 +158,7 @@ Result<Done> eraseAll(Database& database, const ErasurePlan& plan) {
     const bool prepare = database.pool.prepares();
     Parameters wanted;
     wanted.texts(idsOf(plan));
-    const std::vector<Call> locks{{.sql = "BEGIN"}, database.call(kLock, std::move(wanted))};
+    const std::vector<Call> locks{{.sql = "BEGIN"}, database.call(kEraseLock, std::move(wanted))};
     auto locked = connection.run(locks, prepare, deadline);
     if (!locked) return std::unexpected(locked.error());
     const Rows& lives = (*locked)[1];
@@ -166,7 +166,7 @@ Result<Done> eraseAll(Database& database, const ErasurePlan& plan) {
     for (int row = 0; row < lives.size(); ++row) {
       Parameters parameters;
       parameters.text(lives.text(row, 0)).number(lives.number(row, 1)).texts(idsOf(plan));
-      looks.push_back(database.call(kEntries, std::move(parameters)));
+      looks.push_back(database.call(kEraseEntries, std::move(parameters)));
     }
     std::vector<Call> changes;
     if (!looks.empty()) {

@@ -21,13 +21,13 @@ namespace {
 // Ordered inside, run by run: the planner does not see that these joins keep the order of the key, and would sort whole
 // sessions. {0} is ` DESC` for the last entries, {1} the same for runs, of which the leaf's comes first; {2} chooses
 // kinds.
-constexpr std::string_view kOwn = R"sql(
+constexpr std::string_view kOwnRows = R"sql(
 SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
   SELECT e.entry_id, e.parent_id, e.body, CASE WHEN e.seq = 0 THEN 0 ELSE e.seq + s.shared_count END AS place, e.attachment
     FROM @.entries e WHERE e.session_id = s.session_id AND e.life = s.life
       AND e.seq >= CASE WHEN $2 <= 0 THEN 0 ELSE greatest($2 - s.shared_count, 1) END{2} ORDER BY e.seq{0} LIMIT $5) o
   WHERE s.session_id = $1 AND s.trash_id IS NULL)sql";
-constexpr std::string_view kShared = R"sql(
+constexpr std::string_view kSharedRows = R"sql(
 SELECT o.* FROM (SELECT * FROM @.shared_runs($1) WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
     ORDER BY n{1}) r
   CROSS JOIN LATERAL (
@@ -35,7 +35,7 @@ SELECT o.* FROM (SELECT * FROM @.shared_runs($1) WITH ORDINALITY AS x(session_id
       WHERE e.session_id = r.session_id AND e.life = r.life AND e.segment = r.first_seq
         AND e.seq BETWEEN r.first_seq AND r.last_seq AND e.depth >= $2{2} ORDER BY e.seq{0}) o
   LIMIT $5)sql";
-constexpr std::string_view kBranch = R"sql(
+constexpr std::string_view kBranchRows = R"sql(
 SELECT o.* FROM @.locate($1, ARRAY[coalesce(nullif($7, ''), (SELECT h.head_id FROM @.sessions h
       WHERE h.session_id = $1 AND h.trash_id IS NULL))]) l CROSS JOIN LATERAL (
     SELECT * FROM @.runs(l.session_id, l.life, l.seq, $8) WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
@@ -59,7 +59,7 @@ struct LoadStatement {
 };
 
 LoadStatement makeLoad(Source source, bool newest, bool within) {
-  constexpr std::array<std::string_view, 3> kSources{kOwn, kShared, kBranch};
+  constexpr std::array<std::string_view, 3> kSources{kOwnRows, kSharedRows, kBranchRows};
   constexpr std::array<std::string_view, 3> kNames{"load_own", "load_shared", "load_branch"};
   std::string rows = fmt::format(fmt::runtime(kSources[static_cast<std::size_t>(source)]), newest ? " DESC" : "",
                                  newest ? "" : " DESC", kOfKinds);
@@ -114,34 +114,6 @@ SELECT e.entry_id, e.parent_id, e.body, e.depth, e.attachment
 constexpr Statement kAttached{"load_attached", R"sql(
 SELECT sha256, bytes FROM @.attachments WHERE sha256 = ANY ($1) ORDER BY sha256, part)sql"};
 
-std::int64_t bounded(std::uint64_t count) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
-}
-
-// The kinds that a load wants, as bits, and the types that are not of a known kind; -1: all.
-struct WantedTypes {
-  std::int64_t kinds = -1;
-  std::vector<std::string> others;
-};
-
-WantedTypes wantedTypes(const LoadOptions& options) {
-  WantedTypes wanted;
-  std::vector<std::string> types = options.types;
-  if (!options.type.empty()) {
-    const bool both = types.empty() || std::ranges::find(types, options.type) != types.end();
-    types.assign(both ? 1 : 0, options.type);
-  } else if (types.empty()) {
-    return wanted;
-  }
-  wanted.kinds = 0;
-  for (std::string& type : types) {
-    const EntryKind kind = entryKind(type);
-    wanted.kinds |= std::int64_t{1} << static_cast<int>(kind);
-    if (kind == EntryKind::Other) wanted.others.push_back(std::move(type));
-  }
-  return wanted;
-}
-
 Error noEntry(const std::string& sessionId, const std::string& entryId) {
   return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
               "`bough cat` prints all entries of a session")
@@ -164,16 +136,40 @@ class PostgresSession::Loading {
   }
 
  private:
+  // The kinds that a load wants, as bits, and the types that are not of a known kind; -1: all.
+  struct WantedTypes {
+    std::int64_t kinds = -1;
+    std::vector<std::string> others;
+  };
+
+  static WantedTypes wantedTypes(const LoadOptions& options) {
+    WantedTypes wanted;
+    std::vector<std::string> types = options.types;
+    if (!options.type.empty()) {
+      const bool both = types.empty() || std::ranges::find(types, options.type) != types.end();
+      types.assign(both ? 1 : 0, options.type);
+    } else if (types.empty()) {
+      return wanted;
+    }
+    wanted.kinds = 0;
+    for (std::string& type : types) {
+      const EntryKind kind = entryKind(type);
+      wanted.kinds |= std::int64_t{1} << static_cast<int>(kind);
+      if (kind == EntryKind::Other) wanted.others.push_back(std::move(type));
+    }
+    return wanted;
+  }
+
   [[nodiscard]] bool fromEnd() const { return query_.options.last && query_.options.limit == SIZE_MAX; }
 
   Call load(Source source, std::uint64_t from, std::size_t limit) {
     const bool within = query_.options.limitBytes != SIZE_MAX && !query_.options.last;
     Parameters parameters = session_.byId();
-    parameters.number(bounded(from)).number(wanted_.kinds).texts(wanted_.others);
-    parameters.number(bounded(fromEnd() ? *query_.options.last : limit)).number(bounded(query_.options.limitBytes));
+    parameters.number(bigint(from)).number(wanted_.kinds).texts(wanted_.others);
+    parameters.number(bigint(fromEnd() ? *query_.options.last : limit)).number(bigint(query_.options.limitBytes));
     if (source == Source::Branch) {
       const bool plain = fromEnd() && wanted_.kinds < 0 && from == 0;
-      parameters.text(*query_.options.branch).number(plain ? bounded(*query_.options.last) : INT64_MAX);
+      parameters.text(*query_.options.branch).number(plain ? bigint(*query_.options.last) : INT64_MAX);
     }
     return database_.call(loadStatement(source, fromEnd(), within), std::move(parameters));
   }

@@ -7,7 +7,7 @@
 namespace bough::postgres {
 namespace {
 
-constexpr Statement kHeader{"migrate_header", R"sql(
+constexpr Statement kMigrateHeader{"migrate_header", R"sql(
 UPDATE @.entries SET body = $3 WHERE session_id = $1 AND life = $2 AND seq = 0)sql"};
 constexpr Statement kFormat{"migrate_format", R"sql(
 UPDATE @.sessions SET format = $3, bytes = bytes + $4, version = version + 1, changed_at = now(), cataloged = false
@@ -40,7 +40,8 @@ Result<MigrationResult> PostgresBackend::migrate(const std::string& sessionId) {
     Parameters format;
     format.text(sessionId).number(row.number(0, 8)).number(done.toFormat);
     format.number(static_cast<std::int64_t>(now.size()) - static_cast<std::int64_t>(before.size()));
-    return std::vector<Call>{database_->call(kHeader, std::move(body)), database_->call(kFormat, std::move(format))};
+    return std::vector<Call>{database_->call(kMigrateHeader, std::move(body)),
+                             database_->call(kFormat, std::move(format))};
   }));
   hub_.note(sessionId);
   return done;

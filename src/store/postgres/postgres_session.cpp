@@ -53,10 +53,6 @@ constexpr Statement kLines{"lines", R"sql(
 SELECT entry_id, parent_id, body FROM @.entries WHERE session_id = $1 AND life = $2 AND seq >= $3
   ORDER BY seq LIMIT $4)sql"};
 
-std::int64_t bounded(std::uint64_t count) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX));
-}
-
 std::vector<std::uint64_t> sequencesOf(const Rows& rows) {
   std::vector<std::uint64_t> found;
   for (int row = 0; row < rows.size(); ++row) found.push_back(static_cast<std::uint64_t>(rows.number(row, 0)));
@@ -130,7 +126,7 @@ Result<std::optional<std::uint64_t>> PostgresSession::ownSequenceOf(std::string_
 Result<std::vector<std::uint64_t>> PostgresSession::ownSelect(const Selection& selection) {
   const std::int64_t kind = selection.type.empty() ? -1 : static_cast<std::int64_t>(entryKind(selection.type));
   Parameters parameters = byId();
-  parameters.number(bounded(selection.fromSequence)).number(kind).text(selection.type).number(bounded(selection.limit));
+  parameters.number(integer(selection.fromSequence)).number(kind).text(selection.type).number(integer(selection.limit));
   BOUGH_TRY(const Rows rows, database_.run(selection.newestFirst ? kSelectLast : kSelect, std::move(parameters)));
   if (rows.empty()) {
     BOUGH_TRY(state());
@@ -166,14 +162,14 @@ Result<SessionOutline> PostgresSession::ownOutline() {
 }
 
 Result<std::vector<std::string>> PostgresSession::ownIds(std::string_view prefix, std::size_t limit) {
-  BOUGH_TRY(const Rows rows, database_.run(kIds, byId().text(prefix).number(bounded(limit))));
+  BOUGH_TRY(const Rows rows, database_.run(kIds, byId().text(prefix).number(integer(limit))));
   std::vector<std::string> found;
   for (int row = 0; row < rows.size(); ++row) found.push_back(rows.string(row, 0));
   return found;
 }
 
 Result<BranchPart> PostgresSession::ownBranch(std::uint64_t leaf, std::size_t limit) {
-  BOUGH_TRY(const Rows rows, database_.run(kBranch, byId().number(bounded(leaf)).number(bounded(limit))));
+  BOUGH_TRY(const Rows rows, database_.run(kBranch, byId().number(integer(leaf)).number(integer(limit))));
   if (rows.empty()) return changedWhileRead("session " + sessionId());
   BranchPart part{.sequences = sequencesOf(rows), .continuesAt = {}};
   std::ranges::reverse(part.sequences);

@@ -15,12 +15,12 @@ constexpr Statement kHeadPlace{"shape_head", R"sql(
 SELECT s.shared_count, s.head_seq,
     CASE WHEN s.head_seq = -2 THEN (SELECT l.depth FROM @.locate($1, ARRAY[s.head_id]) l WHERE NOT l.own LIMIT 1) END
   FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id IS NULL)sql"};
-constexpr Statement kOwn{"shape_own", R"sql(
+constexpr Statement kOwnShape{"shape_own", R"sql(
 SELECT e.kind, e.parent_seq,
     CASE WHEN e.parent_seq = -2 THEN (SELECT l.depth FROM @.locate($1, ARRAY[e.parent_id]) l WHERE NOT l.own LIMIT 1) END
   FROM @.sessions s JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life
   WHERE s.session_id = $1 AND s.trash_id IS NULL ORDER BY e.seq)sql"};
-constexpr Statement kShared{"shape_shared", R"sql(
+constexpr Statement kSharedShape{"shape_shared", R"sql(
 SELECT e.session_id, e.seq, e.kind FROM @.shared_runs($1) r
   JOIN @.entries e ON e.session_id = r.session_id AND e.life = r.life
     AND e.segment = r.first_seq AND e.seq BETWEEN r.first_seq AND r.last_seq ORDER BY e.depth)sql"};
@@ -91,10 +91,6 @@ Result<std::vector<PlacedLabel>> labelsFrom(const EntrySerializer& serializer, c
   return labels;
 }
 
-std::int64_t bounded(std::uint64_t count) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
-}
-
 }  // namespace
 
 Result<std::vector<SessionLabel>> PostgresSession::labels() {
@@ -110,8 +106,8 @@ Result<std::vector<SessionLabel>> PostgresSession::labels() {
 Result<SessionShape> PostgresSession::shape() {
   const std::vector<Call> calls{{.sql = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
                                 database_.call(kHeadPlace, byId()),
-                                database_.call(kOwn, byId()),
-                                database_.call(kShared, byId()),
+                                database_.call(kOwnShape, byId()),
+                                database_.call(kSharedShape, byId()),
                                 database_.call(kLabels, byId()),
                                 {.sql = "COMMIT"}};
   BOUGH_TRY(const auto results, database_.pool.run(calls));
@@ -151,7 +147,7 @@ Result<SessionShape> PostgresSession::shape() {
 
 Result<std::vector<Entry>> PostgresSession::loadOwn(std::uint64_t fromSequence, std::size_t limit) {
   Parameters parameters = byId();
-  parameters.number(bounded(fromSequence)).number(bounded(limit));
+  parameters.number(bigint(fromSequence)).number(bigint(limit));
   const std::vector<Call> calls{database_.call(kExists, byId()), database_.call(kLoadOwn, std::move(parameters))};
   BOUGH_TRY(const auto results, database_.pool.run(calls));
   if (results[0].empty()) return std::unexpected(database_.noSession(sessionId()));
@@ -167,7 +163,7 @@ Result<std::vector<Entry>> PostgresSession::loadOwn(std::uint64_t fromSequence, 
 }
 
 Result<std::vector<std::string>> PostgresSession::findIds(std::string_view prefix, std::size_t limit) {
-  BOUGH_TRY(const Rows rows, database_.run(kFindIds, byId().text(prefix).number(bounded(limit))));
+  BOUGH_TRY(const Rows rows, database_.run(kFindIds, byId().text(prefix).number(bigint(limit))));
   std::vector<std::string> found;
   for (int row = 0; row < rows.size(); ++row) found.push_back(rows.string(row, 0));
   return found;

@@ -13,7 +13,7 @@ namespace {
 constexpr Statement kList{"trash_list", R"sql(
 SELECT trash_id, session_id, trashed_ms, bytes FROM @.sessions WHERE trash_id IS NOT NULL
   ORDER BY trashed_ms DESC, trash_id)sql"};
-constexpr Statement kOrigins{"trash_origins", R"sql(
+constexpr Statement kTrashOrigins{"trash_origins", R"sql(
 SELECT trash_id, origin_session, origin_entry FROM @.sessions WHERE origin_session IS NOT NULL AND trash_id IS NOT NULL)sql"};
 constexpr Statement kFind{"trash_find", R"sql(
 SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life
@@ -24,11 +24,11 @@ constexpr Statement kBringBack{"trash_bring_back", R"sql(
 UPDATE @.sessions s SET trash_id = NULL, trashed_ms = NULL, version = version + 1, cataloged = false
   WHERE s.session_id = $1 AND s.trash_id = $2
     AND NOT EXISTS (SELECT 1 FROM @.sessions x WHERE x.session_id = $1 AND x.trash_id IS NULL))sql"};
-constexpr Statement kRemoveEntries{"trash_remove_entries", R"sql(
+constexpr Statement kTrashRemoveEntries{"trash_remove_entries", R"sql(
 DELETE FROM @.entries e USING @.sessions s
   WHERE s.session_id = $1 AND s.trash_id = $2 AND e.session_id = s.session_id AND e.life = s.life)sql"};
-constexpr Statement kRemoveSession{"trash_remove_session",
-                                   "DELETE FROM @.sessions WHERE session_id = $1 AND trash_id = $2"};
+constexpr Statement kTrashRemoveSession{"trash_remove_session",
+                                        "DELETE FROM @.sessions WHERE session_id = $1 AND trash_id = $2"};
 
 // A trash id is the session's id, `~` and a number, so that a look for it is a look for the session.
 std::string sessionIdIn(const std::string& trashId) {
@@ -102,7 +102,7 @@ Result<SeenOrigin> PostgresTrash::originOf(const std::string& trashId) {
 }
 
 Result<SeenOrigins> PostgresTrash::origins() {
-  BOUGH_TRY(const Rows rows, database_.run(kOrigins, {}));
+  BOUGH_TRY(const Rows rows, database_.run(kTrashOrigins, {}));
   SeenOrigins found;
   for (int row = 0; row < rows.size(); ++row) {
     found.emplace_back(rows.string(row, 0), SeenOrigin{.origin = ForkOrigin{rows.string(row, 1), rows.string(row, 2)}});
@@ -123,8 +123,8 @@ Result<void> PostgresTrash::bringBack(const std::string& trashId) {
 
 Result<void> PostgresTrash::removeOne(const std::string& trashId) {
   BOUGH_TRY(find(trashId));
-  const std::vector<Call> calls{database_.call(kRemoveEntries, named(trashId)),
-                                database_.call(kRemoveSession, named(trashId))};
+  const std::vector<Call> calls{database_.call(kTrashRemoveEntries, named(trashId)),
+                                database_.call(kTrashRemoveSession, named(trashId))};
   BOUGH_TRY(database_.pool.run(calls));
   return {};
 }

@@ -17,10 +17,10 @@ namespace {
 constexpr Statement kRow{"verify_row", R"sql(
 SELECT s.life, s.entry_count, s.tail_id, s.bytes, s.origin_session, s.shared_count FROM @.sessions s
   WHERE s.session_id = $1 AND s.trash_id IS NULL)sql"};
-constexpr Statement kEntries{"verify_entries", R"sql(
+constexpr Statement kVerifyEntries{"verify_entries", R"sql(
 SELECT entry_id, parent_id, body, seq, parent_seq, segment, depth, kind FROM @.entries
   WHERE session_id = $1 AND life = $2 AND seq >= $3 ORDER BY seq LIMIT $4)sql"};
-constexpr Statement kShared{"verify_shared", R"sql(
+constexpr Statement kVerifyShared{"verify_shared", R"sql(
 SELECT e.entry_id, e.depth FROM @.shared_runs($1) r
   JOIN @.entries e ON e.session_id = r.session_id AND e.life = r.life AND e.segment = r.first_seq
     AND e.seq BETWEEN r.first_seq AND r.last_seq)sql"};
@@ -37,7 +37,7 @@ class Verification {
     parameters.text(report_.sessionId);
     const std::vector<Call> first{{.sql = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
                                   database_.call(kRow, parameters),
-                                  database_.call(kShared, std::move(parameters))};
+                                  database_.call(kVerifyShared, std::move(parameters))};
     BOUGH_TRY(const auto begun, ask(first));
     const Rows& row = begun[1];
     const Rows& shared = begun[2];
@@ -83,7 +83,7 @@ class Verification {
     for (;;) {
       Parameters parameters;
       parameters.text(report_.sessionId).number(life).number(next_).number(kPart);
-      const Call call = database_.call(kEntries, std::move(parameters));
+      const Call call = database_.call(kVerifyEntries, std::move(parameters));
       BOUGH_TRY(const auto answers, ask(std::span(&call, 1)));
       const Rows& rows = answers.front();
       for (int row = 0; row < rows.size(); ++row) {

@@ -16,22 +16,22 @@
 namespace bough::transcript {
 namespace {
 
-bool isType(std::string_view type) {
+bool isClaw0Type(std::string_view type) {
   return type == "user" || type == "assistant" || type == "tool_use" || type == "tool_result";
 }
 
 bool isClaw0Record(std::string_view object) {
   const Members line(object);
   const std::string type = line.text("type");
-  return type == "session" ? line.has("created") : isType(type) && line.has("ts");
+  return type == "session" ? line.has("created") : isClaw0Type(type) && line.has("ts");
 }
 
-std::string misfit(const Sample& sample) {
+std::string claw0Misfit(const Sample& sample) {
   if (sample.objects.empty()) return "it holds no JSON objects";
   for (const std::string_view object : sample.objects) {
     const Members line(object);
     if (line.text("type") == "session" && !line.has("created")) return "its header has no \"created\"";
-    if (isType(line.text("type")) && (!line.has("ts") || line.has("uuid") || line.has("parentId"))) {
+    if (isClaw0Type(line.text("type")) && (!line.has("ts") || line.has("uuid") || line.has("parentId"))) {
       return "its messages have no \"ts\"";
     }
     if (isClaw0Record(object)) return {};
@@ -144,7 +144,7 @@ class Claw0Writer : public Writer {
 
 // What sessions.json says: in the folder above the transcripts. Older, by keys, with the file's name in each session;
 // newer, by ids, with a label.
-Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts) {
+Result<void> addClaw0FactsBeside(const std::string& path, TranscriptFacts& facts) {
   BOUGH_TRY(const auto list, SessionList::at(folderOf(folderOf(path)) + "/sessions.json"));
   if (!list) return {};
   const auto* byFile = list->find("transcript_file", nameOf(path));
@@ -163,7 +163,7 @@ std::string keyOf(const TranscriptFacts& facts) {
 }
 
 // claw0 works in `workspace` below the folder that it is started in; a key is one session there.
-Result<TranscriptPlace> placeOf(const TranscriptHome&, const TranscriptFacts& facts) {
+Result<TranscriptPlace> claw0Place(const TranscriptHome&, const TranscriptFacts& facts) {
   constexpr std::size_t kIdDigits = 12;
   std::string name = keyOf(facts);
   for (char& c : name) {
@@ -197,7 +197,7 @@ Result<Told> toldIn(const std::string& path) {
 }
 
 // A key that the list has already gets another name.
-Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
+Result<void> announceClaw0(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string listPath = folderOf(folderOf(path)) + "/sessions.json";
   BOUGH_TRY(const auto before, readSmallFile(listPath));
   const std::string list = before.value_or("");
@@ -225,13 +225,13 @@ Agent claw0() {
   Agent agent;
   agent.name = "claw0";
   agent.dialect = Dialect::Anthropic;
-  agent.misfit = misfit;
+  agent.misfit = claw0Misfit;
   agent.isRecord = isClaw0Record;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<Claw0Reader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<Claw0Writer>(); };
-  agent.addFactsBeside = addFactsBeside;
-  agent.place = placeOf;
-  agent.announce = announce;
+  agent.addFactsBeside = addClaw0FactsBeside;
+  agent.place = claw0Place;
+  agent.announce = announceClaw0;
   return agent;
 }
 

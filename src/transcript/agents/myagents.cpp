@@ -25,7 +25,7 @@ bool isMyAgentsRecord(std::string_view object) {
   return (role == "user" || role == "assistant") && line.has("content") && line.has("timestamp") && !line.has("type");
 }
 
-std::string misfit(const Sample& sample) {
+std::string myAgentsMisfit(const Sample& sample) {
   for (const std::string_view object : sample.objects) {
     if (isMyAgentsRecord(object)) return {};
   }
@@ -195,7 +195,7 @@ class MyAgentsReader : public Reader {
   void record(const Record& record, Builder& out) override { LineReading(record, out).run(); }
 };
 
-Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts) {
+Result<void> addMyAgentsFactsBeside(const std::string& path, TranscriptFacts& facts) {
   BOUGH_TRY(const auto list, SessionList::at(folderOf(folderOf(path)) + "/sessions.json"));
   if (const auto* found = list ? list->find("id", facts.sessionId) : nullptr) {
     const Members session(found->value);
@@ -270,11 +270,11 @@ class MyAgentsWriter : public Writer {
   }
 };
 
-std::vector<std::string> foldersOf(const TranscriptHome& home) {
+std::vector<std::string> myAgentsFolders(const TranscriptHome& home) {
   return {home.home + "/.myagents/sessions"};
 }
 
-Result<TranscriptPlace> placeOf(const TranscriptHome& home, const TranscriptFacts& facts) {
+Result<TranscriptPlace> myAgentsPlace(const TranscriptHome& home, const TranscriptFacts& facts) {
   return TranscriptPlace{.path = fmt::format("{}/.myagents/sessions/{}.jsonl", home.home, facts.sessionId),
                          .command = {},
                          .advice = "open MyAgents and choose the session"};
@@ -297,7 +297,7 @@ std::string firstWords(const std::string& path) {
   return words;
 }
 
-Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
+Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string root = folderOf(folderOf(path));
   BOUGH_TRY(const auto lock, LockFolder::take(root + "/sessions.lock"));
   BOUGH_TRY(const auto before, readSmallFile(root + "/sessions.json"));
@@ -326,17 +326,17 @@ Agent myagents() {
   Agent agent;
   agent.name = "myagents";
   agent.dialect = Dialect::Anthropic;
-  agent.misfit = misfit;
+  agent.misfit = myAgentsMisfit;
   agent.isRecord = isMyAgentsRecord;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<MyAgentsReader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<MyAgentsWriter>(); };
-  agent.addFactsBeside = addFactsBeside;
-  agent.folders = foldersOf;
+  agent.addFactsBeside = addMyAgentsFactsBeside;
+  agent.folders = myAgentsFolders;
   agent.isTranscript = [](std::string_view relative) {
     return relative.ends_with(".jsonl") || relative.ends_with(".json");
   };
-  agent.place = placeOf;
-  agent.announce = announce;
+  agent.place = myAgentsPlace;
+  agent.announce = announceMyAgents;
   return agent;
 }
 

@@ -38,7 +38,7 @@ bool hasListBeside(std::string_view path) {
   return list && *list && (*list)->hasMember("sessionId");
 }
 
-std::string misfit(const Sample& sample) {
+std::string openClawMisfit(const Sample& sample) {
   if (std::string why = piMisfit(sample); !why.empty()) return why;
   if (placeInDatabase(std::string(sample.path))) return {};
   const bool isInItsFolder = sample.path.find("/.openclaw/") != std::string_view::npos;
@@ -53,7 +53,7 @@ std::string titleOf(const Members& session) {
   return {};
 }
 
-Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts) {
+Result<void> addOpenClawFactsBeside(const std::string& path, TranscriptFacts& facts) {
   if (const auto place = placeInDatabase(path)) {
     DatabaseFacts known = factsInDatabase(*place);
     facts.key = known.key;
@@ -79,7 +79,7 @@ std::string stateOf(const TranscriptHome& home) {
   return named.empty() ? home.home + "/.openclaw" : named;
 }
 
-std::vector<std::string> foldersOf(const TranscriptHome& home) {
+std::vector<std::string> openClawFolders(const TranscriptHome& home) {
   return {stateOf(home) + "/agents"};
 }
 
@@ -92,12 +92,12 @@ bool isTranscript(std::string_view relative) {
          name.find(".jsonl.reset.") != std::string_view::npos || name.find(".jsonl.deleted.") != std::string_view::npos;
 }
 
-Result<TranscriptPlace> placeOf(const TranscriptHome& home, const TranscriptFacts& facts) {
+Result<TranscriptPlace> openClawPlace(const TranscriptHome& home, const TranscriptFacts& facts) {
   return TranscriptPlace{.path = fmt::format("{}/agents/main/sessions/{}.jsonl", stateOf(home), facts.sessionId),
                          .command = "openclaw agent --session-id " + shellWord(facts.sessionId) + " --message …"};
 }
 
-Result<void> announce(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
+Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string listPath = folderOf(path) + "/sessions.json";
   BOUGH_TRY(const auto lock, LockFile::take(listPath + ".lock"));
   BOUGH_TRY(const auto before, readSmallFile(listPath));
@@ -129,15 +129,15 @@ Agent openclaw() {
   agent.format = "pi";
   agent.dialect = Dialect::Bough;
   agent.tree = true;
-  agent.misfit = misfit;
+  agent.misfit = openClawMisfit;
   agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("openclaw"); };
   agent.makeWriter = makePiWriter;
-  agent.addFactsBeside = addFactsBeside;
-  agent.folders = foldersOf;
+  agent.addFactsBeside = addOpenClawFactsBeside;
+  agent.folders = openClawFolders;
   agent.isTranscript = isTranscript;
-  agent.place = placeOf;
-  agent.announce = announce;
+  agent.place = openClawPlace;
+  agent.announce = announceOpenClaw;
   return agent;
 }
 

@@ -208,7 +208,7 @@ std::string rootOf(const TranscriptHome& home) {
   return named.empty() ? home.home + "/.pi/agent" : named;
 }
 
-std::vector<std::string> foldersOf(const TranscriptHome& home) {
+std::vector<std::string> piFolders(const TranscriptHome& home) {
   std::vector<std::string> folders = {rootOf(home) + "/sessions"};
   if (std::string other = home.variable("PI_CODING_AGENT_SESSION_DIR"); !other.empty()) folders.push_back(other);
   return folders;
@@ -222,7 +222,7 @@ std::string folderName(std::string_view cwd) {
   return name + "--";
 }
 
-Result<TranscriptPlace> placeOf(const TranscriptHome& home, const TranscriptFacts& facts) {
+Result<TranscriptPlace> piPlace(const TranscriptHome& home, const TranscriptFacts& facts) {
   std::string folder = home.variable("PI_CODING_AGENT_SESSION_DIR");
   if (folder.empty()) folder = rootOf(home) + "/sessions/" + folderName(facts.cwd);
   std::string time = formatTimestamp(parseTimestamp(facts.created).value_or(0));
@@ -247,9 +247,9 @@ Agent pi() {
   agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("pi"); };
   agent.makeWriter = makePiWriter;
-  agent.folders = foldersOf;
+  agent.folders = piFolders;
   agent.isTranscript = [](std::string_view relative) { return relative.ends_with(".jsonl"); };
-  agent.place = placeOf;
+  agent.place = piPlace;
   return agent;
 }
 

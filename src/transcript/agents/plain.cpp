@@ -11,18 +11,18 @@
 namespace bough::transcript {
 namespace {
 
-bool isType(std::string_view type) {
+bool isPlainType(std::string_view type) {
   return type == "user" || type == "assistant" || type == "system" || type == "tool_call" || type == "tool_use" ||
          type == "tool_result";
 }
 
 bool isPlainRecord(std::string_view object) {
   const Members line(object);
-  return isType(line.text("type")) && !line.has("uuid") && !line.has("ts") && !line.isObject("message") &&
+  return isPlainType(line.text("type")) && !line.has("uuid") && !line.has("ts") && !line.isObject("message") &&
          !line.isObject("payload");
 }
 
-std::string misfit(const Sample& sample) {
+std::string plainMisfit(const Sample& sample) {
   if (sample.objects.empty()) return "it holds no JSON objects";
   for (const std::string_view object : sample.objects) {
     const Members line(object);
@@ -44,7 +44,7 @@ class PlainReader : public Reader {
     place.id = id;
     if (line.has("parentId")) place.parent = parent;
     place.timestamp = time;
-    if (!isType(type)) return out.keep(record, place, type.empty() ? "unknown" : type);
+    if (!isPlainType(type)) return out.keep(record, place, type.empty() ? "unknown" : type);
     if (line.isString("model")) out.facts.model = line.text("model");
     if (out.facts.created.empty()) out.facts.created = time;
     if (const auto read = normalize(record.text, Dialect::Plain); !read) {
@@ -135,7 +135,7 @@ Agent plain() {
   agent.name = "plain";
   agent.dialect = Dialect::Bough;
   agent.tree = true;
-  agent.misfit = misfit;
+  agent.misfit = plainMisfit;
   agent.isRecord = isPlainRecord;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<PlainReader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<PlainWriter>(); };

@@ -1,6 +1,7 @@
 // Parameters and results of statements, in PostgreSQL's binary form: no byte is escaped or converted on the way.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,14 @@
 #include "store/postgres/client/libpq.h"
 
 namespace bough::postgres {
+
+/// A count or place as a value of PostgreSQL's types; one that is too large becomes the largest there is.
+inline std::int64_t bigint(std::uint64_t count) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
+}
+inline std::int64_t integer(std::uint64_t count) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX));
+}
 
 /// The parameters of one statement, in order. The texts are copied.
 class Parameters {
