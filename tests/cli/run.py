@@ -7,7 +7,7 @@ why, in a line `# files only: …`.
 
 A script holds commands (`$ …`, run by bash in an empty folder, one after the other), each followed by what it printed
 and, when it was not 0, its exit code. Ids, times and seals are numbered in the order in which they appear, so that the
-output is the same every time. BOUGH_UPDATE_GOLDEN=1 rewrites the scripts."""
+output is the same every time. BOUGH_UPDATE_GOLDEN=1 rewrites the scripts; BOUGH_FAIL_FAST=1 ends with the first that fails."""
 import difflib
 import os
 import pathlib
@@ -157,6 +157,8 @@ def main():
         elif actual != expected:
             failed += 1
             sys.stdout.writelines(difflib.unified_diff(expected.splitlines(True), actual.splitlines(True), str(script), "now"))
+            if os.environ.get("BOUGH_FAIL_FAST"):
+                break
     if postgres:
         postgres.stop()
     print(f"{len(scripts) - failed} passed, {failed} failed")

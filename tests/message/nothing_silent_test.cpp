@@ -199,6 +199,11 @@ TEST(Betas, WhatAnthropicTakesOnlyWithAHeaderNamesTheHeader) {
           Dialect::Anthropic),
       (Names{"computer-use-2025-11-24", "files-api-2025-04-14"}));
   EXPECT_EQ(betasOf(R"([{"role":"user","content":"x"}])", Dialect::Anthropic), Names{});
+  EXPECT_EQ(
+      betasOf(
+          R"([{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}])",
+          Dialect::Anthropic),
+      Names{});
   const auto there = convertHistory(R"([{"role":"user","content":[{"type":"container_upload","file_id":"f"}]}])",
                                     Dialect::Anthropic, Dialect::OpenaiChat);
   const auto back = convertHistory(there->document, Dialect::OpenaiChat, Dialect::Anthropic, {}, &there->wayBack);
