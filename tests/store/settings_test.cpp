@@ -52,5 +52,10 @@ TEST_F(SettingsTest, LeaveNoOtherFilesBehind) {
   }
 }
 
+TEST_F(SettingsTest, AFileThatCannotBeOpenedIsNotOneThatIsMissing) {
+  std::filesystem::create_symlink("settings.json", folder / "settings.json");
+  EXPECT_TRUE(refused(store->settings()).message.contains("settings.json"));
+}
+
 }  // namespace
 }  // namespace bough
