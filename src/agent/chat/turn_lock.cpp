@@ -8,6 +8,7 @@
 #include <charconv>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/bytes/sha256.h"
@@ -102,9 +103,15 @@ Result<TurnLock> TurnLock::take(SessionStore& store, const std::string& storeFol
   }
   BOUGH_TRY(auto session, store.session(sessionId));
   const auto turn = session.leaseTurn(kLeaseMs);
-  if (turn) return TurnLock(Descriptor(), std::make_unique<Lease>(std::move(session), *turn));
-  if (turn.error().code == ErrorCode::Unsupported) return TurnLock(Descriptor(), nullptr);
-  return std::unexpected(turn.error());
+  if (!turn && turn.error().code == ErrorCode::Unsupported) return TurnLock(Descriptor(), nullptr);
+  if (!turn) return std::unexpected(turn.error());
+  try {
+    return TurnLock(Descriptor(), std::make_unique<Lease>(session, *turn));
+  } catch (const std::system_error&) {
+    (void)session.renewTurn(*turn, 0);
+    return fail(ErrorCode::Busy, "the system has no thread left to renew the lease of a turn",
+                "end other programs, or raise the limit (`ulimit -u`), then try again");
+  }
 }
 
 }  // namespace bough::agent

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <span>
+#include <system_error>
 #include <thread>
 
 #include "agent/loop/file_copies.h"
@@ -98,7 +99,11 @@ Result<void> runAll(const Agent& agent, Results& results, const std::vector<Read
     }
   };
   std::vector<std::jthread> threads;
-  for (std::size_t i = 0; i < std::min(kThreads, calls.size()); ++i) threads.emplace_back(work);
+  try {
+    for (std::size_t i = 1; i < std::min(kThreads, calls.size()); ++i) threads.emplace_back(work);
+  } catch (const std::system_error&) {  // the system has no more threads: fewer calls run at once
+  }
+  work();
   threads.clear();
   return first;
 }
