@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kNames =
     "SESSION is the id of a session, the beginning of one when that is unique, a key, a part of a title when that is "
-    "unique, `@last` (the one used last), `@3` (the third of the last `bough ls`), or the path of a session file. "
+    "unique, `@last` (the most recent one), `@3` (the third of the last `bough ls`), or the path of a session file. "
     "ENTRY is "
     "the id of an entry, the beginning of one, a label, `@head`, `@root`, or one of these with `~3` for the third "
     "entry "
@@ -57,11 +57,11 @@ constexpr auto kFiles = std::to_array<ManualRow>({
 });
 
 constexpr auto kExamples = std::to_array<ManualRow>({
-    {"bough", "Show the sessions used last, and what to type next."},
+    {"bough", "Show the most recent sessions, and what to type next."},
     {"bough chat", "Talk with a model. Without a key the built-in model answers."},
     {"bough import claude-code", "Bring the sessions of another agent into the store."},
     {"bough search '\"exact words\" -without'", "Find what was said."},
-    {"bough tree @last", "Show the branches of the session used last."},
+    {"bough tree @last", "Show the branches of the most recent session."},
     {"bough switch SESSION @head~2", "Take the last two entries back; they stay as another branch."},
     {"bough show SESSION --format html > session.html", "Write a session as a page."},
     {"bough usage --by week", "Show what was used, and what it cost."},

@@ -18,6 +18,16 @@ namespace bough::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// A folder's name without the slashes at its end; the root is empty then.
+std::string withoutSlashes(std::string folder) {
+  while (folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
+}  // namespace
+
 Result<std::string> mapFolder(const std::string& folder, const std::vector<std::string>& maps) {
   std::string mapped = folder;
   std::size_t longest = 0;
@@ -27,11 +37,13 @@ Result<std::string> mapFolder(const std::string& folder, const std::vector<std::
       return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not OLD=NEW", map),
                   "--cwd-map /old/path=/new/path");
     }
-    const std::string old = map.substr(0, equals);
-    const bool fits = folder == old || (folder.starts_with(old) && (old.ends_with('/') || folder[old.size()] == '/'));
+    const std::string old = withoutSlashes(map.substr(0, equals));
+    const bool fits =
+        !folder.empty() && folder.starts_with(old) && (folder.size() == old.size() || folder[old.size()] == '/');
     if (!fits || old.size() < longest) continue;
     longest = old.size();
-    mapped = map.substr(equals + 1) + folder.substr(old.size());
+    mapped = withoutSlashes(map.substr(equals + 1)) + folder.substr(old.size());
+    if (mapped.empty()) mapped = "/";
   }
   return mapped;
 }

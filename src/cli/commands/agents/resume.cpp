@@ -136,7 +136,7 @@ Command define() {
           "  bough resume\n  bough resume SESSION\n  bough resume SESSION --in pi\n"
           "  bough resume SESSION --in pi --dry-run",
       .options = {{.name = "SESSION",
-                   .help = std::string(kSessionHelp) + "; default: the one that was used last in this folder",
+                   .help = std::string(kSessionHelp) + "; default: the most recent one of this folder",
                    .target = &options->session},
                   {.name = "--in",
                    .help = "The agent that continues it; default: bough chat",

@@ -106,7 +106,7 @@ Command define() {
            {.name = "--session", .help = kSessionHelp, .target = &options->request.choice.session, .value = "SESSION"},
            {.name = "--new", .help = "Begin a new session under the key", .target = &options->request.choice.fresh},
            {.name = "-c,--continue",
-            .help = "Continue the session that was used last in this folder",
+            .help = "Continue the most recent session of this folder",
             .target = &options->request.choice.last},
            {.name = "--resume",
             .help = "Continue this session, as --session does; without SESSION, pick one on the terminal",

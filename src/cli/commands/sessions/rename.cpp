@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/json/json_write.h"
 #include "base/text/text.h"
@@ -12,20 +13,21 @@ namespace {
 
 struct Options {
   std::string session;
-  std::string title;
+  std::vector<std::string> words;  // of the title
 };
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto session, openSessionToChange(context, options.session));
-  BOUGH_TRY(session.store->setTitle(session.sessionId, options.title));
+  const std::string title = fmt::format("{}", fmt::join(options.words, " "));
+  BOUGH_TRY(session.store->setTitle(session.sessionId, title));
   if (!context.json) {
-    printMessage(fmt::format("{} is now \"{}\"", shortId(session.sessionId), text::printable(options.title)));
+    printMessage(fmt::format("{} is now \"{}\"", shortId(session.sessionId), text::printable(title)));
     return kDone;
   }
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
-  writer.member("title", options.title).endObject();
+  writer.member("title", title).endObject();
   printJsonLine(out);
   return kDone;
 }
@@ -40,7 +42,10 @@ Command define() {
       .details = "The old title stays in the log. A title that you give is never replaced by a generated one.",
       .examples = "  bough rename SESSION \"Refactor the parser\"",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
-                  {.name = "TITLE", .help = "The new title", .target = &options->title, .required = true}},
+                  {.name = "TITLE",
+                   .help = "The new title; several words need no quotes",
+                   .target = &options->words,
+                   .required = true}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
@@ -18,10 +19,12 @@ struct Options {
   bool detach = false;
 };
 
-void printResult(const TrashedSession& moved, bool json) {
+void printResult(SessionStore& store, const TrashedSession& moved, bool json) {
   if (!json) {
-    printMessage(fmt::format("{} is in the trash ({}); `bough trash --restore {}` restores it", moved.sessionId,
-                             formatBytes(moved.bytes), moved.sessionId));
+    const std::string title = text::excerpt(trashedTitle(store, moved.trashId).value_or(""), 50);
+    printMessage(fmt::format("{}{} is in the trash ({}); `bough trash --restore {}` restores it", moved.sessionId,
+                             title.empty() ? "" : fmt::format(" \"{}\"", title), formatBytes(moved.bytes),
+                             moved.sessionId));
     return;
   }
   std::string out;
@@ -68,7 +71,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   ExitCode code = kDone;
   for (auto& moved : store->maintenance().trash(removals)) {
     if (moved) {
-      printResult(*moved, context.json);
+      printResult(*store, *moved, context.json);
       continue;
     }
     if (moved.error().code == ErrorCode::HasForks) {
