@@ -2,7 +2,9 @@
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/json/json_scan.h"
 
@@ -124,6 +126,35 @@ TEST(BadInput, BytesThatAreNotUtf8AreKeptAndTheirMessageIsNamed) {
   EXPECT_TRUE(json::check(broken->wayBack.json));
   EXPECT_EQ(convertHistory(broken->document, Dialect::Gemini, Dialect::OpenaiChat, {}, &broken->wayBack)->document,
             document);
+}
+
+TEST(BadInput, ASystemPromptOrToolThatIsNotUtf8ComesBackAlsoBesideAnEdit) {
+  const std::pair<Dialect, std::string> documents[] = {
+      {Dialect::Anthropic,
+       R"({"system":"%","tools":[{"name":"f","description":"%","input_schema":{"type":"object"}},)"
+       R"({"type":"computer_20251124","name":"%"}],"messages":[{"role":"user","content":"hello"}]})"},
+      {Dialect::OpenaiChat, R"({"tools":[{"type":"function","function":{"name":"f","description":"%"}}],"messages":[)"
+                            R"({"role":"system","content":"%"},{"role":"user","content":"hello"}]})"},
+      {Dialect::OpenaiResponses, R"({"instructions":"%","tools":[{"type":"function","name":"f","description":"%"}],)"
+                                 R"("input":[{"role":"user","content":"hello"}]})"},
+      {Dialect::Gemini,
+       R"({"systemInstruction":{"parts":[{"text":"%"}]},"tools":[{"functionDeclarations":)"
+       R"([{"name":"f","description":"%"}]}],"contents":[{"role":"user","parts":[{"text":"hello"}]}]})"}};
+  for (auto [from, document] : documents) {
+    std::ranges::replace(document, '%', '\xFF');
+    for (const auto& [to, other] : documents) {
+      if (to == from) continue;
+      const auto there = convertHistory(document, from, to);
+      ASSERT_TRUE(there) << document;
+      EXPECT_TRUE(json::check(there->document)) << there->document;
+      EXPECT_EQ(convertHistory(there->document, to, from, {}, &there->wayBack)->document, document);
+      std::string edited = there->document;
+      edited.replace(edited.find("hello"), 5, "hullo");
+      const auto back = convertHistory(edited, to, from, {}, &there->wayBack);
+      ASSERT_TRUE(back) << edited;
+      EXPECT_TRUE(back->document.contains("hullo") && back->document.contains('\xFF')) << back->document;
+    }
+  }
 }
 
 TEST(BadInput, ADocumentWithoutMessagesIsRefused) {

@@ -53,6 +53,7 @@ class Namer {
   }
 
   void tool(const Original& original) {
+    if (original.tree == nullptr) return;  // its bytes in the way back are not JSON
     const auto type = original.tree->find(original.node, "type");
     if (type == json::Tree::kNone) return;
     const std::string_view name = original.tree->raw(type).substr(1);  // After the quotation mark.

@@ -1,0 +1,72 @@
+// The locks of other agents: waited for while their owner may be at work, taken over when it cannot be.
+#include "transcript/model/lock_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough::transcript {
+namespace {
+
+namespace fs = std::filesystem;
+
+void makeOld(const fs::path& path) {
+  fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::minutes(1));
+}
+
+TEST(LockFile, AnOldLockAndOneOfADeadProcessAreTakenOver) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "sessions.json.lock";
+  writeBytes(path, R"({"pid":1,"createdAt":"2026-01-01T00:00:00.000Z"})");
+  makeOld(path);
+  EXPECT_TRUE(LockFile::take(path));
+  EXPECT_FALSE(fs::exists(path)) << "what was taken is given back";
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
+  writeBytes(path, R"({"pid":)" + std::to_string(dead) + "}");
+  EXPECT_TRUE(LockFile::take(path));
+}
+
+TEST(LockFile, ALockOfALivingProcessIsWaitedFor) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "sessions.json.lock";
+  writeBytes(path, R"({"pid":)" + std::to_string(::getpid()) + "}");
+  std::atomic<bool> released = false;
+  const std::jthread owner([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    released = true;
+    fs::remove(path);
+  });
+  EXPECT_TRUE(LockFile::take(path));
+  EXPECT_TRUE(released);
+}
+
+TEST(LockFolder, OneThatIsOldIsTakenOverAndANewOneIsWaitedFor) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / ".lock";
+  fs::create_directory(path);
+  makeOld(path);
+  EXPECT_TRUE(LockFolder::take(path));
+  EXPECT_FALSE(fs::exists(path));
+  fs::create_directory(path);
+  std::atomic<bool> released = false;
+  const std::jthread owner([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    released = true;
+    fs::remove(path);
+  });
+  EXPECT_TRUE(LockFolder::take(path));
+  EXPECT_TRUE(released);
+}
+
+}  // namespace
+}  // namespace bough::transcript
