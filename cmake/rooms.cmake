@@ -44,7 +44,7 @@ target_precompile_headers(bough_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/
 option(BOUGH_UNITY "Compile several sources of a folder as one" ON)
 set(bough_apart "^cli/main")
 
-# Replaces sources by files that include up to six sources of one folder each. They name them as every include does, so
+# Replaces sources by files that include up to ten sources of one folder each. They name them as every include does, so
 # that a cache of compiled objects serves all checkouts.
 function(bough_group_sources result)
   set(kept)
@@ -57,7 +57,7 @@ function(bough_group_sources result)
     endif()
     get_filename_component(folder ${path} DIRECTORY)
     string(MAKE_C_IDENTIFIER "${folder}" group)
-    math(EXPR part "0${members_${group}} / 6")
+    math(EXPR part "0${members_${group}} / 10")
     math(EXPR members_${group} "0${members_${group}} + 1")
     set(group ${group}_${part})
     list(APPEND groups ${group})

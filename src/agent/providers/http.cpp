@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "base/system/environment.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/agent/tools.h"
 
@@ -40,12 +41,6 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 std::size_t onHeader(const char* bytes, std::size_t size, std::size_t count, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
   const std::string_view line(bytes, size * count);
@@ -57,7 +52,7 @@ std::size_t onHeader(const char* bytes, std::size_t size, std::size_t count, voi
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return line.size();
   const std::string name = lowered(line.substr(0, colon));
-  const std::string value = lowered(trimmed(line.substr(colon + 1)));
+  const std::string value = lowered(text::trimmed(line.substr(colon + 1)));
   if (name == "content-type") {
     transfer.response.contentType = value;
   } else if (name == "x-should-retry") {
@@ -69,7 +64,7 @@ std::size_t onHeader(const char* bytes, std::size_t size, std::size_t count, voi
     }
   } else if (name == "retry-after" && !transfer.response.retryAfterMs) {
     transfer.response.retryAfterMs =
-        parseRetryAfterMs(trimmed(line.substr(colon + 1)), systemEnvironment().clock.nowMs());
+        parseRetryAfterMs(text::trimmed(line.substr(colon + 1)), systemEnvironment().clock.nowMs());
   }
   return line.size();
 }

@@ -8,18 +8,13 @@
 #include "agent/parts/json_parts.h"
 #include "agent/parts/prompts.h"
 #include "base/text/counted.h"
+#include "base/text/text.h"
 
 namespace bough::agent {
 namespace {
 
 constexpr std::chrono::milliseconds kCountPause{50};
 constexpr std::size_t kQuotedBytes = 400;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
 
 std::string cut(std::string_view text) {
   if (text.size() <= kQuotedBytes) return std::string(text);
@@ -57,10 +52,10 @@ void readBlocks(std::string_view message, Situation& out) {
       json::ArrayReader parts(memberOr(*block, "content", "[]"));
       while (const auto part = parts.next()) text += json::findString(*part, "text").value_or("");
       out.results[json::findString(*block, "id").value_or("")] =
-          fmt::format("{}: {}", json::findString(*block, "name").value_or("tool"), trimmed(text));
+          fmt::format("{}: {}", json::findString(*block, "name").value_or("tool"), text::trimmed(text));
     }
   }
-  if (role == "user" && !trimmed(said).empty()) {
+  if (role == "user" && !text::trimmed(said).empty()) {
     out = {.prompt = said, .messages = out.messages};
   } else if (!calls.empty()) {
     ++out.stepsDone;
@@ -77,14 +72,14 @@ struct Line {
 Line splitLine(std::string_view line) {
   const std::size_t blank = line.find_first_of(" \t");
   if (blank == std::string_view::npos) return {line, {}};
-  return {line.substr(0, blank), trimmed(line.substr(blank))};
+  return {line.substr(0, blank), text::trimmed(line.substr(blank))};
 }
 
 // `LEFT separator RIGHT`; none when there is no separator.
 std::optional<std::pair<std::string_view, std::string_view>> split(std::string_view text, std::string_view separator) {
   const std::size_t at = text.find(separator);
   if (at == std::string_view::npos) return std::nullopt;
-  return std::pair(trimmed(text.substr(0, at)), trimmed(text.substr(at + separator.size())));
+  return std::pair(text::trimmed(text.substr(0, at)), text::trimmed(text.substr(at + separator.size())));
 }
 
 struct PlannedCall {
@@ -134,7 +129,7 @@ Plan planOf(std::string_view prompt, std::size_t step) {
   std::size_t at = 0;
   while (!prompt.empty()) {
     const std::size_t end = prompt.find('\n');
-    Line line = splitLine(trimmed(prompt.substr(0, end)));
+    Line line = splitLine(text::trimmed(prompt.substr(0, end)));
     prompt.remove_prefix(end == std::string_view::npos ? prompt.size() : end + 1);
     if (line.word == "then") {
       ++at;
@@ -165,10 +160,10 @@ std::string reportOf(const Situation& situation) {
 std::string sayOf(const Situation& situation, const Plan& plan) {
   if (situation.prompt.starts_with(kSummaryPrompt)) {
     const std::string_view rest = std::string_view(situation.prompt).substr(kSummaryPrompt.size());
-    return fmt::format("The offline model cannot summarize; the conversation begins: {}", cut(trimmed(rest)));
+    return fmt::format("The offline model cannot summarize; the conversation begins: {}", cut(text::trimmed(rest)));
   }
   if (situation.prompt.starts_with(kTitlePrompt)) {
-    const std::string_view rest = trimmed(std::string_view(situation.prompt).substr(kTitlePrompt.size()));
+    const std::string_view rest = text::trimmed(std::string_view(situation.prompt).substr(kTitlePrompt.size()));
     return "About: " + cut(rest.substr(0, rest.find('\n')));
   }
   if (!plan.calls.empty()) {
@@ -179,7 +174,7 @@ std::string sayOf(const Situation& situation, const Plan& plan) {
       "I am bough's offline model: no key, no network, no thoughts of my own. You said: {}\n\n"
       "Ask me to use a tool, one a line: `read FILE`, `write FILE: TEXT`, `edit FILE: OLD => NEW`, `ls`, "
       "`grep PATTERN`, `bash COMMAND`. For a real model set a key, such as ANTHROPIC_API_KEY.",
-      cut(trimmed(situation.prompt)));
+      cut(text::trimmed(situation.prompt)));
 }
 
 class OfflineProvider final : public Provider {

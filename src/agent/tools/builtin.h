@@ -1,6 +1,10 @@
 // The built-in tools, and what they share.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "bough/agent/tools.h"
 
 namespace bough::agent {
@@ -13,6 +17,13 @@ Tool lsTool();
 // In program_tools.cpp.
 Tool grepTool();
 Tool bashTool();
+
+inline ToolOutcome failed(std::string text) {
+  return {.text = std::move(text), .isError = true};
+}
+inline ToolOutcome failed(const Error& error) {
+  return failed(error.hint.empty() ? error.message : error.message + "; " + error.hint);
+}
 
 /// Valid UTF-8 of at most about `limitBytes`; binary data becomes a note.
 std::string asText(std::string_view bytes, std::size_t limitBytes);

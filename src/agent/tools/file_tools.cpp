@@ -25,14 +25,6 @@ constexpr std::uint64_t kMaxLines = 2'000;
 // Calls run in parallel; two changes of one file at the same time would lose one of them.
 std::mutex changing;
 
-ToolOutcome failed(const Error& error) {
-  return {.text = error.hint.empty() ? error.message : error.message + "; " + error.hint, .isError = true};
-}
-
-ToolOutcome failed(std::string text) {
-  return {.text = std::move(text), .isError = true};
-}
-
 Result<std::string> stringArgument(const std::string& arguments, const char* name) {
   auto value = json::findString(arguments, name);
   if (value) return std::move(*value);

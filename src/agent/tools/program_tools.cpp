@@ -11,10 +11,6 @@
 namespace bough::agent {
 namespace {
 
-ToolOutcome failed(std::string text) {
-  return {.text = std::move(text), .isError = true};
-}
-
 // What is before the names that grep prints: as the model named the place, when that is inside.
 std::string prefixOf(const Place& place, const WorkingFolder& folder) {
   if (!place.inside || !place.path.starts_with(folder.path())) return place.path;

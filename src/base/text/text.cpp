@@ -170,6 +170,12 @@ std::string makeExcerpt(std::string_view utf8, IsFull isFull) {
 
 }  // namespace
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
 std::size_t displayWidth(std::string_view utf8) {
   // Most texts; a column each.
   if (std::ranges::all_of(utf8, [](char c) { return c >= ' ' && c <= '~'; })) return utf8.size();

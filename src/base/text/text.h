@@ -15,6 +15,9 @@ namespace bough::text {
 /// what printable() returned.
 std::size_t displayWidth(std::string_view utf8);
 
+/// Without the blanks, tabs and line ends around it.
+std::string_view trimmed(std::string_view text);
+
 /// The longest beginning that has at most `count` graphemes.
 std::string_view cutToGraphemes(std::string_view utf8, std::size_t count);
 

@@ -12,7 +12,7 @@
 namespace bough::cli {
 namespace {
 
-constexpr int kLookMs = 20;
+constexpr int kPollMs = 20;
 constexpr char kBackspace = 0x08;
 constexpr char kDelete = 0x7F;
 constexpr char kEraseLine = 0x15;  // Ctrl-U
@@ -64,7 +64,7 @@ void TypedLines::listen() {
 std::optional<std::string> TypedLines::next() {
   listen();
   pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  if (bytes_.empty() && ::poll(&ready, 1, kLookMs) > 0 && (ready.revents & POLLIN) != 0) {
+  if (bytes_.empty() && ::poll(&ready, 1, kPollMs) > 0 && (ready.revents & POLLIN) != 0) {
     char bytes[4'096];
     const ssize_t got = ::read(STDIN_FILENO, bytes, sizeof bytes);
     if (got > 0) bytes_.assign(bytes, static_cast<std::size_t>(got));

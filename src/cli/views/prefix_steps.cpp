@@ -29,7 +29,7 @@ std::string entryOf(const ContextMessage& part) {
   return part.entryIds.empty() ? "an added message" : fmt::format("entry {}", part.entryIds.front());
 }
 
-std::string reasonOf(const Context& before, const Context& now, std::size_t same) {
+std::string reasonOf(const bough::Context& before, const bough::Context& now, std::size_t same) {
   if (before.system != now.system) return "the system prompt differs: the folder, the instructions or --system changed";
   if (before.tools != now.tools) return "the tools differ";
   if (before.summaryEntryId != now.summaryEntryId) {
@@ -40,7 +40,7 @@ std::string reasonOf(const Context& before, const Context& now, std::size_t same
   return fmt::format("message {} ({}) is written in another way", same + 1, entryOf(now.parts[same]));
 }
 
-PrefixStep compared(const Context& before, const Context& now) {
+PrefixStep compared(const bough::Context& before, const bough::Context& now) {
   PrefixStep step{.at = now.headId, .messages = now.parts.size()};
   const std::size_t most = std::min(before.parts.size(), now.parts.size());
   while (step.same < most && before.parts[step.same].json == now.parts[step.same].json) ++step.same;
@@ -61,11 +61,11 @@ Result<std::vector<PrefixStep>> prefixSteps(SessionStore& store, const std::stri
   std::vector<PrefixStep> steps;
   if (end.empty()) return steps;
   BOUGH_TRY(const auto points, requestPoints(store, sessionId, end, most + 1));
-  std::optional<Context> before;
+  std::optional<bough::Context> before;
   for (const std::string& point : points) {
     ContextOptions there = options;
     there.at = point;
-    BOUGH_TRY(Context now, buildContext(store, sessionId, there));
+    BOUGH_TRY(bough::Context now, buildContext(store, sessionId, there));
     if (before) steps.push_back(compared(*before, now));
     before = std::move(now);
   }

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text/text.h"
+
 namespace bough::cli {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 // Columns of the blanks that a line begins with.
 std::size_t indentOf(std::string_view line) {
@@ -27,7 +23,7 @@ std::size_t indentOf(std::string_view line) {
 }
 
 std::vector<std::string_view> cellsOf(std::string_view line) {
-  line = trimmed(line);
+  line = text::trimmed(line);
   if (line.starts_with('|')) line.remove_prefix(1);
   if (line.ends_with('|') && !line.ends_with("\\|")) line.remove_suffix(1);
   std::vector<std::string_view> cells;
@@ -36,7 +32,7 @@ std::vector<std::string_view> cellsOf(std::string_view line) {
   for (std::size_t i = 0; i <= line.size(); ++i) {
     if (i < line.size() && line[i] == '`') code = !code;
     if (i < line.size() && (line[i] != '|' || code || (i > 0 && line[i - 1] == '\\'))) continue;
-    cells.push_back(trimmed(line.substr(begin, i - begin)));
+    cells.push_back(text::trimmed(line.substr(begin, i - begin)));
     begin = i + 1;
   }
   return cells;
@@ -63,7 +59,7 @@ class BlockReader {
   std::vector<MarkdownBlock> read() {
     while (!rest_.empty()) {
       const std::string_view line = take();
-      const std::string_view said = trimmed(line);
+      const std::string_view said = text::trimmed(line);
       if (said.empty()) {
         blocks_.push_back({.kind = MarkdownBlock::Kind::Blank});
       } else if (!fence(line, said) && !heading(said) && !rule(said) && !quote(said) && !item(line, said) &&
@@ -90,13 +86,13 @@ class BlockReader {
   bool fence(std::string_view line, std::string_view said) {
     if (!said.starts_with("```") && !said.starts_with("~~~")) return false;
     const std::size_t size = std::min(said.find_first_not_of(said.front()), said.size());
-    const std::string_view name = trimmed(said.substr(size));
+    const std::string_view name = text::trimmed(said.substr(size));
     if (said.front() == '`' && name.find('`') != std::string_view::npos) return false;
     MarkdownBlock code{.kind = MarkdownBlock::Kind::Code, .indent = indentOf(line)};
     code.language = std::string(name.substr(0, name.find_first_of(" \t{")));
     while (!rest_.empty()) {
       std::string_view inside = take();
-      const std::string_view end = trimmed(inside);
+      const std::string_view end = text::trimmed(inside);
       if (end.size() >= size && end.find_first_not_of(said.front()) == std::string_view::npos) break;
       std::size_t blanks = 0;
       while (blanks < code.indent && blanks < inside.size() && inside[blanks] == ' ') ++blanks;
@@ -111,8 +107,9 @@ class BlockReader {
   bool heading(std::string_view said) {
     const std::size_t level = std::min(said.find_first_not_of('#'), said.size());
     if (level == 0 || level > 6 || (level < said.size() && said[level] != ' ')) return false;
-    blocks_.push_back(
-        {.kind = MarkdownBlock::Kind::Heading, .level = level, .spans = parseInline(trimmed(said.substr(level)))});
+    blocks_.push_back({.kind = MarkdownBlock::Kind::Heading,
+                       .level = level,
+                       .spans = parseInline(text::trimmed(said.substr(level)))});
     inList_ = false;
     return true;
   }
@@ -130,7 +127,7 @@ class BlockReader {
     std::size_t level = 0;
     while (said.starts_with('>')) {
       ++level;
-      said = trimmed(said.substr(1));
+      said = text::trimmed(said.substr(1));
     }
     if (level > 0)
       blocks_.push_back(
@@ -149,7 +146,7 @@ class BlockReader {
       return false;
     }
     if (marks < said.size() && said[marks] != ' ' && said[marks] != '\t') return false;
-    std::string_view text = trimmed(said.substr(marks));
+    std::string_view text = text::trimmed(said.substr(marks));
     if (text.starts_with("[ ] ")) marker = "☐";
     if (text.starts_with("[x] ") || text.starts_with("[X] ")) marker = "☑";
     if (marker == "☐" || marker == "☑") text.remove_prefix(4);
