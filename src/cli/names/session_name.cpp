@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 
 #include "base/text/text.h"
 #include "base/try.h"
@@ -267,16 +268,16 @@ Result<std::string> findSessionToChange(SessionStore& store, const std::string& 
               "to change a session, give its id, its key, or at least 8 characters of an id that bough made");
 }
 
-// Whatever a command does with such a session, it works on a part of its history.
+// Whatever a command does with such a session, it works on a part of its history. Said once for each session: a command
+// may look for its name more than once.
 void tellOfLostHistory(SessionStore& store, const std::string& sessionId) {
+  static std::set<std::string> told;
   const auto state = store.sessionState(sessionId);
-  if (!state || state->lostSession.empty()) return;
+  if (!state || state->lostSession.empty() || !told.insert(sessionId).second) return;
   if (isKnown(store, state->lostSession)) {
     printMessage(fmt::format("{} continues an entry of session {} that is lost: what was before it is not shown",
                              sessionId, state->lostSession));
-    printMessage(fmt::format(
-        "  → `bough verify {0}` names the entry; `bough repair --detach {0}` makes what is left a session of its own",
-        sessionId));
+    printMessage(fmt::format("  → `bough repair --detach {}` makes what is left a session of its own", sessionId));
     return;
   }
   printMessage(fmt::format("{} continues session {}, which is not in the store: what was before it is not shown",
