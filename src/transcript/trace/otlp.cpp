@@ -26,6 +26,8 @@ std::string spanIdOf(const std::string& text) {
   return Sha256::of("span:" + text).substr(0, 16);
 }
 
+constexpr std::string_view kUnknownProvider = "unknown";
+
 std::string_view providerOf(const TraceStep& step) {
   switch (step.dialect) {
     case Dialect::Anthropic: return "anthropic";
@@ -36,7 +38,7 @@ std::string_view providerOf(const TraceStep& step) {
   }
   if (step.model.find("claude") != std::string::npos) return "anthropic";
   if (step.model.find("gemini") != std::string::npos) return "gcp.gemini";
-  return step.model.starts_with("gpt") || step.model.starts_with("o") ? "openai" : "unknown";
+  return step.model.starts_with("gpt") || step.model.starts_with("o") ? "openai" : kUnknownProvider;
 }
 
 // Attributes of one span. Whole numbers are text in OTLP/JSON.
@@ -99,6 +101,7 @@ class SpanWriting {
     for (const auto& branch : branches) {
       for (const TraceStep& step : branch) {
         take(step.entry);
+        if (step.role == Role::Assistant && provider_ == kUnknownProvider) provider_ = providerOf(step);
         for (const TraceCall& call : step.calls) {
           for (const TraceResult& result : call.results) take(result.entry);
         }
@@ -154,7 +157,7 @@ class SpanWriting {
       attributes.text("agent.name", agentName());
     } else {
       attributes.text("gen_ai.operation.name", "invoke_agent");
-      attributes.text("gen_ai.provider.name", "unknown");
+      attributes.text("gen_ai.provider.name", provider_);
       attributes.text("gen_ai.agent.name", agentName());
       attributes.text("gen_ai.conversation.id", options_.facts.sessionId);
     }
@@ -305,6 +308,7 @@ class SpanWriting {
   bool openInference_;
   std::string traceId_;
   std::string root_;
+  std::string_view provider_ = kUnknownProvider;  // of the first answer whose provider is known
   std::uint64_t firstMs_ = 0;
   std::uint64_t lastMs_ = 0;
   std::unordered_set<std::string> written_;  // answers that several branches share are written once
