@@ -117,6 +117,7 @@ class Import {
         const auto origin = originOf(entry);
         if (!origin || origin->agent != facts_.agent) return;
         foreign = false;
+        if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
         if (origin->torn || origin->at + origin->sizeBytes < covered_) return;
         covered_ = origin->at + origin->sizeBytes;
         if (origin->sizeBytes > 0) last = entry;
@@ -214,13 +215,20 @@ class Import {
   std::unordered_set<std::string> known_;
   std::vector<Entry> batch_;
   std::size_t batchBytes_ = 0;
-  std::string lastTime_;  // of the last entry that was read
+  std::string lastTime_;  // of the last entry of the file, stored or read
 };
 
 }  // namespace
 
 Result<ImportResult> importTranscript(SessionStore& store, const std::string& path, const ImportOptions& options) {
-  return Import(store, path, options).run();
+  // Another import of the file may be at work. What it has stored is found when this one begins again.
+  constexpr int kMostTries = 4;
+  for (int tries = 1;; ++tries) {
+    auto done = Import(store, path, options).run();
+    const bool raced =
+        !done && (done.error().code == ErrorCode::AlreadyExists || done.error().code == ErrorCode::Conflict);
+    if (!raced || tries == kMostTries) return done;
+  }
 }
 
 }  // namespace bough

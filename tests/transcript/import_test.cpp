@@ -1,7 +1,11 @@
 // Transcripts in a store: imported once, again, and after they grew; written from there.
 #include <bough/store.h>
 #include <bough/transcript.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
 
 #include "support/temp_folder.h"
 #include "transcript/files.h"
@@ -88,6 +92,42 @@ TEST(Import, ASecondImportAddsNothing) {
     EXPECT_EQ(second.report.unreadable, first.report.unreadable);
     EXPECT_EQ(damageText(second.report), damageText(first.report));
     EXPECT_EQ(store->sessionState(first.sessionId)->entryCount, before->entryCount);
+  }
+}
+
+TEST(Import, TwoImportsOfTheSameFilesAtOnceAreOne) {
+  const TempFolder folder;
+  const std::filesystem::path files = folder.path();
+  std::vector<std::string> paths;
+  for (int i = 0; i < 60; ++i) {
+    paths.push_back(files / fmt::format("{}.jsonl", i));
+    writeBytes(
+        paths.back(),
+        fmt::format(
+            R"({{"type":"session","version":3,"id":"s{}","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}})"
+            "\n"
+            R"({{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{{"role":"user","content":"hello","timestamp":1}}}})"
+            "\n",
+            i));
+  }
+  const auto alone = memoryStore();
+  const std::string store = files / "store";
+  ASSERT_TRUE(SessionStore::open(store));
+  const auto importAll = [&] {
+    const auto own = SessionStore::open(store);
+    for (const std::string& path : paths) import(**own, path);
+  };
+  {
+    const std::jthread one(importAll);
+    const std::jthread two(importAll);
+  }
+  const auto both = SessionStore::open(store);
+  for (const std::string& path : paths) {
+    const ImportResult expected = import(*alone, path);
+    const auto entries = (*both)->loadSessionEntries(expected.sessionId);
+    ASSERT_TRUE(entries);
+    EXPECT_EQ(entries->size(), alone->loadSessionEntries(expected.sessionId)->size());
+    EXPECT_EQ(import(**both, path).appended, 0U);
   }
 }
 
