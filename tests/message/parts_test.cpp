@@ -168,6 +168,17 @@ TEST(Align, FindsWhatIsStillTheSameInOrder) {
   EXPECT_EQ(align(std::vector<std::uint64_t>{1, 2, 3, 7, 5}, std::vector<std::uint64_t>{1, 7, 2, 3, 7, 5}),
             (std::vector<std::size_t>{0, none, 1, 2, 3, 4}));
   EXPECT_EQ(align(std::vector<std::uint64_t>{}, std::vector<std::uint64_t>{1}), (std::vector<std::size_t>{none}));
+  EXPECT_EQ(align(std::vector<std::uint64_t>{1}, std::vector<std::uint64_t>{}), (std::vector<std::size_t>{}));
+  // Values that occur twice are matched next to one that occurs once, on the side on which they are.
+  EXPECT_EQ(align(std::vector<std::uint64_t>{8, 9, 1, 9, 7}, std::vector<std::uint64_t>{3, 1, 9, 4}),
+            (std::vector<std::size_t>{none, 2, 3, none}));
+  EXPECT_EQ(align(std::vector<std::uint64_t>{6, 9, 9, 1, 8}, std::vector<std::uint64_t>{5, 9, 1, 3}),
+            (std::vector<std::size_t>{none, 2, 3, none}));
+  // Of values that changed places the longest run stays.
+  EXPECT_EQ(align(std::vector<std::uint64_t>{1, 2, 3}, std::vector<std::uint64_t>{9, 3, 1, 2, 9}),
+            (std::vector<std::size_t>{none, none, 0, 1, none}));
+  EXPECT_EQ(align(std::vector<std::uint64_t>{5, 6, 7}, std::vector<std::uint64_t>{7, 6, 5}),
+            (std::vector<std::size_t>{none, none, 0}));
 }
 
 }  // namespace

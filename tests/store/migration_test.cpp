@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "base/json/json_scan.h"
 #include "store/store_support.h"
 
@@ -305,6 +307,59 @@ TEST_P(VersionTest, NewerSessionsAreReadAndNotWritten) {
   EXPECT_EQ(appendTo("s", Durability::Buffered), ErrorCode::NewerFormat);
   EXPECT_EQ(refused(store->migrateSession("s")).code, ErrorCode::NewerFormat);
   EXPECT_EQ(idsOf(*store, "s"), (Ids{"x"}));
+}
+
+// Writes one entry of format 2 wrongly, once it is told how.
+class SpoilingSerializer final : public EntrySerializer {
+ public:
+  std::function<void(Entry&)> spoil;
+
+  [[nodiscard]] int schemaVersion() const override { return 2; }
+  Result<void> encode(const Entry& entry, std::string& out) const override {
+    Entry written = entry;
+    if (spoil && entry.id == "x") spoil(written);
+    return jsonEntrySerializer().encode(written, out);
+  }
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
+    return jsonEntrySerializer().decode(text);
+  }
+};
+
+TEST(MigrationReadsBack, AnEntryThatIsNotWrittenAsItWasStopsTheMigration) {
+  const std::vector<std::function<void(Entry&)>> spoilers = {
+      [](Entry& entry) { entry.id = "z"; },
+      [](Entry& entry) { entry.parentId = "h"; },
+      [](Entry& entry) { entry.type = "custom"; },
+      [](Entry& entry) { entry.timestamp = "2026-01-01T00:00:01Z"; },
+      [](Entry& entry) { entry.runId = "other"; },
+      [](Entry& entry) { entry.meta = R"({"m":2})"; },
+      [](Entry& entry) { entry.payload = R"({"other":1})"; },
+      [](Entry& entry) { entry.extra.clear(); },
+  };
+  for (std::size_t i = 0; i < spoilers.size(); ++i) {
+    const TempFolder folder;
+    SpoilingSerializer serializer;
+    const auto backend = must(makeFileBackend(folder.path().string(), {}, serializer));
+    Entry header = entryOf("session_header", R"({"format":1})", "h");
+    header.timestamp = "2026-01-01T00:00:00Z";
+    Entry first = message("x", "x", "");
+    first.timestamp = header.timestamp;
+    first.runId = "r";
+    first.meta = R"({"m":1})";
+    first.extra = R"("more":1)";
+    must(backend->create({.sessionId = "s", .entries = {header, first}}));
+    const auto store = must(SessionStore::open({.backend = backend, .options = {}}));
+    const std::string path = (folder.path() / "sessions" / "s.jsonl").string();
+    const std::string before = slurp(path);
+    serializer.spoil = spoilers[i];
+    const auto failed = store->migrateSession("s");
+    ASSERT_FALSE(failed) << i;
+    EXPECT_EQ(failed.error().code, ErrorCode::Io) << i;
+    EXPECT_EQ(slurp(path), before) << i;
+    serializer.spoil = {};
+    must(store->migrateSession("s"));
+    EXPECT_EQ(must(store->loadEntry("s", "x")).extra, first.extra) << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, VersionTest, testing::Bool(),

@@ -102,6 +102,14 @@ TEST(Clean, TheOlderDocumentBecomesLines) {
   ASSERT_TRUE(lines);
   EXPECT_EQ(std::ranges::count(*lines, '\n'), 2);
   EXPECT_TRUE(lines->starts_with("{\"id\": \"1\", \"role\": \"user\"")) << *lines;
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "old.json";
+  writeBytes(path,
+             "{\"messages\": [\r\n{\"id\": \"1\",\r\n\"role\": \"user\",\n\r\"content\": \"a\\r\\nb\","
+             "\"timestamp\": \"2026-01-01T00:00:00.000Z\"}\r\n]}");
+  EXPECT_EQ(linesOfDocument(path.string()).value_or(""),
+            "{\"id\": \"1\",\"role\": \"user\",\"content\": \"a\\r\\nb\","
+            "\"timestamp\": \"2026-01-01T00:00:00.000Z\"}\n");
   const auto torn = linesOfDocument(BOUGH_TESTS_DIR "/transcript/fixtures/myagents/sessions/legacy-torn.json");
   ASSERT_FALSE(torn);
   EXPECT_EQ(torn.error().code, ErrorCode::Damaged);
