@@ -225,37 +225,6 @@ std::vector<Entry> randomBranch(std::mt19937& random) {
   return entries;
 }
 
-std::string inputText(const Block& block) {
-  return block.input.starts_with('"') ? json::decodeString(block.input).value_or("") : std::string(block.input);
-}
-
-// What was said, called and answered on the branch of the head, one line each.
-std::string story(const std::vector<Entry>& entries, std::string head) {
-  std::map<std::string, const Entry*> byId;
-  for (const Entry& entry : entries) byId[entry.id] = &entry;
-  std::vector<const Entry*> path;
-  for (; byId.contains(head); head = byId[head]->parentId.value_or("")) path.insert(path.begin(), byId[head]);
-  std::string out;
-  for (const Entry* entry : path) {
-    if (!holdsMessage(*entry)) continue;
-    const auto message = normalizeEntry(*entry);
-    EXPECT_TRUE(message) << entry->payload;
-    if (!message) continue;
-    for (const Block& block : message->blocks) {
-      if (block.kind == BlockKind::Text) out += fmt::format("{}: {}\n", toString(message->role), block.text.decode());
-      if (block.kind == BlockKind::ToolCall)
-        out += fmt::format("call {} {} {}\n", block.id.decode(), block.name.decode(), inputText(block));
-      if (block.kind != BlockKind::ToolResult) continue;
-      std::string result;
-      for (const Block& part : block.content) result += part.text.decode();
-      // Codex has no flag for an error: the word says it.
-      const bool said = result.starts_with("Error: ");
-      out += fmt::format("result {} {}{}\n", block.id.decode(), block.isError && !said ? "Error: " : "", result);
-    }
-  }
-  return out;
-}
-
 ReadFile written(const std::vector<Entry>& entries, const std::string& head, const std::string& agent,
                  TempFolder& folder) {
   TranscriptFacts facts;
@@ -281,7 +250,7 @@ TEST(RoundTrips, CarryEveryTextCallAndResultFromAgentToAgent) {
     std::mt19937 random(seed);
     const std::vector<Entry> entries = randomBranch(random);
     const std::string expected = story(entries, entries.back().id);
-    for (const std::string first : {"claude-code", "codex", "gemini-cli", "pi"}) {
+    for (const std::string first : {"claude-code", "codex", "gemini-cli", "pi", "claw0", "myagents", "plain"}) {
       const ReadFile there = written(entries, entries.back().id, first, folder);
       EXPECT_EQ(there.report.facts.agent, first);
       EXPECT_EQ(story(there.entries, there.report.headId), expected) << first << ", seed " << seed;

@@ -1,15 +1,20 @@
 // What the tests of transcripts share: fixtures, whole files, and reading and writing them.
 #pragma once
 
+#include <bough/message.h>
 #include <bough/transcript.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "base/json/json_scan.h"
 
 namespace bough {
 
@@ -60,6 +65,38 @@ inline std::vector<std::filesystem::path> fixtures() {
   }
   std::ranges::sort(paths);
   return paths;
+}
+
+inline std::string inputText(const Block& block) {
+  if (block.freeform) return block.text.decode();
+  return block.input.starts_with('"') ? json::decodeString(block.input).value_or("") : std::string(block.input);
+}
+
+// What was said, called and answered on the branch of the head, one line each.
+inline std::string story(const std::vector<Entry>& entries, std::string head) {
+  std::map<std::string, const Entry*> byId;
+  for (const Entry& entry : entries) byId[entry.id] = &entry;
+  std::vector<const Entry*> path;
+  for (; byId.contains(head); head = byId[head]->parentId.value_or("")) path.insert(path.begin(), byId[head]);
+  std::string out;
+  for (const Entry* entry : path) {
+    if (!holdsMessage(*entry)) continue;
+    const auto message = normalizeEntry(*entry);
+    EXPECT_TRUE(message) << entry->payload;
+    if (!message) continue;
+    for (const Block& block : message->blocks) {
+      if (block.kind == BlockKind::Text) out += fmt::format("{}: {}\n", toString(message->role), block.text.decode());
+      if (block.kind == BlockKind::ToolCall)
+        out += fmt::format("call {} {} {}\n", block.id.decode(), block.name.decode(), inputText(block));
+      if (block.kind != BlockKind::ToolResult) continue;
+      std::string result;
+      for (const Block& part : block.content) result += part.text.decode();
+      // Codex has no flag for an error: the word says it.
+      const bool said = result.starts_with("Error: ");
+      out += fmt::format("result {} {}{}\n", block.id.decode(), block.isError && !said ? "Error: " : "", result);
+    }
+  }
+  return out;
 }
 
 }  // namespace bough

@@ -132,6 +132,7 @@ class Claw0Writer : public Writer {
   }
 
   void item(const Item& item, std::string& out) override {
+    noteNotHeld(item);
     for (const std::string& message : item.messages) {
       const Members parts(message);
       json::Writer writer(out);

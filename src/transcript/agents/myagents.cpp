@@ -218,7 +218,7 @@ class MyAgentsWriter : public Writer {
   void item(const Item& item, std::string& out) override {
     std::uint32_t part = 0;
     for (const std::string& message : item.messages) line(item, Members(message), part++, out);
-    if (item.messages.empty() && !isControlType(item.entry->type)) notHeld.emplace_back(item.entry->type);
+    noteNotHeld(item);
   }
 
  private:

@@ -225,22 +225,30 @@ std::string resultMessage(const Block& block, const PiAnswer& answer,
   return out;
 }
 
+// pi has arguments as an object: what is not one goes into one.
+void writeArguments(json::Writer& writer, const Block& call, std::vector<std::string>& notHeld) {
+  if (call.freeform) {
+    notHeld.emplace_back("tool_call.freeform");
+    writer.beginObject().member("input", call.text.decode()).endObject();
+    return;
+  }
+  const auto text = call.input.empty() ? std::nullopt : json::decodeString(call.input);
+  const std::string_view value = text ? std::string_view(*text) : call.input;
+  if (value.empty() || (json::check(value) && json::kindOf(value) == json::Kind::Object)) {
+    writer.raw(value.empty() ? "{}" : value);
+    return;
+  }
+  notHeld.emplace_back("tool_call.arguments");
+  writer.beginObject().key("arguments").raw(call.input).endObject();
+}
+
 void writeAnswerBlock(json::Writer& writer, const Block& block, std::unordered_map<std::string, std::string>& toolNames,
                       std::vector<std::string>& notHeld) {
   if (block.kind == BlockKind::ToolCall) {
     toolNames[block.id.decode()] = block.name.decode();
-    const bool isObject = !block.freeform && !block.input.empty() && json::kindOf(block.input) == json::Kind::Object;
     writer.beginObject().member("type", "toolCall").member("id", block.id.decode());
     writer.member("name", block.name.decode()).key("arguments");
-    if (isObject) {
-      writer.raw(block.input);
-    } else if (block.freeform) {
-      writer.beginObject().member("input", block.text.decode()).endObject();
-    } else {
-      const auto text = block.input.empty() ? std::nullopt : json::decodeString(block.input);
-      const bool holdsObject = text && json::check(*text) && json::kindOf(*text) == json::Kind::Object;
-      writer.raw(holdsObject ? std::string_view(*text) : std::string_view("{}"));
-    }
+    writeArguments(writer, block, notHeld);
     if (block.signature.present) writer.member("thoughtSignature", block.signature.decode());
     writer.endObject();
   } else if (block.kind == BlockKind::Thinking || block.kind == BlockKind::RedactedThinking) {

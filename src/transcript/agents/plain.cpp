@@ -11,6 +11,9 @@
 namespace bough::transcript {
 namespace {
 
+// Only written where the session continues from another line than its last: `parentId` names that line.
+constexpr std::string_view kHead = "head";
+
 bool isPlainType(std::string_view type) {
   return type == "user" || type == "assistant" || type == "system" || type == "tool_call" || type == "tool_use" ||
          type == "tool_result";
@@ -44,6 +47,7 @@ class PlainReader : public Reader {
     place.id = id;
     if (line.has("parentId")) place.parent = parent;
     place.timestamp = time;
+    if (type == kHead) head_ = parent;
     if (!isPlainType(type)) return out.keep(record, place, type.empty() ? "unknown" : type);
     if (line.isString("model")) out.facts.model = line.text("model");
     if (out.facts.created.empty()) out.facts.created = time;
@@ -52,7 +56,15 @@ class PlainReader : public Reader {
       return out.keep(record, place, type);
     }
     out.message(record, place, Dialect::Plain, record.text);
+    head_.clear();
   }
+
+  void end(Builder& out) override {
+    if (!head_.empty()) out.setHead(head_);
+  }
+
+ private:
+  std::string head_;  // where the session continues when it does not at its last message
 };
 
 class PlainWriter : public Writer {
@@ -61,14 +73,16 @@ class PlainWriter : public Writer {
 
   // An id that is too long for an entry is only in its line.
   void copied(const Item& item, std::string_view line) override {
-    const std::string id = Members(line).text("id");
+    const Members members(line);
+    const std::string id = members.text("id");
+    if (isPlainType(members.text("type"))) lastId_ = id;
+    if (members.text("type") == kHead) lastId_ = members.text("parentId");
     if (!id.empty() && id != foreignIdOf(item.entry->id) && entryIdOf(id) == item.entry->id)
       lastOf_[item.entry->id] = id;
   }
 
   void item(const Item& item, std::string& out) override {
-    std::string parent = foreignIdOf(item.parentId);
-    if (const auto last = lastOf_.find(item.parentId); last != lastOf_.end()) parent = last->second;
+    std::string parent = idOf(item.parentId);
     std::uint32_t part = 0;
     for (const std::string& json : item.messages) {
       const auto message = normalize(json, Dialect::Bough);
@@ -81,24 +95,45 @@ class PlainWriter : public Writer {
           continue;
         }
         lastOf_[item.entry->id] = id;
+        lastId_ = id;
         parent = id;
         ++part;
       }
     }
-    if (item.messages.empty() && !isControlType(item.entry->type)) notHeld.emplace_back(item.entry->type);
+    lastTime_ = item.entry->timestamp;
+    noteNotHeld(item);
+  }
+
+  void end(const std::string& headId, std::string& out) override {
+    const std::string head = idOf(headId);
+    if (head.empty() || head == lastId_) return;
+    json::Writer writer(out);
+    writer.beginObject().member("id", "head:" + head).member("parentId", head).member("timestamp", lastTime_);
+    writer.member("type", kHead).endObject();
+    out += '\n';
   }
 
  private:
-  static std::string textOf(const Block& result) {
+  // The id in the last line of an entry.
+  [[nodiscard]] std::string idOf(const std::string& entryId) const {
+    const auto last = lastOf_.find(entryId);
+    return last == lastOf_.end() ? foreignIdOf(entryId) : last->second;
+  }
+
+  std::string textOf(const Block& result) {
     std::string text;
     for (const Block& part : result.content) {
-      if (part.kind == BlockKind::Text) text += (text.empty() ? "" : "\n") + part.text.decode();
+      if (part.kind == BlockKind::Text) {
+        text += (text.empty() ? "" : "\n") + part.text.decode();
+      } else {
+        notHeld.push_back(fmt::format("tool_result.{}", toString(part.kind)));
+      }
     }
     return text;
   }
 
-  static bool line(const Message& message, const Block& block, const std::string& id, const std::string& parent,
-                   const std::string& time, std::string& out) {
+  bool line(const Message& message, const Block& block, const std::string& id, const std::string& parent,
+            const std::string& time, std::string& out) {
     std::string type;
     if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) {
       type = message.role == Role::Assistant ? "assistant" : message.role == Role::System ? "system" : "user";
@@ -113,7 +148,7 @@ class PlainWriter : public Writer {
     writer.member("timestamp", time).member("type", type);
     if (block.kind == BlockKind::ToolCall) {
       writer.member("tool_call_id", block.id.decode()).member("name", block.name.decode()).key("arguments");
-      block.freeform ? writer.string(block.text.decode()) : writer.raw(block.input);
+      block.freeform ? writer.string(block.text.decode()) : writer.raw(block.input.empty() ? "{}" : block.input);
     } else if (block.kind == BlockKind::ToolResult) {
       writer.member("tool_call_id", block.id.decode()).member("content", textOf(block));
       if (block.isError) writer.member("is_error", true);
@@ -126,6 +161,8 @@ class PlainWriter : public Writer {
   }
 
   std::unordered_map<std::string, std::string> lastOf_;  // of an entry that became several lines, the last one's id
+  std::string lastId_;                                   // where a reader continues
+  std::string lastTime_;
 };
 
 }  // namespace
@@ -135,6 +172,7 @@ Agent plain() {
   agent.name = "plain";
   agent.dialect = Dialect::Bough;
   agent.tree = true;
+  agent.headLast = true;
   agent.misfit = plainMisfit;
   agent.isRecord = isPlainRecord;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<PlainReader>(); };

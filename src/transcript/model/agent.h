@@ -56,10 +56,11 @@ class Writer {
   /// The lines that come last. `headId`: the entry the agent shall continue from.
   virtual void end(const std::string& headId, std::string& out) { (void)headId, (void)out; }
 
-  /// Names an entry that the format has no place for. Bookkeeping of another agent is not missed.
+  /// Names an entry that the format has no place for. A message without a line of its own is in another one, or was
+  /// named by its parts; bookkeeping, heads and labels are named by the driver.
   void noteNotHeld(const Item& item) {
     const std::string& type = item.entry->type;
-    if (!item.messages.empty() || type == entry_type::kMessage || type == entry_type::kSessionInfo) return;
+    if (!item.messages.empty() || type == entry_type::kMessage || isControlType(type)) return;
     notHeld.push_back(type);
   }
 

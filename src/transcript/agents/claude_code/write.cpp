@@ -1,6 +1,7 @@
 // Writes session files that Claude Code and the Claude Agent SDK resume: a line a message, a tree by parentUuid, and at
 // the end the leaf to continue from, which the program looks for there.
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
@@ -32,7 +33,9 @@ class ClaudeWriter : public Writer {
     if (!isUuid(item.entry->id) && entryIdOf(parsed.uuid) == item.entry->id) ownIds_[item.entry->id] = parsed.uuid;
     if (facts_.sessionId.empty()) facts_.sessionId = decoded(parsed.sessionId);
     if (facts_.cwd.empty()) facts_.cwd = decoded(parsed.cwd);
-    if (parsed.type == "user") notePrompt(parseMessage(parsed.message).content);
+    const MessageParts parts = parseMessage(parsed.message);
+    if (parsed.type == "user") notePrompt(parts.content);
+    if (parsed.type == "assistant") answers_.insert(parts.id);
   }
 
   void item(const Item& item, std::string& out) override {
@@ -118,7 +121,8 @@ class ClaudeWriter : public Writer {
     const auto stored = normalizeEntry(*item.entry);
     std::string id = parts.text("id");
     std::string model = parts.text("model");
-    if (id.empty()) id = "msg_" + std::string(uuid);
+    // The program makes one answer of all lines with the same id, wherever they are.
+    if (id.empty() || !answers_.insert(id).second) id = "msg_" + std::string(uuid);
     if (model.empty() && stored) model = stored->model.decode();
     if (model.empty()) model = facts_.model.empty() ? "unknown" : facts_.model;
     writer.beginObject().member("id", id).member("type", "message").member("role", "assistant").member("model", model);
@@ -207,6 +211,7 @@ class ClaudeWriter : public Writer {
   }
 
   std::unordered_map<std::string, std::string> ownIds_;  // from entries' ids to those in their lines
+  std::unordered_set<std::string> answers_;              // ids of those that were written
   TranscriptFacts facts_;
   std::string prompt_;
 };

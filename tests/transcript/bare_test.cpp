@@ -1,0 +1,98 @@
+// Files that carry no original entries: what another agent itself finds in them.
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAgents[] = {"claude-code", "claw0", "codex", "gemini-cli", "myagents", "pi", "plain"};
+
+struct Written {
+  ReadFile file;
+  std::vector<std::string> lossy;
+};
+
+Written through(std::string_view agent, const ReadFile& file, const TempFolder& folder) {
+  TranscriptFacts facts;
+  facts.agent = agent;
+  facts.sessionId = "01a1dc74-8eea-7b72-9f3d-075316710001";
+  facts.cwd = "/home/ada/bridge";
+  facts.created = "2026-01-02T03:04:05.000Z";
+  std::string bytes;
+  const auto done = writeTranscript(
+      file.entries, {.agent = std::string(agent), .facts = facts, .headId = file.report.headId, .bare = true},
+      [&](std::string_view piece) -> Result<void> {
+        bytes += piece;
+        return {};
+      });
+  EXPECT_TRUE(done) << (done ? "" : done.error().message);
+  const fs::path path = fs::path(folder.path()) / (facts.sessionId + ".jsonl");
+  writeBytes(path, bytes);
+  return {.file = readAll(path), .lossy = done ? done->report.lossyFields : std::vector<std::string>()};
+}
+
+bool names(const std::vector<std::string>& lossy, std::string_view field) {
+  return std::ranges::any_of(lossy, [&](const std::string& name) { return name.starts_with(field); });
+}
+
+bool hasSummary(const ReadFile& file) {
+  return std::ranges::any_of(file.entries,
+                             [](const Entry& entry) { return entry.type == entry_type::kCompactionSummary; });
+}
+
+TEST(Bare, EveryTextCallAndResultOfTheHeadsBranchArrivesInOrder) {
+  TempFolder folder;
+  for (const auto& path : fixtures()) {
+    const ReadFile file = readAll(path);
+    if (file.report.messages == 0 || !file.report.facts.parentEntryId.empty()) continue;
+    for (const std::string_view agent : kAgents) {
+      if (agent == file.report.facts.agent) continue;
+      SCOPED_TRACE(fmt::format("{} to {}", path.string(), agent));
+      // These write what a summary keeps once more.
+      if (hasSummary(file) && (agent == "codex" || agent == "gemini-cli")) continue;
+      const Written there = through(agent, file, folder);
+      const bool hasOtherForm = names(there.lossy, "tool_") || names(there.lossy, "web_search_call") ||
+                                names(there.lossy, "image_generation_call");
+      if (hasOtherForm) continue;
+      // Gemini CLI has the results of parallel calls in the order of the calls.
+      if (agent == "gemini-cli" && path.filename() == "results_out_of_order.jsonl") continue;
+      EXPECT_EQ(story(there.file.entries, there.file.report.headId), story(file.entries, file.report.headId));
+    }
+  }
+}
+
+TEST(Bare, WhatNoLineHoldsIsNamedAndNothingElse) {
+  TempFolder folder;
+  const ReadFile summed = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/pi/05-compaction.jsonl");
+  for (const std::string agent : {"claw0", "myagents", "plain"}) {
+    const Written there = through(agent, summed, folder);
+    EXPECT_TRUE(names(there.lossy, "compaction_summary")) << agent;
+    EXPECT_TRUE(names(there.lossy, "model_change")) << agent;
+  }
+  // Results that are in the line of an answer are not lost.
+  const ReadFile tools = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/pi/02-tools.jsonl");
+  EXPECT_FALSE(names(through("myagents", tools, folder).lossy, "message"));
+}
+
+TEST(Bare, ArgumentsThatAreNotAnObjectArriveInOne) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "calls.jsonl";
+  writeBytes(path,
+             R"({"id":"1","parentId":null,"type":"user","content":"Go"})"
+             "\n"
+             R"({"id":"2","parentId":"1","type":"tool_call","tool_call_id":"c","name":"f","arguments":"not json"})"
+             "\n"
+             R"({"id":"3","parentId":"2","type":"tool_result","tool_call_id":"c","content":"ok"})"
+             "\n");
+  const ReadFile file = readAll(path);
+  for (const std::string_view agent : {"claude-code", "gemini-cli", "pi"}) {
+    const Written there = through(agent, file, folder);
+    EXPECT_TRUE(names(there.lossy, "tool_call.arguments")) << agent;
+    EXPECT_TRUE(story(there.file.entries, there.file.report.headId).contains(R"({"arguments":"not json"})")) << agent;
+  }
+}
+
+}  // namespace
+}  // namespace bough
