@@ -1,4 +1,5 @@
 // Cursors and followers.
+#include "base/system/threads.h"
 #include "base/try.h"
 #include "capi/objects.h"
 
@@ -133,11 +134,12 @@ int32_t bough_follower_start(bough_follower* follower, bough_follow_callback cal
     BOUGH_TRY(const auto turn, object->turns.take());
     if (object->hasCallback) return refuse("the follower has a callback already");
     // The object outlives its thread: close joins it.
-    object->thread = std::thread([object = object.get(), callback, data, destroy] {
+    const auto run = [object = object.get(), callback, data, destroy] {
       object->callbackThread = std::this_thread::get_id();
       runCallback(*object, callback, data);
       call([&] { return destroy == nullptr || (destroy(data), true); });
-    });
+    };
+    BOUGH_TRY(object->thread, startThread("for the callback", run));
     object->hasCallback = true;
     return {};
   });

@@ -141,7 +141,7 @@ class FollowerObject final : public Object {
   Turns turns;  // of `follower`, except its stop()
   SessionFollower follower;
   std::atomic<bool> stopped = false;
-  std::thread thread;  // of the callback; set once
+  std::jthread thread;  // of the callback; set once
   std::atomic<bool> hasCallback = false;
   std::atomic<std::thread::id> callbackThread = std::thread::id();  // said by the thread itself, before its first call
 

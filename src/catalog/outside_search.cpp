@@ -4,9 +4,9 @@
 #include <atomic>
 #include <deque>
 #include <optional>
-#include <thread>
 #include <unordered_set>
 
+#include "base/system/threads.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/transcript.h"
@@ -109,8 +109,7 @@ void searchOutside(const std::string& folder, const std::vector<std::string>& se
       }
     };
     {
-      std::vector<std::jthread> threads;
-      for (unsigned i = 1; i < count; ++i) threads.emplace_back([&, i] { work(scanners[i]); });
+      const auto threads = startThreads(count - 1, [&](std::size_t number) { work(scanners[number + 1]); });
       work(scanners[0]);
     }
     for (std::size_t i = 0; i < size; ++i) {

@@ -4,12 +4,10 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <optional>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/system/threads.h"
 #include "base/try.h"
 
 namespace bough::catalog {
@@ -86,7 +84,7 @@ class Batches {
 
 class Reader {
  public:
-  Reader(SessionStore& store, const ReadRange& range) : thread_([this, &store, &range] { run(store, range); }) {}
+  Reader() = default;
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
   ~Reader() {
@@ -94,6 +92,10 @@ class Reader {
     if (thread_.joinable()) thread_.join();
   }
 
+  Result<void> start(SessionStore& store, const ReadRange& range) {
+    BOUGH_TRY(thread_, startThread("to read ahead", [this, &store, &range] { run(store, range); }));
+    return {};
+  }
   bool take(Batches::Batch& batch) { return batches_.take(batch); }
   Result<void> outcome() {
     thread_.join();
@@ -123,7 +125,7 @@ class Reader {
 
   Batches batches_;
   Result<void> outcome_;
-  std::thread thread_;  // the last: it uses the others
+  std::jthread thread_;  // the last: it uses the others
 };
 
 }  // namespace
@@ -135,16 +137,12 @@ bool isConversation(const Entry& entry) {
 Result<void> readAhead(SessionStore& store, const ReadRange& range, const std::function<void(ReadEntry&)>& use) {
   const auto readHere = [&] { return readAll(store, range, [&](ReadEntry read) { use(read); }); };
   if (range.count < kThreadFrom) return readHere();
-  std::optional<Reader> reader;
-  try {
-    reader.emplace(store, range);
-  } catch (const std::system_error&) {
-    return readHere();  // the system has no thread left
-  }
-  for (Batches::Batch batch; reader->take(batch);) {
+  Reader reader;
+  if (!reader.start(store, range)) return readHere();
+  for (Batches::Batch batch; reader.take(batch);) {
     for (ReadEntry& read : batch) use(read);
   }
-  return reader->outcome();
+  return reader.outcome();
 }
 
 }  // namespace bough::catalog

@@ -6,11 +6,12 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "base/json/json_scan.h"
 #include "base/system/file_io.h"
+#include "base/system/threads.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "catalog/database/entry_facts.h"
@@ -270,33 +271,38 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> stopped = false;
-  const auto work = [&] {
-    Scanner scanner(store, query, options, stopped);
-    while (!stopped) {
-      std::optional<Work> piece;
-      Scanned* place = nullptr;
-      {
-        const std::lock_guard lock(mutex);
-        piece = list.next();
-        ended = ended || !piece;
-        if (piece) place = &scanned.emplace_back(Scanned{.session = piece->session});
-      }
-      if (!piece) break;
-      Scanned found{.session = piece->session};
-      if (auto done = scanner.run(sessions[piece->session], *piece, found.hits); !done) found.error = done.error();
+  // False when nothing is left to do.
+  const auto scanNext = [&](Scanner& scanner) {
+    std::optional<Work> piece;
+    Scanned* place = nullptr;
+    {
       const std::lock_guard lock(mutex);
-      found.done = true;
-      *place = std::move(found);
-      changed.notify_one();
+      piece = list.next();
+      ended = ended || !piece;
+      if (piece) place = &scanned.emplace_back(Scanned{.session = piece->session});
+    }
+    if (!piece) return false;
+    Scanned found{.session = piece->session};
+    if (auto done = scanner.run(sessions[piece->session], *piece, found.hits); !done) found.error = done.error();
+    const std::lock_guard lock(mutex);
+    found.done = true;
+    *place = std::move(found);
+    changed.notify_one();
+    return true;
+  };
+  const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
+  auto workers = startThreads(sessions.empty() ? 0 : threads, [&](std::size_t) {
+    Scanner scanner(store, query, options, stopped);
+    while (!stopped && scanNext(scanner)) {
     }
     changed.notify_one();
-  };
-  std::vector<std::thread> workers;
-  const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
-  for (std::size_t i = 0; i < threads && !sessions.empty(); ++i) workers.emplace_back(work);
+  });
+  std::optional<Scanner> own;
+  if (workers.empty()) own.emplace(store, query, options, stopped);
   std::size_t ofSession = 0;
   for (std::size_t i = 0, before = SIZE_MAX; !stopped; ++i) {
     Scanned found;
+    if (own) scanNext(*own);
     {
       std::unique_lock lock(mutex);
       changed.wait(lock, [&] { return i < scanned.size() ? scanned[i].done : ended || sessions.empty(); });
@@ -312,7 +318,7 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
       break;
     }
   }
-  for (std::thread& worker : workers) worker.join();
+  workers.clear();
 }
 
 Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const SessionFilter& filter) {

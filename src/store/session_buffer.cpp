@@ -54,10 +54,14 @@ std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::find(const std::string& s
 std::shared_ptr<SessionBuffer::Waiting> SessionBuffer::make(const std::shared_ptr<StoredSession>& session) {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
+  if (!state.stopping && !state.thread.joinable()) {
+    auto started = startThread("to write what waits", [this, &state] { run(state); });
+    if (started) state.thread = std::move(*started);
+    state.isWatched = started.has_value();
+  }
   const auto found = state.sessions.find(session->sessionId());
   if (found != state.sessions.end()) return found->second;
   state.any = true;
-  if (!state.stopping && !state.thread.joinable()) state.thread = std::thread([this, &state] { run(state); });
   return state.sessions.emplace(session->sessionId(), std::make_shared<Waiting>(session)).first->second;
 }
 
@@ -142,7 +146,8 @@ Result<AppendResult> SessionBuffer::accept(
   if (waiting->entries.size() > before) waiting->batches.push_back(waiting->entries.size() - before);
   // A batch that waits with the others is accepted, and so is one that is stored while another is lost: that is told by
   // the next call.
-  if (result && waiting->entries.size() >= maxEntries_ && !write(*waiting)) {
+  const bool isFull = waiting->entries.size() >= maxEntries_ || !state_->isWatched;
+  if (result && isFull && !write(*waiting)) {
     return std::unexpected(*takeError(*waiting));
   }
   state_->wake.notify_one();

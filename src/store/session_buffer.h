@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/system/process_state.h"
+#include "base/system/threads.h"
 #include "bough/error.h"
 #include "bough/storage_backend.h"
 
@@ -73,7 +74,8 @@ class SessionBuffer {
     std::mutex mutex;
     std::condition_variable wake;
     std::map<std::string, std::shared_ptr<Waiting>> sessions;
-    std::thread thread;
+    std::jthread thread;
+    std::atomic<bool> isWatched = false;  // the thread runs; without it nothing waits
     bool stopping = false;
     std::atomic<bool> any = false;
   };

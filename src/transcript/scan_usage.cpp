@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <mutex>
-#include <thread>
 
 #include "base/system/bounded_queue.h"
 #include "base/system/byte_budget.h"
+#include "base/system/threads.h"
 #include "base/try.h"
 #include "transcript/agents/claude_code/usage.h"
 
@@ -27,7 +27,7 @@ Result<TranscriptUsage> scanTranscriptUsage(
   FoundUsage all;
   std::mutex mutex;
   ByteBudget budget(std::uint64_t{64} << 20);  // a file may be one line
-  const auto scan = [&] {
+  const auto scan = [&](std::size_t) {
     FoundUsage own;
     for (auto work = found.pop(); work; work = found.pop()) {
       const ByteBudget::Share share(budget, work->file.sizeBytes);
@@ -37,15 +37,24 @@ Result<TranscriptUsage> scanTranscriptUsage(
     const std::scoped_lock lock(mutex);
     all.take(std::move(own));
   };
-  std::vector<std::jthread> threads;
-  const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
-  for (unsigned i = 0; i < count; ++i) threads.emplace_back(scan);
+  auto threads = startThreads(std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads), scan);
   std::uint32_t files = 0;
   std::string other;  // an agent whose files are not understood here
-  const auto walked = walk([&](FoundTranscript&& file) {
+  const auto giveOut = [&](FoundTranscript&& file) {
     if (file.agent != "claude-code") other = file.agent;
-    return other.empty() && found.push({.file = std::move(file), .number = files++});
-  });
+    if (!other.empty()) return false;
+    const std::uint32_t number = files++;
+    if (!threads.empty()) return found.push({.file = std::move(file), .number = number});
+    transcript::claude_code::scanUsage(file.path, number, all);
+    return true;
+  };
+  Result<void> walked;
+  try {
+    walked = walk(giveOut);
+  } catch (...) {
+    found.stop();  // or the threads would wait for ever
+    throw;
+  }
   found.finish();
   threads.clear();
   BOUGH_TRY(walked);

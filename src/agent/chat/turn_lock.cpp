@@ -8,11 +8,10 @@
 #include <charconv>
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "base/bytes/sha256.h"
 #include "base/system/file_io.h"
+#include "base/system/threads.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -51,22 +50,25 @@ Result<Descriptor> lockByte(const std::string& storeFolder, const std::string& s
 // append of this one is refused by its number.
 class TurnLock::Lease {
  public:
-  Lease(Session session, std::uint64_t turn) : session_(std::move(session)), turn_(turn) {
-    renewer_ = std::thread([this] { renew(); });
-  }
+  Lease(Session session, std::uint64_t turn) : session_(std::move(session)), turn_(turn) {}
   ~Lease() {
     {
       const std::lock_guard lock(mutex_);
       over_ = true;
     }
     ended_.notify_all();
-    renewer_.join();
+    if (renewer_.joinable()) renewer_.join();
     (void)session_.renewTurn(turn_, 0);
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
+  // A lease that nobody renews would end in the middle of the turn.
+  Result<void> start() {
+    BOUGH_TRY(renewer_, startThread("to renew the lease of a turn", [this] { renew(); }));
+    return {};
+  }
 
  private:
   void renew() {
@@ -84,7 +86,7 @@ class TurnLock::Lease {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool over_ = false;
-  std::thread renewer_;
+  std::jthread renewer_;
 };
 
 TurnLock::TurnLock(Descriptor file, std::unique_ptr<Lease> lease) : file_(std::move(file)), lease_(std::move(lease)) {}
@@ -105,13 +107,9 @@ Result<TurnLock> TurnLock::take(SessionStore& store, const std::string& storeFol
   const auto turn = session.leaseTurn(kLeaseMs);
   if (!turn && turn.error().code == ErrorCode::Unsupported) return TurnLock(Descriptor(), nullptr);
   if (!turn) return std::unexpected(turn.error());
-  try {
-    return TurnLock(Descriptor(), std::make_unique<Lease>(session, *turn));
-  } catch (const std::system_error&) {
-    (void)session.renewTurn(*turn, 0);
-    return fail(ErrorCode::Busy, "the system has no thread left to renew the lease of a turn",
-                "end other programs, or raise the limit (`ulimit -u`), then try again");
-  }
+  auto lease = std::make_unique<Lease>(session, *turn);
+  BOUGH_TRY(lease->start());
+  return TurnLock(Descriptor(), std::move(lease));
 }
 
 }  // namespace bough::agent

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <span>
-#include <system_error>
-#include <thread>
 
 #include "agent/loop/file_copies.h"
 #include "agent/parts/json_parts.h"
 #include "agent/parts/prompts.h"
+#include "base/system/threads.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -91,19 +90,15 @@ Result<void> runAll(const Agent& agent, Results& results, const std::vector<Read
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   Result<void> first;
-  const auto work = [&] {
+  const auto work = [&](std::size_t) {
     for (std::size_t i = next++; i < calls.size(); i = next++) {
       auto ran = runOne(agent, results, calls[i]);
       const std::lock_guard lock(mutex);
       if (!ran && first) first = std::move(ran);
     }
   };
-  std::vector<std::jthread> threads;
-  try {
-    for (std::size_t i = 1; i < std::min(kThreads, calls.size()); ++i) threads.emplace_back(work);
-  } catch (const std::system_error&) {  // the system has no more threads: fewer calls run at once
-  }
-  work();
+  auto threads = startThreads(std::min(kThreads, calls.size()) - 1, work);
+  work(0);
   threads.clear();
   return first;
 }

@@ -2,31 +2,54 @@
 
 #include <algorithm>
 
+#include "base/system/threads.h"
+
 namespace bough::catalog {
 
-unsigned OutsideReading::readers() {
+unsigned OutsideReading::mostReaders() {
   constexpr unsigned kMostThreads = 8;
   return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
 }
 
 OutsideReading::OutsideReading(OutsideWalk walk) {
-  threads_.emplace_back([this, walk = std::move(walk)] {
-    walked_ = walk([&](OutsideFile&& file) { return found_.push(std::move(file)); });
-    found_.finish();
-  });
-  for (unsigned i = 0; i < readers(); ++i) {
-    threads_.emplace_back([this] {
-      for (auto file = found_.pop(); file; file = found_.pop()) {
-        std::optional<Told> told;
-        {
-          const ByteBudget::Share share(budget_, file->sizeBytes);
-          told = tellOutside({std::move(*file)});
-        }
-        if (!told_.push(std::move(*told))) break;
-      }
-      told_.finish();
+  readers_ = startThreads(mostReaders(), [this](std::size_t) { read(); });
+  for (std::size_t i = readers_.size(); i < mostReaders(); ++i) told_.finish();
+  if (!readers_.empty()) {
+    auto walker = startThread("to look for files", [this, walk] {
+      walked_ = walk([&](OutsideFile&& file) { return found_.push(std::move(file)); });
+      found_.finish();
     });
+    if (walker) {
+      walker_ = std::move(*walker);
+      return;
+    }
   }
+  found_.finish();
+  readers_.clear();
+  walked_ = walk([&](OutsideFile&& file) {
+    left_.push_back(std::move(file));
+    return true;
+  });
+}
+
+void OutsideReading::read() {
+  for (auto file = found_.pop(); file; file = found_.pop()) {
+    std::optional<Told> told;
+    {
+      const ByteBudget::Share share(budget_, file->sizeBytes);
+      told = tellOutside({std::move(*file)});
+    }
+    if (!told_.push(std::move(*told))) break;
+  }
+  told_.finish();
+}
+
+std::optional<Told> OutsideReading::next() {
+  if (auto told = told_.pop()) return told;
+  if (left_.empty()) return std::nullopt;
+  OutsideFile file = std::move(left_.front());
+  left_.pop_front();
+  return tellOutside({std::move(file)});
 }
 
 OutsideReading::~OutsideReading() {

@@ -1,6 +1,7 @@
 // Reads files with several threads while they are being found.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -20,19 +21,22 @@ class OutsideReading {
   ~OutsideReading();
 
   /// What the next file tells; none when all were given.
-  std::optional<Told> next() { return told_.pop(); }
+  std::optional<Told> next();
   /// Of the walk, when next() has given everything.
   [[nodiscard]] const Result<void>& walked() const { return walked_; }
 
  private:
   static constexpr std::size_t kMostWaiting = 256;
-  static unsigned readers();
+  static unsigned mostReaders();
+  void read();
 
   BoundedQueue<OutsideFile> found_{kMostWaiting};
-  BoundedQueue<Told> told_{kMostWaiting, readers()};
+  BoundedQueue<Told> told_{kMostWaiting, mostReaders()};
   ByteBudget budget_{std::uint64_t{32} << 20};  // a file may be one line
   Result<void> walked_;
-  std::vector<std::jthread> threads_;
+  std::deque<OutsideFile> left_;  // all of them, when the system has too few threads
+  std::vector<std::jthread> readers_;
+  std::jthread walker_;
 };
 
 }  // namespace bough::catalog

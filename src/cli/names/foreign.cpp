@@ -4,15 +4,17 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 #include <unordered_map>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/system/file_io.h"
 #include "base/system/file_system.h"
+#include "base/system/threads.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -144,48 +146,53 @@ namespace {
 
 class GrowingCopy {
  public:
-  GrowingCopy(SessionStore& copy, const std::string& path, std::string told, std::unique_ptr<Directory> folder,
-              std::unique_ptr<Watcher> watcher)
-      : folder_(std::move(folder)),
-        watcher_(std::move(watcher)),
-        told_(std::move(told)),
-        thread_([this, &copy, path](std::stop_token stop) {
-          constexpr int kAgainMs = 2000;  // some file systems tell nothing
-          while (!stop.stop_requested()) {
-            // A file that is gone, or is being replaced, is looked at again.
-            const auto done = importTranscript(copy, path);
-            const bool isGone = !done && done.error().code == ErrorCode::NotFound;
-            const std::string problem = done ? damageText(done->report, path) : isGone ? "" : done.error().message;
-            if (!problem.empty() && problem != told_) printMessage("note: " + text::printable(problem));
-            told_ = problem;
-            if (const auto changed = watcher_->wait(kAgainMs); !changed) return;
-          }
-        }) {}
+  GrowingCopy(std::string told, std::unique_ptr<Directory> folder, std::unique_ptr<Watcher> watcher)
+      : folder_(std::move(folder)), watcher_(std::move(watcher)), told_(std::move(told)) {}
+  Result<void> start(SessionStore& copy, const std::string& path) {
+    BOUGH_TRY(thread_, startThread("to read what is added to the file", [this, &copy, path] { grow(copy, path); }));
+    return {};
+  }
   GrowingCopy(const GrowingCopy&) = delete;
   GrowingCopy& operator=(const GrowingCopy&) = delete;
   ~GrowingCopy() {
-    thread_.request_stop();
+    stopped_ = true;
     watcher_->wake();
   }
 
  private:
+  void grow(SessionStore& copy, const std::string& path) {
+    constexpr int kAgainMs = 2000;  // some file systems tell nothing
+    while (!stopped_) {
+      // A file that is gone, or is being replaced, is looked at again.
+      const auto done = importTranscript(copy, path);
+      const bool isGone = !done && done.error().code == ErrorCode::NotFound;
+      const std::string problem = done ? damageText(done->report, path) : isGone ? "" : done.error().message;
+      if (!problem.empty() && problem != told_) printMessage("note: " + text::printable(problem));
+      told_ = problem;
+      if (const auto changed = watcher_->wait(kAgainMs); !changed) return;
+    }
+  }
+
   std::unique_ptr<Directory> folder_;
   std::unique_ptr<Watcher> watcher_;
   std::string told_;  // the problem
+  std::atomic<bool> stopped_ = false;
   std::jthread thread_;
 };
 
 }  // namespace
 
-std::shared_ptr<void> followTranscript(const NamedSession& copy, const std::string& path) {
+Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::canonical(path, error);
-  if (error) return nullptr;
+  if (error) return fail(ErrorCode::Io, fmt::format("cannot follow {}: {}", path, error.message()), "");
   auto folder = posixFileSystem().openRoot(whole.parent_path().string(), false);
-  if (!folder) return nullptr;
+  if (!folder) return std::unexpected(systemError(folder.error(), "open", whole.parent_path().string()));
   auto watcher = (*folder)->watch({whole.filename().string()});
-  if (!watcher) return nullptr;
-  return std::make_shared<GrowingCopy>(*copy.store, path, copy.told, std::move(*folder), std::move(*watcher));
+  if (!watcher) return std::unexpected(systemError(watcher.error(), "watch", whole.string()));
+  auto growing = std::make_shared<GrowingCopy>(copy.told, std::move(*folder), std::move(*watcher));
+  BOUGH_TRY(growing->start(*copy.store, path));
+  return growing;
 }
 
 void tellOfFolders(const TranscriptWalk& walk) {

@@ -33,7 +33,7 @@ Result<std::string> bringBeside(const Context& context, const NamedSession& copy
 
 /// Imports a transcript into its copy, which openTranscript() made, again whenever the file changes, until the result
 /// goes.
-std::shared_ptr<void> followTranscript(const NamedSession& copy, const std::string& path);
+Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const std::string& path);
 
 /// Says on stderr which folders could not be looked into, when there are any.
 void tellOfFolders(const TranscriptWalk& walk);

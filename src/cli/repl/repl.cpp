@@ -5,8 +5,8 @@
 
 #include <condition_variable>
 #include <deque>
-#include <thread>
 
+#include "base/system/threads.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/repl/chat_listener.h"
@@ -149,10 +149,11 @@ class Repl {
     std::optional<std::string> switching;
     {
       TypedLines typed([this] { return questions_.isOpen(); });
-      const std::jthread worker([&] {
+      const auto worker = startThread("for the turn", [&] {
         outcome = turn();
         over = true;
       });
+      if (!worker) return report(std::unexpected(worker.error()));
       while (!over) {
         const auto line = typed.next();
         if (!line || questions_.answer(*line)) continue;

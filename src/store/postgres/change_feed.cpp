@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "base/system/file_io.h"
+#include "base/system/threads.h"
 
 namespace bough::postgres {
 namespace {
@@ -102,7 +104,10 @@ void ChangeHub::note(const std::string& sessionId) {
   const std::lock_guard lock(mutex_);
   const bool isFirst = waiting_.empty();  // the speaker gathers the others, and is not woken for each
   waiting_.insert(sessionId);
-  if (!speaker_.joinable() && !stopping_) speaker_ = std::thread([this] { speak(); });
+  if (!speaker_.joinable() && !stopping_) {
+    // Without a thread nobody is told: the next change tries again, and followers look by themselves.
+    if (auto started = startThread("to tell of changes", [this] { speak(); })) speaker_ = std::move(*started);
+  }
   if (isFirst) noted_.notify_all();
 }
 
@@ -139,7 +144,13 @@ Result<std::unique_ptr<ChangeWatcher>> ChangeHub::watch(const std::vector<std::s
       return fail(ErrorCode::Io, "no pipe can be made", "close some files");
     wakeRead_ = ends[0];
     wakeWrite_ = ends[1];
-    listener_ = std::thread([this] { listen(); });
+    auto started = startThread("to wait for changes", [this] { listen(); });
+    if (!started) {
+      ::close(std::exchange(wakeRead_, -1));
+      ::close(std::exchange(wakeWrite_, -1));
+      return std::unexpected(started.error());
+    }
+    listener_ = std::move(*started);
   }
   return watcher;
 }

@@ -47,8 +47,8 @@ class ChangeHub {
   std::condition_variable noted_;
   std::set<std::string> waiting_;  // sessions that were changed and not told of
   bool stopping_ = false;
-  std::thread speaker_;
-  std::thread listener_;
+  std::jthread speaker_;
+  std::jthread listener_;
   int wakeRead_ = -1;  // a pipe that ends the listener's wait
   int wakeWrite_ = -1;
 

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
-#include <thread>
 #include <unordered_set>
 
 #include "base/system/byte_budget.h"
+#include "base/system/threads.h"
 
 namespace bough::cli {
 namespace {
@@ -72,8 +72,7 @@ std::vector<Result<ImportResult>> importAtOnce(SessionStore& store, const std::v
   constexpr unsigned kMostThreads = 4;
   const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   Work work(store, paths);
-  std::vector<std::jthread> threads;
-  for (unsigned i = 1; i < count; ++i) threads.emplace_back([&] { work.run(); });
+  auto threads = startThreads(count - 1, [&](std::size_t) { work.run(); });
   work.run();
   threads.clear();
   return work.results();

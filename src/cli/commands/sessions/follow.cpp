@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <thread>
 
+#include "base/system/threads.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/agents_view.h"
@@ -37,14 +37,18 @@ sigset_t stopSignals() {
 // They must be blocked before any other thread begins, which would die by them otherwise.
 class StopOnSignal {
  public:
-  explicit StopOnSignal(SessionFollower& follower)
-      : waiter_([&follower] {
-          const sigset_t signals = stopSignals();
-          int number = 0;
-          ::sigwait(&signals, &number);
-          follower.stop();
-        }) {}
+  StopOnSignal() = default;
+  Result<void> start(SessionFollower& follower) {
+    BOUGH_TRY(waiter_, startThread("to wait for Ctrl-C", [&follower] {
+                const sigset_t signals = stopSignals();
+                int number = 0;
+                ::sigwait(&signals, &number);
+                follower.stop();
+              }));
+    return {};
+  }
   ~StopOnSignal() {
+    if (!waiter_.joinable()) return;
     ::pthread_kill(waiter_.native_handle(), SIGUSR2);
     waiter_.join();
   }
@@ -52,7 +56,7 @@ class StopOnSignal {
   StopOnSignal& operator=(const StopOnSignal&) = delete;
 
  private:
-  std::thread waiter_;
+  std::jthread waiter_;
 };
 
 Result<std::string> startOf(SessionStore& store, const std::string& session, const std::string& from) {
@@ -76,10 +80,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   std::error_code error;
   const bool isFile = std::filesystem::is_regular_file(name, error);
   BOUGH_TRY(auto session, openForReading(context, name));
-  const auto growing = agentOfFile(name) ? followTranscript(session, name) : nullptr;
+  std::shared_ptr<void> growing;
+  if (agentOfFile(name)) {
+    BOUGH_TRY(growing, followTranscript(session, name));
+  }
   BOUGH_TRY(auto start, startOf(*session.store, session.sessionId, options.from));
   BOUGH_TRY(auto follower, session.store->follow(session.sessionId, start));
-  const StopOnSignal stop(follower);
+  StopOnSignal stop;
+  BOUGH_TRY(stop.start(follower));
   const PrintStyle style{.full = options.full, .width = terminalWidth(), .format = usualFormat()};
   const auto idleMs = static_cast<int>(options.idleSeconds * 1000);
   if (stdoutIsTerminal() && !context.json) printMessage(fmt::format("following {}; Ctrl-C ends", session.sessionId));
