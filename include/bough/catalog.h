@@ -150,7 +150,7 @@ struct SessionSummary {
   TitleSource titleSource = TitleSource::None;
   std::optional<ForkOrigin> origin = {};
   std::uint64_t createdMs = 0;
-  std::uint64_t activeMs = 0;    ///< The last entry's time.
+  std::uint64_t activeMs = 0;    ///< When its last entry was said; of an imported session, before createdMs.
   std::uint64_t durationMs = 0;  ///< From the first entry of the conversation to the last.
   std::uint64_t userMessages = 0;
   std::uint64_t assistantMessages = 0;

@@ -30,8 +30,10 @@ Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
       while (query.next()) {
         SessionSummary session = catalog::readRow(query).facts;
         const std::uint64_t life = session.timeToLiveMs ? *session.timeToLiveMs : *defaultTimeToLiveMs;
-        if (life > nowMs || session.activeMs > nowMs - life) continue;
-        const std::uint64_t expiredMs = session.activeMs + life;
+        // What was imported is older than its place in the store.
+        const std::uint64_t storedMs = std::max(session.activeMs, session.createdMs);
+        if (life > nowMs || storedMs > nowMs - life) continue;
+        const std::uint64_t expiredMs = storedMs + life;
         found.push_back({.session = std::move(session), .expiredMs = expiredMs});
       }
     }

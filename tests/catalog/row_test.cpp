@@ -283,7 +283,7 @@ TEST_F(CatalogTest, ASessionsOwnTimeComesBeforeTheGivenAndTheStoresOwn) {
   const auto expired = [&](std::uint64_t daysLater, std::optional<std::uint64_t> given) {
     auto catalog = open();
     Ids ids;
-    const std::uint64_t now = must(catalog->session("plain")).activeMs + daysLater * kDayMs;
+    const std::uint64_t now = must(catalog->session("plain")).createdMs + daysLater * kDayMs;
     for (const Catalog::Expired& each : must(catalog->expired(now, given))) ids.push_back(each.session.sessionId);
     std::ranges::sort(ids);
     return ids;
@@ -300,6 +300,17 @@ TEST_F(CatalogTest, ASessionsOwnTimeComesBeforeTheGivenAndTheStoresOwn) {
   EXPECT_EQ(expired(100, {}), Ids{"plain"}) << "deleting the catalog does not lose it";
   must(store->saveSettings({}));
   EXPECT_EQ(expired(100, {}), Ids{});
+}
+
+TEST_F(CatalogTest, AnImportedSessionIsAsOldAsWhatWasSaidAndExpiresAfterItsImport) {
+  make({.sessionId = "empty"});
+  make({.sessionId = "imported"}, {said("user", "x", "u", "2020-01-01T00:00:00Z")});
+  EXPECT_EQ(row("empty").activeMs, row("empty").createdMs);
+  EXPECT_EQ(row("imported").activeMs, 1'577'836'800'000u);
+  auto catalog = open();
+  EXPECT_TRUE(must(catalog->expired(row("empty").createdMs + 999, 1000)).empty());
+  const std::uint64_t made = row("imported").createdMs;
+  EXPECT_EQ(must(catalog->expired(made + 1'000'000, 1000)).front().expiredMs, made + 1000);
 }
 
 TEST_F(CatalogTest, KeysOfBothFormsNameTheirAgent) {

@@ -30,7 +30,9 @@ void SessionTally::addBranch(Branch branch) {
 }
 
 void SessionTally::entry(std::uint64_t sequence, const Entry& entry, std::uint64_t timeMs) {
-  row.facts.activeMs = std::max(row.facts.activeMs, timeMs);
+  // A header says when the store got the session; what was said in one that was imported is older.
+  const bool isFirstAfterHeader = sequence > 0 && row.lastId == row.headerId;
+  row.facts.activeMs = isFirstAfterHeader ? timeMs : std::max(row.facts.activeMs, timeMs);
   row.lastId = entry.id;
   if (sequence == 0) header(entry);
 }

@@ -276,12 +276,13 @@ Result<std::vector<ExpiredSession>> PostgresCatalog::expired(std::uint64_t nowMs
                                : "c.time_to_live_ms";
   // A damaged session is nothing to tidy away unseen.
   select.require(fmt::format("NOT c.pinned AND c.condition <> {}", static_cast<int>(SessionCondition::Damaged)));
-  select.require(fmt::format("c.active_ms <= {} - {}", select.number(nowMs), life));
+  select.require(fmt::format("greatest(c.active_ms, c.created_ms) <= {} - {}", select.number(nowMs), life));
   select.sql += " ORDER BY c.active_ms, c.session_id";
   BOUGH_TRY(const Rows rows, ask(select.call(database_)));
   std::vector<ExpiredSession> found;
   for (SessionSummary& session : summariesFrom(rows)) {
-    const std::uint64_t expiredMs = session.activeMs + session.timeToLiveMs.value_or(defaultTimeToLiveMs.value_or(0));
+    const std::uint64_t storedMs = std::max(session.activeMs, session.createdMs);
+    const std::uint64_t expiredMs = storedMs + session.timeToLiveMs.value_or(defaultTimeToLiveMs.value_or(0));
     found.push_back({.session = std::move(session), .expiredMs = expiredMs});
   }
   return found;
