@@ -115,6 +115,7 @@ class TranscriptWriting {
 
   Result<WrittenTranscript> run() {
     BOUGH_TRY(choose());
+    if (head_ == kNone && !beginsWithCopy()) return fail(ErrorCode::InvalidArgument, "the session has no conversation");
     std::vector<std::size_t> leaves;
     for (const std::size_t leaf : whole_ ? tree_.leaves() : std::vector{head_}) {
       if (leaf != kNone && needsConversion(leaf)) leaves.push_back(leaf);

@@ -21,7 +21,10 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>
   }
   const EntryTree tree(entries);
   const std::size_t head = options.headId.empty() ? tree.head() : tree.find(options.headId);
-  if (head == EntryTree::kNone) return fail(ErrorCode::NotFound, "the session has no such entry", "");
+  if (head == EntryTree::kNone) {
+    return options.headId.empty() ? fail(ErrorCode::InvalidArgument, "the session has no conversation")
+                                  : fail(ErrorCode::NotFound, "the session has no such entry");
+  }
   std::vector<std::size_t> leaves = {head};
   for (const std::size_t leaf : tree.leaves()) {
     if (leaf != head) leaves.push_back(leaf);

@@ -350,7 +350,11 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
     BOUGH_TRY(session->damage, tellOfDamage(context, *session->store, session->sessionId));
     return session;
   }
-  if (session.error().code != ErrorCode::NotFound || context.backend || looksLikePath(name)) return session;
+  if (session.error().code != ErrorCode::NotFound || looksLikePath(name)) return session;
+  // A file whose name does not say so, in the working folder.
+  std::error_code error;
+  if (fs::is_regular_file(name, error)) return openForReading(context, "./" + name);
+  if (context.backend) return session;
   auto agents = openAgentSession(context, name);
   return agents || agents.error().code != ErrorCode::NotFound ? std::move(agents) : std::move(session);
 }

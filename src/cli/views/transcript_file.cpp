@@ -99,8 +99,12 @@ Result<std::unique_ptr<NewFile>> NewFile::make(const std::string& path) {
                 "nothing is overwritten; name another file");
   }
   const std::string folder = whole.parent_path().string();
-  BOUGH_TRY(auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
-  std::unique_ptr<NewFile> made(new NewFile(path, std::move(opened)));
+  auto opened = orError(posixFileSystem().openRoot(folder, true), "open", folder);
+  if (!opened) {
+    opened.error().hint = "name a file in another folder";
+    return std::unexpected(std::move(opened.error()));
+  }
+  std::unique_ptr<NewFile> made(new NewFile(path, std::move(*opened)));
   (void)made->folder_->remove(made->temporary());
   BOUGH_TRY(made->file_, orError(made->folder_->open(made->temporary(), OpenMode::CreateNew), "create", path));
   return made;

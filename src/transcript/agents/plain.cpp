@@ -75,6 +75,7 @@ class PlainWriter : public Writer {
   void copied(const Item& item, std::string_view line) override {
     const Members members(line);
     const std::string id = members.text("id");
+    lastTime_ = item.entry->timestamp;
     if (isPlainType(members.text("type"))) lastId_ = id;
     if (members.text("type") == kHead) lastId_ = members.text("parentId");
     if (!id.empty() && id != foreignIdOf(item.entry->id) && entryIdOf(id) == item.entry->id)

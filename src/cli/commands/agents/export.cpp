@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
@@ -80,6 +81,14 @@ Result<ExitCode> exportTrace(const Context& context, const NamedSession& session
   return kDone;
 }
 
+// Whether nothing is there: before the first of several files is written.
+Result<void> checkNew(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return {};
+  return fail(ErrorCode::AlreadyExists, fmt::format("{} exists already", path),
+              "nothing is overwritten; name another folder");
+}
+
 // All branches, as files that continue one another, into a folder.
 Result<ExitCode> exportTree(const Context& context, const NamedSession& session, const Options& options,
                             const std::string& at) {
@@ -98,7 +107,10 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
   for (const TranscriptFile& file : files) {
     BOUGH_TRY(const auto place, placeForTranscript(transcriptHome(), file.facts));
     paths.push_back(options.output + place.path.substr(place.path.rfind('/')));
-    BOUGH_TRY(writeNewFile(paths.back(), file.bytes));
+    BOUGH_TRY(checkNew(paths.back()));
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    BOUGH_TRY(writeNewFile(paths[i], files[i].bytes));
   }
   if (!context.json) {
     for (const std::string& path : paths) printLine(path);
