@@ -45,6 +45,98 @@ TEST_F(LoopTest, RefusalsBlocksAndLimitsAreShown) {
   }
 }
 
+// How the streams of answers with calls end, and how they end when the answer was refused and when it was cut off.
+struct CallEnding {
+  Dialect dialect;
+  std::string whole;
+  std::string refused;
+  std::string cutOff;
+};
+const CallEnding kCallEndings[] = {
+    {Dialect::Anthropic, R"("stop_reason":"tool_use")", R"("stop_reason":"refusal")", R"("stop_reason":"max_tokens")"},
+    {Dialect::OpenaiChat, R"("finish_reason":"tool_calls")", R"("finish_reason":"content_filter")",
+     R"("finish_reason":"length")"},
+    {Dialect::OpenaiResponses, R"("status":"completed","model")",
+     R"("status":"incomplete","incomplete_details":{"reason":"content_filter"},"model")",
+     R"("status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"model")"},
+    {Dialect::Gemini, "\"STOP\"", "\"SAFETY\"", "\"MAX_TOKENS\""},
+};
+const ScriptedAnswer kTwoWrites{
+    "", "I write.", {{"write", R"({"path":"a","content":"1"})"}, {"write", R"({"path":"b","content":"2"})"}}};
+
+TEST_F(LoopTest, NoCallOfARefusedAnswerRuns) {
+  for (const CallEnding& each : kCallEndings) {
+    sessionId_ = store_->createSession()->sessionId;
+    listener_.events.clear();
+    std::atomic<int> count{0};
+    LoopbackServer server([&](const HttpIn&, Reply& reply) {
+      const bool first = ++count == 1;
+      reply.stream(first ? replaced(streamOf(each.dialect, kTwoWrites, 1), each.whole, each.refused)
+                         : streamOf(each.dialect, {"", "Fine.", {}}, 2));
+    });
+    provider_ = makeHttpProvider(loopbackEndpoint(server, each.dialect), {}, {.attempts = 1});
+    const auto report = runTurn(agent(), here(), "hello");
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_TRUE(report->problem.contains("refused or blocked")) << toString(each.dialect) << report->problem;
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(get("a") + get("b"), "") << toString(each.dialect);
+    EXPECT_FALSE(*isInterrupted(*store_, here())) << "a restart must not run them either";
+    const auto next = runTurn(agent(), here(), "go on");
+    ASSERT_TRUE(next.has_value()) << next.error().message;
+    EXPECT_EQ(next->text, "Fine.");
+    EXPECT_EQ(get("a") + get("b"), "") << toString(each.dialect);
+  }
+}
+
+TEST_F(LoopTest, TheLastCallOfAnAnswerThatWasCutOffDoesNotRun) {
+  for (const CallEnding& each : kCallEndings) {
+    sessionId_ = store_->createSession()->sessionId;
+    listener_.events.clear();
+    std::filesystem::remove(work() + "/a");
+    std::string second;
+    std::atomic<int> count{0};
+    LoopbackServer server([&](const HttpIn& request, Reply& reply) {
+      const bool first = ++count == 1;
+      if (!first) second = request.body;
+      reply.stream(first ? replaced(streamOf(each.dialect, kTwoWrites, 1), each.whole, each.cutOff)
+                         : streamOf(each.dialect, {"", "Fine.", {}}, 2));
+    });
+    provider_ = makeHttpProvider(loopbackEndpoint(server, each.dialect), {}, {.attempts = 1});
+    const auto report = runTurn(agent(), here(), "hello");
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_EQ(report->text, "Fine.");
+    EXPECT_EQ(get("a"), "1") << toString(each.dialect);
+    EXPECT_EQ(get("b"), "") << toString(each.dialect);
+    EXPECT_TRUE(second.contains("cut off")) << second;
+    ASSERT_FALSE(listener_.of(EventKind::Notice).empty()) << toString(each.dialect);
+    EXPECT_TRUE(listener_.of(EventKind::Notice).front().text.contains("cut off"));
+    EXPECT_EQ(listener_.of(EventKind::ToolResult).size(), 2U);
+  }
+}
+
+TEST_F(LoopTest, AnAnswerOfBlanksIsEmptyAndGeminisReasonIsTold) {
+  const std::pair<ScriptedAnswer, std::string> cases[] = {
+      {{"", " \n", {}}, "STOP"}, {{"", "", {}}, "STOP"}, {{"", "", {}}, "SAFETY"}};
+  for (const auto& [answer, reason] : cases) {
+    sessionId_ = store_->createSession()->sessionId;
+    std::atomic<int> count{0};
+    LoopbackServer server([&](const HttpIn&, Reply& reply) {
+      const bool first = ++count == 1;
+      std::string stream =
+          replaced(streamOf(Dialect::Gemini, first ? answer : ScriptedAnswer{"", "Fine.", {}}, 1), "[answer 1] ", "");
+      reply.stream(first ? replaced(stream, "STOP", reason) : stream);
+    });
+    provider_ = makeHttpProvider(loopbackEndpoint(server, Dialect::Gemini), {}, {.attempts = 1});
+    const auto report = runTurn(agent(), here(), "hello");
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_TRUE(report->problem.contains(reason == "STOP" ? "the answer is empty" : "blocked (safety)"))
+        << report->problem;
+    const auto next = runTurn(agent(), here(), "go on");
+    ASSERT_TRUE(next.has_value()) << next.error().message;
+    EXPECT_TRUE(next->text.contains("Fine."));
+  }
+}
+
 TEST_F(LoopTest, AWholeAnswerHasNoProblem) {
   const auto report = runTurn(agent(), here(), "hello");
   ASSERT_TRUE(report.has_value());

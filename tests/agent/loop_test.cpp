@@ -282,10 +282,6 @@ TEST_F(LoopTest, ARefusedPromptIsClosedWithItsReasonAndDoesNotKeepBackTheNext) {
        false},
       {[](Reply& reply) { reply.stream("data: {\"promptFeedback\":{\"blockReason\":\"PROHIBITED_CONTENT\"}}\n\n"); },
        "PROHIBITED_CONTENT", true},
-      {[](Reply& reply) {
-         reply.stream("data: {\"candidates\":[{\"content\":{\"parts\":[]},\"finishReason\":\"STOP\"}]}\n\n");
-       },
-       "empty", false},
   };
   for (const Case& each : cases) {
     sessionId_ = store_->createSession()->sessionId;

@@ -61,6 +61,13 @@ TEST_F(ToolsTest, FilesAreReadInPartsWrittenWholeAndEditedOnce) {
   EXPECT_EQ(run("read", R"({"path":"a/b/c.txt"})").text, "one\ntwo\nthree\n");
   EXPECT_TRUE(run("read", R"({"path":"a/b/c.txt","offset":2,"limit":1})").text.starts_with("two\n\n[there is more"));
   EXPECT_TRUE(run("read", R"({"path":"a/b/c.txt","offset":9})").isError);
+  EXPECT_FALSE(run("read", R"({"path":"a/b/c.txt","offset":null,"limit":null})").isError);
+  for (const char* wrong : {R"("2")", "-1", "1.5", "18446744073709551615", "[1]"}) {
+    for (const char* name : {"offset", "limit"}) {
+      const std::string arguments = R"({"path":"a/b/c.txt",")" + std::string(name) + "\":" + wrong + "}";
+      EXPECT_TRUE(run("read", arguments).isError) << arguments;
+    }
+  }
   const ToolOutcome edited = run("edit", R"({"path":"a/b/c.txt","oldText":"two","newText":"zwei\n2"})");
   EXPECT_FALSE(edited.isError);
   EXPECT_NE(edited.text.find("-two\n+zwei\n+2\n three"), std::string::npos) << edited.text;
@@ -174,13 +181,28 @@ TEST_F(ToolsTest, WrongArgumentsChangeNothingAndSayWhy) {
     const char* tool;
     const char* arguments;
   };
-  for (const Case& each :
-       {Case{"read", "{}"}, Case{"read", "[]"}, Case{"read", ""}, Case{"read", "{\"path\":"},
-        Case{"read", R"({"path":7})"}, Case{"read", R"({"path":""})"}, Case{"read", R"({"path":"\u0000"})"},
-        Case{"write", R"({"path":"x"})"}, Case{"write", R"({"path":"sub","content":"x"})"},
-        Case{"edit", R"({"path":"x","oldText":"a"})"}, Case{"bash", "{}"}, Case{"bash", R"({"command":["ls"]})"},
-        Case{"grep", "{}"}, Case{"grep", R"({"pattern":"("})"}, Case{"ls", R"({"path":"missing"})"},
-        Case{"read", R"({"path":"sub"})"}, Case{"teleport", "{}"}}) {
+  for (const Case& each : {Case{"read", "{}"},
+                           Case{"read", "[]"},
+                           Case{"read", ""},
+                           Case{"read", "{\"path\":"},
+                           Case{"read", R"({"path":7})"},
+                           Case{"read", R"({"path":""})"},
+                           Case{"read", R"({"path":"\u0000"})"},
+                           Case{"write", R"({"path":"x"})"},
+                           Case{"write", R"({"path":"sub","content":"x"})"},
+                           Case{"edit", R"({"path":"x","oldText":"a"})"},
+                           Case{"bash", "{}"},
+                           Case{"bash", R"({"command":["ls"]})"},
+                           Case{"bash", R"({"command":"touch x","timeoutMs":"9"})"},
+                           Case{"grep", "{}"},
+                           Case{"grep", R"({"pattern":"("})"},
+                           Case{"ls", R"({"path":"missing"})"},
+                           Case{"grep", R"({"pattern":"\u0000"})"},
+                           Case{"grep", R"({"pattern":"x","files":"*\u0000"})"},
+                           Case{"grep", R"({"pattern":"x","path":7})"},
+                           Case{"grep", R"({"pattern":"x","files":7})"},
+                           Case{"read", R"({"path":"sub"})"},
+                           Case{"teleport", "{}"}}) {
     const ToolOutcome outcome = run(each.tool, each.arguments);
     EXPECT_TRUE(outcome.isError) << each.tool << " " << each.arguments;
     EXPECT_FALSE(outcome.text.empty());
@@ -341,6 +363,10 @@ TEST_F(ToolsTest, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
 TEST_F(ToolsTest, QuestionShowsAllOfACommand) {
   const std::string asked = commandQuestion("rm\u200B a\x1b[2K\r\u202Etxt\tb\nsecond", {});
   EXPECT_EQ(asked, "run: rm\\u{200B} a\\u{1B}[2K\\u{D}\\u{202E}txt\\u{9}b\nsecond");
+  // Bytes that are not UTF-8 hide nothing that follows them, and other blanks are not taken for a blank.
+  EXPECT_EQ(visibleText("a\xE2\x1b[2Kb\xF0\x9F\r\xC2"), "a\\x{E2}\\u{1B}[2Kb\\x{F0}\\x{9F}\\u{D}\\x{C2}");
+  EXPECT_EQ(visibleText("\xC0\x9B\xED\xA0\x80é木\U0001F600"), "\\x{C0}\\x{9B}\\x{ED}\\x{A0}\\x{80}é木\U0001F600");
+  EXPECT_EQ(visibleText("rm a\u00A0b\u2003c\u3000d"), "rm a\\u{A0}b\\u{2003}c\\u{3000}d");
   std::string many = "rm -rf precious";
   for (int i = 0; i < 100; ++i) many += "\necho " + std::to_string(i);
   EXPECT_TRUE(commandQuestion(many, {}).ends_with("These are 101 lines; the first is: rm -rf precious"));

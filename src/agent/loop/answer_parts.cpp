@@ -1,9 +1,13 @@
 #include "agent/loop/answer_parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "agent/loop/tool_runner.h"
+#include "agent/parts/prompts.h"
 #include "base/json/json_scan.h"
+#include "base/text/text.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -24,6 +28,43 @@ std::string endOf(const Answer& answer, const std::string& stopReason) {
 
 bool AnswerParts::isCutOff() const {
   return end == "max_tokens" || end == "length" || end == "max_output_tokens" || end == "model_context_window_exceeded";
+}
+
+// Refused by the model, or by whoever watches it. What it wants done is not to be done.
+bool AnswerParts::isBlocked() const {
+  constexpr std::string_view kRefusals[] = {"refusal",
+                                            "content_filter",
+                                            "safety",
+                                            "prohibited_content",
+                                            "blocklist",
+                                            "recitation",
+                                            "spii",
+                                            "image_safety",
+                                            "language",
+                                            "other",
+                                            "malformed_function_call",
+                                            "malformed_response",
+                                            "missing_thought_signature",
+                                            "too_many_tool_calls",
+                                            "image_prohibited_content",
+                                            "image_recitation",
+                                            "image_other",
+                                            "no_image",
+                                            "error",
+                                            "unexpected_tool_call"};
+  return std::ranges::find(kRefusals, end) != std::end(kRefusals);
+}
+
+std::string AnswerParts::problem() const {
+  if (isCutOff()) return fmt::format("the answer is cut off: it reached the limit of tokens ({})", end);
+  if (refused) return "the model refused to answer";
+  if (isBlocked()) return fmt::format("the answer was refused or blocked ({})", end);
+  return calls.empty() && text::trimmed(text).empty() ? "the answer is empty" : "";
+}
+
+std::string_view AnswerParts::obstacle(const ToolCall& call) const {
+  if (refused || isBlocked()) return kAnswerRefused;
+  return isCutOff() && call.id == calls.back().id ? kAnswerCutOff : std::string_view();
 }
 
 Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {

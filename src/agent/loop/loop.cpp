@@ -38,27 +38,6 @@ std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
       std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - begin).count());
 }
 
-// What is wrong with a whole answer that ends a turn; empty when nothing is.
-std::string problemOf(const AnswerParts& parts) {
-  constexpr std::string_view kRefusals[] = {"refusal",
-                                            "content_filter",
-                                            "safety",
-                                            "prohibited_content",
-                                            "blocklist",
-                                            "recitation",
-                                            "spii",
-                                            "image_safety",
-                                            "language",
-                                            "other",
-                                            "malformed_function_call",
-                                            "unexpected_tool_call"};
-  if (parts.isCutOff()) return fmt::format("the answer is cut off: it reached the limit of tokens ({})", parts.end);
-  if (parts.refused) return "the model refused to answer";
-  if (std::ranges::find(kRefusals, parts.end) != std::end(kRefusals))
-    return fmt::format("the answer was refused or blocked ({})", parts.end);
-  return parts.text.empty() ? "the answer is empty" : "";
-}
-
 // What is beside a stored answer: which model gave it, how long it took, and how it broke off.
 std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs) {
   std::string meta;
@@ -256,7 +235,23 @@ class Turn {
                                        answerMeta(answer, agent_.provider.name(), durationMs)));
     batch.back().id = newId();
     const std::string entryId = batch.back().id;
-    done_ = parts->calls.empty() || answer.aborted;
+    // What must not run is answered together with the answer: a restart would run it otherwise.
+    std::vector<AgentEvent> refused;
+    std::erase_if(parts->calls, [&, all = *parts](const ToolCall& call) {
+      const std::string_view why = answer.aborted ? std::string_view() : all.obstacle(call);
+      if (why.empty()) return false;
+      batch.push_back(journal_.makeEntry(entry_type::kMessage, resultPayload(call.id, call.name, why, true)));
+      batch.back().id = newId();
+      refused.push_back({.kind = EventKind::ToolResult,
+                         .text = std::string(why),
+                         .entryId = batch.back().id,
+                         .toolCallId = call.id,
+                         .name = call.name,
+                         .isError = true});
+      return true;
+    });
+    const std::string problem = answer.aborted ? "" : parts->problem();
+    done_ = answer.aborted || (parts->calls.empty() && !(parts->isCutOff() && !refused.empty()));
     if (done_) batch.push_back(lastEntry(answer));
     BOUGH_TRY(journal_.append(std::move(batch)));
     agent_.listener.onEvent({.kind = EventKind::AssistantMessage,
@@ -264,14 +259,10 @@ class Turn {
                              .entryId = entryId,
                              .usage = parts->usage,
                              .durationMs = durationMs});
+    for (const AgentEvent& each : refused) agent_.listener.onEvent(each);
     if (answer.aborted) return sayAborted(answer);
-    if (done_) {
-      report_.problem = problemOf(*parts);
-      if (!report_.problem.empty()) {
-        agent_.listener.onEvent({.kind = EventKind::Notice, .text = report_.problem, .isError = true});
-      }
-      return {};
-    }
+    if (done_) report_.problem = problem;
+    if (!problem.empty()) agent_.listener.onEvent({.kind = EventKind::Notice, .text = problem, .isError = done_});
     report_.totals.toolCount += parts->calls.size();
     return runCalls(agent_, journal_, parts->calls);
   }

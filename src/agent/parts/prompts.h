@@ -29,6 +29,10 @@ inline constexpr std::string_view kOutcomeUnknown =
 inline constexpr std::string_view kSkipped = "Not run: the user skipped it after the program had been interrupted.";
 inline constexpr std::string_view kStopped = "Not run: the user stopped the turn.";
 inline constexpr std::string_view kDenied = "Not run: the user did not allow it.";
+inline constexpr std::string_view kAnswerRefused = "Not run: the answer with this call was refused or blocked.";
+inline constexpr std::string_view kAnswerCutOff =
+    "Not run: the answer was cut off at its limit of tokens, so the call may lack its end. Call again, in smaller "
+    "parts.";
 inline constexpr std::string_view kNobodyToAsk =
     "Not run: it needs the user's permission, and there is nobody to ask. Go on without it.";
 

@@ -51,7 +51,8 @@ class GeminiReader final : public StreamReader {
     writer.beginObject().member("role", "model").key("parts").beginArray();
     for (const StreamedPart& part : parts_) writer.raw(part.members.text());
     writer.endArray().endObject();
-    if (!begun_ || parts_.empty()) return answer;
+    // A whole answer without parts is kept: its reason says why it has none, and it was paid for.
+    if (!begun_ || (parts_.empty() && (aborted || !finished_))) return answer;
     candidate_.set("content", std::move(content));
     response_.set("candidates", "[" + candidate_.text() + "]");
     answer.message = response_.text();

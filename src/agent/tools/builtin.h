@@ -1,6 +1,7 @@
 // The built-in tools, and what they share.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,9 @@ inline ToolOutcome failed(std::string text) {
 inline ToolOutcome failed(const Error& error) {
   return failed(error.hint.empty() ? error.message : error.message + "; " + error.hint);
 }
+
+/// A number that a call may give; a model that writes another thing there is told so.
+Result<std::uint64_t> numberArgument(const std::string& arguments, const char* name, std::uint64_t otherwise);
 
 /// Valid UTF-8 of at most about `limitBytes`; binary data becomes a note.
 std::string asText(std::string_view bytes, std::size_t limitBytes);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/text/utf8.h"
+
 namespace bough::agent {
 namespace {
 
@@ -105,30 +107,30 @@ bool beginsWith(std::string_view command, std::string_view allowed) {
   return command.size() == allowed.size() || command[allowed.size()] == ' ';
 }
 
-struct Character {
-  char32_t code = 0;
-  std::size_t bytes = 1;
-};
-
-Character characterAt(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-  if (length == 1 || length > text.size()) return {.code = lead, .bytes = 1};
-  char32_t code = lead & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) code = (code << 6U) | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  return {.code = code, .bytes = length};
+std::size_t characterBytes(char first) {
+  const auto lead = static_cast<unsigned char>(first);
+  return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
 }
 
+char32_t codeOf(std::string_view character) {
+  char32_t code = static_cast<unsigned char>(character.front());
+  if (character.size() > 1) code &= 0x7FU >> character.size();
+  for (const char c : character.substr(1)) code = (code << 6U) | (static_cast<unsigned char>(c) & 0x3FU);
+  return code;
+}
+
+// What nobody sees, and blanks that are not taken for blanks by the shell.
 bool isHidden(char32_t code) {
   struct Range {
     char32_t first;
     char32_t last;
   };
-  constexpr Range kHidden[] = {{0x00, 0x09},     {0x0B, 0x1F},       {0x7F, 0x9F},      {0xAD, 0xAD},
-                               {0x34F, 0x34F},   {0x61C, 0x61C},     {0x115F, 0x1160},  {0x17B4, 0x17B5},
-                               {0x180B, 0x180F}, {0x200B, 0x200F},   {0x2028, 0x202E},  {0x2060, 0x206F},
-                               {0x3164, 0x3164}, {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},  {0xFFA0, 0xFFA0},
-                               {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  constexpr Range kHidden[] = {{0x00, 0x09},       {0x0B, 0x1F},       {0x7F, 0xA0},       {0xAD, 0xAD},
+                               {0x34F, 0x34F},     {0x61C, 0x61C},     {0x115F, 0x1160},   {0x1680, 0x1680},
+                               {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x2000, 0x200F},   {0x2028, 0x202F},
+                               {0x205F, 0x206F},   {0x2800, 0x2800},   {0x3000, 0x3000},   {0x3164, 0x3164},
+                               {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},
+                               {0x13430, 0x13455}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
   return std::ranges::any_of(kHidden, [&](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
@@ -164,13 +166,19 @@ std::string commandQuestion(std::string_view command, const std::vector<std::str
 std::string visibleText(std::string_view utf8) {
   std::string out;
   while (!utf8.empty()) {
-    const Character character = characterAt(utf8);
-    if (isHidden(character.code)) {
-      out += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(character.code));
-    } else {
-      out += utf8.substr(0, character.bytes);
+    const std::string_view character = utf8.substr(0, characterBytes(utf8.front()));
+    if (!isUtf8(character)) {
+      // Taken alone, or it would hide what follows it.
+      out += fmt::format("\\x{{{:X}}}", static_cast<unsigned char>(utf8.front()));
+      utf8.remove_prefix(1);
+      continue;
     }
-    utf8.remove_prefix(character.bytes);
+    if (const char32_t code = codeOf(character); isHidden(code)) {
+      out += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(code));
+    } else {
+      out += character;
+    }
+    utf8.remove_prefix(character.size());
   }
   return out;
 }

@@ -153,13 +153,14 @@ ToolOutcome someLines(const WorkingFolder::Content& content, std::uint64_t first
 }
 
 ToolOutcome runRead(const std::string& arguments, const Place& place, const ToolLimits& limits) {
+  const auto offset = numberArgument(arguments, "offset", 1);
+  const auto limit = numberArgument(arguments, "limit", kMaxLines);
+  if (!offset || !limit) return failed((offset ? limit : offset).error());
   const auto content = WorkingFolder::read(place, limits.fileBytes);
   if (!content) return failed(content.error());
   if (looksBinary(content->bytes))
     return {.text = fmt::format("[binary file, {}]", counted(content->sizeBytes, "byte"))};
-  const std::uint64_t first = std::max<std::uint64_t>(1, json::findUnsigned(arguments, "offset").value_or(1));
-  const std::uint64_t count = std::min(kMaxLines, json::findUnsigned(arguments, "limit").value_or(kMaxLines));
-  return someLines(*content, first, count, limits.outputBytes);
+  return someLines(*content, std::max<std::uint64_t>(1, *offset), std::min(kMaxLines, *limit), limits.outputBytes);
 }
 
 Result<FileChange> planWrite(const std::string& arguments, const Place& place, const ToolLimits& limits) {

@@ -34,12 +34,23 @@ std::string withPrefix(std::string_view output, const std::string& prefix) {
   return out;
 }
 
+// What becomes a word of a command line; none when it was not given.
+Result<std::optional<std::string>> wordArgument(const std::string& arguments, const char* name) {
+  if (!json::findMember(arguments, name)) return std::nullopt;
+  auto value = json::findString(arguments, name);
+  if (value && value->find('\0') == std::string::npos) return value;
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("the argument {} is not a string or holds a zero byte; nothing was done", name));
+}
+
 // The system's grep does not follow links that it meets below a folder, and can be stopped. It gets the place as an
 // open folder, or an open file, so that it cannot be led elsewhere.
 ToolOutcome grepAt(const std::string& arguments, const Place& place, const ToolEnvironment& environment,
                    const CancelToken& cancel) {
-  const auto pattern = json::findString(arguments, "pattern");
-  if (!pattern) return failed("the argument pattern is missing or not a string; nothing was done");
+  const auto pattern = wordArgument(arguments, "pattern");
+  const auto files = wordArgument(arguments, "files");
+  if (!pattern || !files) return failed((pattern ? files : pattern).error());
+  if (!*pattern) return failed("the argument pattern is missing; nothing was done");
   const std::string prefix = prefixOf(place, environment.folder);
   std::vector<std::string> words = {"grep", "-nHIE", "--color=never", "-m", "200"};
   Result<Descriptor> folder = WorkingFolder::openFolder(place);
@@ -47,11 +58,11 @@ ToolOutcome grepAt(const std::string& arguments, const Place& place, const ToolE
   if (!file) return failed(file.error().message);
   if (folder) {
     words.insert(words.end(), {"-r", "--exclude-dir=.git"});
-    if (const auto files = json::findString(arguments, "files")) words.push_back("--include=" + *files);
+    if (*files) words.push_back("--include=" + **files);
   } else {
     words.push_back("--label=" + prefix);
   }
-  words.insert(words.end(), {"-e", *pattern, "--", folder ? "." : "-"});
+  words.insert(words.end(), {"-e", **pattern, "--", folder ? "." : "-"});
   auto outcome = runProcess({.arguments = words,
                              .folder = folder ? folder->get() : environment.folder.descriptor(),
                              .input = file->get(),
@@ -67,7 +78,9 @@ ToolOutcome grepAt(const std::string& arguments, const Place& place, const ToolE
 }
 
 PreparedCall prepareGrep(const std::string& arguments, const ToolEnvironment& environment) {
-  auto place = environment.folder.resolve(json::findString(arguments, "path").value_or("."));
+  const auto path = wordArgument(arguments, "path");
+  if (!path) return failedCall(path.error());
+  auto place = environment.folder.resolve(path->value_or("."));
   if (!place) return failedCall(place.error());
   PreparedCall prepared;
   if (!place->inside) {
@@ -101,9 +114,10 @@ PreparedCall prepareBash(const std::string& arguments, const ToolEnvironment& en
   const auto command = json::findString(arguments, "command");
   if (!command) return failedCall("the argument command is missing or not a string; nothing was done");
   if (command->find('\0') != std::string::npos) return failedCall("the command holds a zero byte; nothing was done");
-  const std::uint64_t asked = json::findUnsigned(arguments, "timeoutMs")
-                                  .value_or(static_cast<std::uint64_t>(environment.limits.defaultTimeoutMs));
-  const std::uint64_t time = std::min(asked, static_cast<std::uint64_t>(environment.limits.longestTimeoutMs));
+  const auto asked =
+      numberArgument(arguments, "timeoutMs", static_cast<std::uint64_t>(environment.limits.defaultTimeoutMs));
+  if (!asked) return failedCall(asked.error());
+  const std::uint64_t time = std::min(*asked, static_cast<std::uint64_t>(environment.limits.longestTimeoutMs));
   PreparedCall prepared;
   if (!isAllowedCommand(*command, environment.allowedCommands)) {
     prepared.question = commandQuestion(*command, environment.allowedCommands);

@@ -34,6 +34,14 @@ bool areArguments(std::string_view text) {
 
 }  // namespace
 
+Result<std::uint64_t> numberArgument(const std::string& arguments, const char* name, std::uint64_t otherwise) {
+  const auto given = json::findMember(arguments, name);
+  if (!given || *given == "null") return otherwise;
+  if (const auto number = json::findUnsigned(arguments, name)) return *number;
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("the argument {} is not a whole number from 0; nothing was done", name));
+}
+
 const std::vector<Tool>& builtInTools() {
   static const std::vector<Tool> kTools = {readTool(), writeTool(), editTool(), lsTool(), grepTool(), bashTool()};
   return kTools;
