@@ -144,6 +144,9 @@ class Driver {
       if (auto carried = record.repaired ? std::nullopt : carriedIn(record.text)) {
         builder_.carry(record, std::move(*carried));
       }
+      const bool lacksHeader = !sawRecord_ && agent_.isHeader != nullptr && !agent_.isHeader(record.text);
+      if (lacksHeader) builder_.damage(record, "the file does not begin with its header");
+      sawRecord_ = true;
       reader_->record(record, builder_);
     } else {
       reader_->notJson(record, builder_);
@@ -158,6 +161,7 @@ class Driver {
   Builder builder_;
   std::uint64_t bytes_ = 0;
   std::uint64_t coveredBytes_ = 0;
+  bool sawRecord_ = false;
 };
 
 }  // namespace

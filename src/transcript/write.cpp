@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/carrying.h"
+#include "transcript/model/clean_line.h"
 #include "transcript/model/facts.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/items.h"
@@ -67,36 +68,25 @@ std::string adapted(std::string_view lines, const WriteTranscriptOptions& option
   return out;
 }
 
-// The records alone, one a line, in UTF-8.
-std::string cleanLines(std::string_view bytes, const Origin& origin) {
-  constexpr std::string_view kAround("\xEF\xBB\xBF \t\r,\0", 8);
-  std::string out;
-  if (origin.what == "blank" || origin.what == "damaged" || origin.torn) return out;
-  while (!bytes.empty()) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    const std::string_view line = bytes.substr(0, end);
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
-    const std::size_t first = line.find_first_not_of(kAround);
-    if (first == std::string_view::npos) continue;
-    out += repairUtf8(line.substr(first, line.find_last_not_of(kAround) + 1 - first)) + "\n";
-  }
-  return out;
+// Whether a line says its id and its parent as a clean copy has them, also after another parent is put into it.
+bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
+  if (parent != nullptr && isRenamed(*parent)) return false;
+  if (!originOf(entry)->fixed) return true;
+  const bool isParentNamed = parent == nullptr || isForeignId(parent->id);
+  return isForeignId(entry.id) && isParentNamed && !agent.parentMember.empty();
 }
 
-// Whether an entry's line is whole by itself: a part of an older document is not.
-bool isWholeRecord(const Entry& entry, const Origin& origin) {
-  if (!origin.hasLine || !isConversation(entryKind(entry.type))) return true;
-  const std::string lines = cleanLines(lineOf(entry).value_or(""), origin);
-  for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
-    if (!json::check(rest.substr(0, rest.find('\n')))) return false;
-  }
+// A clean copy begins with the header, wherever that was. False when the file has lost it.
+bool bringHeaderFirst(const std::vector<Entry>& entries, const Agent& agent, std::vector<std::size_t>& order) {
+  if (agent.isHeader == nullptr) return true;
+  const auto found = std::ranges::find_if(order, [&](std::size_t place) {
+    const auto origin = originOf(entries[place]);
+    const auto line = origin && origin->agent == agent.name ? lineOf(entries[place]) : std::nullopt;
+    return line && agent.isHeader(cleanLines(*line, *origin));
+  });
+  if (found == order.end()) return false;
+  std::rotate(order.begin(), found, found + 1);
   return true;
-}
-
-// An id that was used twice is another one in a clean copy: lines that name it are written again, too.
-bool isRenamed(const Entry& entry) {
-  const auto origin = originOf(entry);
-  return origin && origin->fixed && entryIdOf(foreignIdOf(entry.id)) != entry.id;
 }
 
 class TranscriptWriting {
@@ -122,7 +112,11 @@ class TranscriptWriting {
     }
     messages_ = convertEntries(entries_, tree_, leaves, agent_.dialect, done_.report);
     std::string text;
-    if (!beginsWithCopy()) writer_->begin(options_.facts, text);
+    if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {
+      TranscriptFacts facts = options_.facts;
+      if (facts.created.empty() && !order_.empty()) facts.created = entries_[order_.front()].timestamp;
+      writer_->begin(facts, text);
+    }
     const std::unordered_set<std::size_t> chosen(order_.begin(), order_.end());
     std::size_t seen = 0;
     const auto waitUntil = [&](std::size_t end) {
@@ -346,8 +340,8 @@ class TranscriptWriting {
     if (!origin || !isSameFormat(origin->agent)) return false;
     if (!options_.clean) return true;
     const std::size_t parent = tree_.parent(place);
-    const bool isParentRenamed = parent != kNone && isRenamed(entries_[parent]);
-    return !origin->fixed && !isParentRenamed && isWholeRecord(entries_[place], *origin);
+    const Entry* continued = parent == kNone ? nullptr : &entries_[parent];
+    return isWholeRecord(entries_[place], *origin) && canBeClean(entries_[place], continued, agent_);
   }
 
   [[nodiscard]] bool isSameFormat(std::string_view name) const {
@@ -410,7 +404,8 @@ class TranscriptWriting {
     const auto origin = originOf(entries_[place]);
     const bool isWhole = !carriers_.contains(place) || carriers_.at(place).isWhole;
     if (carrier == carriedBy_.end()) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
-    const std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
+    std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
+    if (options_.clean && origin->fixed) bytes = withParent(std::move(bytes), agent_.parentMember, item.parentId);
     writer_->copied(item, bytes);
     if (bytes.empty()) return;
     // A record that broke off must not swallow a line that did not follow it in the agent's file.

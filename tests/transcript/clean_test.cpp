@@ -39,8 +39,8 @@ TEST(Clean, ACopyHoldsAllThatWasReadAndNoDamage) {
   for (const auto& path : fixtures()) {
     const ReadFile file = readAll(path);
     const std::string& agent = file.report.facts.agent;
-    const bool isTried = agent == "claw0" || agent == "pi" || agent == "plain" || agent == "claude-code";
-    if (!isTried || file.report.recovered + file.report.unreadable == 0) continue;
+    const bool isForkPart = !file.report.facts.parentSession.empty();
+    if (isForkPart || file.report.recovered + file.report.unreadable == 0) continue;
     SCOPED_TRACE(path.string());
     const auto copy = std::filesystem::path(folder.path()) / path.filename();
     writeBytes(copy,
@@ -56,6 +56,46 @@ TEST(Clean, ACopyHoldsAllThatWasReadAndNoDamage) {
       EXPECT_TRUE(isContent) << damage.reason << " at " << damage.offset;
     }
   }
+}
+
+TEST(Clean, ACopyBeginsWithAHeader) {
+  TempFolder folder;
+  for (const std::string name :
+       {"pi/11e-no-header.jsonl", "gemini-cli/no_header.jsonl",
+        "codex/no_header/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710037.jsonl"}) {
+    SCOPED_TRACE(name);
+    const std::string path = BOUGH_TESTS_DIR "/transcript/fixtures/" + name;
+    const ReadFile file = readAll(path);
+    EXPECT_TRUE(damageText(file.report).contains("does not begin with its header")) << damageText(file.report);
+    const auto copy = std::filesystem::path(folder.path()) / std::filesystem::path(path).filename();
+    writeBytes(copy, writeAll(file.entries, {.agent = file.report.facts.agent,
+                                             .facts = file.report.facts,
+                                             .headId = file.report.headId,
+                                             .clean = true}));
+    const ReadFile clean = readAll(copy);
+    EXPECT_EQ(textsOf(clean.entries), textsOf(file.entries));
+    EXPECT_EQ(damageText(clean.report), "");
+    EXPECT_FALSE(clean.report.facts.created.empty());
+  }
+}
+
+// Lines of one answer hang off each other, and results hang off the lines of their calls.
+TEST(Clean, ALineWithALostParentKeepsEverythingElse) {
+  TempFolder folder;
+  std::string bytes = readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/claude-code/blocks.jsonl");
+  bytes.erase(0, bytes.find('\n') + 1);
+  const auto path = std::filesystem::path(folder.path()) / "s.jsonl";
+  writeBytes(path, bytes);
+  const ReadFile file = readAll(path);
+  EXPECT_GT(file.report.recovered, 0U);
+  const std::string clean = writeAll(
+      file.entries, {.agent = "claude-code", .facts = file.report.facts, .headId = file.report.headId, .clean = true});
+  const std::string parent = R"("parentUuid":"11111111-1111-4111-8111-000000000001")";
+  ASSERT_TRUE(bytes.contains(parent));
+  bytes.replace(bytes.find(parent), parent.size(), R"("parentUuid":null)");
+  EXPECT_TRUE(clean.starts_with(bytes)) << clean;
+  writeBytes(path, clean);
+  EXPECT_EQ(damageText(readAll(path).report), "");
 }
 
 // Also where ids are not UUIDs: what is written again and what is copied name each other by the same ids.

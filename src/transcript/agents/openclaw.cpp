@@ -129,6 +129,8 @@ Agent openclaw() {
   agent.format = "pi";
   agent.dialect = Dialect::Bough;
   agent.tree = true;
+  agent.parentMember = "parentId";
+  agent.isHeader = isPiHeader;
   agent.misfit = openClawMisfit;
   agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("openclaw"); };

@@ -10,6 +10,7 @@
 namespace bough::transcript {
 
 bool isPiRecord(std::string_view object);
+bool isPiHeader(std::string_view object);
 std::string piMisfit(const Sample& sample);
 std::unique_ptr<Reader> makePiReader(std::string_view agent);
 /// Version 3, with ids of 8 hex digits.

@@ -174,6 +174,10 @@ bool isPiRecord(std::string_view object) {
   return line.has("timestamp") && !line.has("uuid") && !line.has("payload");
 }
 
+bool isPiHeader(std::string_view object) {
+  return Members(object).text("type") == "session";
+}
+
 std::string piMisfit(const Sample& sample) {
   if (sample.objects.empty()) return "it holds no JSON objects";
   std::size_t fitting = 0;

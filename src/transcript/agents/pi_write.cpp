@@ -243,6 +243,8 @@ Agent pi() {
   agent.format = "pi";
   agent.dialect = Dialect::Bough;
   agent.tree = true;
+  agent.parentMember = "parentId";
+  agent.isHeader = isPiHeader;
   agent.misfit = piMisfit;
   agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("pi"); };

@@ -174,6 +174,7 @@ Agent plain() {
   agent.dialect = Dialect::Bough;
   agent.tree = true;
   agent.headLast = true;
+  agent.parentMember = "parentId";
   agent.misfit = plainMisfit;
   agent.isRecord = isPlainRecord;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<PlainReader>(); };

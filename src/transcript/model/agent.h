@@ -89,12 +89,15 @@ struct Agent {
   Dialect dialect = Dialect::Anthropic;  ///< Of its messages.
   bool tree = false;                     ///< Its file can hold more than one branch.
   bool headLast = false;                 ///< Some of its programs continue from the end of the file.
+  std::string_view parentMember = {};    ///< Of a line: names the line that it continues.
   Framing framing = Framing::Lines;
   std::string_view listName = {};  ///< Framing::Document: the member that holds the list.
   /// Why a file cannot be this agent's, in a few words ("has no \"uuid\""); empty when it is.
   std::string (*misfit)(const Sample& sample) = nullptr;
   /// Whether an object found amid damage is a whole record, and not a part of one.
   bool (*isRecord)(std::string_view object) = nullptr;
+  /// Whether an object is the header that a file of this agent begins with. Optional: without it, there is none.
+  bool (*isHeader)(std::string_view object) = nullptr;
   std::unique_ptr<Reader> (*makeReader)() = nullptr;
   /// Adds what files beside the transcript say of its session: a title or a key in the agent's own list. Fails when
   /// such a file is there and cannot be read. Optional.

@@ -66,6 +66,10 @@ std::string foreignIdOf(std::string_view entryId) {
   return out;
 }
 
+bool isForeignId(std::string_view entryId) {
+  return entryIdOf(foreignIdOf(entryId)) == entryId;
+}
+
 std::string entryIdAt(std::string_view scope, std::uint64_t offset, std::uint32_t part) {
   const std::string place = part == 0 ? fmt::format("{}", offset) : fmt::format("{}.{}", offset, part);
   if (scope.empty()) return fmt::format("{}{}", kPlaced, place);

@@ -15,6 +15,9 @@ std::string entryIdOf(std::string_view foreignId);
 /// The agent's id that entryIdOf made this one from; a `sha:` one stays as it is.
 std::string foreignIdOf(std::string_view entryId);
 
+/// Whether an entry's id is one that entryIdOf makes and foreignIdOf turns back.
+bool isForeignId(std::string_view entryId);
+
 /// The id of an entry whose line has none: `at:<offset>`, with a scope `at:<scope>:<offset>`, and `.<part>` added for
 /// all but the first entry of a line that becomes several.
 std::string entryIdAt(std::string_view scope, std::uint64_t offset, std::uint32_t part = 0);

@@ -82,7 +82,7 @@ class ClaudeWriter : public Writer {
   void noteOwnId(const Entry& entry) {
     if (isUuid(entry.id)) return;
     const auto origin = originOf(entry);
-    if (!origin || origin->agent != "claude-code" || entryIdOf(foreignIdOf(entry.id)) != entry.id) return;
+    if (!origin || origin->agent != "claude-code" || !isForeignId(entry.id)) return;
     ownIds_.emplace(entry.id, foreignIdOf(entry.id));
   }
 

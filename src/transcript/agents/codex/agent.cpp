@@ -33,6 +33,7 @@ Agent codexRollout() {
   agent.dialect = Dialect::OpenaiResponses;
   agent.misfit = misfit;
   agent.isRecord = isCodexRecord;
+  agent.isHeader = [](std::string_view object) { return Members(object).text("type") == "session_meta"; };
   agent.makeReader = [] { return codex::makeReader(); };
   agent.makeWriter = [] { return codex::makeWriter(); };
   agent.writeTree = codex::writeTree;

@@ -62,6 +62,7 @@ Agent row() {
 Agent geminiCli() {
   Agent agent = row();
   agent.misfit = misfitLines;
+  agent.isHeader = isHeader;
   return agent;
 }
 

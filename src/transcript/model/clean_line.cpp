@@ -1,0 +1,49 @@
+#include "transcript/model/clean_line.h"
+
+#include <algorithm>
+
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "transcript/model/ids.h"
+
+namespace bough::transcript {
+
+std::string cleanLines(std::string_view bytes, const Origin& origin) {
+  constexpr std::string_view kAround("\xEF\xBB\xBF \t\r,\0", 8);
+  std::string out;
+  if (origin.what == "blank" || origin.what == "damaged" || origin.torn) return out;
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+    const std::string_view line = bytes.substr(0, end);
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+    const std::size_t first = line.find_first_not_of(kAround);
+    if (first == std::string_view::npos) continue;
+    out += repairUtf8(line.substr(first, line.find_last_not_of(kAround) + 1 - first)) + "\n";
+  }
+  return out;
+}
+
+bool isWholeRecord(const Entry& entry, const Origin& origin) {
+  if (!origin.hasLine || !isConversation(entryKind(entry.type))) return true;
+  const std::string lines = cleanLines(lineOf(entry).value_or(""), origin);
+  for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+    if (!json::check(rest.substr(0, rest.find('\n')))) return false;
+  }
+  return true;
+}
+
+std::string withParent(std::string lines, std::string_view member, const std::string& parentId) {
+  const std::string_view first = std::string_view(lines).substr(0, lines.find('\n'));
+  const auto named = json::findMember(first, member);
+  if (!named) return lines;
+  const std::string parent = parentId.empty() ? "null" : json::quoted(foreignIdOf(parentId));
+  lines.replace(static_cast<std::size_t>(named->data() - lines.data()), named->size(), parent);
+  return lines;
+}
+
+bool isRenamed(const Entry& entry) {
+  const auto origin = originOf(entry);
+  return origin && origin->fixed && !isForeignId(entry.id);
+}
+
+}  // namespace bough::transcript
