@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <unordered_map>
 #include <vector>
 
@@ -116,6 +117,32 @@ Result<FileState> stateOf(const std::string& path) {
                    .modifiedNanoseconds = info.st_mtim.tv_nsec};
 }
 
+// A lease on a file: the kernel gives it only when no program has the file open for writing, and takes it away when one
+// opens it so. Where the file or its file system allows none, there is nothing to go by.
+class Lease {
+ public:
+  explicit Lease(const std::string& path)
+      : file_(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) {
+    // The end of a lease is told by a signal; this one is ignored unless somebody wants it.
+    if (file_ < 0 || ::fcntl(file_, F_SETSIG, SIGURG) != 0) return;
+    isHeld_ = ::fcntl(file_, F_SETLEASE, F_RDLCK) == 0;
+    isRefused_ = !isHeld_ && errno == EAGAIN;
+  }
+  ~Lease() {
+    if (file_ >= 0) ::close(file_);
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  /// Whether a program has the file open for writing.
+  [[nodiscard]] bool isWrittenTo() const { return isRefused_ || (isHeld_ && ::fcntl(file_, F_GETLEASE) != F_RDLCK); }
+
+ private:
+  int file_;
+  bool isHeld_ = false;
+  bool isRefused_ = false;
+};
+
 }  // namespace
 
 Result<bool> holdsTranscript(SessionStore& store, const std::string& sessionId, const std::string& path) {
@@ -155,9 +182,14 @@ Result<void> removeTranscript(SessionStore& store, const std::string& sessionId,
     return fail(ErrorCode::Conflict, fmt::format("session {} does not hold every byte of {}", sessionId, file.path),
                 "the file stays; `bough import` brings in what is new");
   }
+  const Lease lease(file.path);
   BOUGH_TRY(const FileState after, stateOf(file.path));
   if (after != before) {
     return fail(ErrorCode::Conflict, fmt::format("{} changed meanwhile", file.path), "the file stays");
+  }
+  if (lease.isWrittenTo()) {
+    return fail(ErrorCode::Busy, fmt::format("{} is open for writing in another program", file.path),
+                "the file stays; try again when that program has ended");
   }
   if (::unlink(file.path.c_str()) != 0) return std::unexpected(systemError(errno, "remove", file.path));
   return {};

@@ -68,6 +68,24 @@ TEST_F(Removal, AFileThatGrewStays) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+TEST_F(Removal, AFileThatAProgramHasOpenForWritingStays) {
+  writeBytes(path, readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/pi/01-linear.jsonl"));
+  const std::string sessionId = import();
+  const std::ifstream reader(path);
+  {
+    const std::ofstream agent(path, std::ios::app);
+    const auto removed = removeTranscript(*store, sessionId, found());
+    ASSERT_FALSE(removed);
+    EXPECT_EQ(removed.error().code, ErrorCode::Busy);
+    EXPECT_TRUE(fs::exists(path));
+  }
+  EXPECT_TRUE(removeTranscript(*store, sessionId, found()));
+  EXPECT_FALSE(fs::exists(path));
+  const auto again = removeTranscript(*store, sessionId, found());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::NotFound);
+}
+
 TEST_F(Removal, ALinkAndAnAgentWithAListOfSessionsAreRefused) {
   const std::string target = folder.path().string() + "/target.jsonl";
   writeBytes(target, readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/pi/01-linear.jsonl"));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
 #include "base/text/timestamp.h"
@@ -46,6 +48,11 @@ Result<void> moveIntoStore(SessionStore& store, OldFile& old) {
   return {};
 }
 
+bool isGone(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::not_found;
+}
+
 void printJson(const std::vector<OldFile>& files, bool apply, std::uint64_t removed, std::uint64_t bytes) {
   std::string out;
   json::Writer writer(out);
@@ -82,12 +89,18 @@ Result<ExitCode> pruneAgents(const Context& context, const std::string& agents, 
   BOUGH_TRY(const std::uint64_t age, parseAge(olderThan));
   BOUGH_TRY(auto files, findOld(agents, age));
   std::uint64_t removed = 0;
+  std::uint64_t gone = 0;
   std::uint64_t bytes = 0;
   ExitCode code = kDone;
   if (apply && !files.empty()) {
     BOUGH_TRY(const auto store, context.openStore(/*create=*/true));
     for (OldFile& old : files) {
       if (const auto moved = moveIntoStore(*store, old); !moved) {
+        // Its agent or another prune was faster.
+        if (isGone(old.file.path)) {
+          ++gone;
+          continue;
+        }
         printError(moved.error(), context.json);
         code = kProblem;
         continue;
@@ -115,6 +128,7 @@ Result<ExitCode> pruneAgents(const Context& context, const std::string& agents, 
                     formatBytes(bytes)));
     return kDone;
   }
+  if (gone > 0) printMessage(fmt::format("note: {} gone already", counted(gone, "file was", "files were")));
   printMessage(
       fmt::format("{} removed, {}; the sessions are in the store", counted(removed, "file"), formatBytes(bytes)));
   return code;
