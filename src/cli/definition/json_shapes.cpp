@@ -36,12 +36,14 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "reasoningTokens: count, totalTokens: count, costUsd: number | null}",
      "What was used of one model. `costUsd` is null when its price is unknown."},
     {"UsageRow",
-     "{name: text, title: text | null, messages: count, inputTokens: count, outputTokens: count, cacheReadTokens: "
+     "{name: text, title: text | null, messages: count, withoutId: count, inputTokens: count, outputTokens: count, "
+     "cacheReadTokens: "
      "count, "
      "cacheWriteTokens: count, reasoningTokens: count, totalTokens: count, costUsd: number | null, costKnown: bool, "
      "models: "
      "Model[]}",
-     ""},
+     "`withoutId` counts the messages that may be counted twice, because no id tells two copies of them from two "
+     "answers."},
     {"Hit",
      "{sessionId: text, title: text | null, entryId: text | null, role: text, timestamp: text, score: number, excerpt: "
      "{text: text, "
@@ -55,9 +57,33 @@ constexpr auto kParts = std::to_array<JsonShape>({
     {"BranchEnd", "{sessionId: text, entryId: text, entries: Entry[]}", ""},
     {"Command",
      "{name: text, summary: text, usage: text, details: text, examples: text, options: {name: text, syntax: text, "
-     "help: text, required: "
-     "bool}[]}",
+     "help: text, required: bool, choices?: text[]}[]}",
      ""},
+    {"Spent",
+     "{inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, reasoningTokens: "
+     "count}",
+     "The tokens of one answer or one turn."},
+    {"Context",
+     "{schema: 1, sessionId: text, headId: text, dialect: text, model?: text, provider?: text, thinkingLevel?: text, "
+     "tokens: count, countedTokens: count, turnsLeftOut: count, messagesLeftOut: count, firstEntryId: text, "
+     "summaryEntryId: text, request: any, report: Report}",
+     "What a model gets."},
+    {"RequestStep",
+     "{schema: 1, entryId: text, messages: count, sameMessages: count, extends: bool, reason: text | null}",
+     "One request beside the one before it. `extends`: it begins with it, byte for byte; else `reason` says why not."},
+    {"Repaired",
+     "{schema: 1, sessionId: text, tornBytes: count, damagedLines: count, indexRebuilt: bool, removedFiles: any[], "
+     "otherCopies: any[], appendable: bool}",
+     "A session of the store."},
+    {"CleanCopy",
+     "{schema: 1, agent: text, file: text, messages: count, entries: count, recovered: count, unreadable: count}",
+     "A copy of another agent's file."},
+    {"Migrated",
+     "{schema: 1, sessionId: text, fromFormat: count, toFormat: count, entries: count, keptAs: text, problems: any[]}",
+     "A session of the store."},
+    {"MigratedFile", "{schema: 1, file: text, messages: count}",
+     "Lines beside the JSON document of an older MyAgents."},
+    {"RemovedAttachments", "{schema: 1, removedAttachments: count}", ""},
 });
 
 constexpr auto kCommands = std::to_array<JsonShape>({
@@ -76,18 +102,20 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "timestamp: text, role: "
      "text | null, lastMessage: text | null, names: text[], isHead: bool, isOrphan: bool}[]}",
      ""},
-    {"cat", "{id: text, parentId: text | null, type: text, timestamp: text, payload: any}",
+    {"cat",
+     "{id: text, parentId: text | null, type: text, timestamp: text, runId?: text, payload: any, meta?: any, seal?: "
+     "text}",
      "The log as it is stored (docs/format.md), a line for each entry."},
-    {"chat", "{schema: 1, event: text, sessionId?: text, entryId?: text, text?: text}",
+    {"chat",
+     "{schema: 1, event: text, sessionId?: text, model?: text, restoredTurns?: count, entryId?: text, toolCallId?: "
+     "text, name?: text, text?: text, isError?: bool, waitMs?: count, durationMs?: count, usage?: Spent, toolCount?: "
+     "count, contextTokens?: count}",
      "A line for each event of a turn (docs/agent.md)."},
     {"compat", "{schema: 1, sessionId: text, to: text, report: Report}", ""},
     {"completion", "{schema: 1, shell?: text, script?: text, candidates?: text[]}",
      "The script, or what can follow the words."},
-    {"context",
-     "{schema: 1, sessionId: text, headId: text, dialect: text, tokens: count, countedTokens: count, turnsLeftOut: "
-     "count, "
-     "messagesLeftOut: count, firstEntryId: text, summaryEntryId: text, request: any, report: Report}",
-     "`request` is in the form of the provider."},
+    {"context", "Context | RequestStep",
+     "`request` is in the form of the provider. With `--explain`, a line for each request instead."},
     {"copy", "{schema: 1, sessionId: text, present: count, copied: count}", "A line for each session."},
     {"diff",
      "{schema: 1, common: {count: count, sameEntries: count, lastEntryId: text | null}, left: BranchEnd, right: "
@@ -97,7 +125,8 @@ constexpr auto kCommands = std::to_array<JsonShape>({
     {"erase",
      "{schema: 1, sessionId: text, erased: bool, matches?: {entryId: text, type: text, timestamp: text, bytes: "
      "count}[], timestamp?: text, "
-     "entries?: {entryId: text, receiptId: text, sha256: text, bytes: count}[]}",
+     "entries?: {entryId: text, receiptId: text, sha256: text, bytes: count}[], rewritten?: text[], "
+     "removedAttachments?: count, keptAttachments?: text[], unreached?: text[], notReached?: text[]}",
      "What was erased, or what would be."},
     {"export",
      "{schema: 1, sessionId: text, agent?: text, agentSessionId?: text, format?: text, file?: text, entries?: count, "
@@ -126,9 +155,7 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      ""},
     {"ls", "{schema: 2, store: text, sessionCount: count, sessions: Session[]}",
      "`sessionCount` counts all that match."},
-    {"migrate",
-     "{schema: 1, sessionId: text, fromFormat: count, toFormat: count, entries: count, keptAs: text, problems: any[]}",
-     ""},
+    {"migrate", "Migrated | MigratedFile", "By what was migrated."},
     {"migrate-provider",
      "{schema: 1, sessionId: text, sourceSessionId: text, sourceEntryId: text, migratedFrom: text, migratedTo: text, "
      "migratedAt: text, "
@@ -137,17 +164,14 @@ constexpr auto kCommands = std::to_array<JsonShape>({
     {"new", "{schema: 1, sessionId: text, format: count}", ""},
     {"prune",
      "{schema: 1, applied?: bool, moved?: count, bytes?: count, sessions?: {sessionId: text, title: text, lastActive: "
-     "text, bytes: count, "
-     "expired: text}[]}",
-     "What has expired; other forms of the command confirm what they have set."},
+     "text, bytes: count, expired: text}[], removed?: count, files?: {agent: text, file: text, bytes: count, modified: "
+     "text, sessionId?: text, removed: bool}[], sessionId?: text, entryId?: text, defaultTimeToLiveMs?: count | null}",
+     "What has expired; with `--agents`, `files` and how many were removed; other forms of the command confirm what "
+     "they have set."},
     {"redact", "{schema: 1, sessionId: text, entryId: text, redactionId: text, by: text, reason: text}", ""},
     {"reindex", "{schema: 1, sessions: count, entries: count, notes: text[]}", ""},
     {"rename", "{schema: 1, sessionId: text, title: text}", ""},
-    {"repair",
-     "{schema: 1, sessionId: text, tornBytes: count, damagedLines: count, indexRebuilt: bool, removedFiles: any[], "
-     "otherCopies: any[], "
-     "appendable: bool}",
-     ""},
+    {"repair", "Repaired | CleanCopy | RemovedAttachments", "By what was repaired."},
     {"replay", "{schema: 1, place: count, sinceStartMs: count, sincePreviousMs: count, failed: bool, entry: Entry}",
      "A line for each entry."},
     {"restore", "{schema: 1, sessionId: text, name: text, headId: text}", ""},
