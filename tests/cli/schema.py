@@ -26,6 +26,7 @@ COMMANDS = [
     ["new", "--id", "two"],
     ["append", "one", "<", ENTRIES],
     ["--json"],
+    ["rename", "two", ""],
     ["rename", "two", "Another title"],
     ["label", "one", "good", "a2"],
     ["labels", "one"],

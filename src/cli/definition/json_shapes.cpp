@@ -170,7 +170,7 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "they have set."},
     {"redact", "{schema: 1, sessionId: text, entryId: text, redactionId: text, by: text, reason: text}", ""},
     {"reindex", "{schema: 1, sessions: count, entries: count, notes: text[]}", ""},
-    {"rename", "{schema: 1, sessionId: text, title: text}", ""},
+    {"rename", "{schema: 1, sessionId: text, title: text | null}", "`title` is null when it was taken away."},
     {"repair", "Repaired | CleanCopy | RemovedAttachments", "By what was repaired."},
     {"replay", "{schema: 1, place: count, sinceStartMs: count, sincePreviousMs: count, failed: bool, entry: Entry}",
      "A line for each entry."},

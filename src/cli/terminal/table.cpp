@@ -28,6 +28,8 @@ Table::Layout Table::layout() const {
   constexpr std::size_t kWanted = 16;
   constexpr std::size_t kLeast = 12;
   constexpr std::size_t kLeastCut = 8;
+  constexpr std::size_t kWidest = 256;
+  constexpr std::size_t kWidestLast = 1024;
   Layout made;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = widthOf(columns_[c].title);
@@ -35,7 +37,13 @@ Table::Layout Table::layout() const {
     made.widths.push_back(width);
     made.shown.push_back(c);
   }
-  if (!stdoutIsTerminal()) return made;
+  if (!stdoutIsTerminal()) {
+    // One cell that is very long must not make every line as long.
+    for (std::size_t& width : made.widths) {
+      width = std::min(width, &width == &made.widths.back() ? kWidestLast : kWidest);
+    }
+    return made;
+  }
   const std::size_t room = terminalWidth();
   const auto before = [&] {
     std::size_t sum = 0;

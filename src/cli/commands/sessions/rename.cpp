@@ -18,16 +18,20 @@ struct Options {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto session, openSessionToChange(context, options.session));
-  const std::string title = fmt::format("{}", fmt::join(options.words, " "));
+  const std::string words = fmt::format("{}", fmt::join(options.words, " "));
+  const std::string title(text::trimmed(words));
   BOUGH_TRY(session.store->setTitle(session.sessionId, title));
   if (!context.json) {
-    printMessage(fmt::format("{} is now \"{}\"", shortId(session.sessionId), text::printable(title)));
+    printMessage(title.empty() ? fmt::format("{} has no title of its own now; lists show how it begins",
+                                             shortId(session.sessionId))
+                               : fmt::format("{} is now \"{}\"", shortId(session.sessionId), text::printable(title)));
     return kDone;
   }
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
-  writer.member("title", title).endObject();
+  title.empty() ? writer.key("title").null() : writer.member("title", title);
+  writer.endObject();
   printJsonLine(out);
   return kDone;
 }
@@ -39,7 +43,9 @@ Command define() {
   return {
       .name = "rename",
       .summary = "Give a session another title",
-      .details = "The old title stays in the log. A title that you give is never replaced by a generated one.",
+      .details =
+          "The old title stays in the log. A title that you give is never replaced by a generated one.\n"
+          "An empty title (\"\") takes the title away.",
       .examples = "  bough rename SESSION \"Refactor the parser\"",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "TITLE",
