@@ -151,6 +151,19 @@ TEST_F(LoopTest, ABranchThatSomebodyChoseIsNotAnInterruptedTurn) {
     const auto fork = store_->branchFromEntry(sessionId_, entry.id);
     ASSERT_TRUE(fork.has_value());
     EXPECT_FALSE(*isInterrupted(*store_, *startingPoint(*store_, fork->sessionId))) << entry.payload;
+    // Nor when another model or level is chosen there, before anything is said.
+    for (const std::string& session : {sessionId_, fork->sessionId}) {
+      Entry change;
+      change.type = "model_change";
+      change.payload = R"({"provider":"offline","model":"echo"})";
+      ASSERT_TRUE(store_->appendSessionEntries(session, {change}).has_value());
+      change.type = "thinking_level_change";
+      change.payload = R"({"thinkingLevel":"low"})";
+      ASSERT_TRUE(store_->appendSessionEntries(session, {change}).has_value());
+      const StartingPoint start = *startingPoint(*store_, session);
+      EXPECT_FALSE(*isInterrupted(*store_, start)) << entry.payload;
+      ASSERT_TRUE(resumeTurn(agent(), start).has_value());
+    }
   }
   EXPECT_EQ(get("n.txt"), "x\n");
   // What is said from there and then interrupted is finished as always.

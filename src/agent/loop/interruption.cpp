@@ -32,10 +32,11 @@ bool holdsResults(const Message& message) {
          std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolResult; });
 }
 
-// What the end of a branch says; none when it does not reach back far enough.
-std::optional<Interruption> judge(const std::vector<Entry>& entries) {
+// What the end of a branch says; none when it does not reach back far enough. `chosen`: entries that somebody went to.
+// What is before them is not continued, even when another model was chosen there since.
+std::optional<Interruption> judge(const std::vector<Entry>& entries, const std::vector<std::string>& chosen) {
   for (const Entry& entry : std::views::reverse(entries)) {
-    if (isEndOfTurn(entry)) return Interruption{};
+    if (isEndOfTurn(entry) || std::ranges::find(chosen, entry.id) != chosen.end()) return Interruption{};
     if (!holdsMessage(entry)) continue;
     if (entry.redacted) return Interruption{};
     const auto message = normalizeEntry(entry);
@@ -50,24 +51,24 @@ std::optional<Interruption> judge(const std::vector<Entry>& entries) {
   return std::nullopt;
 }
 
-// Whether the head is where somebody moved it, or where a fork begins, and not where a turn ended.
-Result<bool> isChosen(SessionStore& store, const StartingPoint& start) {
-  BOUGH_TRY(const auto state, store.sessionState(start.sessionId));
-  if (state.origin && state.origin->entryId == start.headId) return true;
-  BOUGH_TRY(const auto moves,
-            store.loadSessionEntries(start.sessionId, {.last = 1, .type = std::string(entry_type::kHead)}));
-  return !moves.empty() && json::findString(moves.back().payload, "entryId") == start.headId;
+// Where somebody moved the head last, and where a fork begins.
+Result<std::vector<std::string>> chosenEntries(SessionStore& store, const std::string& sessionId) {
+  std::vector<std::string> chosen;
+  BOUGH_TRY(const auto state, store.sessionState(sessionId));
+  if (state.origin) chosen.push_back(state.origin->entryId);
+  BOUGH_TRY(const auto moves, store.loadSessionEntries(sessionId, {.last = 1, .type = std::string(entry_type::kHead)}));
+  if (!moves.empty()) chosen.push_back(json::findString(moves.back().payload, "entryId").value_or(""));
+  return chosen;
 }
 
 }  // namespace
 
 Result<Interruption> findInterruption(SessionStore& store, const StartingPoint& start) {
   if (start.headId.empty()) return Interruption{};
-  BOUGH_TRY(const bool chosen, isChosen(store, start));
-  if (chosen) return Interruption{};
-  BOUGH_TRY(const auto entries, loadBack(store, start.sessionId, start.headId,
-                                         [](const std::vector<Entry>& read) { return judge(read).has_value(); }));
-  return judge(entries).value_or(Interruption{});
+  BOUGH_TRY(const auto chosen, chosenEntries(store, start.sessionId));
+  const auto isEnough = [&](const std::vector<Entry>& read) { return judge(read, chosen).has_value(); };
+  BOUGH_TRY(const auto entries, loadBack(store, start.sessionId, start.headId, isEnough));
+  return judge(entries, chosen).value_or(Interruption{});
 }
 
 Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start) {
