@@ -45,6 +45,39 @@ TEST(Edits, ASystemPromptEditedAsAMessageComesBackAsTheSystemPrompt) {
       << back.document;
 }
 
+TEST(Edits, AMessageOfSeveralPartsStaysOneMessage) {
+  const std::string chat =
+      R"({"messages":[{"role":"user","content":[{"type":"text","text":"alpha"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}},{"type":"text","text":"delta"}]},{"role":"assistant","content":[{"type":"text","text":"beta"},{"type":"text","text":"gamma"}]},{"role":"user","content":"go on"}]})";
+  const std::string responses =
+      R"({"input":[{"role":"user","content":[{"type":"input_text","text":"alpha"},{"type":"input_text","text":"delta"}]},{"role":"assistant","content":[{"type":"output_text","text":"beta"},{"type":"output_text","text":"gamma"}]},{"role":"user","content":"go on"}]})";
+  const std::string bough =
+      R"({"messages":[{"role":"user","content":[{"type":"text","text":"alpha"},{"type":"text","text":"delta"}]},{"role":"assistant","content":[{"type":"text","text":"beta"},{"type":"text","text":"gamma"}]},{"role":"user","content":"go on"}]})";
+  for (const auto& [from, document] :
+       {std::pair(kC, chat), std::pair(kR, responses), std::pair(Dialect::Bough, bough)}) {
+    for (const Dialect to : {kA, kC, kR, kG}) {
+      if (to == from) continue;
+      for (const std::string word : {"alpha", "delta", "beta", "gamma"}) {
+        // Responses have each text of an assistant in an item of its own.
+        if (from == kR && (word == "beta" || word == "gamma")) continue;
+        std::string wanted = document;
+        wanted.replace(wanted.find(word), word.size(), "EDITED");
+        EXPECT_EQ(edited(document, from, to, word, "EDITED").document, wanted) << toString(from) << toString(to);
+      }
+    }
+  }
+}
+
+TEST(Edits, AMessageThatGeminiHasInTwoIsNamed) {
+  const std::string gemini =
+      R"({"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"alpha"}}},{"text":"delta"}]}]})";
+  for (const Dialect to : {kA, kC, kR}) {
+    for (const std::string word : {"alpha", "delta"}) {
+      const Conversion back = edited(gemini, kG, to, word, "EDITED");
+      EXPECT_EQ(back.report.lossyFields, std::vector<std::string>{"message.boundaries"}) << back.document;
+    }
+  }
+}
+
 const std::string kTwoResults =
     R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"broke","is_error":true},{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"fine"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}]}])";
 

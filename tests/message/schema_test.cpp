@@ -75,8 +75,8 @@ TEST(ChatTools, MembersBesideTheFunctionAreNamed) {
 TEST(GeminiSchema, NullableAllowsNull) {
   EXPECT_EQ(
       schemaOf(geminiTool(
-          R"({"type":"OBJECT","properties":{"a":{"type":"STRING","nullable":true},"b":{"type":"STRING","nullable":true,"enum":["x"]},"c":{"nullable":true,"anyOf":[{"type":"STRING"},{"type":"NUMBER"}]},"d":{"type":"STRING","nullable":false}}})")),
-      R"({"type":"object","properties":{"a":{"type":["string","null"]},"b":{"type":["string","null"],"enum":["x",null]},"c":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"null"}]},"d":{"type":"string"}}})");
+          R"({"type":"OBJECT","properties":{"a":{"type":"STRING","nullable":true},"b":{"type":"STRING","nullable":true,"enum":["x"]},"c":{"nullable":true,"anyOf":[{"type":"STRING"},{"type":"NUMBER"}]},"d":{"type":"STRING","nullable":false},"e":{"type":"STRING","nullable":true,"anyOf":[{"type":"STRING"}]},"f":{"type":"STRING","anyOf":[{"type":"STRING"}]}}})")),
+      R"({"type":"object","properties":{"a":{"type":["string","null"]},"b":{"type":["string","null"],"enum":["x",null]},"c":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"null"}]},"d":{"type":"string"},"e":{"type":["string","null"],"anyOf":[{"type":"string"},{"type":"null"}]},"f":{"type":"string","anyOf":[{"type":"string"}]}}})");
 }
 
 TEST(GeminiSchema, AnUnspecifiedTypeIsLeftOut) {

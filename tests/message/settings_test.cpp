@@ -74,6 +74,11 @@ TEST(Settings, StopWordsAreAListWithinTheTargetsLimit) {
   EXPECT_EQ(settingsIn(request(kC, R"("stop":"END")"), kC, kA), R"("stop_sequences":["END"])");
   EXPECT_EQ(settingsIn(request(kA, R"("stop_sequences":["a","b"])"), kA, kG),
             R"("generationConfig":{"stopSequences":["a","b"]})");
+  EXPECT_EQ(settingsIn(request(kA, R"("stop_sequences":["1","2","3","4"])"), kA, kC), R"("stop":["1","2","3","4"])");
+  EXPECT_EQ(settingsIn(request(kA, R"("stop_sequences":["1","2","3","4","5"])"), kA, kG),
+            R"("generationConfig":{"stopSequences":["1","2","3","4","5"]})");
+  EXPECT_EQ(carried(convert(request(kA, R"("stop_sequences":["1","2","3","4","5","6"])"), kA, kG)),
+            std::vector<std::string>{"stop_sequences"});
   const Conversion many = convert(request(kA, R"("stop_sequences":["1","2","3","4","5"])"), kA, kC);
   EXPECT_EQ(carried(many), std::vector<std::string>{"stop_sequences"});
   EXPECT_EQ(many.document.find("stop"), std::string::npos);

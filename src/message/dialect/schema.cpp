@@ -58,7 +58,6 @@ class SchemaWriter {
     Inside inside;
     bool object;
     bool nullable = false;  // A schema that allows null, or the alternatives of one.
-    bool typed = false;
     bool empty = true;
   };
 
@@ -66,11 +65,8 @@ class SchemaWriter {
     const bool object = tree_.isObject(node);
     const Tree::Index flag = inside == Inside::Keywords ? tree_.find(node, "nullable") : Tree::kNone;
     if (flag != Tree::kNone) nullable = tree_.kind(flag) == json::Kind::True;
-    const Tree::Index type = inside == Inside::Keywords ? tree_.find(node, "type") : Tree::kNone;
-    const bool typed = type != Tree::kNone && !tree_.stringIs(type, kUnspecified);
     out_ += object ? '{' : '[';
-    open_.push_back(
-        {.end = tree_.next(node), .inside = inside, .object = object, .nullable = nullable, .typed = typed});
+    open_.push_back({.end = tree_.next(node), .inside = inside, .object = object, .nullable = nullable});
   }
 
   void close() {
@@ -139,7 +135,7 @@ class SchemaWriter {
     } else if (tree_.isArray(value) &&
                (name == "anyOf" || name == "oneOf" || name == "allOf" || name == "prefixItems")) {
       key(quoted);
-      open(value, Inside::Schemas, name == "anyOf" && open_.back().nullable && !open_.back().typed);
+      open(value, Inside::Schemas, name == "anyOf" && open_.back().nullable);
       return value + 1;
     } else if (tree_.isObject(value) &&
                (name == "properties" || name == "$defs" || name == "defs" || name == "definitions")) {

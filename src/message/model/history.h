@@ -56,6 +56,7 @@ struct Original {
   std::string_view raw;
   std::string_view entryId{};   ///< Of a session's message: the entry that holds it.
   bool partial = false;         ///< Some of its blocks were edited; these are the others. It is arranged again.
+  bool joinsPrevious = false;   ///< A piece of the same message as the original before it.
   bool replacesSystem = false;  ///< A message that was the system prompt before it was edited.
   bool unreadable = false;      ///< Redacted in the sense below, but because its bytes are damaged.
   bool redacted = false;        ///< Its content is hidden: it only holds its place.

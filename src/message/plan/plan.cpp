@@ -133,7 +133,11 @@ class Planner {
         adapter_.content(index, block, out.outBlocks);
       }
     }
-    plan_.messages.push_back(std::move(out));
+    if (original.joinsPrevious && mayJoin(out.role)) {
+      std::ranges::move(out.outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
+    } else {
+      plan_.messages.push_back(std::move(out));
+    }
   }
 
   // A message on its own: its calls are answered elsewhere, and its results belong to calls that are elsewhere.
@@ -210,9 +214,9 @@ class Planner {
 
   // Where turns need not alternate, what the target's own provider wrote stays a message of its own.
   [[nodiscard]] bool joinsAssistant(const Original& original) const {
-    if (plan_.messages.empty() || plan_.messages.back().verbatim) return false;
+    if (!mayJoin(Role::Assistant)) return false;
     const OutMessage& last = plan_.messages.back();
-    if (last.role != Role::Assistant) return false;
+    if (original.joinsPrevious) return true;
     if (!request_) return !turnEnded_;
     return mergesTurns() || (!turnEnded_ && original.dialect != target_ && !last.outBlocks.back().stored);
   }
@@ -236,13 +240,20 @@ class Planner {
       }
     }
     if (mergesTurns()) dropBlanks(original, outBlocks);
-    addUserBlocks(std::move(outBlocks));
+    if (original.joinsPrevious && !outBlocks.empty() && !mayJoin(Role::User)) {
+      reporter_.lossy(Change::Altered, original, nullptr, "message.boundaries",
+                      "the target has the results of tools in a message of their own");
+    }
+    addUserBlocks(std::move(outBlocks), original.joinsPrevious);
   }
 
-  void addUserBlocks(std::vector<OutBlock> outBlocks) {
+  [[nodiscard]] bool mayJoin(Role role) const {
+    return !plan_.messages.empty() && !plan_.messages.back().verbatim && plan_.messages.back().role == role;
+  }
+
+  void addUserBlocks(std::vector<OutBlock> outBlocks, bool isPiece = false) {
     if (outBlocks.empty()) return;
-    const bool joins = mergesTurns() && !plan_.messages.empty() && !plan_.messages.back().verbatim &&
-                       plan_.messages.back().role == Role::User;
+    const bool joins = (mergesTurns() || isPiece) && mayJoin(Role::User);
     if (!joins) plan_.messages.push_back({.role = Role::User});
     std::ranges::move(outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
   }

@@ -273,11 +273,28 @@ class Restorer {
     std::ranges::sort(items_, [](const Item& a, const Item& b) {
       return std::tie(a.key, a.block, a.order) < std::tie(b.key, b.block, b.order);
     });
+    joinPieces();
     for (const Section section : kSections) {
       for (Item& item : items_) {
         const Section where = item.original.replacesSystem ? Section::System : item.original.section;
         if (where == section) history_.originals.push_back(std::move(item.original));
       }
+    }
+  }
+
+  // What was edited goes back into the message whose other blocks were kept.
+  void joinPieces() {
+    // Some dialects have the results of tools in messages of the user.
+    const auto sideOf = [](const Item& item) {
+      const Role role = item.original.message.role;
+      return role == Role::Tool ? Role::User : role;
+    };
+    for (std::size_t i = 1; i < items_.size(); ++i) {
+      const Item& before = items_[i - 1];
+      Item& item = items_[i];
+      const bool inside = before.key == item.key && item.key >= 0 && before.block >= 0 && item.block != kAfter;
+      item.original.joinsPrevious =
+          inside && known_[static_cast<std::size_t>(item.key)].partial && sideOf(before) == sideOf(item);
     }
   }
 
