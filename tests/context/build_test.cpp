@@ -288,5 +288,34 @@ TEST_F(BuildContext, PlainEntriesAreRead) {
             R"({"type":"tool_result","tool_use_id":"t1","content":"a b"},{"type":"text","text":"thanks"}]}])");
 }
 
+TEST_F(BuildContext, WhatAnAnswerTookCountsUnlessItIsImplausible) {
+  int made = 0;
+  const auto tokensWith = [&](const std::string& usage, const std::string& text) {
+    const std::string id = "t" + std::to_string(++made);
+    must(store->createSession({.sessionId = id}));
+    std::vector<Entry> batch = {
+        entryOf("message", R"({"dialect":"bough","message":{"role":"user","content":"hello there"}})"),
+        entryOf("message",
+                R"({"dialect":"anthropic","message":{"role":"assistant","content":[{"type":"text","text":")" + text +
+                    R"("}])" + usage + "}}")};
+    if (text.empty()) batch.pop_back();
+    must(store->appendSessionEntries(id, std::move(batch)));
+    return must(buildContext(*store, id, {.dialect = Dialect::Anthropic})).tokens;
+  };
+  const auto took = [](std::uint64_t tokens) {
+    return R"(,"usage":{"input_tokens":1,"output_tokens":)" + std::to_string(tokens) + "}";
+  };
+  const std::uint64_t before = tokensWith("", "");
+  std::string text = "word";
+  while ((tokensWith("", text) - before) % 4 != 0) text += " word";
+  const std::uint64_t guess = tokensWith("", text);
+  const std::uint64_t answer = guess - before;
+  ASSERT_GE(answer, 4U);
+  EXPECT_EQ(tokensWith(took(answer / 4), text), before + answer / 4);
+  EXPECT_EQ(tokensWith(took(answer / 4 - 1), text), guess);
+  EXPECT_EQ(tokensWith(took(answer * 4), text), before + answer * 4);
+  EXPECT_EQ(tokensWith(took(answer * 4 + 1), text), guess);
+}
+
 }  // namespace
 }  // namespace bough

@@ -45,6 +45,24 @@ TEST(Edits, ASystemPromptEditedAsAMessageComesBackAsTheSystemPrompt) {
       << back.document;
 }
 
+TEST(Edits, ASystemPromptAndAMessageThatWereBothEditedKeepTheirPlaces) {
+  const std::string chat =
+      R"({"messages":[{"role":"user","content":"first"},{"role":"system","content":"be brief"},{"role":"user","content":"alpha"},{"role":"assistant","content":"beta"}]})";
+  for (const Dialect to : {kA, kR, kG}) {
+    const auto there = convertHistory(chat, kC, to);
+    std::string changed = there->document;
+    for (const auto& [old, now] : {std::pair<std::string, std::string>("be brief", "be long"), {"alpha", "ALPHA"}}) {
+      ASSERT_TRUE(changed.contains(old)) << changed;
+      changed.replace(changed.find(old), old.size(), now);
+    }
+    const auto back = convertHistory(changed, to, kC, {}, &there->wayBack);
+    ASSERT_TRUE(back);
+    EXPECT_LT(back->document.find("be long"), back->document.find("ALPHA")) << toString(to) << back->document;
+    EXPECT_LT(back->document.find("ALPHA"), back->document.find("beta")) << toString(to) << back->document;
+    EXPECT_EQ(back->document.find(R"("role":"system")"), back->document.rfind(R"("role":"system")")) << back->document;
+  }
+}
+
 TEST(Edits, AMessageOfSeveralPartsStaysOneMessage) {
   const std::string chat =
       R"({"messages":[{"role":"user","content":[{"type":"text","text":"alpha"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}},{"type":"text","text":"delta"}]},{"role":"assistant","content":[{"type":"text","text":"beta"},{"type":"text","text":"gamma"}]},{"role":"user","content":"go on"}]})";

@@ -9,6 +9,7 @@
 #include "message/json/json_tree.h"
 #include "message/json/node_writer.h"
 #include "message/model/aliases.h"
+#include "message/model/media.h"
 #include "message/roundtrip/align.h"
 
 namespace bough::message {
@@ -179,6 +180,72 @@ TEST(Align, FindsWhatIsStillTheSameInOrder) {
             (std::vector<std::size_t>{none, none, 0, 1, none}));
   EXPECT_EQ(align(std::vector<std::uint64_t>{5, 6, 7}, std::vector<std::uint64_t>{7, 6, 5}),
             (std::vector<std::size_t>{none, none, 0}));
+}
+
+Block mediaBlock(BlockKind kind, MediaSource source, std::string_view text, std::string_view type = {}) {
+  Block block;
+  block.kind = kind;
+  block.source = source;
+  block.text.escaped = text;
+  block.type.escaped = type;
+  return block;
+}
+
+// Anthropic, Chat, Responses, Gemini, bough: y where it may be held.
+std::string takersOf(const Block& block, Role role = Role::User, Dialect from = Dialect::OpenaiChat) {
+  std::string out;
+  for (const Dialect target :
+       {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Bough}) {
+    out += canHoldMedia(target, role, block, from) ? 'y' : 'n';
+  }
+  return out;
+}
+
+TEST(Media, EachTargetTakesWhatItsApiTakes) {
+  const auto image = [](std::string_view type, std::string_view data = "QUJD") {
+    return mediaBlock(BlockKind::Image, MediaSource::Base64, data, type);
+  };
+  const auto document = [](std::string_view type) {
+    return mediaBlock(BlockKind::Document, MediaSource::Base64, "QUJD", type);
+  };
+  for (const char* type : {"image/png", "image/jpeg", "image/gif", "image/webp"}) {
+    EXPECT_EQ(takersOf(image(type)), "yyyyy") << type;
+  }
+  EXPECT_EQ(takersOf(image("image/bmp")), "nyyyy");
+  EXPECT_EQ(takersOf(document("application/pdf")), "yyyyy");
+  EXPECT_EQ(takersOf(document("text/csv")), "nyyyy");
+  EXPECT_EQ(takersOf(document("audio/wav")), "nynyy");
+  EXPECT_EQ(takersOf(document("audio/mp3")), "nynyy");
+  EXPECT_EQ(takersOf(document("audio/ogg")), "nnnyy");
+  EXPECT_EQ(takersOf(document("video/mp4")), "nnnyy");
+  for (const char* data : {"", "QUJ", "QUJD=", "Q===", "QU-D", "====", "QU=D"}) {
+    EXPECT_EQ(takersOf(image("image/png", data)), "nnnny") << data;
+  }
+  for (const char* data : {"QUI=", "QQ==", "+/+/"}) EXPECT_EQ(takersOf(image("image/png", data)), "yyyyy") << data;
+  const auto link = [](BlockKind kind, std::string_view address) {
+    return mediaBlock(kind, MediaSource::Url, address);
+  };
+  EXPECT_EQ(takersOf(link(BlockKind::Image, "https://e.org/a.png")), "yyyyy");
+  EXPECT_EQ(takersOf(link(BlockKind::Image, "http://e.org/a.png")), "yyyyy");
+  EXPECT_EQ(takersOf(link(BlockKind::Image, "gs://e.org/a.png")), "nnnny");
+  EXPECT_EQ(takersOf(link(BlockKind::Document, "https://e.org/a.pdf")), "ynyyy");
+  const auto file = [](BlockKind kind) { return mediaBlock(kind, MediaSource::FileId, "file-1"); };
+  EXPECT_EQ(takersOf(file(BlockKind::Document)), "nyyny");
+  EXPECT_EQ(takersOf(file(BlockKind::Image)), "nnyny");
+  EXPECT_EQ(takersOf(file(BlockKind::Image), Role::User, Dialect::Anthropic), "nnnny");
+  EXPECT_EQ(takersOf(image("image/png"), Role::Assistant), "nnnyy");
+  EXPECT_EQ(takersOf(image("image/png"), Role::System), "nnnny");
+}
+
+TEST(Media, TheTypeIsWhatTheBlockSaysOrItsNameEndsWith) {
+  EXPECT_EQ(mediaTypeOf(mediaBlock(BlockKind::Image, MediaSource::Base64, "", "image/bmp")), "image/bmp");
+  EXPECT_EQ(mediaTypeOf(mediaBlock(BlockKind::Image, MediaSource::Base64, "", R"(image\/png)")), "image/png");
+  EXPECT_EQ(mediaTypeOf(mediaBlock(BlockKind::Image, MediaSource::Url, "https://e.org/a.png?x=1#y")), "image/png");
+  EXPECT_EQ(mediaTypeOf(mediaBlock(BlockKind::Image, MediaSource::Url, "https://e.org/a")), "image/jpeg");
+  EXPECT_EQ(mediaTypeOf(mediaBlock(BlockKind::Document, MediaSource::Url, "https://e.org/a")), "application/pdf");
+  Block named = mediaBlock(BlockKind::Document, MediaSource::Base64, "a.png");
+  named.name.escaped = "table.csv";
+  EXPECT_EQ(mediaTypeOf(named), "text/csv");
 }
 
 }  // namespace

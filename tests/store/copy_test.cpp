@@ -1,0 +1,281 @@
+// Sessions that move between stores, and stores that were written to apart.
+
+#include "bough/store.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/json/json_scan.h"
+#include "support/temp_folder.h"
+
+namespace bough {
+namespace {
+
+Entry message(const std::string& id, const std::string& text = "hello") {
+  Entry entry;
+  entry.id = id;
+  entry.type = "message";
+  entry.payload = R"({"text":")" + text + R"("})";
+  return entry;
+}
+
+StoreSide openSide(const std::string& location) {
+  auto side = StoreSide::open(location);
+  if (!side) throw std::runtime_error(side.error().message);
+  return std::move(*side);
+}
+
+std::vector<std::string> lines(StoreSide& side, const std::string& session) {
+  std::vector<std::string> found;
+  const auto entries = side.store->loadSessionEntries(session, {.showRedacted = true});
+  EXPECT_TRUE(entries) << entries.error().message;
+  for (const Entry& entry : *entries) {
+    found.push_back(entry.id + " " + entry.parentId.value_or("") + " " + entry.type + " " + entry.timestamp + " " +
+                    entry.payload);
+  }
+  return found;
+}
+
+std::uint64_t copiedEntries(StoreSide& from, StoreSide& to, const std::string& session) {
+  const auto copied = copySession(from, to, session);
+  EXPECT_TRUE(copied) << copied.error().message;
+  std::uint64_t count = 0;
+  for (const CopiedSession& each : *copied) count += each.copiedEntries;
+  return count;
+}
+
+TEST(Copy, ASessionAndItsForkGoThereAndBack) {
+  const TempFolder folder;
+  StoreSide from = openSide(folder / "from");
+  StoreSide other = openSide(folder / "other");
+  StoreSide back = openSide(folder / "back");
+  ASSERT_TRUE(from.store->createSession({.sessionId = "s", .title = "Title"}));
+  for (int i = 0; i < 1200; ++i)
+    ASSERT_TRUE(from.store->appendSessionEntries("s", {message("m" + std::to_string(i))},
+                                                 {.durability = Durability::Buffered}));
+  ASSERT_TRUE(from.store->appendSessionEntries("s", {message("big", std::string(300'000, 'x'))}));
+  ASSERT_TRUE(from.store->labelEntry("s", "m5", "five"));
+  ASSERT_TRUE(from.store->branchFromEntry("s", "m7", {.sessionId = "f"}));
+  ASSERT_TRUE(from.store->appendSessionEntries("f", {message("x")}));
+
+  EXPECT_GT(copiedEntries(from, other, "f"), 1200U);
+  EXPECT_EQ(lines(other, "s"), lines(from, "s"));
+  EXPECT_EQ(lines(other, "f"), lines(from, "f"));
+  EXPECT_EQ(copiedEntries(from, other, "f"), 0U);  // nothing is copied twice
+  ASSERT_TRUE(from.store->appendSessionEntries("s", {message("more")}));
+  EXPECT_EQ(copiedEntries(from, other, "s"), 1U);
+
+  EXPECT_GT(copiedEntries(other, back, "f"), 1200U);
+  EXPECT_EQ(lines(back, "s"), lines(from, "s"));
+  EXPECT_EQ(back.store->verifySession("s")->problemCount, 0U);
+  EXPECT_EQ(other.store->verifySession("f")->problemCount, 0U);
+}
+
+TEST(Copy, ATargetThatHoldsSomethingElseIsLeftAlone) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  EXPECT_EQ(copiedEntries(left, right, "s"), 1U);
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("l")}));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("r")}));
+  const auto before = lines(right, "s");
+  EXPECT_EQ(copySession(left, right, "s").error().code, ErrorCode::Conflict);
+  EXPECT_EQ(lines(right, "s"), before);
+}
+
+TEST(Sync, WhatTwoMachinesWroteApartIsOnBothAfterwards) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  EXPECT_EQ(lines(left, "s"), lines(right, "s"));
+  // Apart.
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("l1"), message("l2")}));
+  ASSERT_TRUE(left.store->labelEntry("s", "a", "here"));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("r1")}));
+  ASSERT_TRUE(right.store->labelEntry("s", "r1", "here"));
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  EXPECT_EQ(synced->front().notes.size(), 2U);  // the head and the label
+  auto onLeft = lines(left, "s");
+  auto onRight = lines(right, "s");
+  std::ranges::sort(onLeft);
+  std::ranges::sort(onRight);
+  EXPECT_EQ(onLeft, onRight);
+  EXPECT_EQ(left.store->sessionState("s")->headId, right.store->sessionState("s")->headId);
+  EXPECT_EQ(left.store->labels("s")->front().entryId, right.store->labels("s")->front().entryId);
+  EXPECT_EQ(left.store->loadSessionEntries("s", {.branch = "l2"})->size(), 3U);
+  EXPECT_EQ(left.store->loadSessionEntries("s", {.branch = "r1"})->size(), 2U);
+  const auto again = syncSession(left, right, "s");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+}
+
+// Sync between two of them must not make what it repeats newer than what a third store said last.
+TEST(Sync, OfThreeStoresTheNewestChangeWins) {
+  const TempFolder folder;
+  std::vector<StoreSide> stores;
+  for (const char* name : {"middle", "one", "two", "three"}) stores.push_back(openSide(folder / name));
+  StoreSide& middle = stores[0];
+  ASSERT_TRUE(middle.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(middle.store->appendSessionEntries("s", {message("a")}));
+  for (std::size_t i = 1; i < 4; ++i) ASSERT_TRUE(syncSession(middle, stores[i], "s"));
+  const auto at = [](Entry entry, std::size_t second) {
+    entry.timestamp = "2026-01-01T00:00:0" + std::to_string(second) + ".000Z";
+    return entry;
+  };
+  const auto info = [](const std::string& payload) {
+    Entry entry;
+    entry.type = entry_type::kSessionInfo;
+    entry.payload = payload;
+    return entry;
+  };
+  for (std::size_t i = 1; i < 4; ++i) {  // the third store is the last that changed everything
+    const std::string number = std::to_string(i);
+    ASSERT_TRUE(stores[i].store->appendSessionEntries(
+        "s", {at(message("m" + number), i), at(info(R"({"title":"t)" + number + R"("})"), i),
+              at(info(i == 2 ? R"({"pinned":true})" : R"({"pinned":false,"timeToLiveMs":)" + number + "}"), i)}));
+  }
+  for (const std::size_t i : {3U, 1U, 2U, 3U, 1U, 2U, 3U}) ASSERT_TRUE(syncSession(middle, stores[i], "s"));
+  for (StoreSide& store : stores) {
+    EXPECT_EQ(store.store->sessionState("s")->headId, "m3");
+    std::map<std::string, std::string> last;
+    const auto entries = store.store->loadSessionEntries("s");
+    ASSERT_TRUE(entries);
+    for (const Entry& entry : *entries) {
+      if (entry.type != entry_type::kSessionInfo) continue;
+      for (const char* member : {"title", "pinned", "timeToLiveMs"}) {
+        if (const auto value = json::findMember(entry.payload, member)) last[member] = *value;
+      }
+    }
+    EXPECT_EQ(last["title"], R"("t3")");
+    EXPECT_EQ(last["pinned"], "false");
+    EXPECT_EQ(last["timeToLiveMs"], "3");
+  }
+  for (std::size_t i = 1; i < 4; ++i) {
+    const auto again = syncSession(middle, stores[i], "s");
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+  }
+}
+
+// What was erased in one store does not come back from another, and is not a change by hand.
+TEST(Sync, AnEntryThatIsErasedInOneStoreIsToldUntilItIsErasedInBoth) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", "a secret"), message("b")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  const auto erase = [](StoreSide& side) {
+    return side.store->maintenance().erase({.sessionId = "s", .entryIds = {"a"}, .by = "me", .reason = "a request"});
+  };
+  ASSERT_TRUE(erase(left));
+  const auto before = lines(right, "s");
+  for (const Error& error : {syncSession(left, right, "s").error(), copySession(left, right, "s").error()}) {
+    EXPECT_EQ(error.code, ErrorCode::IdConflict);
+    EXPECT_TRUE(error.message.contains("entry a of session s was erased in " + left.backend->describe()))
+        << error.message;
+    EXPECT_TRUE(error.hint.contains("bough erase")) << error.hint;
+  }
+  EXPECT_EQ(lines(right, "s"), before);
+  ASSERT_TRUE(erase(right));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("c")}));
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  for (StoreSide* side : {&left, &right}) {
+    for (const std::string& line : lines(*side, "s")) EXPECT_FALSE(line.contains("a secret")) << line;
+    EXPECT_EQ(side->store->sessionState("s")->headId, "c");
+    EXPECT_EQ(side->store->verifySession("s")->problemCount, 0U);
+  }
+}
+
+TEST(Copy, ATargetThatHasMoreIsToldWhateverTheSize) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  std::vector<Entry> many;
+  for (int i = 1; i < 500; ++i) many.push_back(message("m" + std::to_string(i)));  // with the header a whole part
+  ASSERT_TRUE(left.store->appendSessionEntries("s", many));
+  EXPECT_EQ(copiedEntries(left, right, "s"), 499U);
+  EXPECT_EQ(copiedEntries(left, right, "s"), 0U);
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("more")}));
+  EXPECT_EQ(copySession(left, right, "s").error().code, ErrorCode::Conflict);
+}
+
+// A sync that ended after one side had got everything, and before the other had.
+TEST(Sync, WhatWasCutOffIsBroughtToTheSameEndAfterwards) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("l1")}));
+  ASSERT_TRUE(left.store->setTitle("s", "left"));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("r1")}));
+  ASSERT_TRUE(right.store->setTitle("s", "right"));
+  const auto missing = right.store->loadSessionEntries("s");
+  ASSERT_TRUE(missing);
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {missing->begin() + 2, missing->end()}));
+  EXPECT_NE(left.store->sessionState("s")->headId, "l1");
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  EXPECT_EQ(left.store->sessionState("s")->headId, right.store->sessionState("s")->headId);
+  EXPECT_EQ(synced->front().notes.size(), 2U);  // the head and the title
+  EXPECT_EQ(lines(left, "s").back(), lines(right, "s").back());
+  const auto again = syncSession(left, right, "s");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+}
+
+// More than is read at once.
+TEST(Sync, LongSessionsThatWereWrittenApartAreTheSameAfterwards) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  const auto add = [](StoreSide& side, const std::string& name) {
+    std::vector<Entry> many;
+    for (int i = 0; i < 1200; ++i) many.push_back(message(name + std::to_string(i)));
+    ASSERT_TRUE(side.store->appendSessionEntries("s", std::move(many)));
+  };
+  add(left, "both");
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  add(left, "l");
+  add(right, "r");
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  EXPECT_EQ(synced->front().toLeft, 1201U) << "and the head";
+  EXPECT_EQ(synced->front().toRight, 1201U);
+  auto onLeft = lines(left, "s");
+  auto onRight = lines(right, "s");
+  std::ranges::sort(onLeft);
+  std::ranges::sort(onRight);
+  EXPECT_EQ(onLeft.size(), 3602U);
+  EXPECT_EQ(onLeft, onRight);
+}
+
+TEST(Sync, AnEntryWithOtherContentIsRefused) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("b", "one")}));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("b", "other")}));
+  const auto before = lines(right, "s");
+  EXPECT_EQ(syncSession(left, right, "s").error().code, ErrorCode::IdConflict);
+  EXPECT_EQ(lines(right, "s"), before);
+  EXPECT_EQ(syncSession(left, right, "nobody").error().code, ErrorCode::NotFound);
+}
+
+}  // namespace
+}  // namespace bough
