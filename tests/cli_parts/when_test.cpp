@@ -1,0 +1,73 @@
+// Times as people type and read them.
+#include "cli/names/when.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace bough::cli {
+namespace {
+
+constexpr std::uint64_t kMinute = 60'000;
+constexpr std::uint64_t kHour = 60 * kMinute;
+constexpr std::uint64_t kDay = 24 * kHour;
+
+class When : public testing::Test {
+ protected:
+  When() {
+    ::setenv("TZ", "UTC", 1);
+    ::tzset();
+  }
+};
+
+TEST_F(When, LengthsOfTimeHaveANumberAndAUnit) {
+  EXPECT_EQ(parseAge("30m"), 30 * kMinute);
+  EXPECT_EQ(parseAge("12h"), 12 * kHour);
+  EXPECT_EQ(parseAge("90d"), 90 * kDay);
+  EXPECT_EQ(parseAge("2w"), 14 * kDay);
+  EXPECT_EQ(parseAge("1000000m"), 1'000'000 * kMinute);
+  for (const char* wrong : {"", "m", "5", "5s", "-5m", "5 m", "5mm", "1000001m", "99999999999999999999m", "1.5h"}) {
+    EXPECT_FALSE(parseAge(wrong)) << wrong;
+  }
+}
+
+TEST_F(When, ATimeIsADateATimeOrSoLongAgo) {
+  EXPECT_EQ(parseWhen("1970-01-02", 0), kDay);
+  EXPECT_EQ(parseWhen("1970-01-02T01:02:00Z", 0), kDay + kHour + 2 * kMinute);
+  EXPECT_EQ(parseWhen("2h", 5 * kHour), 3 * kHour);
+  EXPECT_EQ(parseWhen("2h", kHour), 0U);
+  for (const char* wrong : {"1970-13-01", "1970-02-30", "1970/01/02", "1970-01/02", "yesterday", ""}) {
+    EXPECT_FALSE(parseWhen(wrong, kDay)) << wrong;
+  }
+}
+
+TEST_F(When, AnAgeIsRoundedDownAndBeyondAWeekADate) {
+  const std::uint64_t now = 100 * kDay;
+  EXPECT_EQ(formatAge(0, now), "");
+  EXPECT_EQ(formatAge(now, now), "now");
+  EXPECT_EQ(formatAge(now + kDay, now), "now") << "clocks differ";
+  EXPECT_EQ(formatAge(now + kDay + 1, now), "1970-04-12");
+  EXPECT_EQ(formatAge(now - 2 * kMinute + 1, now), "now");
+  EXPECT_EQ(formatAge(now - 2 * kMinute, now), "2m ago");
+  EXPECT_EQ(formatAge(now - kHour + 1, now), "59m ago");
+  EXPECT_EQ(formatAge(now - kHour, now), "1h ago");
+  EXPECT_EQ(formatAge(now - kDay + 1, now), "23h ago");
+  EXPECT_EQ(formatAge(now - kDay, now), "1d ago");
+  EXPECT_EQ(formatAge(now - 7 * kDay + 1, now), "6d ago");
+  EXPECT_EQ(formatAge(now - 7 * kDay, now), "1970-04-04");
+}
+
+TEST_F(When, DurationsAndStoredTimesAreShort) {
+  EXPECT_EQ(formatDuration(59'999), "59s");
+  EXPECT_EQ(formatDuration(kMinute), "1m");
+  EXPECT_EQ(formatDuration(kHour - 1), "59m");
+  EXPECT_EQ(formatDuration(kHour), "1.0h");
+  EXPECT_EQ(formatDuration(90 * kMinute), "1.5h");
+  EXPECT_EQ(formatDuration(kDay), "1.0d");
+  EXPECT_EQ(formatLocalTime("2026-03-04T05:06:07.000Z"), "2026-03-04 05:06");
+  EXPECT_EQ(formatLocalTime("about noon\033"), "about noon␛");
+}
+
+}  // namespace
+}  // namespace bough::cli
