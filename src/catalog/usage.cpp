@@ -89,8 +89,11 @@ class Summing {
  public:
   explicit Summing(const PriceTable& prices) : prices_(prices) {}
 
+  /// Stays where it is.
+  ModelSum& of(const std::string& name, const std::string& model) { return groups_[name][model]; }
+
   void add(const std::string& name, const std::string& model, const ModelSum& part) {
-    ModelSum& sum = groups_[name][model];
+    ModelSum& sum = of(name, model);
     sum.messages += part.messages;
     sum.withoutId += part.withoutId;
     bough::add(sum.tokens, part.tokens);
@@ -239,9 +242,10 @@ void merge(Usage& sum, const Usage& other) {
 
 UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& options) {
   constexpr std::uint64_t kQuarterMs = kQuarterSeconds * 1000;
-  std::ranges::stable_sort(answers, {}, [](const AnswerUsage& each) { return std::tuple(each.id, each.session); });
+  const auto order = [](const AnswerUsage& each) { return std::tuple(each.id, each.session); };
+  if (!std::ranges::is_sorted(answers, {}, order)) std::ranges::stable_sort(answers, {}, order);
   Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
-  std::map<std::uint64_t, std::string> names;
+  std::map<std::pair<std::uint64_t, std::string_view>, ModelSum*> places;
   for (std::size_t i = 0; i < answers.size();) {
     AnswerUsage answer = answers[i];
     for (; i < answers.size() && answers[i].id == answer.id; ++i) {
@@ -250,12 +254,15 @@ UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& optio
     const std::uint64_t quarter = answer.timeMs / kQuarterMs;
     if (options.sinceMs && quarter < *options.sinceMs / kQuarterMs) continue;
     if (options.untilMs && quarter >= (*options.untilMs + kQuarterMs - 1) / kQuarterMs) continue;
-    const std::string model(answer.model);
-    if (!options.model.empty() && model != options.model) continue;
-    std::string& name = names[quarter];
-    if (name.empty() && options.by != UsageBy::Model) name = periodName(quarter, options.by, options.localTime);
-    sums.add(options.by == UsageBy::Model ? model : name, model,
-             {.messages = 1, .withoutId = answer.certain ? 0U : 1U, .tokens = answer.tokens});
+    if (!options.model.empty() && answer.model != options.model) continue;
+    ModelSum*& sum = places[{quarter, answer.model}];
+    if (sum == nullptr) {
+      const std::string model(answer.model);
+      sum = &sums.of(options.by == UsageBy::Model ? model : periodName(quarter, options.by, options.localTime), model);
+    }
+    ++sum->messages;
+    sum->withoutId += answer.certain ? 0 : 1;
+    bough::add(sum->tokens, answer.tokens);
   }
   return sums.report(options.by);
 }

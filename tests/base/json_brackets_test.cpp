@@ -81,5 +81,13 @@ TEST(JsonBrackets, CountBackslashesAcrossBlocks) {
   }
 }
 
+// Each block that looked back over the run would take hours.
+TEST(JsonBrackets, TakeTimeThatGrowsWithTheTextWhateverTheBackslashes) {
+  const std::string run(std::size_t{32} << 20, '\\');
+  const std::string text = "[\"" + run + "\",\"" + run + "\\\"\"]";
+  EXPECT_EQ(skipBrackets(text), text.size());
+  EXPECT_EQ(copiedEnd(text), text.size());
+}
+
 }  // namespace
 }  // namespace bough::json

@@ -34,11 +34,12 @@ std::uint64_t bracketsOf(const ByteBlock& block) {
 // What is known of the container before a block.
 class Nesting {
  public:
-  // Takes in the 64 bytes at `p`, which are at `offset`; `firstIsEscaped`: an odd number of backslashes is before
-  // them.
-  void take(const ByteBlock& block, const char* p, std::size_t offset, bool firstIsEscaped) {
+  // Takes in the 64 bytes at `p`, which are at `offset`.
+  void take(const ByteBlock& block, const char* p, std::size_t offset) {
     const std::uint64_t backslashes = block.where('\\');
-    const std::uint64_t quotes = block.where('"') & ~escapedBytes(backslashes, firstIsEscaped);
+    const std::uint64_t escaped = escapedBytes(backslashes, firstIsEscaped_);
+    const std::uint64_t quotes = block.where('"') & ~escaped;
+    firstIsEscaped_ = (backslashes & ~escaped) >> 63 != 0;
     const std::uint64_t inside = prefixParity(quotes) ^ inside_;
     inside_ = static_cast<std::uint64_t>(static_cast<std::int64_t>(inside) >> 63);
     if ((backslashes & ~inside) != 0) return stop({});
@@ -49,7 +50,12 @@ class Nesting {
     }
   }
 
+  // Passes a part of a string that does not end it; `lastEscapes`: its last byte is a backslash that is not escaped.
+  void passText(bool lastEscapes) { firstIsEscaped_ = lastEscapes; }
+
   [[nodiscard]] bool insideString() const { return inside_ != 0; }
+  /// Whether the first byte of the next block follows a backslash that is not escaped itself.
+  [[nodiscard]] bool firstIsEscaped() const { return firstIsEscaped_; }
   /// The end was found, or an error.
   [[nodiscard]] bool done() const { return done_; }
   [[nodiscard]] std::optional<std::size_t> end() const { return end_; }
@@ -76,24 +82,20 @@ class Nesting {
   }
 
   std::uint64_t inside_ = 0;  // all ones when the block before ended inside a string
+  bool firstIsEscaped_ = false;
   std::size_t depth_ = 0;
   std::array<std::uint64_t, kMaxDepth / 64> open_{};  // one bit a container, set for objects
   bool done_ = false;
   std::optional<std::size_t> end_;
 };
 
-// Whether an odd number of backslashes is before `offset`.
-bool isEscaped(std::string_view text, std::size_t offset) {
-  std::size_t begin = offset;
-  while (begin > 0 && text[begin - 1] == '\\') --begin;
-  return (offset - begin) % 2 != 0;
-}
-
-// Most bytes are in long strings. Inside one: whether a block may hold its end, or backslashes whose number matters.
-// `before` are the backslashes of the sixteen bytes before it, and becomes those of its last.
-bool mayEndString(const ByteBlock& block, Bytes& before) {
+// Most bytes are in long strings. Inside one: passes a block that neither holds its end nor two backslashes in a row,
+// whose number would matter.
+bool passBlock(const ByteBlock& block, const char* p, Nesting& nesting) {
+  if (!nesting.insideString()) return false;
   const Bytes backslash = fillBytes('\\');
   const Bytes quote = fillBytes('"');
+  Bytes before = fillBytes(nesting.firstIsEscaped() ? '\xFF' : '\0');
   const auto one = [&](Bytes bytes) {
     const Bytes backslashes = equal(bytes, backslash);
     const Bytes escaped = shiftIn(before, backslashes);
@@ -104,22 +106,31 @@ bool mayEndString(const ByteBlock& block, Bytes& before) {
   const Bytes b = one(block.b);
   const Bytes c = one(block.c);
   const Bytes d = one(block.d);
-  return any(either(either(a, b), either(c, d)));
+  if (any(either(either(a, b), either(c, d)))) return false;
+  nesting.passText(p[kBlockBytes - 1] == '\\');
+  return true;
+}
+
+// Inside a string: goes to the next quote, which may end it. Returns its place, or the text's end.
+std::size_t passToQuote(std::string_view text, std::size_t begin, Nesting& nesting) {
+  const std::size_t quote = std::min(text.find('"', begin), text.size());
+  std::size_t backslashes = 0;
+  while (quote - backslashes > begin && text[quote - backslashes - 1] == '\\') ++backslashes;
+  const bool oneBefore = quote - backslashes == begin && nesting.firstIsEscaped();
+  nesting.passText((backslashes + (oneBefore ? 1 : 0)) % 2 != 0);
+  return quote;
 }
 
 // Gives whole blocks from the start of `text` to `use` and scans them, until the container has ended or is broken.
 // Returns the offset after the last one.
 template <typename Use>
 [[gnu::always_inline]] inline std::size_t scanBlocks(std::string_view text, Nesting& nesting, Use use) {
-  Bytes before = fillBytes(0);
   std::size_t at = 0;
   for (; at + kBlockBytes <= text.size() && !nesting.done(); at += kBlockBytes) {
     const char* p = text.data() + at;
     const ByteBlock block(p);
     use(block, at);
-    if (nesting.insideString() && !mayEndString(block, before)) continue;
-    nesting.take(block, p, at, isEscaped(text, at));
-    before = fillBytes(isEscaped(text, at + kBlockBytes) ? '\xFF' : '\0');
+    if (!passBlock(block, p, nesting)) nesting.take(block, p, at);
   }
   return at;
 }
@@ -130,7 +141,7 @@ std::optional<std::size_t> finish(std::string_view text, std::size_t at, Nesting
     std::array<char, kBlockBytes> last{};
     last.fill(' ');
     std::memcpy(last.data(), text.data() + at, text.size() - at);
-    nesting.take(ByteBlock(last.data()), last.data(), at, isEscaped(text, at));
+    nesting.take(ByteBlock(last.data()), last.data(), at);
   }
   return nesting.end();
 }
@@ -161,7 +172,17 @@ BOUGH_CRC_TARGET std::optional<std::size_t> copySummed(std::string_view text, ch
 std::optional<std::size_t> skipBrackets(std::string_view text) {
   if (!beginsContainer(text)) return std::nullopt;
   Nesting nesting;
-  const std::size_t at = scanBlocks(text, nesting, [](const ByteBlock&, std::size_t) {});
+  std::size_t at = 0;
+  while (at + kBlockBytes <= text.size() && !nesting.done()) {
+    const char* p = text.data() + at;
+    const ByteBlock block(p);
+    if (!passBlock(block, p, nesting)) {
+      nesting.take(block, p, at);
+      at += kBlockBytes;
+      continue;
+    }
+    at = passToQuote(text, at + kBlockBytes, nesting);
+  }
   return finish(text, at, nesting);
 }
 

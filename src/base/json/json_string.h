@@ -45,7 +45,7 @@ bool mayHoldSurrogates(std::string_view json);
 /// The end of a string that is short and plain, as most keys, roles and names are; null of any other. `at` is after
 /// the opening quote.
 inline const char* shortStringEnd(const char* at, const char* end) {
-  constexpr std::ptrdiff_t kLongest = 16;
+  constexpr std::ptrdiff_t kLongest = 48;
   if (end - at < kLongest) return nullptr;
   const char* const stop = skipPlain(at, at + kLongest);
   return stop != at + kLongest && *stop == '"' ? stop + 1 : nullptr;

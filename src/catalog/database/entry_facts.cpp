@@ -135,10 +135,15 @@ void readRequest(std::string_view payload, EntryFacts& facts) {
 // and numbers.
 void readIdentity(const Entry& entry, EntryFacts& facts) {
   if (!facts.usage) return;
-  const auto transcript = json::findChecked(entry.payload, "transcript");
   const auto isUnique = [](std::string_view id) { return id.size() >= 16; };
+  if (isUnique(facts.messageId)) {
+    facts.identityIsCertain = true;
+    facts.identity = facts.messageId;
+    return;
+  }
+  const auto transcript = json::findChecked(entry.payload, "transcript");
   facts.identityIsCertain = !transcript || !facts.messageId.empty();
-  if (isUnique(facts.messageId) || (transcript && facts.identityIsCertain)) {
+  if (transcript && facts.identityIsCertain) {
     facts.identity = facts.messageId;
   } else if (!transcript && isUnique(entry.id)) {
     facts.identity = "entry " + entry.id;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 #include "base/json/json_write.h"
@@ -121,12 +122,21 @@ void writeOriginal(std::string& out, const Original& original) {
   out += '}';
 }
 
-// Which block of its original a written block came from; -1 for all of it.
-std::int64_t placeOf(const Block* block, const Original& original) {
+bool holds(const std::vector<Block>& blocks, const Block* block) {
+  return !blocks.empty() && !std::less{}(block, blocks.data()) && std::less{}(block, blocks.data() + blocks.size());
+}
+
+// Which block of its original a written block came from; -1 for all of it. Blocks mostly come in their order, so the
+// search begins at `near`, the place of the one before.
+std::int64_t placeOf(const Block* block, const Original& original, std::size_t& near) {
   const std::vector<Block>& blocks = original.message.blocks;
-  for (std::size_t i = 0; block != nullptr && i < blocks.size(); ++i) {
-    const bool inside = std::ranges::any_of(blocks[i].content, [&](const Block& each) { return &each == block; });
-    if (&blocks[i] == block || inside) return static_cast<std::int64_t>(i);
+  if (block == nullptr) return -1;
+  if (holds(blocks, block)) return block - blocks.data();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const std::size_t at = (near + i) % blocks.size();
+    if (!holds(blocks[at].content, block)) continue;
+    near = at;
+    return static_cast<std::int64_t>(at);
   }
   return -1;
 }
@@ -141,6 +151,7 @@ void writeNode(std::string& out, const NodeRecord& node, const Records& records,
     out += ',';
     appendNumber(out, before[static_cast<std::size_t>(node.original)]);
   }
+  std::size_t near = 0;
   for (std::uint32_t i = 0; !node.verbatim && i < node.leafCount; ++i) {
     const LeafRecord& leaf = records.leaves[node.firstLeaf + i];
     out += ',';
@@ -149,8 +160,9 @@ void writeNode(std::string& out, const NodeRecord& node, const Records& records,
     // -1 marks what is synthetic.
     appendNumber(out, leaf.original < 0 ? -1 : stored[static_cast<std::size_t>(leaf.original)]);
     out += ',';
-    appendNumber(
-        out, leaf.original < 0 ? -1 : placeOf(leaf.block, history.originals[static_cast<std::size_t>(leaf.original)]));
+    appendNumber(out, leaf.original < 0
+                          ? -1
+                          : placeOf(leaf.block, history.originals[static_cast<std::size_t>(leaf.original)], near));
   }
   out += ']';
 }

@@ -30,6 +30,24 @@ struct InlinePart {
   bool active = false;    // it has a partner
 };
 
+// Where one of some characters comes next. Places that are asked for only grow, so the text is searched once.
+class NextOf {
+ public:
+  NextOf(std::string_view text, std::string_view characters) : text_(text), characters_(characters) {}
+
+  std::size_t from(std::size_t at) {
+    if (!known_ || (next_ != std::string_view::npos && next_ < at)) next_ = text_.find_first_of(characters_, at);
+    known_ = true;
+    return next_;
+  }
+
+ private:
+  std::string_view text_;
+  std::string_view characters_;
+  std::size_t next_ = 0;
+  bool known_ = false;
+};
+
 class InlineReader {
  public:
   explicit InlineReader(std::string_view text) : text_(text), nextClose_(text.find("](")) {}
@@ -122,9 +140,8 @@ class InlineReader {
     if (nextClose_ != std::string_view::npos && nextClose_ < bracket) nextClose_ = text_.find("](", bracket);
     if (nextClose_ == std::string_view::npos || nextClose_ - bracket > kLongestLink) return false;
     const std::size_t begin = nextClose_ + 2;
-    const std::size_t size = text_.substr(begin, kLongestLink).find_first_of(") ");
-    if (size == std::string_view::npos || text_[begin + size] != ')') return false;
-    const std::size_t end = begin + size;
+    const std::size_t end = targetEnds_.from(begin);
+    if (end == std::string_view::npos || end - begin >= kLongestLink || text_[end] != ')') return false;
     flush();
     const std::string_view said = text_.substr(bracket + 1, nextClose_ - bracket - 1);
     parts_.push_back({.span = {std::string(said), kLink, std::string(text_.substr(begin, end - begin))}});
@@ -136,12 +153,12 @@ class InlineReader {
   bool address() {
     const std::string_view rest = text_.substr(at_ + 1, kLongestLink);
     if (!rest.starts_with("http://") && !rest.starts_with("https://") && !rest.starts_with("mailto:")) return false;
-    const std::size_t end = rest.find_first_of("> ");
-    if (end == std::string_view::npos || rest[end] != '>') return false;
+    const std::size_t end = addressEnds_.from(at_ + 1);
+    if (end == std::string_view::npos || end - at_ > kLongestLink || text_[end] != '>') return false;
     flush();
-    const std::string target(rest.substr(0, end));
+    const std::string target(text_.substr(at_ + 1, end - at_ - 1));
     parts_.push_back({.span = {target, kLink, target}});
-    at_ += end + 2;
+    at_ = end + 1;
     return true;
   }
 
@@ -171,6 +188,8 @@ class InlineReader {
   std::map<std::size_t, std::vector<std::size_t>> ticks_;  // where runs of so many backticks are
   bool ticksRead_ = false;
   std::size_t nextClose_;  // where the next ]( is
+  NextOf targetEnds_{text_, ") "};
+  NextOf addressEnds_{text_, "> "};
 };
 
 }  // namespace

@@ -1,9 +1,17 @@
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "transcript/agents/claude_code/usage.h"
 
 namespace bough::transcript::claude_code {
+namespace {
+
+auto answerOrder(const FoundAnswer& answer) {
+  return std::tuple(answer.id, answer.file, answer.place);
+}
+
+}  // namespace
 
 void FoundUsage::add(const FoundAnswer& answer) {
   if (answers.size() >= most_) {
@@ -24,7 +32,7 @@ void FoundUsage::noteUnreadable(const std::string& what) {
 }
 
 void FoundUsage::bringTogether() {
-  std::ranges::sort(answers, {}, [](const FoundAnswer& each) { return std::tuple(each.id, each.file, each.place); });
+  if (!std::ranges::is_sorted(answers, {}, answerOrder)) std::ranges::sort(answers, {}, answerOrder);
   std::size_t kept = 0;
   for (const FoundAnswer& each : answers) {
     FoundAnswer& last = answers[kept == 0 ? 0 : kept - 1];
@@ -44,11 +52,11 @@ void FoundUsage::bringTogether() {
 void FoundUsage::take(FoundUsage&& other) {
   std::vector<std::uint32_t> numbers;
   for (const std::string& name : other.models) numbers.push_back(modelOf(name));
-  answers.reserve(answers.size() + other.answers.size());
-  for (FoundAnswer each : std::exchange(other.answers, {})) {
-    each.model = numbers[each.model];
-    answers.push_back(each);
-  }
+  for (FoundAnswer& each : other.answers) each.model = numbers[each.model];
+  std::vector<FoundAnswer> both;
+  both.reserve(answers.size() + other.answers.size());
+  std::ranges::merge(answers, other.answers, std::back_inserter(both), {}, answerOrder, answerOrder);
+  answers = std::move(both);
   unreadable += other.unreadable;
   if (example.empty()) example = std::move(other.example);
 }

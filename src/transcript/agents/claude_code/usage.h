@@ -31,7 +31,7 @@ class FoundUsage {
   /// Leaves each answer once: in its first file, and of each number the greatest, as an answer that is written block by
   /// block repeats them.
   void bringTogether();
-  /// Adds what another thread found, which is empty afterwards.
+  /// Adds what another thread found. The answers of both were brought together before.
   void take(FoundUsage&& other);
 
   std::vector<FoundAnswer> answers;
