@@ -24,7 +24,7 @@ LARGE_CLASSES = {
     "ClaudeReader": 34,
     "CodexReader": 34,
     "Builder": 48,
-    "TranscriptWriting": 50,
+    "TranscriptWriting": 49,
     "Planner": 41,
     "Restorer": 31,
     # Parts of the log and the catalog whose fields one lock guards.

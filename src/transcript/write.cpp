@@ -68,14 +68,6 @@ std::string adapted(std::string_view lines, const WriteTranscriptOptions& option
   return out;
 }
 
-// Whether a line says its id and its parent as a clean copy has them, also after another parent is put into it.
-bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
-  if (parent != nullptr && isRenamed(*parent)) return false;
-  if (!originOf(entry)->fixed) return true;
-  const bool isParentNamed = parent == nullptr || isForeignId(parent->id);
-  return isForeignId(entry.id) && isParentNamed && !agent.parentMember.empty();
-}
-
 // A clean copy begins with the header, wherever that was. False when the file has lost it.
 bool bringHeaderFirst(const std::vector<Entry>& entries, const Agent& agent, std::vector<std::size_t>& order) {
   if (agent.isHeader == nullptr) return true;
@@ -106,11 +98,7 @@ class TranscriptWriting {
   Result<WrittenTranscript> run() {
     BOUGH_TRY(choose());
     if (head_ == kNone && !beginsWithCopy()) return fail(ErrorCode::InvalidArgument, "the session has no conversation");
-    std::vector<std::size_t> leaves;
-    for (const std::size_t leaf : whole_ ? tree_.leaves() : std::vector{head_}) {
-      if (leaf != kNone && needsConversion(leaf)) leaves.push_back(leaf);
-    }
-    messages_ = convertEntries(entries_, tree_, leaves, agent_.dialect, done_.report);
+    messages_ = convertEntries(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report);
     std::string text;
     if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {
       TranscriptFacts facts = options_.facts;
@@ -208,7 +196,7 @@ class TranscriptWriting {
     std::unordered_map<std::string_view, std::size_t> places;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       auto origin = originOf(entries_[i]);
-      if (!origin || !origin->carries || !isSameFormat(origin->agent)) continue;
+      if (!origin || !origin->carries || !isSameFormat(agent_, origin->agent)) continue;
       if (places.empty()) {
         for (std::size_t k = 0; k < entries_.size(); ++k) places.emplace(entries_[k].id, k);
       }
@@ -258,7 +246,7 @@ class TranscriptWriting {
 
   // Whether the branch goes on where the agent's own lines leave it: then all of them are copied, with the branches
   // that only they hold.
-  [[nodiscard]] bool continuesFile() const {
+  [[nodiscard]] bool continuesFile() {
     const auto last = std::ranges::find_if(path_.rbegin(), path_.rend(), [&](std::size_t i) { return isOwn(i); });
     return last != path_.rend() && *last == fileHead_;
   }
@@ -332,22 +320,17 @@ class TranscriptWriting {
     std::ranges::stable_partition(order_, [&](std::size_t i) { return !tail.contains(i); });
   }
 
-  [[nodiscard]] bool isCopied(std::size_t place) const { return copies_ && isOwn(place); }
+  [[nodiscard]] bool isCopied(std::size_t place) { return copies_ && isOwn(place); }
 
-  [[nodiscard]] bool isOwn(std::size_t place) const {
-    if (carriedBy_.contains(place)) return true;
-    const auto origin = originOf(entries_[place]);
-    if (!origin || !isSameFormat(origin->agent)) return false;
-    if (!options_.clean) return true;
-    const std::size_t parent = tree_.parent(place);
-    const Entry* continued = parent == kNone ? nullptr : &entries_[parent];
-    return isWholeRecord(entries_[place], *origin) && canBeClean(entries_[place], continued, agent_);
-  }
-
-  [[nodiscard]] bool isSameFormat(std::string_view name) const {
-    if (name == agent_.name) return true;
-    const Agent* other = findAgent(name);
-    return other != nullptr && other->format == agent_.format && !other->format.empty();
+  [[nodiscard]] bool isOwn(std::size_t place) {
+    Known& known = own_[place];
+    if (known == Known::Nothing) {
+      const std::size_t parent = tree_.parent(place);
+      const Entry* continued = parent == kNone ? nullptr : &entries_[parent];
+      const bool isLine = carriedBy_.contains(place) || isLineOf(agent_, entries_[place], continued, options_.clean);
+      known = isLine ? Known::Yes : Known::No;
+    }
+    return known == Known::Yes;
   }
 
   [[nodiscard]] std::size_t lastOwn() {
@@ -358,12 +341,20 @@ class TranscriptWriting {
     return lastOwn_;
   }
 
-  [[nodiscard]] bool needsConversion(std::size_t leaf) const {
-    return std::ranges::any_of(tree_.path(leaf), [&](std::size_t place) { return !isCopied(place); });
+  // The ends of the branches that hold more than the agent's own lines.
+  [[nodiscard]] std::vector<std::size_t> leavesToConvert() {
+    std::vector<bool> isMixed(entries_.size());
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const std::size_t parent = tree_.parent(i);
+      isMixed[i] = (parent != kNone && isMixed[parent]) || !isCopied(i);
+    }
+    std::vector<std::size_t> leaves = whole_ ? tree_.leaves() : std::vector{head_};
+    std::erase_if(leaves, [&](std::size_t leaf) { return leaf == kNone || !isMixed[leaf]; });
+    return leaves;
   }
 
   // Names and bookkeeping of others leave no line at the beginning.
-  [[nodiscard]] bool beginsWithCopy() const {
+  [[nodiscard]] bool beginsWithCopy() {
     if (!whole_) return false;
     const auto first = std::ranges::find_if(order_, [&](std::size_t i) { return isCopied(i) || isTalk(entries_[i]); });
     return first != order_.end() && isCopied(*first);
@@ -454,6 +445,8 @@ class TranscriptWriting {
   };
   std::unordered_map<std::size_t, Carrier> carriers_;       // by the place of the line's entry
   std::unordered_map<std::size_t, std::size_t> carriedBy_;  // from an entry to the agent's line that carries it
+  enum class Known : std::uint8_t { Nothing, No, Yes };
+  std::vector<Known> own_ = std::vector<Known>(entries_.size(), Known::Nothing);  // what isOwn() has answered
   WrittenTranscript done_;
   std::vector<std::size_t> path_;   // the branch of the head
   std::vector<std::size_t> order_;  // places of what is written

@@ -31,15 +31,21 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>
   }
   CompatibilityReport own;
   const auto messages = convertEntries(entries, tree, leaves, agent->dialect, report == nullptr ? own : *report);
-  std::vector<std::vector<Item>> branches;
+  std::vector<OwnPart> branches;
+  std::vector<bool> isTaken(entries.size());
   for (const std::size_t leaf : leaves) {
-    std::vector<Item>& branch = branches.emplace_back();
-    for (const std::size_t place : tree.path(leaf)) {
+    if (isTaken[leaf]) continue;
+    OwnPart& branch = branches.emplace_back();
+    std::size_t place = leaf;
+    for (; place != EntryTree::kNone && !isTaken[place]; place = tree.parent(place)) {
+      isTaken[place] = true;
       Item item{.entry = &entries[place], .parentId = {}, .messages = {}};
       if (const auto found = messages.find(place); found != messages.end()) item.messages = found->second;
       item.kept = keptBy(entries, tree, place);
-      branch.push_back(std::move(item));
+      branch.items.push_back(std::move(item));
     }
+    std::ranges::reverse(branch.items);
+    if (place != EntryTree::kNone) branch.base = &entries[place];
   }
   TreeCargo cargo(entries, tree, !options.clean && !options.bare);
   return agent->writeTree(options.facts, branches, cargo);

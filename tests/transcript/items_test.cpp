@@ -61,5 +61,58 @@ TEST(EntryTree, ASummaryKeepsTheEntriesOfItsBranchFromTheFirstKeptOn) {
   EXPECT_EQ(tree.leaves(), (std::vector<std::size_t>{3, 4, 5, 6, 7}));
 }
 
+std::string message(std::string_view json) {
+  return "{\"dialect\":\"openai-chat\",\"message\":" + std::string(json) + "}";
+}
+
+Entry said(std::string id, std::string parent, std::string_view role) {
+  const std::string json = "{\"role\":\"" + std::string(role) + "\",\"content\":\"says " + id + "\"}";
+  return entryAt(std::move(id), std::move(parent), "message", message(json));
+}
+
+std::string joined(const std::vector<std::string>& messages) {
+  std::string all;
+  for (const std::string& each : messages) all += each;
+  return all;
+}
+
+TEST(ConvertEntries, MessagesOfTwoBranchesStayApart) {
+  // A second question after the same first one: the answer belongs to the first alone.
+  const std::vector<Entry> entries = {said("q1", "", "user"), said("q2", "q1", "user"), said("a1", "q1", "assistant"),
+                                      said("a2", "a1", "assistant"), said("b2", "a1", "assistant")};
+  const EntryTree tree(entries);
+  for (const Dialect target : {Dialect::Anthropic, Dialect::Gemini, Dialect::OpenaiResponses}) {
+    CompatibilityReport report;
+    const auto converted = convertEntries(entries, tree, tree.leaves(), target, report);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const std::string text = converted.contains(i) ? joined(converted.at(i)) : std::string();
+      for (const Entry& other : entries) {
+        EXPECT_EQ(text.contains("says " + other.id), other.id == entries[i].id) << i << ": " << text;
+      }
+    }
+  }
+}
+
+TEST(ConvertEntries, AResultInALaterBranchFindsItsCall) {
+  const auto result = [](std::string id) {
+    const std::string json = "{\"role\":\"tool\",\"tool_call_id\":\"call_1\",\"content\":\"says " + id + "\"}";
+    return entryAt(std::move(id), "call", "message", message(json));
+  };
+  const std::vector<Entry> entries = {
+      said("q", "", "user"),
+      entryAt("call", "q", "message",
+              message(R"({"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function",)"
+                      R"("function":{"name":"ls","arguments":"{}"}}]})")),
+      result("r1"), result("r2")};
+  const EntryTree tree(entries);
+  CompatibilityReport report;
+  const auto converted = convertEntries(entries, tree, tree.leaves(), Dialect::Anthropic, report);
+  for (const std::size_t place : {2U, 3U}) {
+    const std::string text = joined(converted.at(place));
+    EXPECT_TRUE(text.contains("\"tool_result\"") && text.contains("says " + entries[place].id)) << text;
+  }
+  EXPECT_EQ(report.lossyFields, std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace bough::transcript

@@ -55,6 +55,7 @@ struct Original {
   json::Tree::Index node = 0;
   std::string_view raw;
   std::string_view entryId{};   ///< Of a session's message: the entry that holds it.
+  bool apart = false;           ///< Of a session: it is never joined with the message before it.
   bool partial = false;         ///< Some of its blocks were edited; these are the others. It is arranged again.
   bool joinsPrevious = false;   ///< A piece of the same message as the original before it.
   bool replacesSystem = false;  ///< A message that was the system prompt before it was edited.

@@ -137,7 +137,7 @@ void Reporter::lossy(Change change, const Original& original, const Block* block
   if (visible) report_.compatible = false;
   if (!original.entryId.empty()) {
     std::vector<std::string>& fields = byEntry_[std::string(original.entryId)];
-    if (std::ranges::find(fields, field) == fields.end()) fields.emplace_back(field);
+    if (named_.emplace(&fields, entry->second).second) fields.emplace_back(field);
   }
   note(change, original, block, field, reason);
 }

@@ -6,9 +6,11 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "message/model/history.h"
@@ -63,6 +65,7 @@ class Reporter {
   std::unordered_map<std::string, std::size_t, FieldHash, std::equal_to<>> fields_;
   const Original* lastLossy_ = nullptr;
   std::map<std::string, std::vector<std::string>, std::less<>> byEntry_;
+  std::set<std::pair<const std::vector<std::string>*, std::size_t>> named_;  // the fields in it, by number
 };
 
 }  // namespace bough::message

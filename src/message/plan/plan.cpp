@@ -150,7 +150,7 @@ class Planner {
     const Role role = target_ == Dialect::Anthropic ? Role::User : Role::Tool;
     if (plan_.messages.empty() || plan_.messages.back().role != role) plan_.messages.push_back({.role = role});
     plan_.messages.back().outBlocks.push_back(std::move(outBlock));
-    addUserBlocks(std::move(carried));
+    addUserBlocks(std::move(carried), mergesTurns());
   }
 
   void reportUnpaired(std::int32_t why, const Original& original, const Block& block) {
@@ -217,6 +217,7 @@ class Planner {
     if (!mayJoin(Role::Assistant)) return false;
     const OutMessage& last = plan_.messages.back();
     if (original.joinsPrevious) return true;
+    if (original.apart) return false;
     if (!request_) return !turnEnded_;
     return mergesTurns() || (!turnEnded_ && original.dialect != target_ && !last.outBlocks.back().stored);
   }
@@ -244,17 +245,24 @@ class Planner {
       reporter_.lossy(Change::Altered, original, nullptr, "message.boundaries",
                       "the target has the results of tools in a message of their own");
     }
-    addUserBlocks(std::move(outBlocks), original.joinsPrevious);
+    const bool joins = original.joinsPrevious || (mergesTurns() && (!original.apart || endsWith(index)));
+    addUserBlocks(std::move(outBlocks), joins);
   }
 
   [[nodiscard]] bool mayJoin(Role role) const {
     return !plan_.messages.empty() && !plan_.messages.back().verbatim && plan_.messages.back().role == role;
   }
 
-  void addUserBlocks(std::vector<OutBlock> outBlocks, bool isPiece = false) {
+  // Whether the last message holds something of this original.
+  [[nodiscard]] bool endsWith(std::int32_t index) const {
+    return !plan_.messages.empty() && std::ranges::any_of(plan_.messages.back().outBlocks,
+                                                          [&](const OutBlock& each) { return each.original == index; });
+  }
+
+  // `joins`: to the message before, where that is one of the user.
+  void addUserBlocks(std::vector<OutBlock> outBlocks, bool joins) {
     if (outBlocks.empty()) return;
-    const bool joins = (mergesTurns() || isPiece) && mayJoin(Role::User);
-    if (!joins) plan_.messages.push_back({.role = Role::User});
+    if (!joins || !mayJoin(Role::User)) plan_.messages.push_back({.role = Role::User});
     std::ranges::move(outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
   }
 
@@ -292,7 +300,7 @@ class Planner {
     // Anthropic takes results and other content in one message; Gemini wants the results alone.
     plan_.messages.push_back(
         {.role = target_ == Dialect::Anthropic ? Role::User : Role::Tool, .outBlocks = std::move(results)});
-    addUserBlocks(std::move(carried));
+    addUserBlocks(std::move(carried), mergesTurns());
     turnEnded_ = true;
   }
 

@@ -1,6 +1,7 @@
 #include "message/roundtrip/session_convert.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "message/model/signatures.h"
 #include "message/plan/plan.h"
@@ -64,6 +65,7 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
       original.place = static_cast<std::int64_t>(i);
       original.rawHash = hashBytes(original.raw);
       original.neutral = isNeutral(original);
+      original.apart = messages[i].apart;
     }
   }
   setPrefixes(messages, history);
@@ -96,11 +98,10 @@ SessionConversion convertSession(History& history, Dialect target, std::string_v
       node.verbatim = record.verbatim;
       node.dialect = record.verbatim ? history.originals[static_cast<std::size_t>(message.original)].dialect : target;
       if (record.verbatim) node.originals.push_back(message.original);
+      std::unordered_set<std::int32_t> seen(node.originals.begin(), node.originals.end());
       for (std::uint32_t k = 0; k < record.leafCount; ++k) {
         const std::int32_t original = records.leaves[record.firstLeaf + k].original;
-        if (original >= 0 && std::ranges::find(node.originals, original) == node.originals.end()) {
-          node.originals.push_back(original);
-        }
+        if (original >= 0 && seen.insert(original).second) node.originals.push_back(original);
       }
     }
   }

@@ -19,6 +19,7 @@ struct SessionMessage {
   std::string_view payload;   ///< Must outlive the history. Empty: it was redacted.
   std::string_view system{};  ///< The system prompt and tools in force there, raw: what signatures are bound to.
   std::string_view tools{};
+  bool apart = false;  ///< It is never joined with the message before it, which other branches continue as well.
 };
 
 /// Reads the messages as originals. `origin` is that of the conversion that made the session, if one did.

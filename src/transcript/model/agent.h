@@ -43,6 +43,12 @@ struct Item {
   bool beginsKept = false;
 };
 
+/// What a branch holds that none before it does.
+struct OwnPart {
+  const Entry* base = nullptr;  ///< The entry of an earlier branch that it continues; null: none.
+  std::vector<Item> items{};    ///< At least one.
+};
+
 /// Writes one file. What the same agent wrote is copied by the driver; the writer only learns of it.
 class Writer {
  public:
@@ -103,8 +109,8 @@ struct Agent {
   /// such a file is there and cannot be read. Optional.
   Result<void> (*addFactsBeside)(const std::string& path, TranscriptFacts& facts) = nullptr;
   std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null: only read.
-  /// Writes all branches, from the root to each leaf, as files that continue one another; the head's first. Optional.
-  std::vector<TranscriptFile> (*writeTree)(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches,
+  /// Writes all branches as files that continue one another; the head's first. Optional.
+  std::vector<TranscriptFile> (*writeTree)(const TranscriptFacts& facts, const std::vector<OwnPart>& branches,
                                            TreeCargo& cargo) = nullptr;
   /// The file of the session that the one at `path` continues (TranscriptFacts::parentSession); empty when it is not
   /// found. Optional.

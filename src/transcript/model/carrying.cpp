@@ -76,20 +76,28 @@ std::string Carrying::take(bool last) {
   return out;
 }
 
+TreeCargo::TreeCargo(const std::vector<Entry>& entries, const EntryTree& tree, bool enabled)
+    : entries_(entries), carrying_(entries, tree, enabled) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!isConversation(entryKind(entries[i].type))) others_.push_back(i);
+  }
+}
+
 void TreeCargo::begin() {
   ++files_;
   inFile_.clear();
 }
 
 void TreeCargo::waitUntil(std::size_t end) {
-  for (std::size_t i = 0; i < end; ++i) {
-    if (isDone_[i] || isConversation(entryKind(entries_[i].type))) continue;
+  if (others_.empty() || others_.front() >= end) return;
+  std::erase_if(others_, [&](std::size_t i) {
+    if (i >= end) return false;
     const auto target = entries_[i].type == entry_type::kLabel ? json::findString(entries_[i].payload, "entryId")
                                                                : std::optional<std::string>();
-    if (target ? !inFile_.contains(*target) : files_ > 1) continue;
-    isDone_[i] = true;
+    if (target ? !inFile_.contains(*target) : files_ > 1) return false;
     carrying_.wait(i);
-  }
+    return true;
+  });
 }
 
 void TreeCargo::hold(std::string lines, const Entry* entry) {

@@ -60,8 +60,7 @@ class Carrying {
 /// the file of the entry that it names.
 class TreeCargo {
  public:
-  TreeCargo(const std::vector<Entry>& entries, const EntryTree& tree, bool enabled)
-      : entries_(entries), carrying_(entries, tree, enabled), isDone_(entries.size(), false) {}
+  TreeCargo(const std::vector<Entry>& entries, const EntryTree& tree, bool enabled);
 
   /// A file begins.
   void begin();
@@ -78,7 +77,7 @@ class TreeCargo {
 
   const std::vector<Entry>& entries_;
   Carrying carrying_;
-  std::vector<bool> isDone_;
+  std::vector<std::size_t> others_;  // the entries outside the conversation that still have to travel, by their place
   std::unordered_set<std::string_view> inFile_;  // ids of the entries that the file holds
   std::size_t files_ = 0;
 };

@@ -41,9 +41,35 @@ std::string withParent(std::string lines, std::string_view member, const std::st
   return lines;
 }
 
+namespace {
+
+// Whether an id was used twice, and so is another one in a clean copy: lines that name it are written again, too.
 bool isRenamed(const Entry& entry) {
+  if (isForeignId(entry.id)) return false;
   const auto origin = originOf(entry);
-  return origin && origin->fixed && !isForeignId(entry.id);
+  return origin && origin->fixed;
+}
+
+// Whether a line says its id and its parent as a clean copy has them, also after another parent is put into it.
+bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
+  if (parent != nullptr && isRenamed(*parent)) return false;
+  if (!originOf(entry)->fixed) return true;
+  const bool isParentNamed = parent == nullptr || isForeignId(parent->id);
+  return isForeignId(entry.id) && isParentNamed && !agent.parentMember.empty();
+}
+
+}  // namespace
+
+bool isSameFormat(const Agent& agent, std::string_view name) {
+  if (name == agent.name) return true;
+  const Agent* other = findAgent(name);
+  return other != nullptr && other->format == agent.format && !other->format.empty();
+}
+
+bool isLineOf(const Agent& agent, const Entry& entry, const Entry* continued, bool clean) {
+  const auto origin = originOf(entry);
+  if (!origin || !isSameFormat(agent, origin->agent)) return false;
+  return !clean || (isWholeRecord(entry, *origin) && canBeClean(entry, continued, agent));
 }
 
 }  // namespace bough::transcript

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "transcript/model/agent.h"
 #include "transcript/model/origin.h"
 
 namespace bough::transcript {
@@ -19,7 +20,11 @@ bool isWholeRecord(const Entry& entry, const Origin& origin);
 /// The lines with another parent in the first of them; `member` names it. `parentId`: an entry's; empty: a root.
 std::string withParent(std::string lines, std::string_view member, const std::string& parentId);
 
-/// Whether an id was used twice, and so is another one in a clean copy: lines that name it are written again, too.
-bool isRenamed(const Entry& entry);
+/// Whether an agent's lines are copied as they are into a file of the agent.
+bool isSameFormat(const Agent& agent, std::string_view name);
+
+/// Whether the agent wrote an entry itself, and its line can be copied; `clean`: into a clean copy. `continued`: the
+/// entry that it continues.
+bool isLineOf(const Agent& agent, const Entry& entry, const Entry* continued, bool clean);
 
 }  // namespace bough::transcript

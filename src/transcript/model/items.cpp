@@ -36,15 +36,20 @@ void addConverted(std::string_view json, Dialect from, Dialect target, std::vect
 
 // Converts one branch; entries that are in `done` already stay as they are.
 // `isBeginning`: the conversation begins here.
-void convertBranch(const std::vector<Entry>& entries, const std::vector<std::size_t>& path, bool isBeginning,
-                   Dialect target, std::unordered_map<std::size_t, std::vector<std::string>>& done,
+void convertBranch(const std::vector<Entry>& entries, const EntryTree& tree, const std::vector<std::size_t>& path,
+                   bool isBeginning, Dialect target, std::unordered_map<std::size_t, std::vector<std::string>>& done,
                    CompatibilityReport& report) {
   std::vector<SessionMessage> messages;
   std::vector<std::size_t> places;
   for (const std::size_t place : path) {
     const Entry& entry = entries[place];
     if (!message::isMessageType(entry.type) || entry.redacted) continue;
-    messages.push_back({.entryId = entry.id, .type = entry.type, .payload = entry.payload});
+    messages.push_back({.entryId = entry.id,
+                        .type = entry.type,
+                        .payload = entry.payload,
+                        .system = {},
+                        .tools = {},
+                        .apart = tree.isBranch(place)});
     places.push_back(place);
   }
   History history;
@@ -70,6 +75,17 @@ void convertBranch(const std::vector<Entry>& entries, const std::vector<std::siz
   for (const std::size_t place : places) done.try_emplace(place, std::move(fresh[place]));
 }
 
+// A message of the user that answers no calls.
+bool beginsTurn(const Entry& entry) {
+  if (entry.type != entry_type::kMessage || entry.redacted) return false;
+  const auto dialect = namedDialect(entry);
+  const auto stored = json::findMember(entry.payload, "message");
+  const auto message = dialect && stored ? normalize(*stored, dialect->value_or(Dialect::Plain))
+                                         : Result<Message>(fail(ErrorCode::Unsupported, "", ""));
+  return message && message->role == Role::User &&
+         std::ranges::none_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::ToolResult; });
+}
+
 // A branch in the parts that a context may begin or end with: a summary is between messages, and what it keeps
 // begins in the middle. Turns must not be merged across.
 std::vector<std::vector<std::size_t>> partsOf(const std::vector<Entry>& entries, const std::vector<std::size_t>& path) {
@@ -89,10 +105,12 @@ std::vector<std::vector<std::size_t>> partsOf(const std::vector<Entry>& entries,
 
 }  // namespace
 
-EntryTree::EntryTree(const std::vector<Entry>& entries) : entries_(entries), parents_(entries.size(), kNone) {
+EntryTree::EntryTree(const std::vector<Entry>& entries)
+    : entries_(entries), parents_(entries.size(), kNone), childCounts_(entries.size()) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!inConversation(entries[i])) continue;
     if (entries[i].parentId && !entries[i].parentId->empty()) parents_[i] = find(*entries[i].parentId);
+    if (parents_[i] != kNone) ++childCounts_[parents_[i]];
     places_.emplace(entries[i].id, i);
   }
 }
@@ -110,13 +128,9 @@ std::vector<std::size_t> EntryTree::path(std::size_t leaf) const {
 }
 
 std::vector<std::size_t> EntryTree::leaves() const {
-  std::vector<bool> hasChild(entries_.size());
-  for (const std::size_t parent : parents_) {
-    if (parent != kNone) hasChild[parent] = true;
-  }
   std::vector<std::size_t> leaves;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (inConversation(entries_[i]) && !hasChild[i]) leaves.push_back(i);
+    if (inConversation(entries_[i]) && childCounts_[i] == 0) leaves.push_back(i);
   }
   return leaves;
 }
@@ -139,14 +153,14 @@ std::vector<std::string> keptBy(const std::vector<Entry>& entries, const EntryTr
   if (entries[place].type != entry_type::kCompactionSummary) return {};
   const auto first = json::findString(entries[place].payload, "firstKeptEntryId");
   const std::size_t from = first ? tree.find(*first) : EntryTree::kNone;
+  if (from == EntryTree::kNone) return {};
+  std::vector<std::size_t> places;
+  std::size_t at = tree.parent(place);
+  for (; at != EntryTree::kNone && at >= from; at = tree.parent(at)) places.push_back(at);  // parents come earlier
+  if (places.empty() || places.back() != from) return {};  // the entry is on another branch
   std::vector<std::string> kept;
-  std::size_t at = from == EntryTree::kNone ? EntryTree::kNone : tree.parent(place);
-  for (; at != EntryTree::kNone; at = tree.parent(at)) {
-    kept.push_back(entries[at].id);
-    if (at == from) break;
-  }
-  if (at == EntryTree::kNone) return {};  // the entry is on another branch
-  std::ranges::reverse(kept);
+  kept.reserve(places.size());
+  for (auto each = places.rbegin(); each != places.rend(); ++each) kept.push_back(entries[*each].id);
   return kept;
 }
 
@@ -155,14 +169,24 @@ std::unordered_map<std::size_t, std::vector<std::string>> convertEntries(const s
                                                                          const std::vector<std::size_t>& leaves,
                                                                          Dialect target, CompatibilityReport& report) {
   std::unordered_map<std::size_t, std::vector<std::string>> done;
-  const auto isDone = [&](std::size_t place) {
-    return !message::isMessageType(entries[place].type) || done.contains(place);
-  };
+  std::vector<bool> seen(entries.size());
   for (const std::size_t leaf : leaves) {
-    const std::vector<std::size_t> path = tree.path(leaf);
-    if (std::ranges::all_of(path, isDone)) continue;
+    std::vector<std::size_t> path;  // what no branch before this one holds, its end first
+    std::size_t at = leaf;
+    for (; at != EntryTree::kNone && !seen[at]; at = tree.parent(at)) {
+      seen[at] = true;
+      path.push_back(at);
+    }
+    const auto isMessage = [&](std::size_t place) { return message::isMessageType(entries[place].type); };
+    if (std::ranges::none_of(path, isMessage)) continue;
+    // A result needs its call, and an answer what was asked.
+    for (; at != EntryTree::kNone && !beginsTurn(entries[path.back()]); at = tree.parent(at)) path.push_back(at);
+    std::ranges::reverse(path);
     const auto parts = partsOf(entries, path);
-    for (const auto& part : parts) convertBranch(entries, part, &part == &parts.front(), target, done, report);
+    for (const auto& part : parts) {
+      const bool isBeginning = &part == &parts.front() && at == EntryTree::kNone;
+      convertBranch(entries, tree, part, isBeginning, target, done, report);
+    }
   }
   return done;
 }

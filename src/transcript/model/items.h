@@ -25,6 +25,10 @@ class EntryTree {
   [[nodiscard]] std::size_t find(std::string_view id) const;
   /// The entry it continues; kNone for a root and for entries that are not part of the conversation.
   [[nodiscard]] std::size_t parent(std::size_t place) const { return parents_[place]; }
+  /// Whether other entries continue the same one.
+  [[nodiscard]] bool isBranch(std::size_t place) const {
+    return parents_[place] != kNone && childCounts_[parents_[place]] > 1;
+  }
   /// From the root to an entry.
   [[nodiscard]] std::vector<std::size_t> path(std::size_t leaf) const;
   /// The ends of all branches, in log order.
@@ -36,6 +40,7 @@ class EntryTree {
   const std::vector<Entry>& entries_;
   std::unordered_map<std::string_view, std::size_t> places_;
   std::vector<std::size_t> parents_;
+  std::vector<std::size_t> childCounts_;
 };
 
 /// Of a compaction_summary: the ids of the entries before it that stay in the context, oldest first.

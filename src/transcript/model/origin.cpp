@@ -96,6 +96,59 @@ void appendOrigin(std::string& payload, const Origin& origin, std::string_view r
 
 namespace {
 
+// Values by their paths, as valueAt() finds them. The elements of one list mostly come in their order: then the list is
+// passed once.
+class ValueFinder {
+ public:
+  explicit ValueFinder(std::string_view json) : json_(json) {}
+
+  std::string_view at(std::string_view path) {
+    // The last step that is a number.
+    std::size_t begin = 0;
+    std::size_t end = std::string_view::npos;
+    for (std::size_t from = 0; from < path.size();) {
+      const std::size_t slash = std::min(path.find('/', from), path.size());
+      const bool isNumber =
+          slash > from && path.substr(from, slash - from).find_first_not_of("0123456789") == std::string_view::npos;
+      if (isNumber && from > 0) {
+        begin = from;
+        end = slash;
+      }
+      from = slash + 1;
+    }
+    if (end == std::string_view::npos) return valueAt(json_, path);
+    std::size_t place = 0;
+    std::from_chars(path.data() + begin, path.data() + end, place);
+    const std::string_view element = elementAt(path.substr(0, begin - 1), place);
+    return end == path.size() ? element : valueAt(element, path.substr(end + 1));
+  }
+
+ private:
+  std::string_view elementAt(std::string_view list, std::size_t place) {
+    if (!elements_ || list != list_ || place + 1 < next_) {
+      const std::string_view value = valueAt(json_, list);
+      // Members of an object can be named by numbers, too.
+      if (value.empty() || json::kindOf(value) != json::Kind::Array) return valueAt(value, std::to_string(place));
+      list_ = list;
+      elements_.emplace(value);
+      next_ = 0;
+      element_ = {};
+    }
+    for (; next_ <= place; ++next_) {
+      const auto element = elements_->next();
+      element_ = element.value_or("");
+      if (!element) return {};
+    }
+    return element_;
+  }
+
+  std::string_view json_;
+  std::string list_;
+  std::optional<json::ArrayReader> elements_;
+  std::size_t next_ = 0;
+  std::string_view element_;
+};
+
 std::optional<CarriedIds> carriedIdsIn(std::string_view origin) {
   const auto list = json::findMember(origin, "carries");
   if (!list || json::kindOf(*list) != json::Kind::Array) return std::nullopt;
@@ -132,6 +185,7 @@ std::optional<std::string> lineOf(const Entry& entry) {
   if (!line || json::kindOf(*line) != json::Kind::Array) return std::nullopt;
   const auto list = json::findMember(*member, "holes");
   json::ArrayReader holes(list.value_or("[]"));
+  ValueFinder values(entry.payload);
   std::string out;
   json::ArrayReader pieces(*line);
   bool first = true;
@@ -139,7 +193,7 @@ std::optional<std::string> lineOf(const Entry& entry) {
     if (!first) {
       const auto path = holes.next();
       const auto text = path ? json::decodeString(*path) : std::nullopt;
-      const std::string_view value = text ? valueAt(entry.payload, *text) : std::string_view();
+      const std::string_view value = text ? values.at(*text) : std::string_view();
       if (value.empty()) return std::nullopt;
       out += value;
     }

@@ -18,7 +18,7 @@ const Answers::Answer* Answers::answerOf(std::string_view uuid) const {
   const auto key = keyOf_.find(std::string(uuid));
   if (key == keyOf_.end()) return nullptr;
   const auto answer = answers_.find(key->second);
-  return answer == answers_.end() || answer->second.lines.size() >= kMaxLines ? nullptr : &answer->second;
+  return answer == answers_.end() ? nullptr : &answer->second;
 }
 
 std::string Answers::lastLineOf(std::string_view parent) const {
@@ -47,10 +47,13 @@ void Answers::addBlock(const std::string& key, const std::string& uuid) {
     answers_[key];
   }
   add(key, uuid);
-  if (order_.size() <= kMaxAnswers) return;
-  for (const std::string& line : answers_[order_.front()].lines) keyOf_.erase(line);
-  answers_.erase(order_.front());
-  order_.pop_front();
+  while (order_.size() > kMaxAnswers || (lineCount_ > kMaxLines && order_.size() > 1)) {
+    const Answer& oldest = answers_[order_.front()];
+    for (const std::string& line : oldest.lines) keyOf_.erase(line);
+    lineCount_ -= oldest.lines.size();
+    answers_.erase(order_.front());
+    order_.pop_front();
+  }
 }
 
 void Answers::addResults(std::string_view content, std::string_view parent, const std::string& uuid) {
@@ -66,6 +69,7 @@ void Answers::addResults(std::string_view content, std::string_view parent, cons
 void Answers::add(const std::string& key, const std::string& uuid) {
   Answer& answer = answers_[key];
   if (answer.lines.size() >= kMaxLines) return;
+  ++lineCount_;
   answer.lines.push_back(uuid);
   keyOf_[uuid] = key;
 }

@@ -39,11 +39,12 @@ class Answers {
 
   // Answers are finished soon, but several agents may write at once.
   static constexpr std::size_t kMaxAnswers = 256;
-  static constexpr std::size_t kMaxLines = 1024;
+  static constexpr std::size_t kMaxLines = std::size_t{1} << 17;  // of all answers together
 
   std::unordered_map<std::string, Answer> answers_;     // by key
   std::unordered_map<std::string, std::string> keyOf_;  // by uuid
   std::deque<std::string> order_;                       // of the keys
+  std::size_t lineCount_ = 0;
 };
 
 }  // namespace bough::transcript::claude_code

@@ -30,12 +30,9 @@ class TreeWriting {
     if (!isUuid(facts_.sessionId)) facts_.sessionId = uuidFor(facts_.sessionId);
   }
 
-  void add(const std::vector<Item>& branch) {
-    std::size_t shared = branch.size();
-    while (shared > 0 && !ends_.contains(branch[shared - 1].entry->id)) --shared;
-    if (shared == branch.size()) return;  // all of it is in another branch
-    begin(branch, shared);
-    for (std::size_t i = shared; i < branch.size(); ++i) write(branch[i]);
+  void add(const OwnPart& branch) {
+    begin(branch);
+    for (const Item& item : branch.items) write(item);
     flush(/*last=*/turn_.empty());
     closeTurn(/*last=*/true);
   }
@@ -43,17 +40,17 @@ class TreeWriting {
   std::vector<TranscriptFile> take() { return std::move(files_); }
 
  private:
-  void begin(const std::vector<Item>& branch, std::size_t shared) {
-    const std::optional<End> base = shared > 0 ? std::optional(ends_.at(branch[shared - 1].entry->id)) : std::nullopt;
+  void begin(const OwnPart& branch) {
+    const auto base = branch.base == nullptr ? std::nullopt : std::optional(ends_.at(branch.base->id));
     TranscriptFile file;
     file.facts = facts_;
-    if (!files_.empty()) file.facts.sessionId = uuidFor(facts_.sessionId + '/' + branch.back().entry->id);
+    if (!files_.empty()) file.facts.sessionId = uuidFor(facts_.sessionId + '/' + branch.items.back().entry->id);
     if (base) file.facts.parentSession = files_[base->file].facts.sessionId;
-    if (base) file.facts.parentEntryId = branch[shared - 1].entry->id;
+    if (base) file.facts.parentEntryId = branch.base->id;
     ordinal_ = base ? base->ordinal : 0;
     turn_.clear();
     last_.clear();
-    time_ = branch[shared].entry->timestamp;
+    time_ = branch.items.front().entry->timestamp;
     std::string meta;
     json::Writer writer(meta);
     writer.beginObject().member("session_id", file.facts.sessionId).member("id", file.facts.sessionId);
@@ -184,10 +181,10 @@ class TreeWriting {
 
 }  // namespace
 
-std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches,
+std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<OwnPart>& branches,
                                       TreeCargo& cargo) {
   TreeWriting writing(facts, cargo);
-  for (const std::vector<Item>& branch : branches) writing.add(branch);
+  for (const OwnPart& branch : branches) writing.add(branch);
   return writing.take();
 }
 

@@ -11,8 +11,8 @@
 
 namespace bough::transcript::codex {
 
-/// `branches`: from the root to each leaf; that of the head comes first.
-std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<std::vector<Item>>& branches,
+/// `branches`: that of the head comes first, with all that it holds.
+std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<OwnPart>& branches,
                                       TreeCargo& cargo);
 
 }  // namespace bough::transcript::codex
