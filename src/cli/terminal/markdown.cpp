@@ -154,11 +154,12 @@ void MarkdownPrinter::beginLine(std::string& out) {
     put(start.substr(marks + 1), out);
     return;
   }
-  if (start == "- " || start == "* " || start == "+ ") {
+  std::string_view rest = start;
+  if (rest.starts_with("- ") || rest.starts_with("* ") || rest.starts_with("+ ")) {
     put("• ", out);
-    return;
+    rest.remove_prefix(2);
   }
-  for (const char c : start) take(c, out);
+  for (const char c : rest) take(c, out);
 }
 
 void MarkdownPrinter::endLine(std::string& out) {

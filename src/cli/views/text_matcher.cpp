@@ -26,12 +26,12 @@ std::string excerptOf(std::string_view text, const TextMatcher& matcher, TextMat
   const std::size_t before = text.rfind('\n', place.begin);
   std::size_t begin = before == std::string_view::npos || place.begin == 0 ? 0 : before + 1;
   if (begin > place.begin) begin = place.begin;
-  const bool cutBefore = place.begin - begin > kAround;
-  if (cutBefore) begin = characterAt(text, place.begin - kAround);
+  const std::size_t lineBegin = begin;
+  if (place.begin - begin > kAround) begin = characterAt(text, place.begin - kAround);
   std::size_t end = std::min({text.find('\n', place.end), place.end + 2 * kAround, text.size()});
   const bool cutAfter = end < text.size() && text[end] != '\n';
   end = characterAt(text, end);
-  std::string out = cutBefore ? "…" : "";
+  std::string out = begin > lineBegin ? "…" : "";
   std::size_t at = begin;
   for (std::optional<TextMatcher::Place> each = place; each && each->end <= end; each = matcher.find(text, each->end)) {
     out += text.substr(at, each->begin - at);
