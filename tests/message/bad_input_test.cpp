@@ -193,5 +193,27 @@ TEST(BadInput, AByteOrderMarkComesBack) {
             document);
 }
 
+// Each block and each value takes many times the bytes of its text.
+TEST(BadInput, AMessageOfMillionsOfTinyValuesIsNotRead) {
+  const auto list = [](std::string_view value, std::size_t count) {
+    std::string out = "[";
+    for (std::size_t i = 0; i < count; ++i) out.append(i == 0 ? "" : ",").append(value);
+    return out + "]";
+  };
+  const auto said = [](const std::string& content) { return R"({"role":"user","content":)" + content + "}"; };
+  const auto called = [&](const std::string& input) {
+    return said(R"([{"type":"tool_use","id":"t","name":"n","input":{"a":)" + input + "}}]");
+  };
+  EXPECT_TRUE(normalize(said(list(R"({"type":"text","text":"x"})", 10'000)), Dialect::Anthropic));
+  EXPECT_TRUE(normalize(called(list("1", 1'000'000)), Dialect::Anthropic));
+  for (const std::string& message : {said(list("1", 200'000)), called(list("1", 3'000'000))}) {
+    const auto read = normalize(message, Dialect::Anthropic);
+    ASSERT_FALSE(read);
+    EXPECT_TRUE(read.error().message.contains("it holds")) << read.error().message;
+  }
+  EXPECT_FALSE(normalize(said(list(R"({"type":"text","text":"x"})", 200'000)), Dialect::Bough));
+  EXPECT_FALSE(normalize(R"({"role":"user","parts":)" + list(R"({"text":"x"})", 200'000) + "}", Dialect::Gemini));
+}
+
 }  // namespace
 }  // namespace bough::test

@@ -8,7 +8,7 @@ namespace bough {
 
 Result<Message> normalize(std::string_view stored, Dialect dialect) {
   json::Tree tree;
-  if (const auto error = tree.parse(stored)) {
+  if (const auto error = tree.parse(stored, message::kMaxMessageValues)) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("no message of {}: offset {}: {}", toString(dialect), error->offset, error->reason));
   }

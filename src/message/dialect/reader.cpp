@@ -82,10 +82,31 @@ bool Reader::url(TextView address, Block& block) {
   return true;
 }
 
+namespace {
+
+// Whether lists of blocks are so long that the blocks would take a thousand times the bytes of their text. Lists in a
+// tool's arguments have other names, and take no blocks.
+bool hasTooManyBlocks(const Tree& tree, Tree::Index message) {
+  constexpr std::size_t kMostBlocks = 100'000;
+  constexpr std::string_view kLists[] = {"content", "parts", "output", "tool_calls", "annotations", "citations"};
+  const Tree::Index end = tree.next(message);
+  if (end - message < kMostBlocks) return false;
+  std::size_t blocks = 0;
+  for (Tree::Index at = message; at + 1 < end; ++at) {
+    if (!tree.isString(at) || !tree.isArray(at + 1)) continue;
+    if (std::ranges::find(kLists, tree.body(at)) == std::end(kLists)) continue;
+    for ([[maybe_unused]] const Tree::Index each : tree.elements(at + 1)) ++blocks;
+  }
+  return blocks > kMostBlocks;
+}
+
+}  // namespace
+
 Problem readMessage(Dialect dialect, const Tree& tree, Tree::Index node, Message& out) {
   out.dialect = dialect;
   out.raw = tree.raw(node);
   if (!tree.isObject(node)) return "a message is an object";
+  if (hasTooManyBlocks(tree, node)) return "it holds more than 100,000 blocks";
   switch (dialect) {
     case Dialect::Anthropic: return readAnthropic(tree, node, out);
     case Dialect::OpenaiChat: return readOpenaiChat(tree, node, out);

@@ -57,6 +57,9 @@ ReadMessage readGemini;
 ReadMessage readPlain;
 ReadMessage readBough;
 
+/// The most values of one message that is read. More are kept as they are, and nobody has written such a message.
+inline constexpr std::size_t kMaxMessageValues = 2'000'000;
+
 Problem readMessage(Dialect dialect, const Tree& tree, Tree::Index node, Message& out);
 
 /// Reads the system prompt where the dialect has a place of its own for it (`system`, `instructions`,

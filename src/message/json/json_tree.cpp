@@ -7,8 +7,8 @@ namespace bough::json {
 
 class Tree::Parser {
  public:
-  Parser(Tree& tree, std::string_view text)
-      : tree_(tree), begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
+  Parser(Tree& tree, std::string_view text, std::size_t mostValues)
+      : tree_(tree), begin_(text.data()), at_(begin_), end_(begin_ + text.size()), mostValues_(mostValues) {}
 
   bool document() {
     if (!value()) return false;
@@ -53,6 +53,7 @@ class Tree::Parser {
   bool value() {
     for (;;) {
       skipBlanks();
+      if (tree_.size() >= mostValues_) return failWith(kTooMany);
       const char c = peek();
       keyPending_ = keyPending_ && c != '{' && c != '[';
       if (c == '{' || c == '[') {
@@ -142,20 +143,21 @@ class Tree::Parser {
   const char* begin_;
   const char* at_;
   const char* end_;
+  std::size_t mostValues_;
   std::string_view reason_;
   bool keyPending_ = false;
   std::size_t depth_ = 0;
   Index open_[kMaxDepth];
 };
 
-std::optional<ScanError> Tree::parse(std::string_view text) {
+std::optional<ScanError> Tree::parse(std::string_view text, std::size_t mostValues) {
   text_ = text;
   nodes_.clear();
   if (text.size() > kMaxTextBytes) return ScanError{.offset = 0, .reason = "the text is longer than 4 GiB"};
   // Long histories hold long strings: about one value in so many bytes.
   constexpr std::size_t kBytesPerNode = 48;
   nodes_.reserve(text.size() / kBytesPerNode + 16);
-  Parser parser(*this, text);
+  Parser parser(*this, text, mostValues);
   if (parser.document()) return std::nullopt;
   parser.closeBroken();
   return parser.error();

@@ -23,8 +23,10 @@ class Tree {
   static constexpr std::size_t kMaxTextBytes = 0xFFFFFFF0;
 
   /// Indexes one value with blanks around it at most. The text must outlive the tree. After an error the nodes before
-  /// it stay, and the containers it stood in are broken().
-  std::optional<ScanError> parse(std::string_view text);
+  /// it stay, and the containers it stood in are broken(). A text of more values than `mostValues` is an error: a node
+  /// takes eight times the bytes of the shortest value.
+  std::optional<ScanError> parse(std::string_view text, std::size_t mostValues = kMaxTextBytes);
+  static constexpr std::string_view kTooMany = "it holds too many values";
 
   [[nodiscard]] bool empty() const { return nodes_.empty(); }
   [[nodiscard]] Index size() const { return static_cast<Index>(nodes_.size()); }

@@ -4,6 +4,7 @@
 
 #include "message/dialect/entry_message.h"
 #include "message/dialect/read_original.h"
+#include "message/dialect/reader.h"
 #include "message/dialect/tools.h"
 
 namespace bough::message {
@@ -23,7 +24,7 @@ Original makeOriginal(const StoredValue& value, Section section, const json::Tre
 
 json::Tree* parse(const StoredValue& value, Section section, History& history) {
   json::Tree& tree = history.trees.emplace_back();
-  const auto error = tree.parse(value.raw);
+  const auto error = tree.parse(value.raw, kMaxMessageValues);
   if (!error) return &tree;
   Original& original = history.originals.emplace_back();
   original.dialect = value.dialect;

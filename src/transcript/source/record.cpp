@@ -278,7 +278,12 @@ void LineRecords::cutLine() {
 Result<std::vector<Record>> documentRecords(std::string_view document, std::string_view listName) {
   json::Tree tree;
   const std::size_t bom = document.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  const auto broken = tree.parse(document.substr(bom));
+  constexpr std::size_t kMostValues = 4'000'000;
+  const auto broken = tree.parse(document.substr(bom), kMostValues);
+  if (broken && broken->reason == json::Tree::kTooMany) {
+    return fail(ErrorCode::Unsupported, "a JSON document of more than 4,000,000 values",
+                "only files of lines can be larger");
+  }
   if (tree.empty()) return fail(ErrorCode::Damaged, "the file is not JSON", "");
   const json::Tree::Index list = listName.empty() ? 0 : tree.isObject(0) ? tree.find(0, listName) : json::Tree::kNone;
   if (!tree.isArray(list)) {
