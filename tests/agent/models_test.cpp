@@ -99,6 +99,26 @@ TEST(ModelRequest, AnthropicModelsAreAskedToThinkInTheirWay) {
   EXPECT_EQ(member(body("claude-3-5-haiku-latest", "high"), "thinking"), "");
 }
 
+TEST(ModelRequest, GeminiGetsABudgetOrALevel) {
+  const auto config = [](const std::string& model, const std::string& level) {
+    return member(geminiRequest(endpointOf(Dialect::Gemini, model),
+                                {.context = R"({"contents":[]})", .thinkingLevel = level, .maxOutputTokens = 77})
+                      .body,
+                  "generationConfig");
+  };
+  const auto budget = [](int tokens) {
+    return R"({"maxOutputTokens":77,"thinkingConfig":{"includeThoughts":true,"thinkingBudget":)" +
+           std::to_string(tokens) + "}}";
+  };
+  EXPECT_EQ(config("gemini-2.5-pro", "low"), budget(2'048));
+  EXPECT_EQ(config("gemini-2.5-pro", "medium"), budget(8'192));
+  EXPECT_EQ(config("gemini-2.5-pro", "high"), budget(24'576));
+  EXPECT_EQ(config("gemini-2.5-pro", "off"), R"({"maxOutputTokens":77})");
+  EXPECT_EQ(config("gemini-2.5-pro", ""), R"({"maxOutputTokens":77})");
+  EXPECT_EQ(config("gemini-3-pro", "low"),
+            R"({"maxOutputTokens":77,"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"low"}})");
+}
+
 TEST(ModelRequest, ChatNamesTheLimitAsTheModelTakesIt) {
   const auto body = [](const std::string& model, const std::string& url) {
     return openaiChatRequest(endpointOf(Dialect::OpenaiChat, model, url),
