@@ -141,12 +141,13 @@ Result<std::vector<Sequence>> SessionLog::select(Sequence from, std::size_t limi
   });
 }
 
-Result<std::vector<Sequence>> SessionLog::controls() {
-  return withIndex([](LogIndex& index, StoredLines&) -> Indexed<std::vector<Sequence>> {
+Result<std::vector<Sequence>> SessionLog::controls(std::span<const EntryKind> kinds) {
+  return withIndex([&](LogIndex& index, StoredLines&) -> Indexed<std::vector<Sequence>> {
     std::vector<Sequence> chain;
     for (Sequence i = index.summary().lastControl; i != kNoSequence && !index.records().damaged();) {
-      chain.push_back(i);
-      i = index.records().record(i).previousControl;
+      const IndexRecord& record = index.records().record(i);
+      if (std::ranges::find(kinds, record.kind) != kinds.end()) chain.push_back(i);
+      i = record.previousControl;
     }
     std::ranges::reverse(chain);
     return chain;

@@ -139,8 +139,8 @@ class SessionLog {
   Result<SessionOutline> outline();
   /// Entries whose id begins with `prefix`, in log order, at most `limit`. Reads the beginning of every line.
   Result<std::vector<std::string>> findIds(std::string_view prefix, std::size_t limit);
-  /// All control entries, in log order.
-  Result<std::vector<Sequence>> controls();
+  /// The control entries of these kinds, in log order.
+  Result<std::vector<Sequence>> controls(std::span<const EntryKind> kinds);
   /// The last `limit` entries of the branch that ends in `leaf`.
   Result<BranchPart> branch(Sequence leaf, std::size_t limit);
   /// The lines at these sequences. Fails with a retryable Damaged when the log turned out to be changed, so that

@@ -235,9 +235,9 @@ Result<std::vector<std::uint64_t>> FileSession::ownSelect(const Selection& selec
   return matching;
 }
 
-Result<std::vector<std::uint64_t>> FileSession::ownControls() {
+Result<std::vector<std::uint64_t>> FileSession::ownControls(std::span<const EntryKind> kinds) {
   BOUGH_TRY(const auto open, log());
-  BOUGH_TRY(const auto found, open->controls());
+  BOUGH_TRY(const auto found, open->controls(kinds));
   return std::vector<std::uint64_t>(found.begin(), found.end());
 }
 

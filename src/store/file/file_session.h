@@ -34,7 +34,7 @@ class FileSession final : public SharingSession {
   Result<std::optional<ForkOrigin>> origin() override;
   Result<std::optional<std::uint64_t>> ownSequenceOf(std::string_view entryId) override;
   Result<std::vector<std::uint64_t>> ownSelect(const Selection& selection) override;
-  Result<std::vector<std::uint64_t>> ownControls() override;
+  Result<std::vector<std::uint64_t>> ownControls(std::span<const EntryKind> kinds) override;
   Result<SessionOutline> ownOutline() override;
   Result<std::vector<std::string>> ownIds(std::string_view prefix, std::size_t limit) override;
   Result<BranchPart> ownBranch(std::uint64_t leaf, std::size_t limit) override;

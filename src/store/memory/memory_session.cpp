@@ -185,10 +185,10 @@ Result<AppendResult> MemorySession::append(AppendRequest& request) {
     BOUGH_TRY(checkFormat(first, sessionId(), kWhere, 0, store_->serializer.schemaVersion()));
     View view(log, store_->serializer);
     BatchLines lines;
-    BOUGH_TRY(
-        auto prepared,
-        prepareBatch(view, {.sessionId = sessionId(), .request = request, .shared = shared.get(), .turn = log.turns.turn},
-                     store_->serializer, store_->ids, store_->environment.clock, lines));
+    BOUGH_TRY(auto prepared,
+              prepareBatch(
+                  view, {.sessionId = sessionId(), .request = request, .shared = shared.get(), .turn = log.turns.turn},
+                  store_->serializer, store_->ids, store_->environment.clock, lines));
     log.add(lines);
     return prepared;
   });
@@ -252,11 +252,11 @@ Result<std::vector<std::uint64_t>> MemorySession::ownSelect(const Selection& sel
   });
 }
 
-Result<std::vector<std::uint64_t>> MemorySession::ownControls() {
+Result<std::vector<std::uint64_t>> MemorySession::ownControls(std::span<const EntryKind> kinds) {
   return with([&](MemoryLog& log) -> Result<std::vector<std::uint64_t>> {
     std::vector<std::uint64_t> found;
     for (std::uint64_t i = 0; i < log.lines.size(); ++i) {
-      if (isControlType(log.lines[i].type)) found.push_back(i);
+      if (std::ranges::find(kinds, entryKind(log.lines[i].type)) != kinds.end()) found.push_back(i);
     }
     return found;
   });

@@ -41,7 +41,7 @@ struct MemoryLog {
   [[nodiscard]] Result<SessionState> state(const std::string& sessionId, const EntrySerializer& serializer) const;
   /// Adds entries to the plan that say what its own say (isMadeFrom); returns whether there were any.
   Result<bool> findMadeFrom(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
-                             IdGenerator& ids);
+                            IdGenerator& ids);
   /// Returns whether there was something to erase.
   Result<bool> erase(const ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer);
   /// Attachments that may be the way back of a migration.
@@ -67,7 +67,7 @@ class MemorySession final : public SharingSession {
   Result<std::optional<ForkOrigin>> origin() override;
   Result<std::optional<std::uint64_t>> ownSequenceOf(std::string_view entryId) override;
   Result<std::vector<std::uint64_t>> ownSelect(const Selection& selection) override;
-  Result<std::vector<std::uint64_t>> ownControls() override;
+  Result<std::vector<std::uint64_t>> ownControls(std::span<const EntryKind> kinds) override;
   Result<SessionOutline> ownOutline() override;
   Result<std::vector<std::string>> ownIds(std::string_view prefix, std::size_t limit) override;
   Result<BranchPart> ownBranch(std::uint64_t leaf, std::size_t limit) override;

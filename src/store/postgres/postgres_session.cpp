@@ -35,7 +35,8 @@ SELECT e.seq FROM @.sessions s JOIN @.entries e ON e.session_id = s.session_id A
   ORDER BY e.seq DESC LIMIT $5)sql"};
 constexpr Statement kControls{"controls", R"sql(
 SELECT e.seq FROM @.sessions s JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life
-  WHERE s.session_id = $1 AND s.trash_id IS NULL AND e.kind >= 12 ORDER BY e.seq)sql"};
+  WHERE s.session_id = $1 AND s.trash_id IS NULL AND e.kind >= 12 AND (1::bigint << e.kind) & $2::bigint <> 0
+  ORDER BY e.seq)sql"};
 constexpr Statement kRead{"read", R"sql(
 SELECT e.entry_id, e.parent_id, e.body, e.seq FROM @.sessions s
   JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life
@@ -134,8 +135,12 @@ Result<std::vector<std::uint64_t>> PostgresSession::ownSelect(const Selection& s
   return sequencesOf(rows);
 }
 
-Result<std::vector<std::uint64_t>> PostgresSession::ownControls() {
-  BOUGH_TRY(const Rows rows, database_.run(kControls, byId()));
+Result<std::vector<std::uint64_t>> PostgresSession::ownControls(std::span<const EntryKind> kinds) {
+  std::int64_t bits = 0;
+  for (const EntryKind kind : kinds) bits |= std::int64_t{1} << static_cast<unsigned>(kind);
+  Parameters parameters = byId();
+  parameters.number(bits);
+  BOUGH_TRY(const Rows rows, database_.run(kControls, std::move(parameters)));
   return sequencesOf(rows);
 }
 

@@ -106,7 +106,9 @@ Result<LoadResult> SessionLoader::load(const LoadQuery& query) {
 Result<Redactions> SessionLoader::redactions() {
   Redactions found;
   const auto take = [&](SharingSession& session) -> Result<void> {
-    BOUGH_TRY(const auto sequences, session.ownControls());
+    constexpr EntryKind kKinds[] = {EntryKind::Redaction};
+    BOUGH_TRY(const auto sequences, session.ownControls(kKinds));
+    if (sequences.empty()) return {};
     BOUGH_TRY(auto entries, session.ownRead(sequences));
     for (Entry& entry : entries) found.add(std::move(entry));
     return {};

@@ -120,7 +120,8 @@ class OutlineJoin {
 
 // What a session's own entries say: of a label that was taken away, that it names nothing.
 Result<std::map<std::string, SessionLabel>> ownLabels(SharingSession& session) {
-  BOUGH_TRY(const auto sequences, session.ownControls());
+  constexpr EntryKind kKinds[] = {EntryKind::Label, EntryKind::Redaction};
+  BOUGH_TRY(const auto sequences, session.ownControls(kKinds));
   BOUGH_TRY(const auto entries, session.ownRead(sequences));
   std::set<std::string> hidden;
   for (const Entry& entry : entries) {

@@ -57,8 +57,8 @@ class SharingSession : public StoredSession {
   virtual Result<std::optional<ForkOrigin>> origin() = 0;
   virtual Result<std::optional<std::uint64_t>> ownSequenceOf(std::string_view entryId) = 0;
   virtual Result<std::vector<std::uint64_t>> ownSelect(const Selection& selection) = 0;
-  /// The sequences of all control entries, ascending.
-  virtual Result<std::vector<std::uint64_t>> ownControls() = 0;
+  /// The sequences of the control entries of these kinds, ascending.
+  virtual Result<std::vector<std::uint64_t>> ownControls(std::span<const EntryKind> kinds) = 0;
   /// Own entries as columns; no entry is read. Parents in a shared history are kElsewhere.
   virtual Result<SessionOutline> ownOutline() = 0;
   /// The ids of own entries that begin with `prefix`, in log order, at most `limit`.
