@@ -10,6 +10,7 @@
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/head.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/facts.h"
@@ -117,6 +118,8 @@ class Import {
         const auto origin = originOf(entry);
         if (!origin || origin->agent != facts_.agent) return;
         foreign = false;
+        if (isConversation(entryKind(entry.type))) importedHead_ = entry.id;
+        if (entry.type == entry_type::kHead) importedHead_ = headNamedBy(entry.payload);
         if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
         if (origin->torn || origin->at + origin->sizeBytes < covered_) return;
         covered_ = origin->at + origin->sizeBytes;
@@ -192,7 +195,9 @@ class Import {
   }
 
   Result<void> moveHead() {
-    if (out_.appended == 0 || out_.report.headId.empty()) return {};
+    // A file that was written again may only have become shorter.
+    const bool wentBack = out_.rewritten && out_.report.headId != importedHead_;
+    if ((out_.appended == 0 && !wentBack) || out_.report.headId.empty()) return {};
     BOUGH_TRY(const auto state, store_.sessionState(out_.sessionId));
     if (state.headId == out_.report.headId) return {};
     Entry entry;
@@ -215,7 +220,8 @@ class Import {
   std::unordered_set<std::string> known_;
   std::vector<Entry> batch_;
   std::size_t batchBytes_ = 0;
-  std::string lastTime_;  // of the last entry of the file, stored or read
+  std::string importedHead_;  // where the agent went on at the last import
+  std::string lastTime_;      // of the last entry of the file, stored or read
 };
 
 }  // namespace

@@ -178,6 +178,33 @@ TEST(Import, AFileThatWasWrittenAgainAddsOnlyWhatIsNew) {
   EXPECT_EQ(history->size(), 3U);
 }
 
+// An agent that goes back writes its file again without what came after.
+TEST(Import, AFileThatBecameShorterMovesTheHeadOnceAndLosesNothing) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "old.json";
+  const auto write = [&](int messages) {
+    std::string list;
+    for (int i = 1; i <= messages; ++i) {
+      list += fmt::format(R"({}{{"id":"{}","role":"user","content":"{}","timestamp":"2026-01-01T00:00:00.000Z"}})",
+                          i == 1 ? "" : ",", i, i);
+    }
+    writeBytes(path, R"({"messages":[)" + list + "]}");
+  };
+  const auto store = memoryStore();
+  const auto headAfter = [&](int messages) {
+    write(messages);
+    const ImportResult done = import(*store, path);
+    return store->sessionState(done.sessionId)->headId;
+  };
+  EXPECT_EQ(headAfter(4), "4");
+  EXPECT_EQ(headAfter(2), "2");
+  EXPECT_EQ(store->loadSessionEntries("old", {.branch = "4"})->size(), 4U);
+  // Where somebody goes on with the session is not the import's to say.
+  ASSERT_TRUE(store->moveHead("old", "1"));
+  EXPECT_EQ(headAfter(2), "1");
+  EXPECT_EQ(headAfter(3), "3");
+}
+
 TEST(Import, ASessionThatIsNotFromTheFileIsNotTouched) {
   const auto store = memoryStore();
   ASSERT_TRUE(store->createSession({.sessionId = "tree"}));
