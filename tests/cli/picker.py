@@ -145,6 +145,11 @@ def test_resize_and_stopping_keep_the_picture(folder, bough):
     terminal = with_sessions(folder, bough, width=120, height=24)
     terminal.type("bough")
     terminal.wait(lambda screen: "3 of 3" in screen)
+    last = lambda screen: screen.rstrip().splitlines()[-1].strip()
+    for width, end in ((80, "Alt-r restore"), (60, "Alt-d delete"), (30, "Alt-f fork")):
+        terminal.tmux("resize-window", "-x", str(width), "-y", "20")
+        screen = terminal.wait(lambda screen: last(screen).endswith(end))
+        check(last(screen).endswith(end), "keys are named whole or not at all", screen)
     terminal.tmux("resize-window", "-x", "60", "-y", "20")
     screen = terminal.wait(lambda screen: "───" in screen and "An answer about cranes" in screen)
     check(all(len(line) <= 60 for line in screen.splitlines()), "the picture fits a narrow terminal", screen)

@@ -1,6 +1,7 @@
 #include "cli/terminal/picker.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -284,7 +285,7 @@ class Picker {
     lines.push_back(lastLine(size.width));
     const std::size_t column = text::displayWidth(head);
     if (asking_) {
-      Screen::draw(lines, lines.size() - 1, std::min(text::displayWidth(lastText()), size.width - 1));
+      Screen::draw(lines, lines.size() - 1, std::min(text::displayWidth(lastText(size.width)), size.width - 1));
     } else if (typing_) {
       Screen::draw(lines, 0, std::min(column, size.width - 1));
     } else {
@@ -300,18 +301,22 @@ class Picker {
     return "\033[7m" + fitted(line.text, width) + "\033[0m";
   }
 
-  [[nodiscard]] std::string lastText() const {
+  [[nodiscard]] std::string lastText(std::size_t width) const {
     if (asking_) return asking_->question + " " + (asking_->takesText ? text::printable(answer_) : "");
     if (!message_.empty()) return message_;
-    std::string keys = typing_ ? "Enter open · Esc commands" : "Enter open · / filter · q end";
+    std::vector<std::string> keys = {"Enter open", typing_ ? "Esc commands" : "/ filter · q end"};
     for (const PickerAction& each : source_.actions()) {
-      keys += fmt::format(" · {}{} {}", typing_ ? "Alt-" : "", each.key, each.name);
+      keys.push_back(fmt::format("{}{} {}", typing_ ? "Alt-" : "", each.key, each.name));
     }
-    return keys;
+    // Where there is too little room, first the key goes that nobody has to be told, then the last ones.
+    const auto line = [&] { return fmt::format("{}", fmt::join(keys, " · ")); };
+    if (text::displayWidth(line()) > width) keys.erase(keys.begin());
+    while (keys.size() > 1 && text::displayWidth(line()) > width) keys.pop_back();
+    return line();
   }
 
   [[nodiscard]] std::string lastLine(std::size_t width) const {
-    const std::string text = fitted(lastText(), width);
+    const std::string text = fitted(lastText(width), width);
     return asking_ || !message_.empty() ? styled(Style::Bold, text) : styled(Style::Dim, text);
   }
 
