@@ -10,6 +10,7 @@
 #include "base/system/file_io.h"
 #include "base/system/file_system.h"
 #include "base/text/counted.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/terminal/output.h"
 #include "cli/views/compatibility_text.h"
@@ -28,9 +29,10 @@ std::string withoutSlashes(std::string folder) {
 
 }  // namespace
 
-Result<std::string> mapFolder(const std::string& folder, const std::vector<std::string>& maps) {
+Result<std::string> mapFolder(const std::string& folder, const std::vector<std::string>& maps, bool isQuiet) {
   std::string mapped = folder;
   std::size_t longest = 0;
+  bool isMapped = maps.empty();
   for (const std::string& map : maps) {
     const std::size_t equals = map.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == map.size()) {
@@ -42,8 +44,13 @@ Result<std::string> mapFolder(const std::string& folder, const std::vector<std::
         !folder.empty() && folder.starts_with(old) && (folder.size() == old.size() || folder[old.size()] == '/');
     if (!fits || old.size() < longest) continue;
     longest = old.size();
+    isMapped = true;
     mapped = withoutSlashes(map.substr(equals + 1)) + folder.substr(old.size());
     if (mapped.empty()) mapped = "/";
+  }
+  if (!isMapped && !isQuiet) {
+    printMessage(fmt::format("note: --cwd-map changes nothing: the session's folder is {}",
+                             folder.empty() ? "not known" : text::printable(folder)));
   }
   return mapped;
 }
@@ -78,7 +85,7 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
   const std::string folder = made.facts.cwd;
   const std::string id = made.facts.sessionId;
   if (wish.copy > 0) made.facts = factsOfCopy(made.facts, wish.copy);
-  BOUGH_TRY(made.facts.cwd, mapFolder(folder, wish.cwdMap));
+  BOUGH_TRY(made.facts.cwd, mapFolder(folder, wish.cwdMap, /*isQuiet=*/wish.copy > 0));
   if (wish.needsFolder && made.facts.cwd.empty()) made.facts.cwd = fs::current_path().string();
   const WriteTranscriptOptions options{.agent = wish.agent,
                                        .facts = made.facts,
@@ -160,6 +167,10 @@ Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) 
 }
 
 void printWritten(const MadeTranscript& made) {
+  if (!made.facts.parentEntryId.empty()) {
+    printMessage(fmt::format("note: the file continues session {}, whose file {} needs as well",
+                             text::printable(made.facts.parentSession), made.facts.agent));
+  }
   if (made.written.sameBytes) {
     printMessage(fmt::format("{}, the bytes that {} wrote", counted(made.written.entries, "entry"), made.facts.agent));
     return;
