@@ -2,7 +2,9 @@
 // to.
 #include <gtest/gtest.h>
 
+#include "bough/context.h"
 #include "context/tokens.h"
+#include "support/entries.h"
 
 namespace bough::context {
 namespace {
@@ -154,6 +156,27 @@ TEST(Estimate, BlocksCostWhatTheyHoldAndALittleMore) {
   document.source = MediaSource::Text;
   EXPECT_EQ(cost(document), 4 + estimateText(data, true));
   EXPECT_EQ(cost(block(BlockKind::Citation, "one two three")), 4U);
+}
+
+TEST(Estimate, ACallWithoutAResultLeavesRoomForOne) {
+  const auto store = must(SessionStore::open("memory:"));
+  const auto tokensOf = [&](const std::string& id, const std::vector<std::string>& messages) {
+    must(store->createSession({.sessionId = id}));
+    std::vector<Entry> batch;
+    for (const std::string& each : messages) {
+      batch.push_back(entryOf("message", R"({"dialect":"bough","message":)" + each + "}"));
+    }
+    must(store->appendSessionEntries(id, std::move(batch)));
+    return must(buildContext(*store, id, {.dialect = Dialect::Anthropic})).tokens;
+  };
+  const std::string user = R"({"role":"user","content":"go"})";
+  const std::string calls =
+      R"({"role":"assistant","content":[{"type":"tool_call","id":"a","name":"f","input":{}},{"type":"tool_call","id":"b","name":"f","input":{}}]})";
+  const std::string result = R"({"role":"tool","content":[{"type":"tool_result","id":"a","content":"done"}]})";
+  const std::uint64_t asked = tokensOf("u", {user});
+  const auto cost = [](const std::string& message) { return estimateMessage(*normalize(message, Dialect::Bough)); };
+  EXPECT_EQ(tokensOf("none", {user, calls}), asked + cost(calls) + 2 * 24);
+  EXPECT_EQ(tokensOf("one", {user, calls, result}), asked + cost(calls) + 24 + cost(result));
 }
 
 }  // namespace
