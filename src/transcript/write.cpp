@@ -368,6 +368,11 @@ class TranscriptWriting {
     std::erase_if(item.kept, [&](const std::string& id) { return standIns_.contains(id); });
     item.beginsKept = firstKept_.contains(entry.id);
     if (isCopied(place)) return copy(place, item, text);
+    if (entry.redacted && isTalk(entry)) {
+      standIns_[entry.id] = item.parentId;
+      addLossy("redacted");
+      return;
+    }
     if (const auto found = messages_.find(place); found != messages_.end()) item.messages = found->second;
     std::string lines;
     writer_->item(item, lines);

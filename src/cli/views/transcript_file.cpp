@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -166,6 +167,21 @@ Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) 
   return writeDurably(*opened, fs::path(path).filename().string(), bytes);
 }
 
+namespace {
+
+// How many entries were left out because they are redacted: no format holds them, and no file carries them.
+std::uint64_t takeRedacted(CompatibilityReport& report) {
+  const auto found = std::ranges::find(report.lossyFields, "redacted");
+  if (found == report.lossyFields.end()) return 0;
+  const auto place = found - report.lossyFields.begin();
+  const std::uint64_t count = report.lossyCounts[static_cast<std::size_t>(place)];
+  report.lossyFields.erase(found);
+  report.lossyCounts.erase(report.lossyCounts.begin() + place);
+  return count;
+}
+
+}  // namespace
+
 void printWritten(const MadeTranscript& made) {
   if (!made.facts.parentEntryId.empty()) {
     printMessage(fmt::format("note: the file continues session {}, whose file {} needs as well",
@@ -175,12 +191,15 @@ void printWritten(const MadeTranscript& made) {
     printMessage(fmt::format("{}, the bytes that {} wrote", counted(made.written.entries, "entry"), made.facts.agent));
     return;
   }
+  CompatibilityReport report = made.written.report;
+  const std::uint64_t redacted = takeRedacted(report);
   printMessage(fmt::format("{} for {}{}", counted(made.written.entries, "entry"), made.facts.agent,
-                           made.written.report.lossyFields.empty() ? "" : "; its format cannot hold:"));
-  printLosses(made.written.report);
-  if (made.written.carried > 0 && !made.written.report.lossyFields.empty()) {
+                           report.lossyFields.empty() ? "" : "; its format cannot hold:"));
+  printLosses(report);
+  if (made.written.carried > 0 && !report.lossyFields.empty()) {
     printMessage("it travels in the file, and comes back when bough reads it");
   }
+  if (redacted > 0) printMessage(fmt::format("left out: {}", counted(redacted, "redacted entry")));
 }
 
 std::vector<std::string> agentChoices() {
