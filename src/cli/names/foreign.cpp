@@ -146,8 +146,8 @@ namespace {
 
 class GrowingCopy {
  public:
-  GrowingCopy(std::string told, std::unique_ptr<Directory> folder, std::unique_ptr<Watcher> watcher)
-      : folder_(std::move(folder)), watcher_(std::move(watcher)), told_(std::move(told)) {}
+  GrowingCopy(const NamedSession& copy, std::unique_ptr<Directory> folder, std::unique_ptr<Watcher> watcher)
+      : folder_(std::move(folder)), watcher_(std::move(watcher)), sessionId_(copy.sessionId), told_(copy.told) {}
   Result<void> start(SessionStore& copy, const std::string& path) {
     BOUGH_TRY(thread_, startThread("to read what is added to the file", [this, &copy, path] { grow(copy, path); }));
     return {};
@@ -164,18 +164,25 @@ class GrowingCopy {
     constexpr int kAgainMs = 2000;  // some file systems tell nothing
     while (!stopped_) {
       // A file that is gone, or is being replaced, is looked at again.
-      const auto done = importTranscript(copy, path);
-      const bool isGone = !done && done.error().code == ErrorCode::NotFound;
-      const std::string problem = done ? damageText(done->report, path) : isGone ? "" : done.error().message;
+      const std::string problem = problemOf(importTranscript(copy, path), path);
       if (!problem.empty() && problem != told_) printMessage("note: " + text::printable(problem));
       told_ = problem;
       if (const auto changed = watcher_->wait(kAgainMs); !changed) return;
     }
   }
 
+  [[nodiscard]] std::string problemOf(const Result<ImportResult>& done, const std::string& path) const {
+    if (!done && done.error().code == ErrorCode::NotFound)
+      return path + " is gone; what comes in its place is followed";
+    if (!done) return done.error().message;
+    if (done->sessionId == sessionId_) return damageText(done->report, path);
+    return fmt::format("{} holds another session now, {}, which is not shown", path, done->sessionId);
+  }
+
   std::unique_ptr<Directory> folder_;
   std::unique_ptr<Watcher> watcher_;
-  std::string told_;  // the problem
+  std::string sessionId_;  // that is followed
+  std::string told_;       // the problem
   std::atomic<bool> stopped_ = false;
   std::jthread thread_;
 };
@@ -190,7 +197,7 @@ Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const s
   if (!folder) return std::unexpected(systemError(folder.error(), "open", whole.parent_path().string()));
   auto watcher = (*folder)->watch({whole.filename().string()});
   if (!watcher) return std::unexpected(systemError(watcher.error(), "watch", whole.string()));
-  auto growing = std::make_shared<GrowingCopy>(copy.told, std::move(*folder), std::move(*watcher));
+  auto growing = std::make_shared<GrowingCopy>(copy, std::move(*folder), std::move(*watcher));
   BOUGH_TRY(growing->start(*copy.store, path));
   return growing;
 }
