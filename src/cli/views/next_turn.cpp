@@ -35,6 +35,10 @@ std::string modelOf(const Entry& entry, const Message& message) {
   return model.substr(model.find('/') + 1);
 }
 
+std::uint64_t contextOf(const Usage& usage) {
+  return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+}
+
 }  // namespace
 
 std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessionId, const std::string& headId,
@@ -50,12 +54,13 @@ std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessi
     if (!holdsMessage(entry)) continue;
     const auto message = normalizeEntry(entry);
     if (!message) continue;
-    if (message->role != Role::Assistant || !message->usage) {
+    // One that broke off, and one that an agent wrote itself, says that it used nothing.
+    const std::uint64_t read = message->usage ? contextOf(*message->usage) : 0;
+    if (message->role != Role::Assistant || read == 0) {
       next.contextTokens += estimateTokens(entry.payload);
       continue;
     }
-    const Usage& used = *message->usage;
-    next.contextTokens += used.inputTokens + used.cacheReadTokens + used.cacheWriteTokens + used.outputTokens;
+    next.contextTokens += read + message->usage->outputTokens;
     if (changed) {
       const auto context = buildContext(store, sessionId, {.dialect = message->dialect, .at = headId});
       if (context) next.contextTokens = context->tokens;
