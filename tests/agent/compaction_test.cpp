@@ -64,6 +64,31 @@ TEST_F(LoopTest, TheGoalAndTheNewestFifthSurviveACompactionInTheMiddleOfATurn) {
   EXPECT_GE(kept, 3U) << model.last;
 }
 
+TEST_F(LoopTest, WhatIsKeptBeginsWithAnAnswerOrAMessageNeverWithAResult) {
+  for (int i = 0; i < 60; ++i) std::ofstream(work() + "/a file with a long name " + std::to_string(i)) << i;
+  std::size_t compactions = 0;
+  for (std::uint64_t window = 6'000; window <= 9'000; window += 500) {
+    sessionId_ = store_->createSession()->sessionId;
+    auto scribe = std::make_unique<Scribe>();
+    scribe->steps = 12;
+    provider_ = std::move(scribe);
+    options_.windowTokens = window;
+    options_.compactShare = 0.5;
+    ASSERT_TRUE(runTurn(agent(), here(), "list everything").has_value());
+    for (const Entry& entry : entries()) {
+      if (entry.type != entry_type::kCompactionSummary) continue;
+      ++compactions;
+      const auto first =
+          store_->loadEntry(sessionId_, json::findString(entry.payload, "firstKeptEntryId").value_or(""));
+      ASSERT_TRUE(first.has_value()) << entry.payload;
+      const auto message = normalizeEntry(*first);
+      ASSERT_TRUE(message.has_value());
+      EXPECT_TRUE(message->role == Role::Assistant || message->role == Role::User) << window << first->payload;
+    }
+  }
+  EXPECT_GT(compactions, 5U);
+}
+
 TEST_F(LoopTest, ALongHistoryIsSummarizedInParts) {
   auto scribe = std::make_unique<Scribe>();
   Scribe& model = *scribe;

@@ -20,6 +20,20 @@ TEST_F(StoreTest, AParentStaysWhileItIsForked) {
   must(hasty->trashSession("p"));
 }
 
+TEST_F(StoreTest, TheShapeOfAForkBeginsWithTheRootThatItShares) {
+  fill("p", 3);
+  must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
+  must(store->appendSessionEntries("f", {message("x", "f1"), message("y", "f2")}));
+  const auto backend = must(makeFileBackend(folder.path().string()));
+  const SessionOutline outline = must(must(backend->open("f"))->shape()).outline;
+  EXPECT_EQ(outline.kinds.size(), 5U);
+  EXPECT_EQ(outline.head, 4U);
+  EXPECT_EQ(outline.walkUp(4, [](Sequence, Sequence) {}), kNoSequence);
+  ASSERT_FALSE(outline.jumps.empty());
+  EXPECT_EQ(outline.jumps.front().sequence, 1U) << "e1 does not follow the header of the fork";
+  EXPECT_EQ(outline.jumps.front().parent, kNoSequence);
+}
+
 // What a fork costs has nothing to do with how much its parent holds.
 TEST_F(StoreTest, AForkOfAnEarlierBatchLeavesItsParentAlone) {
   fill("p", 1);
