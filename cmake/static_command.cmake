@@ -3,7 +3,7 @@
 # that nobody needs any more are left out. Where one is missing, the shared libraries do.
 function(bough_link_archives target)
   set(archives)
-  foreach(name sqlite3 zstd z utf8proc crypto edit tinfo bsd md)
+  foreach(name sqlite3 zstd z utf8proc crypto edit tinfo bsd md re2)
     find_library(BOUGH_ARCHIVE_${name} NAMES lib${name}.a)
     if(NOT BOUGH_ARCHIVE_${name})
       message(STATUS "There is no lib${name}.a: the command uses shared libraries")

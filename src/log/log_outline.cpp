@@ -52,6 +52,45 @@ Indexed<SessionOutline> LogOutline::get(LogIndex& index) {
   return outline_;
 }
 
+Indexed<void> LogControls::continueTo(LogIndex& index) {
+  if (generation_ != index.generation()) {
+    byKind_ = {};
+    last_ = kNoSequence;
+  }
+  generation_ = 0;  // until it is whole
+  OffsetIndex& records = index.records();
+  const Sequence newest = index.summary().lastControl;
+  std::vector<std::pair<Sequence, EntryKind>> added;
+  for (Sequence at = newest; at != last_;) {
+    const IndexRecord record = records.record(at);
+    const bool isFurther = record.previousControl == kNoSequence || record.previousControl < at;
+    const bool meets =
+        last_ == kNoSequence || (record.previousControl != kNoSequence && record.previousControl >= last_);
+    if (records.damaged() || !isControl(record.kind) || !isFurther || !meets) {
+      return std::unexpected(ReadFailure::staleIndex());
+    }
+    added.emplace_back(at, record.kind);
+    at = record.previousControl;
+  }
+  for (auto each = added.rbegin(); each != added.rend(); ++each) {
+    byKind_[static_cast<std::size_t>(each->second) - static_cast<std::size_t>(EntryKind::Head)].push_back(each->first);
+  }
+  last_ = newest;
+  generation_ = index.generation();
+  return {};
+}
+
+Indexed<std::vector<Sequence>> LogControls::get(LogIndex& index, std::span<const EntryKind> kinds) {
+  BOUGH_TRY(continueTo(index));
+  std::vector<Sequence> found;
+  for (const EntryKind kind : kinds) {
+    const auto& some = byKind_[static_cast<std::size_t>(kind) - static_cast<std::size_t>(EntryKind::Head)];
+    found.insert(found.end(), some.begin(), some.end());
+  }
+  if (kinds.size() > 1) std::ranges::sort(found);
+  return found;
+}
+
 namespace {
 
 // The id that a line begins with; none when its members are in another order or the id has escapes.

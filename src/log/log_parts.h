@@ -53,6 +53,7 @@ struct LogParts {
   LogIndex index BOUGH_GUARDED_BY(mutex);
   StoredLines lines BOUGH_GUARDED_BY(mutex);
   LogOutline outline BOUGH_GUARDED_BY(mutex);
+  LogControls controls BOUGH_GUARDED_BY(mutex);
 };
 
 }  // namespace bough

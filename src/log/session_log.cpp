@@ -142,16 +142,10 @@ Result<std::vector<Sequence>> SessionLog::select(Sequence from, std::size_t limi
 }
 
 Result<std::vector<Sequence>> SessionLog::controls(std::span<const EntryKind> kinds) {
-  return withIndex([&](LogIndex& index, StoredLines&) -> Indexed<std::vector<Sequence>> {
-    std::vector<Sequence> chain;
-    for (Sequence i = index.summary().lastControl; i != kNoSequence && !index.records().damaged();) {
-      const IndexRecord& record = index.records().record(i);
-      if (std::ranges::find(kinds, record.kind) != kinds.end()) chain.push_back(i);
-      i = record.previousControl;
-    }
-    std::ranges::reverse(chain);
-    return chain;
-  });
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  return parts.withIndex(
+      [&, known = &parts.controls](LogIndex& index, StoredLines&) { return known->get(index, kinds); });
 }
 
 Result<SessionOutline> SessionLog::outline() {

@@ -22,10 +22,6 @@ std::uint32_t escapedCode(std::string_view lines, std::size_t at) {
   return code;
 }
 
-bool isAscii(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
-
 // Of ASCII, or of characters from U+4000 to U+9FFF: there a match has the same bytes, or letters that mayFold.
 bool isPlain(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -134,42 +130,6 @@ std::string anchorOfText(std::string_view text) {
     text.remove_prefix(std::min(length + 1, text.size()));
   }
   return std::string(best);
-}
-
-std::string anchorOfPattern(std::string_view pattern) {
-  // Only what is plain to see: outside of groups and alternatives, letters that are not repeated.
-  if (pattern.find_first_of("|()\\") != std::string_view::npos) return {};
-  std::string best;
-  std::string run;
-  const auto endRun = [&] {
-    if (run.size() > best.size()) best = run;
-    run.clear();
-  };
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    if (c == '[') {
-      endRun();
-      // A ] that comes first belongs to the set.
-      const std::size_t inside = pattern.find_first_not_of("^", i + 1);
-      const std::size_t close = inside == std::string_view::npos ? inside : pattern.find(']', inside + 1);
-      if (close == std::string_view::npos || pattern.find("[:", i) < close) return {};
-      i = close;
-    } else if (c == '{') {
-      if (!run.empty()) run.pop_back();
-      endRun();
-      i = std::min(pattern.find('}', i), pattern.size());
-    } else if (c == '*' || c == '?') {
-      if (!run.empty()) run.pop_back();
-      endRun();
-    } else if (c == '.' || c == '^' || c == '$' || c == '+') {
-      endRun();
-    } else {
-      run += c;
-    }
-  }
-  endRun();
-  // A set or a repetition may stand for bytes of a character; the anchor must not begin or end inside of one.
-  return isAscii(best) ? anchorOfText(best) : std::string();
 }
 
 }  // namespace bough::catalog

@@ -51,7 +51,5 @@ class LineFilter {
 
 /// The longest stretch of a fixed text that is written in a log as it is; empty when there is none.
 std::string anchorOfText(std::string_view text);
-/// The same for an extended regular expression: what every match of it holds.
-std::string anchorOfPattern(std::string_view pattern);
 
 }  // namespace bough::catalog

@@ -1,9 +1,10 @@
 #include "cli/views/text_matcher.h"
 
 #include <fmt/format.h>
+#include <re2/filtered_re2.h>
+#include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text/text.h"
 
@@ -44,36 +45,77 @@ std::string excerptOf(std::string_view text, const TextMatcher& matcher, TextMat
   return out + (cutAfter ? "…" : "");
 }
 
+// The longest part of a text in ASCII that is written in a log as it is.
+std::string plainPart(std::string_view text) {
+  std::string best;
+  while (!text.empty()) {
+    const auto isOther = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+    const auto length = static_cast<std::size_t>(std::ranges::find_if(text, isOther) - text.begin());
+    std::string part = catalog::anchorOfText(text.substr(0, length));
+    if (part.size() > best.size()) best = std::move(part);
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  return best;
+}
+
+// What every match holds one of, in lower case; none when nothing is known. RE2 tells which texts decide whether a
+// match is possible; of these the shortest are left out as long as no match is possible without the others.
+std::vector<std::string> anchorsOf(const std::string& pattern, const re2::RE2::Options& options) {
+  constexpr std::size_t kMost = 64;
+  re2::FilteredRE2 filter(/*min_atom_len=*/1);
+  int number = 0;
+  std::vector<std::string> atoms;
+  if (filter.Add(pattern, options, &number) != re2::RE2::NoError) return {};
+  filter.Compile(&atoms);
+  if (atoms.empty() || atoms.size() > kMost) return {};
+  std::vector<std::pair<std::string, int>> needed;
+  for (std::size_t i = 0; i < atoms.size(); ++i) needed.emplace_back(plainPart(atoms[i]), static_cast<int>(i));
+  std::ranges::sort(needed, {}, [](const auto& each) { return each.first.size(); });
+  std::vector<int> others;
+  std::erase_if(needed, [&](const auto& each) {
+    others.push_back(each.second);
+    std::vector<int> possible;
+    filter.AllPotentials(others, &possible);
+    if (!possible.empty()) others.pop_back();
+    return possible.empty();
+  });
+  std::vector<std::string> anchors;
+  for (auto& [anchor, atom] : needed) {
+    if (anchor.empty()) return {};
+    anchors.push_back(std::move(anchor));
+  }
+  return anchors;
+}
+
 }  // namespace
 
 TextMatcher TextMatcher::fixed(std::string text, bool ignoreCase) {
   TextMatcher made;
   made.ignoreCase_ = ignoreCase;
   if (ignoreCase) std::ranges::transform(text, text.begin(), lowerLetter);
-  made.anchor_ = catalog::anchorOfText(text);
+  if (auto anchor = catalog::anchorOfText(text); !anchor.empty()) made.anchors_.push_back(std::move(anchor));
+  if (ignoreCase) made.form_ = catalog::AnchorForm::AnyCase;
   made.fixed_ = std::move(text);
   return made;
 }
 
 Result<TextMatcher> TextMatcher::regex(const std::string& pattern, bool ignoreCase) {
-  auto compiled = std::make_unique<regex_t>();
-  const int problem =
-      ::regcomp(compiled.get(), pattern.c_str(), REG_EXTENDED | REG_NEWLINE | (ignoreCase ? REG_ICASE : 0));
-  if (problem != 0) {
-    std::array<char, 200> said{};
-    ::regerror(problem, compiled.get(), said.data(), said.size());
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_case_sensitive(!ignoreCase);
+  options.set_never_nl(true);
+  auto compiled = std::make_shared<const re2::RE2>("(?m)" + pattern, options);
+  if (!compiled->ok()) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("\"{}\" is not a regular expression: {}", text::excerpt(pattern, 60), said.data()),
+                fmt::format("\"{}\" is not a regular expression: {}", text::excerpt(pattern, 60),
+                            text::excerpt(compiled->error(), 120)),
                 "--fixed looks for the text as it is");
   }
   TextMatcher made;
   made.ignoreCase_ = ignoreCase;
-  made.anchor_ = catalog::anchorOfPattern(pattern);
-  if (ignoreCase) std::ranges::transform(made.anchor_, made.anchor_.begin(), lowerLetter);
-  made.pattern_ = std::shared_ptr<regex_t>(compiled.release(), [](regex_t* each) {
-    ::regfree(each);
-    delete each;
-  });
+  made.anchors_ = anchorsOf("(?m)" + pattern, options);
+  made.form_ = catalog::AnchorForm::AnyCase;
+  made.pattern_ = std::move(compiled);
   return made;
 }
 
@@ -91,24 +133,20 @@ std::optional<TextMatcher::Place> TextMatcher::find(std::string_view text, std::
   return Place{at, at + fixed_.size()};
 }
 
-// Line by line: what a match needs grows with what it looks at.
 std::optional<TextMatcher::Place> TextMatcher::findPattern(std::string_view text, std::size_t from) const {
-  while (from < text.size()) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    const bool lineStart = from == 0 || text[from - 1] == '\n';
-    regmatch_t match{.rm_so = 0, .rm_eo = static_cast<regoff_t>(end - from)};
-    const int flags = REG_STARTEND | (lineStart ? 0 : REG_NOTBOL);
-    if (::regexec(pattern_.get(), text.data() + from, 1, &match, flags) == 0 && match.rm_eo > match.rm_so) {
-      return Place{from + static_cast<std::size_t>(match.rm_so), from + static_cast<std::size_t>(match.rm_eo)};
-    }
-    from = end + 1;
+  re2::StringPiece match;
+  while (from < text.size() &&
+         pattern_->Match({text.data(), text.size()}, from, text.size(), re2::RE2::UNANCHORED, &match, 1)) {
+    const auto begin = static_cast<std::size_t>(match.data() - text.data());
+    if (!match.empty()) return Place{begin, begin + match.size()};
+    from = begin + 1;
+    while (from < text.size() && characterAt(text, from) != from) ++from;
   }
   return {};
 }
 
 catalog::ScanQuery TextMatcher::scan() const {
-  catalog::ScanQuery query{.form = ignoreCase_ ? catalog::AnchorForm::AnyCase : catalog::AnchorForm::Bytes};
-  if (!anchor_.empty()) query.anchors.push_back(anchor_);
+  catalog::ScanQuery query{.anchors = anchors_, .form = form_};
   query.matcher = [matcher = *this] {
     return Result<catalog::ExcerptOf>([matcher](std::string_view text) -> Result<std::optional<std::string>> {
       const auto place = matcher.find(text);

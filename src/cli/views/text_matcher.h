@@ -1,14 +1,17 @@
 // What --fixed and --regex look for: a text as it is typed, or a regular expression.
 #pragma once
 
-#include <regex.h>
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "catalog/session_scan.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace bough::cli {
 
@@ -21,7 +24,9 @@ class TextMatcher {
   };
 
   static TextMatcher fixed(std::string text, bool ignoreCase);
-  /// A POSIX extended regular expression; matches are inside a line. InvalidArgument when it is not one.
+  /// A regular expression as RE2 takes it: that of `grep -E` with the classes of Perl, without back references. Matches
+  /// are inside a line, and not empty. The time that one takes grows with the text alone. InvalidArgument when it is
+  /// not one.
   static Result<TextMatcher> regex(const std::string& pattern, bool ignoreCase);
 
   /// The first match at or after `from`.
@@ -33,9 +38,10 @@ class TextMatcher {
   [[nodiscard]] std::optional<Place> findPattern(std::string_view text, std::size_t from) const;
 
   std::string fixed_;
-  std::string anchor_;  // every text that matches holds it
+  std::vector<std::string> anchors_;  // every text that matches holds one of them; none: nothing is known
+  catalog::AnchorForm form_ = catalog::AnchorForm::Bytes;
   bool ignoreCase_ = false;
-  std::shared_ptr<regex_t> pattern_;
+  std::shared_ptr<const re2::RE2> pattern_;
 };
 
 }  // namespace bough::cli

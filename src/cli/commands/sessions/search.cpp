@@ -313,7 +313,7 @@ Command define() {
        .help = "Look for the text as it is typed, in the sessions themselves, not for words in the index",
        .target = &options->fixed});
   definitions.push_back(
-      {.name = "--regex", .help = "The same for an extended regular expression", .target = &options->regex});
+      {.name = "--regex", .help = "The same for a regular expression, as of `rg` or `grep -E`", .target = &options->regex});
   definitions.push_back({.name = "--ignore-case",
                          .help = "With --fixed or --regex, upper and lower case (A to Z) are the same",
                          .target = &options->ignoreCase});

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <regex.h>
 
 #include <cstdlib>
 
@@ -14,6 +13,7 @@
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/text_matcher.h"
 
 namespace bough::cli::erase_command {
 namespace {
@@ -31,51 +31,23 @@ constexpr const char* kNotReached[] = {
     "other stores that have a copy", "exported files and transcripts of other agents",
     "backups and snapshots of the disk", "programs that have read the entries, and models that were sent them"};
 
-// A POSIX extended regular expression.
-class Pattern {
- public:
-  explicit Pattern(const std::string& text) : wrong_(regcomp(&compiled_, text.c_str(), REG_EXTENDED)) {}
-  Pattern(const Pattern&) = delete;
-  Pattern& operator=(const Pattern&) = delete;
-  ~Pattern() {
-    if (wrong_ == 0) regfree(&compiled_);
+// Also in any text of it as a person reads it, without JSON's escapes.
+bool isInJson(const TextMatcher& pattern, std::string_view json) {
+  if (json.empty()) return false;
+  if (pattern.find(json)) return true;
+  for (std::size_t at = json.find('"'); at != std::string_view::npos; at = json.find('"', at)) {
+    const std::size_t begin = ++at;
+    while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2U : 1U;
+    if (at >= json.size()) break;
+    const std::string_view body = json.substr(begin, at - begin);
+    ++at;
+    if (!body.contains('\\')) continue;  // it is in the JSON as it is
+    std::string text;
+    json::appendDecoded(text, body);
+    if (pattern.find(text)) return true;
   }
-
-  Result<void> check() const {
-    if (wrong_ == 0) return {};
-    char words[256];
-    regerror(wrong_, &compiled_, words, sizeof words);
-    return fail(ErrorCode::InvalidArgument, fmt::format("--pattern is not a regular expression: {}", words),
-                "write it as for `grep -E`");
-  }
-
-  [[nodiscard]] bool isIn(std::string_view text) const {
-    regmatch_t range{.rm_so = 0, .rm_eo = static_cast<regoff_t>(text.size())};
-    return regexec(&compiled_, text.data(), 1, &range, REG_STARTEND) == 0;
-  }
-
-  // Also in any text of it as a person reads it, without JSON's escapes.
-  [[nodiscard]] bool isInJson(std::string_view json) const {
-    if (json.empty()) return false;
-    if (isIn(json)) return true;
-    for (std::size_t at = json.find('"'); at != std::string_view::npos; at = json.find('"', at)) {
-      const std::size_t begin = ++at;
-      while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2U : 1U;
-      if (at >= json.size()) break;
-      const std::string_view body = json.substr(begin, at - begin);
-      ++at;
-      if (!body.contains('\\')) continue;  // it is in the JSON as it is
-      std::string text;
-      json::appendDecoded(text, body);
-      if (isIn(text)) return true;
-    }
-    return false;
-  }
-
- private:
-  regex_t compiled_{};
-  int wrong_;
-};
+  return false;
+}
 
 // By types that a session is read by, which cannot be erased, and by what was erased before.
 bool canBeErased(const Entry& entry) {
@@ -86,8 +58,11 @@ bool canBeErased(const Entry& entry) {
 Result<std::vector<Entry>> matching(SessionStore& store, const std::string& sessionId, const std::string& text) {
   constexpr std::size_t kPart = 1000;
   constexpr std::size_t kPartBytes = std::size_t{64} << 20;
-  const Pattern pattern(text);
-  BOUGH_TRY(pattern.check());
+  auto pattern = TextMatcher::regex(text, /*ignoreCase=*/false);
+  if (!pattern) {
+    pattern.error().hint = "write it as for `rg` or `grep -E`";
+    return std::unexpected(pattern.error());
+  }
   std::vector<Entry> found;
   for (std::uint64_t from = 0;;) {
     BOUGH_TRY(auto part,
@@ -96,8 +71,8 @@ Result<std::vector<Entry>> matching(SessionStore& store, const std::string& sess
     if (part.empty()) return found;
     from += part.size();
     for (Entry& entry : part) {
-      const bool matches = pattern.isInJson(entry.payload) || pattern.isInJson(entry.meta) ||
-                           pattern.isInJson(entry.extra) || pattern.isIn(entry.runId);
+      const bool matches = isInJson(*pattern, entry.payload) || isInJson(*pattern, entry.meta) ||
+                           isInJson(*pattern, entry.extra) || pattern->find(entry.runId);
       if (matches && canBeErased(entry)) found.push_back(std::move(entry));
     }
   }
@@ -228,7 +203,7 @@ Command define() {
                   {.name = "ENTRY", .help = kEntryHelp, .target = &options->entries},
                   {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
                   {.name = "--pattern",
-                   .help = "Every entry in which this regular expression (as of `grep -E`) is found; they are listed, "
+                   .help = "Every entry in which this regular expression (as of `rg` or `grep -E`) is found; they are listed, "
                            "and nothing is erased without an answer or --yes",
                    .target = &options->pattern,
                    .value = "REGEX"},
