@@ -219,7 +219,9 @@ Command define() {
           "Pinned and damaged sessions never expire. Nothing is moved without --apply, and what is moved stays "
           "in the trash until you empty it.\n"
           "With --agents: lists the session files of other agents that nobody wrote to for that long. --apply imports "
-          "each into the store, archives it there, compares every byte, and only then removes the file.",
+          "each into the store, archives it there, compares every byte, and only then removes the file.\n"
+          "Files of agents that keep a list of them (Codex, Gemini CLI, OpenClaw, MyAgents, claw0) are archived and "
+          "stay.",
       .examples =
           "  bough prune --older-than 90d\n"
           "  bough prune --older-than 90d --apply\n"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
@@ -90,6 +91,7 @@ Result<ExitCode> pruneAgents(const Context& context, const std::string& agents, 
   BOUGH_TRY(auto files, findOld(agents, age));
   std::uint64_t removed = 0;
   std::uint64_t gone = 0;
+  std::map<std::string, std::uint64_t> staying;  // how many files, by the reason
   std::uint64_t bytes = 0;
   ExitCode code = kDone;
   if (apply && !files.empty()) {
@@ -99,6 +101,11 @@ Result<ExitCode> pruneAgents(const Context& context, const std::string& agents, 
         // Its agent or another prune was faster.
         if (isGone(old.file.path)) {
           ++gone;
+          continue;
+        }
+        // In the store, but of an agent whose own list would name a file that is gone.
+        if (moved.error().code == ErrorCode::Unsupported && !old.sessionId.empty()) {
+          ++staying[moved.error().message];
           continue;
         }
         printError(moved.error(), context.json);
@@ -124,9 +131,12 @@ Result<ExitCode> pruneAgents(const Context& context, const std::string& agents, 
     printList(files);
     printMessage(
         fmt::format("{} in total; nothing was changed; --apply archives these sessions in the store and then "
-                    "removes the files",
+                    "removes the files, except of agents that keep a list of their files",
                     formatBytes(bytes)));
     return kDone;
+  }
+  for (const auto& [reason, count] : staying) {
+    printMessage(fmt::format("note: {}: {}", counted(count, "file stays", "files stay"), reason));
   }
   if (gone > 0) printMessage(fmt::format("note: {} gone already", counted(gone, "file was", "files were")));
   printMessage(
