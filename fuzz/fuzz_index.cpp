@@ -59,7 +59,8 @@ std::string answers(SessionLog& log) {
   say(std::array<std::uint64_t, 4>{state->entryCount, state->bytes, state->trailingBytes, state->problemCount});
   const auto sequences = log.select(0, SIZE_MAX, std::nullopt, false);
   const auto heads = log.select(3, 4, EntryKind::Head, true);
-  const auto controls = log.controls();
+  constexpr EntryKind kKinds[] = {EntryKind::Head, EntryKind::Label, EntryKind::SessionInfo, EntryKind::Redaction};
+  const auto controls = log.controls(kKinds);
   if (!sequences || !heads || !controls) return "failed";
   say(*heads);
   say(*controls);
