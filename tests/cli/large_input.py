@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 BYTES = 4_000_000
-MOST_SECONDS = 30
+MOST_SECONDS = 10
 
 
 def line(number, parent, kind, message):
@@ -56,8 +56,8 @@ INPUTS = {
     "quotes": text('"'),
     "links": text("[a](b"),
     "addresses": text("<http://"),
-    "blocks": said([{"type": "text", "text": "a"}] * (BYTES // 25)),
-    "unknown blocks": said([{"type": f"odd{i}", "x": i} for i in range(BYTES // 40)]),
+    "blocks": said([{"type": "text", "text": "a"}] * 90_000),
+    "unknown blocks": said([{"type": f"odd{i}", "x": i} for i in range(90_000)]),
     "results": said([{"type": "tool_result", "tool_use_id": f"t{i}", "content": [{"type": "text", "text": "b"}] * 3}
                      for i in range(BYTES // 200)]),
     "an answer in many lines": answer_in_lines(4000),
