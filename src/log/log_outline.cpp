@@ -53,13 +53,14 @@ Indexed<SessionOutline> LogOutline::get(LogIndex& index) {
 }
 
 Indexed<void> LogControls::continueTo(LogIndex& index) {
-  if (generation_ != index.generation()) {
+  OffsetIndex& records = index.records();
+  const Sequence newest = index.summary().lastControl;
+  const bool hasThem = last_ == kNoSequence || (newest != kNoSequence && newest >= last_);
+  if (generation_ != index.generation() || !hasThem) {
     byKind_ = {};
     last_ = kNoSequence;
   }
   generation_ = 0;  // until it is whole
-  OffsetIndex& records = index.records();
-  const Sequence newest = index.summary().lastControl;
   std::vector<std::pair<Sequence, EntryKind>> added;
   for (Sequence at = newest; at != last_;) {
     const IndexRecord record = records.record(at);
