@@ -37,11 +37,6 @@ bool names(const std::vector<std::string>& lossy, std::string_view field) {
   return std::ranges::any_of(lossy, [&](const std::string& name) { return name.starts_with(field); });
 }
 
-bool hasSummary(const ReadFile& file) {
-  return std::ranges::any_of(file.entries,
-                             [](const Entry& entry) { return entry.type == entry_type::kCompactionSummary; });
-}
-
 TEST(Bare, EveryTextCallAndResultOfTheHeadsBranchArrivesInOrder) {
   TempFolder folder;
   for (const auto& path : fixtures()) {
@@ -50,8 +45,6 @@ TEST(Bare, EveryTextCallAndResultOfTheHeadsBranchArrivesInOrder) {
     for (const std::string_view agent : kAgents) {
       if (agent == file.report.facts.agent) continue;
       SCOPED_TRACE(fmt::format("{} to {}", path.string(), agent));
-      // These write what a summary keeps once more.
-      if (hasSummary(file) && (agent == "codex" || agent == "gemini-cli")) continue;
       const Written there = through(agent, file, folder);
       const bool hasOtherForm = names(there.lossy, "tool_") || names(there.lossy, "web_search_call") ||
                                 names(there.lossy, "image_generation_call");

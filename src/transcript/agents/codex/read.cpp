@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
+#include <functional>
 
 #include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
@@ -19,6 +21,79 @@
 
 namespace bough::transcript::codex {
 namespace {
+
+struct Replacement {
+  std::string summary;
+  std::vector<std::string> before{};
+  std::vector<std::string> after{};
+};
+
+void split(std::string_view history, Replacement& replacement) {
+  json::ArrayReader items(history);
+  bool found = false;
+  while (const auto item = items.next()) {
+    const Members one(*item);
+    const std::string role = one.text("role");
+    std::string text = itemText(one.raw("content"));
+    if (role == "developer" || role == "system" || isInjected(text) || one.text("type").ends_with("compaction"))
+      continue;
+    // The message may have words of introduction before the summary.
+    if (!found && !replacement.summary.empty() && text.ends_with(replacement.summary)) {
+      found = true;
+      replacement.summary = std::move(text);
+    } else {
+      (found ? replacement.after : replacement.before).emplace_back(*item);
+    }
+  }
+}
+
+// What requests cost.
+class Costs {
+ public:
+  // What one request cost. Newer versions write a record of it; older ones only count on.
+  std::string record(const Members& record, const std::string& model) {
+    hasRecords_ = true;
+    return infoOf(record.raw("usage"), {}, record.text("response_id"), model);
+  }
+
+  // A count without an increase is the same one again. A file that was forked repeats those of its parent: the thread
+  // that they began in and the count name them.
+  std::string count(const Members& event, const std::string& thread, const std::string& model) {
+    const std::string_view info = event.raw("info");
+    const auto total = json::findMember(info, "total_token_usage");
+    const auto last = json::findMember(info, "last_token_usage");
+    if (hasRecords_ || (!total && !last) || (total && *total == lastTotal_)) return {};
+    const std::string before = lastTotal_;
+    lastTotal_ = total.value_or("");
+    constexpr std::size_t kShort = 24;
+    const std::string id = total ? "codex-" + Sha256::of(thread + lastTotal_).substr(0, kShort) : std::string();
+    return total ? infoOf(*total, before, id, model) : infoOf(*last, {}, id, model);
+  }
+
+ private:
+  // `before`: what is to be taken off, of a count that goes on.
+  static std::string infoOf(std::string_view usage, std::string_view before, const std::string& id,
+                            const std::string& model) {
+    const auto count = [&](std::string_view name) {
+      const std::uint64_t now = json::findUnsigned(usage, name).value_or(0);
+      const std::uint64_t was = json::findUnsigned(before, name).value_or(0);
+      return now > was ? now - was : 0;
+    };
+    const std::uint64_t cached = count("cached_input_tokens") + count("cache_write_input_tokens");
+    const std::uint64_t input = count("input_tokens");
+    std::string info = "\"usage\":";
+    json::Writer writer(info);
+    writer.beginObject().member("inputTokens", input > cached ? input - cached : 0);
+    writer.member("outputTokens", count("output_tokens")).member("cacheReadTokens", count("cached_input_tokens"));
+    writer.member("cacheWriteTokens", count("cache_write_input_tokens"));
+    writer.member("reasoningTokens", count("reasoning_output_tokens")).member("id", id).member("model", model);
+    writer.endObject();
+    return info;
+  }
+
+  std::string lastTotal_;  // of tokens
+  bool hasRecords_ = false;
+};
 
 class CodexReader : public Reader {
  public:
@@ -91,9 +166,7 @@ class CodexReader : public Reader {
 
   // Where the next entry belongs. The ids that it points to live until the next call.
   Place nextPlace(const Record& record) {
-    id_ = fmt::format("{}:{}", thread_, record.offset);
-    if (part_ > 0) id_ += fmt::format(".{}", part_);
-    ++part_;
+    id_ = idOf(record.offset, part_++);
     Place place;
     place.id = id_;
     place.timestamp = time_;
@@ -107,6 +180,7 @@ class CodexReader : public Reader {
   }
 
   void giveMessage(const Record& record, std::string_view message, std::vector<Hole> holes, Builder& out) {
+    given_.push_back({.offset = record.offset, .part = part_, .hash = std::hash<std::string_view>{}(message)});
     out.message(record, nextPlace(record), Dialect::OpenaiResponses, message, std::move(holes));
     gave();
   }
@@ -120,7 +194,7 @@ class CodexReader : public Reader {
       if (role == "developer" || role == "system") return keep(record, role, out);
       if (role == "user" && isInjected(itemText(parts.raw("content")))) return keep(record, "context", out);
       if (role == "user") {
-        turns_.push_back(rolledBack_ ? *rolledBack_ : lastId_);
+        turns_.push_back({.before = rolledBack_ ? *rolledBack_ : lastId_, .given = given_.size()});
         notePrompt(item);
       }
     }
@@ -154,9 +228,9 @@ class CodexReader : public Reader {
     gave();
   }
 
-  // What follows a compaction sees the replacement instead of everything before it. The replacement's messages become
-  // entries of their own, and the one with the summary becomes the summary. Older versions wrote no replacement: then
-  // it is the last of the user's messages, and the summary.
+  // What follows a compaction sees the replacement instead of everything before it. The one with the summary becomes
+  // the summary. The others become entries of their own, unless they are the last messages once more: those were kept.
+  // Older versions wrote no replacement: then it is the last of the user's messages, and the summary.
   void takeCompaction(const Record& record, std::string_view payload, Builder& out) {
     const Members parts(payload);
     Replacement replacement{.summary = parts.text("message")};
@@ -165,36 +239,40 @@ class CodexReader : public Reader {
     } else {
       replacement.before.assign(prompts_.begin(), prompts_.end());
     }
-    for (const std::string& item : replacement.before) giveMessage(record, item, {}, out);
     if (replacement.summary.empty()) replacement.summary = "[The summary of the conversation so far is encrypted.]";
-    giveSummary(record, replacement.summary, replacement.before.empty() ? std::string() : firstOf(record), out);
-    for (const std::string& item : replacement.after) giveMessage(record, item, {}, out);
+    auto& [summary, before, after] = replacement;
+    std::string firstKept;
+    if (const auto* kept = firstOfLast(before); kept != nullptr && after.empty()) {
+      firstKept = idOf(kept->offset, kept->part);
+      part_ = static_cast<std::uint32_t>(before.size());  // the summary's id does not depend on what is kept
+    } else if (!before.empty()) {
+      firstKept = idOf(record.offset, 0);
+      for (const std::string& item : before) giveMessage(record, item, {}, out);
+    }
+    const bool isAfterKept = !before.empty();
+    if (const auto* kept = firstOfLast(after); kept != nullptr && before.empty()) {
+      firstKept = idOf(kept->offset, kept->part);
+      after.clear();
+    }
+    giveSummary(record, summary, firstKept, isAfterKept, out);
+    for (const std::string& item : after) giveMessage(record, item, {}, out);
     turns_.clear();
   }
 
-  struct Replacement {
-    std::string summary;
-    std::vector<std::string> before{};
-    std::vector<std::string> after{};
+  struct Given {
+    std::uint64_t offset = 0;
+    std::uint32_t part = 0;
+    std::size_t hash = 0;
   };
 
-  static void split(std::string_view history, Replacement& replacement) {
-    json::ArrayReader items(history);
-    bool found = false;
-    while (const auto item = items.next()) {
-      const Members one(*item);
-      const std::string role = one.text("role");
-      std::string text = itemText(one.raw("content"));
-      if (role == "developer" || role == "system" || isInjected(text) || one.text("type").ends_with("compaction"))
-        continue;
-      // The message may have words of introduction before the summary.
-      if (!found && !replacement.summary.empty() && text.ends_with(replacement.summary)) {
-        found = true;
-        replacement.summary = std::move(text);
-      } else {
-        (found ? replacement.after : replacement.before).emplace_back(*item);
-      }
+  // The first of the messages that were given last, when they are these; null when they are others.
+  [[nodiscard]] const Given* firstOfLast(const std::vector<std::string>& items) const {
+    if (items.empty() || items.size() > given_.size()) return nullptr;
+    const Given* first = &given_[given_.size() - items.size()];
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (first[i].hash != std::hash<std::string_view>{}(items[i])) return nullptr;
     }
+    return first;
   }
 
   // Codex keeps about this much of what the user wrote.
@@ -208,17 +286,21 @@ class CodexReader : public Reader {
     }
   }
 
-  std::string firstOf(const Record& record) const { return fmt::format("{}:{}", thread_, record.offset); }
+  // `part`: of the entries that one line becomes.
+  [[nodiscard]] std::string idOf(std::uint64_t offset, std::uint32_t part) const {
+    return part == 0 ? fmt::format("{}:{}", thread_, offset) : fmt::format("{}:{}.{}", thread_, offset, part);
+  }
 
-  void giveSummary(const Record& record, std::string_view summary, std::string_view firstKept, Builder& out) {
+  void giveSummary(const Record& record, std::string_view summary, std::string_view firstKept, bool isAfterKept,
+                   Builder& out) {
     const Place place = nextPlace(record);
     std::string payload;
     json::Writer writer(payload);
-    // One that keeps nothing names itself. What is kept comes before the summary in Codex.
+    // One that keeps nothing names itself.
     writer.beginObject().member("summary", summary);
     const std::string kept = firstKept.empty() ? std::string() : out.entryFor(firstKept);
     writer.member("firstKeptEntryId", !kept.empty() ? kept : entryIdOf(firstKept.empty() ? place.id : firstKept));
-    if (!firstKept.empty()) writer.member("summaryAfterKept", true);
+    if (isAfterKept) writer.member("summaryAfterKept", true);
     writer.endObject();
     out.entry(record, place, entry_type::kCompactionSummary, payload);
     gave();
@@ -235,55 +317,16 @@ class CodexReader : public Reader {
       out.facts.title = event.text("thread_name");
       info = "\"title\":" + json::quoted(out.facts.title);
     }
-    if (type == "token_usage_record") info = usageRecord(event, out.facts.model);
-    if (type == "event_msg" && name == "token_count") info = usageCount(event, out.facts.model);
+    if (type == "token_usage_record") info = costs_.record(event, out.facts.model);
+    if (type == "event_msg" && name == "token_count") info = costs_.count(event, rootThread_, out.facts.model);
     keep(record, name.empty() ? std::string(type) : fmt::format("{}/{}", type, name), out, info);
-  }
-
-  // What one request cost. Newer versions write a record of it; older ones only count on.
-  std::string usageRecord(const Members& record, const std::string& model) {
-    hasRecords_ = true;
-    return usageInfo(record.raw("usage"), {}, record.text("response_id"), model);
-  }
-
-  // A count without an increase is the same one again. A file that was forked repeats those of its parent: the thread
-  // that they began in and the count name them.
-  std::string usageCount(const Members& event, const std::string& model) {
-    const std::string_view info = event.raw("info");
-    const auto total = json::findMember(info, "total_token_usage");
-    const auto last = json::findMember(info, "last_token_usage");
-    if (hasRecords_ || (!total && !last) || (total && *total == lastTotal_)) return {};
-    const std::string before = lastTotal_;
-    lastTotal_ = total.value_or("");
-    constexpr std::size_t kShort = 24;
-    const std::string id = total ? "codex-" + Sha256::of(rootThread_ + lastTotal_).substr(0, kShort) : std::string();
-    return total ? usageInfo(*total, before, id, model) : usageInfo(*last, {}, id, model);
-  }
-
-  // `before`: what is to be taken off, of a count that goes on.
-  static std::string usageInfo(std::string_view usage, std::string_view before, const std::string& id,
-                               const std::string& model) {
-    const auto count = [&](std::string_view name) {
-      const std::uint64_t now = json::findUnsigned(usage, name).value_or(0);
-      const std::uint64_t was = json::findUnsigned(before, name).value_or(0);
-      return now > was ? now - was : 0;
-    };
-    const std::uint64_t cached = count("cached_input_tokens") + count("cache_write_input_tokens");
-    const std::uint64_t input = count("input_tokens");
-    std::string info = "\"usage\":";
-    json::Writer writer(info);
-    writer.beginObject().member("inputTokens", input > cached ? input - cached : 0);
-    writer.member("outputTokens", count("output_tokens")).member("cacheReadTokens", count("cached_input_tokens"));
-    writer.member("cacheWriteTokens", count("cache_write_input_tokens"));
-    writer.member("reasoningTokens", count("reasoning_output_tokens")).member("id", id).member("model", model);
-    writer.endObject();
-    return info;
   }
 
   // The last turns are left out of what follows; they stay as a branch.
   void rollBack(std::uint64_t count) {
     for (; count > 0 && !turns_.empty(); --count) {
-      rolledBack_ = turns_.back();
+      rolledBack_ = turns_.back().before;
+      given_.resize(std::min(given_.size(), turns_.back().given));
       turns_.pop_back();
     }
   }
@@ -291,14 +334,18 @@ class CodexReader : public Reader {
   unsigned depth_;
   std::string thread_;
   std::string rootThread_;  // where the first lines were written first
-  std::string lastTotal_;   // of tokens
-  bool hasRecords_ = false;
+  Costs costs_;
   bool sawItem_ = false;
   std::string time_;
   std::string id_;
   std::string lastId_;
   std::uint32_t part_ = 0;
-  std::vector<std::string> turns_;   // what each of the user's messages continues
+  struct Turn {
+    std::string before;     // what the user's message continues
+    std::size_t given = 0;  // how many messages were given before it
+  };
+  std::vector<Turn> turns_;
+  std::vector<Given> given_;         // the messages of the branch
   std::deque<std::string> prompts_;  // the user's last messages
   std::size_t promptBytes_ = 0;
   std::optional<std::string> rolledBack_;  // what the next entry continues, when it is not the one before it

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "base/json/json_write.h"
@@ -30,6 +31,7 @@ struct Node {
   std::uint64_t meaning = 0;
   std::size_t parent = kRoot;
   std::size_t depth = 0;             // its place in every path that it is on
+  std::string first;                 // the id of its first entry
   std::string last;                  // the id of its last entry
   std::vector<std::string> answers;  // ids of the calls that it answers itself
 };
@@ -37,6 +39,40 @@ struct Node {
 bool isUpdateOnly(std::string_view object) {
   const auto set = json::findMember(object, "$set");
   return set && !json::findMember(*set, "messages");
+}
+
+// A list that sums up what was there and keeps the last of it.
+struct Kept {
+  std::size_t first = 0;  // of those before: where what is kept begins
+  bool isFirst = false;   // the summary comes after it
+  ChatMessage summary;
+};
+
+// Whether the new list is one message of the user, and before or after it the last of those that were there.
+std::optional<Kept> keptIn(std::string_view messages, const std::vector<Node>& nodes,
+                           const std::vector<std::size_t>& before) {
+  std::size_t size = 0;
+  for (json::ArrayReader list(messages); list.next();) ++size;
+  if (size < 2 || size - 1 > before.size()) return std::nullopt;
+  Kept kept{.first = before.size() - (size - 1), .isFirst = false, .summary = {}};
+  std::size_t next = kept.first;
+  std::size_t index = 0;
+  for (json::ArrayReader list(messages); const auto element = list.next(); ++index) {
+    if (json::kindOf(*element) != json::Kind::Object) return std::nullopt;
+    const Node* node = next < before.size() ? &nodes[before[next]] : nullptr;
+    if (node != nullptr && node->id == json::findString(*element, "id")) {
+      if (node->meaning != parseChatMessage(*element).meaning) return std::nullopt;
+      ++next;
+      continue;
+    }
+    const bool isAtEnd = index == 0 || index + 1 == size;
+    kept.summary = isAtEnd ? parseChatMessage(*element) : ChatMessage();
+    if (kept.summary.speaker != Speaker::User || kept.summary.text.empty()) return std::nullopt;
+    kept.isFirst = index > 0;
+  }
+  // A list of all that was there, and one more message, only goes on.
+  if (next < before.size() || (kept.isFirst && kept.first == 0)) return std::nullopt;
+  return kept;
 }
 
 class GeminiReader : public Reader {
@@ -145,6 +181,7 @@ class GeminiReader : public Reader {
   void replaceAll(const Record& record, std::string_view messages, Builder& out) {
     const std::vector<std::size_t> before = std::move(path_);
     path_.clear();
+    if (const auto kept = keptIn(messages, nodes_, before)) return addKeepingSummary(record, *kept, before, out);
     json::ArrayReader list(messages);
     while (const auto element = list.next()) {
       if (json::kindOf(*element) != json::Kind::Object) continue;
@@ -153,11 +190,26 @@ class GeminiReader : public Reader {
       if (const std::size_t known = childLike(message); known != kRoot) {
         enter(known);
       } else if (path_.empty() && !before.empty() && !message.text.empty() && message.speaker == Speaker::User) {
-        addSummary(record, message, before, out);
+        addSummary(record, message, idFor(record, message), before, nullptr, out);
       } else {
         add(record, message, path_.size(), out);
       }
     }
+  }
+
+  // What is kept stays where it was. In the program's list it is after the summary or before it: there it is a node
+  // of its own, from which the conversation continues the summary.
+  void addKeepingSummary(const Record& record, const Kept& kept, const std::vector<std::size_t>& before, Builder& out) {
+    const std::string id = idFor(record, kept.summary);
+    if (!kept.isFirst) addSummary(record, kept.summary, id, before, &kept, out);
+    for (std::size_t i = kept.first; i < before.size(); ++i) {
+      Node again = nodes_[before[i]];
+      again.parent = path_.empty() ? kRoot : path_.back();
+      again.depth = path_.size();
+      again.last = id;
+      remember(std::move(again));
+    }
+    if (kept.isFirst) addSummary(record, kept.summary, id, before, &kept, out);
   }
 
   // A hash of what tells a message from its siblings.
@@ -212,19 +264,28 @@ class GeminiReader : public Reader {
     return message.id + fmt::format(":{}.{}", record.offset, nodes_.size());
   }
 
-  void addSummary(const Record& record, const ChatMessage& message, const std::vector<std::size_t>& before,
-                  Builder& out) {
-    const std::string id = idFor(record, message);
+  // `kept`: null when it keeps nothing that was there; then it names itself.
+  void addSummary(const Record& record, const ChatMessage& message, const std::string& id,
+                  const std::vector<std::size_t>& before, const Kept* kept, Builder& out) {
     std::string payload;
     json::Writer writer(payload);
-    // It keeps nothing that was there, so it names itself.
-    writer.beginObject().member("summary", message.text).member("firstKeptEntryId", entryIdOf(id)).endObject();
+    const std::string first = kept == nullptr ? std::string() : out.entryFor(nodes_[before[kept->first]].first);
+    writer.beginObject().member("summary", message.text);
+    writer.member("firstKeptEntryId", first.empty() ? entryIdOf(id) : first);
+    if (kept != nullptr && kept->isFirst) writer.member("summaryAfterKept", true);
+    writer.endObject();
     Place place;
     place.id = id;
     place.parent = nodes_[before.back()].last;
     place.timestamp = message.timestamp;
     out.entry(record, place, entry_type::kCompactionSummary, payload);
-    remember({.id = message.id, .meaning = message.meaning, .parent = kRoot, .depth = 0, .last = id, .answers = {}});
+    Node node;
+    node.id = message.id;
+    node.meaning = message.meaning;
+    node.parent = path_.empty() ? kRoot : path_.back();
+    node.depth = path_.size();
+    node.first = node.last = id;
+    remember(std::move(node));
   }
 
   void add(const Record& record, const ChatMessage& message, std::size_t depth, Builder& out) {
@@ -241,7 +302,7 @@ class GeminiReader : public Reader {
     place.parent = parent;
     place.timestamp = message.timestamp;
     out.message(record, place, Dialect::Gemini, message.message, message.holes);
-    node.last = id;
+    node.first = node.last = id;
     if (!message.results.empty()) {
       node.last = id + ":results";
       Place results;
