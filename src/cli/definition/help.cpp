@@ -13,26 +13,85 @@
 namespace bough::cli {
 namespace {
 
-// `text` in lines of at most `width` columns, those after the first indented. Help texts are ASCII except for a few
-// signs.
+// The columns of help beside a name. On a narrow terminal the help goes below the name instead.
+std::size_t helpColumn(std::size_t column, std::size_t width) {
+  return width < 60 ? 6 : column;
+}
+
+std::string lineBreak(std::size_t indent) {
+  return "\n" + std::string(indent, ' ');
+}
+
+// `text` in lines of at most `width` columns, those after the first indented.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
   std::size_t column = indent;
   while (!text.empty()) {
     const std::size_t space = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, space);
-    if (column > indent && column + 1 + word.size() > width) {
-      out += "\n" + std::string(indent, ' ');
+    const std::size_t columns = text::displayWidth(word);
+    if (column > indent && column + 1 + columns > width) {
+      out += lineBreak(indent);
       column = indent;
     } else if (column > indent) {
       out += ' ';
       ++column;
     }
     out += word;
-    column += word.size();
+    column += columns;
     text.remove_prefix(std::min(space + 1, text.size()));
   }
   return out;
+}
+
+// Where the shell's word at the beginning of `text` ends: a space inside quotes is a part of it.
+std::size_t shellWordEnd(std::string_view text) {
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (quote != 0) {
+      if (text[i] == quote) quote = 0;
+    } else if (text[i] == '\'' || text[i] == '"') {
+      quote = text[i];
+    } else if (text[i] == ' ') {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+// One example in lines of at most `width` columns that a shell still takes as they are: a line that goes on ends with a
+// backslash, and what is said about the command follows as a comment of its own.
+std::string example(std::string_view line, std::size_t width) {
+  constexpr std::size_t kIndent = 2;
+  constexpr std::size_t kHang = 6;
+  if (text::displayWidth(line) <= width) return fmt::format("{}\n", line);
+  std::string out(kIndent, ' ');
+  std::size_t column = 0;  // 0: nothing is in this line yet
+  while (true) {
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (line.empty() || line.starts_with("# ")) break;
+    const std::string_view word = line.substr(0, shellWordEnd(line));
+    line.remove_prefix(word.size());
+    const std::size_t columns = text::displayWidth(word);
+    const bool last = line.find_first_not_of(' ') == std::string_view::npos;
+    if (column > 0 && column + 1 + columns + (last ? 0 : 2) > width) {
+      out += " \\" + lineBreak(kHang);
+      column = kHang;
+    } else if (column > 0) {
+      out += ' ';
+      ++column;
+    } else {
+      column = kIndent;
+    }
+    out += word;
+    column += columns;
+  }
+  if (!line.empty()) {
+    std::string note = wrapped(line.substr(2), kHang, width - 2);
+    for (std::size_t at = 0; (at = note.find('\n', at)) != std::string::npos;) note.insert(at += 1 + kHang, "# ");
+    out += lineBreak(kHang) + "# " + note;
+  }
+  return out + "\n";
 }
 
 // Two columns: a name, and what it is.
@@ -101,35 +160,40 @@ std::string usageLine(const Command& command) {
 }
 
 std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t width) {
-  constexpr std::size_t kColumn = 20;
-  std::string out =
-      "bough keeps the conversations of AI agents: durable, branching, portable.\n\n"
-      "Usage: bough [COMMAND] [ARGUMENTS] [OPTIONS]\n";
+  const std::size_t column = helpColumn(20, width);
+  std::string out = wrapped("bough keeps the conversations of AI agents: durable, branching, portable.", 0, width);
+  out += "\n\n" + wrapped("Usage: bough [COMMAND] [ARGUMENTS] [OPTIONS]", 0, width) + "\n";
   for (const CommandGroup& group : groups) {
     out += fmt::format("\n{}\n", group.title);
-    for (const Command& command : group.commands) out += row(command.name, command.summary, kColumn, width);
+    for (const Command& command : group.commands) out += row(command.name, command.summary, column, width);
   }
   out += "\nFor every command\n";
   Context context;
-  for (const Option& option : globalOptions(context)) out += row(optionSyntax(option), helpOf(option), kColumn, width);
-  out +=
-      "\n`bough help COMMAND` or `bough COMMAND --help` explains a command, with examples.\n"
-      "Exit codes: 0 done, 1 a problem in the data, 2 wrong use.\n";
-  return out;
+  for (const Option& option : globalOptions(context)) out += row(optionSyntax(option), helpOf(option), column, width);
+  out += "\n" + wrapped("`bough help COMMAND` or `bough COMMAND --help` explains a command, with examples.", 0, width);
+  return out + "\n" + wrapped("Exit codes: 0 done, 1 a problem in the data, 2 wrong use.", 0, width) + "\n";
 }
 
 std::string commandHelp(const Command& command, std::size_t width) {
-  constexpr std::size_t kColumn = 24;
-  std::string out = fmt::format("{}\n\nUsage: {}\n", command.summary, usageLine(command));
-  if (!command.aliases.empty()) out += fmt::format("Also: {}\n", fmt::join(command.aliases, ", "));
+  const std::size_t column = helpColumn(24, width);
+  std::string out =
+      fmt::format("{}\n\n{}\n", wrapped(command.summary, 0, width), wrapped("Usage: " + usageLine(command), 0, width));
+  if (!command.aliases.empty()) {
+    out += wrapped(fmt::format("Also: {}", fmt::join(command.aliases, ", ")), 0, width) + "\n";
+  }
   if (!command.options.empty()) out += "\n";
-  for (const Option& option : command.options) out += row(optionSyntax(option), helpOf(option), kColumn, width);
+  for (const Option& option : command.options) out += row(optionSyntax(option), helpOf(option), column, width);
   if (!command.details.empty()) {
     std::string flat = command.details;
     std::ranges::replace(flat, '\n', ' ');
     out += fmt::format("\n{}\n", wrapped(flat, 0, width));
   }
-  if (!command.examples.empty()) out += fmt::format("\nExamples:\n{}\n", command.examples);
+  if (!command.examples.empty()) out += "\nExamples:\n";
+  for (std::string_view rest = command.examples; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    out += example(rest.substr(0, end), width);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
   return out;
 }
 

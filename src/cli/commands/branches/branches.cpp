@@ -95,7 +95,7 @@ Command define() {
           "the head.",
       .examples =
           "  bough branches @last\n"
-          "  bough switch SESSION ENTRY       continue with another branch",
+          "  bough switch SESSION ENTRY     # continue with another branch",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

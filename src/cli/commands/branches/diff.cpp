@@ -204,11 +204,11 @@ Command define() {
           "same entry, as in a fork, or "
           "equal in content.",
       .examples =
-          "  bough diff SESSION try-2                  the head's branch and the one labelled try-2\n"
+          "  bough diff SESSION try-2                # the head's branch and the one labelled try-2\n"
           "  bough diff SESSION ENTRY OTHER --full\n"
-          "  bough diff @1 @2                          the heads' branches of two sessions\n"
+          "  bough diff @1 @2                        # the heads' branches of two sessions\n"
           "  bough diff SESSION ENTRY --with FORK\n"
-          "  bough diff before.jsonl after.jsonl       two files of another agent",
+          "  bough diff before.jsonl after.jsonl     # two files of another agent",
       .options =
           {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
            {.name = "ENTRY", .help = kEntryHelp, .target = &options->left},

@@ -79,7 +79,7 @@ Command define() {
       .details = "The first line is the head itself. `bough switch SESSION -` goes back to the place after it.",
       .examples =
           "  bough heads @last\n"
-          "  bough switch SESSION -           go back to where the head was before",
+          "  bough switch SESSION -         # go back to where the head was before",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },

@@ -140,7 +140,7 @@ Command define() {
           "entry.",
       .examples =
           "  bough replay @last\n"
-          "  bough replay SESSION --after ENTRY     continue after an entry\n"
+          "  bough replay SESSION --after ENTRY   # continue after an entry\n"
           "  bough replay SESSION --keep-going --json",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
                   {.name = "--to",

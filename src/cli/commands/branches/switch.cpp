@@ -57,9 +57,9 @@ Command define() {
           "Nothing is removed: the entries after it stay, as another branch. `bough heads` lists where the head was.",
       .examples =
           "  bough switch SESSION ENTRY\n"
-          "  bough switch SESSION @head~2     take the last two entries back\n"
-          "  bough switch SESSION -           where the head was before the last move\n"
-          "  bough switch SESSION @start      before the first entry",
+          "  bough switch SESSION @head~2   # take the last two entries back\n"
+          "  bough switch SESSION -         # where the head was before the last move\n"
+          "  bough switch SESSION @start    # before the first entry",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true}},
       .values = options,

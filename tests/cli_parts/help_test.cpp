@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "base/text/text.h"
+#include "cli/commands/commands.h"
+#include "cli/definition/help.h"
+
+namespace bough::cli {
+namespace {
+
+std::string withoutRepeatedSpaces(const std::string& text) {
+  return std::regex_replace(std::regex_replace(text, std::regex(" +"), " "), std::regex("^ | $"), "");
+}
+
+// Help is read where the command is tried: a line that the terminal has to break is hard to read and to copy.
+TEST(Help, FitsNarrowTerminals) {
+  for (const std::size_t width : {40U, 59U, 60U, 80U}) {
+    std::vector<std::string> texts{overviewHelp(commandGroups(), width)};
+    for (const CommandGroup& group : commandGroups()) {
+      for (const Command& command : group.commands) texts.push_back(commandHelp(command, width));
+    }
+    for (const std::string& text : texts) {
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);) {
+        // One word stays whole however long it is, with what is in quotes.
+        const std::string unquoted = std::regex_replace(line, std::regex("'[^']*'|\"[^\"]*\""), "x");
+        const bool oneWord = std::regex_match(unquoted, std::regex(" *[^ ]+( \\\\)?"));
+        EXPECT_TRUE(text::displayWidth(line) <= width || oneWord) << width << ": " << line;
+      }
+    }
+  }
+}
+
+// A shell that is given the lines of an example runs the command that is meant.
+TEST(Help, ABrokenExampleIsTheSameCommand) {
+  for (const CommandGroup& group : commandGroups()) {
+    for (const Command& command : group.commands) {
+      std::string shown = commandHelp(command, 40);
+      const std::size_t begin = shown.find("\nExamples:\n");
+      if (begin == std::string::npos) continue;
+      shown = std::regex_replace(shown.substr(begin + 11), std::regex(" \\\\\n *"), " ");
+      shown = std::regex_replace(shown, std::regex("\n {6}# "), " # ");
+      shown = std::regex_replace(shown, std::regex("( # .*) # "), "$1 ");
+      EXPECT_EQ(withoutRepeatedSpaces(shown), withoutRepeatedSpaces(command.examples + "\n"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bough::cli
