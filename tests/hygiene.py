@@ -22,7 +22,7 @@ LARGE_CLASSES = {
     "ReplCommands": 40,
     # Readers and writers of a grammar: one function for each of its kinds.
     "ClaudeReader": 34,
-    "CodexReader": 34,
+    "CodexReader": 31,
     "Builder": 48,
     "TranscriptWriting": 49,
     "Planner": 41,

@@ -81,6 +81,17 @@ bool bringHeaderFirst(const std::vector<Entry>& entries, const Agent& agent, std
   return true;
 }
 
+bool isTalk(const Entry& entry) {
+  return isConversation(entryKind(entry.type));
+}
+
+// Every part of an answer says what the whole answer cost. `written`: ids of the answers so far.
+bool isMoreOfAnswer(const Entry& entry, std::unordered_set<std::string>& written) {
+  const auto message = normalizeEntry(entry);
+  const std::string id = message && message->usage ? message->id.decode() : std::string();
+  return !id.empty() && !written.insert(id).second;
+}
+
 class TranscriptWriting {
  public:
   TranscriptWriting(const std::vector<Entry>& entries, const WriteTranscriptOptions& options, const Agent& agent,
@@ -242,8 +253,6 @@ class TranscriptWriting {
     return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.type == entry_type::kHead; });
   }
 
-  static bool isTalk(const Entry& entry) { return isConversation(entryKind(entry.type)); }
-
   // Whether the branch goes on where the agent's own lines leave it: then all of them are copied, with the branches
   // that only they hold.
   [[nodiscard]] bool continuesFile() {
@@ -374,6 +383,7 @@ class TranscriptWriting {
       return;
     }
     if (const auto found = messages_.find(place); found != messages_.end()) item.messages = found->second;
+    item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
     writer_->item(item, lines);
     // Entries after one that left nothing continue from what that one continues.
@@ -461,6 +471,7 @@ class TranscriptWriting {
   std::size_t lastOwn_ = kNone;
   std::unordered_set<std::size_t> inherited_;  // entries that the agent has in the file that this one continues
   std::unordered_set<std::string> firstKept_;  // of the summaries that come after what they keep
+  std::unordered_set<std::string> answers_;    // ids of those that were written with what they cost
   std::size_t fileHead_ = kNone;
   bool whole_ = false;
   bool copies_ = false;  // the agent's own lines are copied

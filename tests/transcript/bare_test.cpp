@@ -69,6 +69,58 @@ TEST(Bare, WhatNoLineHoldsIsNamedAndNothingElse) {
   EXPECT_FALSE(names(through("myagents", tools, folder).lossy, "message"));
 }
 
+// What all answers cost, each counted once where it has an id.
+std::uint64_t outputTokens(const ReadFile& file) {
+  std::map<std::string, std::uint64_t> answers;
+  for (const Entry& entry : file.entries) {
+    const auto message = holdsMessage(entry) ? normalizeEntry(entry) : Result<Message>();
+    if (!holdsMessage(entry) || !message || !message->usage) continue;
+    const std::string id = message->id.decode();
+    answers[id.empty() ? entry.id : id] = message->usage->outputTokens;
+  }
+  std::uint64_t sum = 0;
+  for (const auto& [id, tokens] : answers) sum += tokens;
+  return sum;
+}
+
+TEST(Bare, AnAnswerThatDamageToreApartCostsOnce) {
+  TempFolder folder;
+  const auto line = [](int number, std::string_view block) {
+    return fmt::format(
+        R"({{"parentUuid":"u{}","isSidechain":false,"type":"assistant","uuid":"u{}","timestamp":"2026-01-02T03:04:05.000Z",)"
+        R"("requestId":"r","message":{{"id":"m","type":"message","role":"assistant","model":"x","content":[{}],)"
+        R"("usage":{{"input_tokens":11,"output_tokens":7}}}}}})"
+        "\n",
+        number - 1, number, block);
+  };
+  const fs::path path = fs::path(folder.path()) / "torn.jsonl";
+  writeBytes(
+      path,
+      R"({"parentUuid":null,"isSidechain":false,"type":"user","uuid":"u1","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"Hi"}})"
+      "\n" +
+          line(2, R"({"type":"text","text":"one"})") + "{\"torn\": tr\n" + line(3, R"({"type":"text","text":"two"})"));
+  const ReadFile file = readAll(path);
+  ASSERT_EQ(file.report.unreadable, 1U);
+  for (const std::string_view agent : {"gemini-cli", "myagents", "pi"}) {
+    EXPECT_EQ(outputTokens(through(agent, file, folder).file), 7U) << agent;
+  }
+  for (const std::string format : {"atif", "otel"}) {
+    std::string text;
+    WriteTraceOptions options;
+    options.format = format;
+    options.headId = file.report.headId;
+    ASSERT_TRUE(writeTrace(file.entries, options, [&](std::string_view piece) -> Result<void> {
+      text += piece;
+      return {};
+    }));
+    const std::string cost =
+        format == "atif" ? R"("completion_tokens":7)" : R"("gen_ai.usage.output_tokens","value":{"intValue":"7"})";
+    const std::size_t first = text.find(cost);
+    ASSERT_NE(first, std::string::npos) << text;
+    EXPECT_EQ(text.find(cost, first + 1), std::string::npos) << format;
+  }
+}
+
 TEST(Bare, ArgumentsThatAreNotAnObjectArriveInOne) {
   TempFolder folder;
   const fs::path path = fs::path(folder.path()) / "calls.jsonl";

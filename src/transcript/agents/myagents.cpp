@@ -232,7 +232,7 @@ class MyAgentsWriter : public Writer {
       writer.string(blocks(message.raw("content")));
     }
     writer.member("timestamp", item.entry->timestamp);
-    if (message.isObject("usage")) usage(writer, message);
+    if (message.isObject("usage") && !item.isMoreOfAnswer) usage(writer, message);
     writer.endObject();
     out += '\n';
   }

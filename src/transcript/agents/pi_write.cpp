@@ -135,7 +135,7 @@ class PiWriter : public Writer {
     std::string parent = parentOf(item);
     std::uint32_t part = 0;
     for (const std::string& message : item.messages) {
-      for (const std::string& one : writePiMessages(message, answerOf(*item.entry), toolNames_, notHeld)) {
+      for (const std::string& one : writePiMessages(message, answerOf(item), toolNames_, notHeld)) {
         const std::string id = freshId(part == 0 ? item.entry->id : fmt::format("{}+{}", item.entry->id, part));
         json::Writer writer(out);
         writer.beginObject().member("type", "message");
@@ -150,7 +150,8 @@ class PiWriter : public Writer {
   }
 
   // Which provider answered, in pi's words, from the message as it is stored.
-  static PiAnswer answerOf(const Entry& entry) {
+  static PiAnswer answerOf(const Item& item) {
+    const Entry& entry = *item.entry;
     PiAnswer answer;
     answer.timestampMs = millisecondsOf(entry.timestamp);
     const auto dialect = namedDialect(entry);
@@ -163,7 +164,7 @@ class PiWriter : public Writer {
                       : named == Dialect::Gemini                                        ? "google"
                                                                                         : "anthropic";
     const auto message = normalizeEntry(entry);
-    const Usage usage = message && message->usage ? *message->usage : Usage{};
+    const Usage usage = message && message->usage && !item.isMoreOfAnswer ? *message->usage : Usage{};
     if (message) answer.model = message->model.decode();
     if (answer.model.empty()) answer.model = "unknown";
     answer.usage = fmt::format(R"({{"input":{},"output":{},"cacheRead":{},"cacheWrite":{},"totalTokens":{},)"

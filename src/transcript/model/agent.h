@@ -41,6 +41,8 @@ struct Item {
   std::vector<std::string> kept{};
   /// The first of the entries that a later summary keeps and comes after (`summaryAfterKept`).
   bool beginsKept = false;
+  /// More of an answer that was written before (damage tore it apart): what the answer cost was said there.
+  bool isMoreOfAnswer = false;
 };
 
 /// What a branch holds that none before it does.

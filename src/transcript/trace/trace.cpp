@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -60,7 +61,8 @@ class TraceReading {
     step.model = message.model.decode();
     step.stopReason = message.stopReason.decode();
     step.dialect = message.dialect;
-    step.usage = message.usage;
+    // Damage tears an answer into parts that each say what the whole cost.
+    if (message.usage && (step.id.empty() || answers_.insert(step.id).second)) step.usage = message.usage;
     bool onlyResults = !message.blocks.empty();
     for (const Block& block : message.blocks) {
       onlyResults = onlyResults && block.kind == BlockKind::ToolResult;
@@ -129,6 +131,7 @@ class TraceReading {
   const std::vector<Entry>& entries_;
   CompatibilityReport& report_;
   std::vector<TraceStep> steps_;
+  std::unordered_set<std::string> answers_;  // ids of those whose cost was taken
 };
 
 }  // namespace

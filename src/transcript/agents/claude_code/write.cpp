@@ -131,7 +131,8 @@ class ClaudeWriter : public Writer {
     writer.key("stop_reason").raw(parts.has("stop_reason") ? parts.raw("stop_reason") : "null");
     writer.key("stop_sequence").raw(parts.has("stop_sequence") ? parts.raw("stop_sequence") : "null");
     writer.key("usage");
-    writeUsage(writer, parts.raw("usage"), stored && stored->usage ? *stored->usage : Usage());
+    const bool isSaid = item.isMoreOfAnswer;
+    writeUsage(writer, isSaid ? "" : parts.raw("usage"), !isSaid && stored && stored->usage ? *stored->usage : Usage());
     writer.endObject();
   }
 

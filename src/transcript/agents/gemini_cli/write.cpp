@@ -121,7 +121,7 @@ class GeminiWriter : public Writer {
   static void writeFacts(json::Writer& writer, const Item& item) {
     const auto stored = normalizeEntry(*item.entry);
     if (!stored) return;
-    if (stored->usage) {
+    if (stored->usage && !item.isMoreOfAnswer) {
       const Usage& usage = *stored->usage;
       const std::uint64_t input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
       writer.key("tokens")
