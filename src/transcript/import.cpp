@@ -63,7 +63,6 @@ class Import {
     BOUGH_TRY(readRest());
     BOUGH_TRY(addFacts());
     BOUGH_TRY(moveHead());
-    BOUGH_TRY(store_.flush());
     return std::move(out_);
   }
 
@@ -159,7 +158,7 @@ class Import {
   Result<void> readRest() {
     const ReadTranscriptOptions how{.agent = options_.agent, .fromOffset = covered_};
     BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return take(std::move(entry)); }));
-    return append();
+    return {};
   }
 
   Result<void> take(Entry&& entry) {
@@ -171,16 +170,17 @@ class Import {
     return append();
   }
 
+  // Not buffered: only what is written tells the entries that another import of the file has stored meanwhile.
   Result<void> append() {
     batchBytes_ = 0;
     if (batch_.empty()) return {};
-    BOUGH_TRY(const auto done, store_.appendSessionEntries(out_.sessionId, std::exchange(batch_, {}),
-                                                           {.durability = Durability::Buffered}));
+    BOUGH_TRY(const auto done,
+              store_.appendSessionEntries(out_.sessionId, std::exchange(batch_, {}), {.durability = Durability::Sync}));
     out_.appended += done.appendedCount;
     return {};
   }
 
-  // Kept under an id made from what they say, so that the same facts are kept once.
+  // Kept under an id made from what they say, so that the same facts are kept once. They go with the last entries.
   Result<void> addFacts() {
     Entry entry;
     entry.type = entry_type::kSessionInfo;
@@ -189,8 +189,9 @@ class Import {
     entry.payload = factsPayload(out_.report.facts);
     constexpr std::size_t kShort = 16;
     entry.id = "facts:" + Sha256::of(entry.payload).substr(0, kShort);
-    if (known_.contains(entry.id)) return {};
-    BOUGH_TRY(take(std::move(entry)));
+    if (!known_.contains(entry.id)) {
+      BOUGH_TRY(take(std::move(entry)));
+    }
     return append();
   }
 
@@ -206,7 +207,7 @@ class Import {
     json::Writer writer(entry.payload);
     writer.beginObject().member("entryId", out_.report.headId).key("transcript").beginObject();
     writer.member("agent", out_.report.facts.agent).member("at", out_.report.coveredBytes).endObject().endObject();
-    BOUGH_TRY(store_.appendSessionEntries(out_.sessionId, {std::move(entry)}, {.durability = Durability::Buffered}));
+    BOUGH_TRY(store_.appendSessionEntries(out_.sessionId, {std::move(entry)}, {.durability = Durability::Sync}));
     return {};
   }
 

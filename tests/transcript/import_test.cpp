@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
 
@@ -113,22 +114,26 @@ TEST(Import, TwoImportsOfTheSameFilesAtOnceAreOne) {
   const auto alone = memoryStore();
   const std::string store = files / "store";
   ASSERT_TRUE(SessionStore::open(store));
+  std::atomic<std::uint64_t> told = 0;
   const auto importAll = [&] {
     const auto own = SessionStore::open(store);
-    for (const std::string& path : paths) import(**own, path);
+    for (const std::string& path : paths) told += import(**own, path).appended;
   };
   {
     const std::jthread one(importAll);
     const std::jthread two(importAll);
   }
   const auto both = SessionStore::open(store);
+  std::uint64_t stored = 0;
   for (const std::string& path : paths) {
     const ImportResult expected = import(*alone, path);
+    stored += expected.appended;
     const auto entries = (*both)->loadSessionEntries(expected.sessionId);
     ASSERT_TRUE(entries);
     EXPECT_EQ(entries->size(), alone->loadSessionEntries(expected.sessionId)->size());
     EXPECT_EQ(import(**both, path).appended, 0U);
   }
+  EXPECT_EQ(told, stored);  // each entry is told of by the one that stored it
 }
 
 TEST(Import, AFileThatGrewContinuesItsSession) {

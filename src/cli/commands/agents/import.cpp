@@ -55,27 +55,29 @@ Result<void> openInto(const Context& context, std::unique_ptr<SessionStore>& sto
 
 using UseSource = std::function<bool(Source&&)>;
 
-// Of a name of an agent, a file, or a folder with files: each file, until `use` returns false.
-Result<void> eachSource(const std::string& name, const UseSource& use) {
+// Of a name of an agent, a file, or a folder with files: each file, until `use` returns false. Returns whether every
+// folder could be read.
+Result<bool> eachSource(const std::string& name, const UseSource& use) {
   const auto useFound = [&](FoundTranscript&& file) { return use({.path = std::move(file.path)}); };
   if (isAgent(name)) {
     BOUGH_TRY(const auto walk, eachTranscript(transcriptHome(), {name}, useFound));
     tellOfFolders(walk);
-    return {};
+    return walk.folders == 0;
   }
   if (isInDatabase(name)) {
     use({.path = name, .asked = true});
-    return {};
+    return true;
   }
   std::error_code error;
   if (fs::is_directory(name, error)) {
-    tellOfFolders(eachFileBelow(name, useFound));
-    return {};
+    const TranscriptWalk walk = eachFileBelow(name, useFound);
+    tellOfFolders(walk);
+    return walk.folders == 0;
   }
   BOUGH_TRY(const auto sessions, transcriptsInDatabase(name));
   for (const FoundTranscript& session : sessions) use({.path = session.path, .asked = true});
   if (sessions.empty()) use({.path = name, .asked = true});
-  return {};
+  return true;
 }
 
 void print(const ImportResult& done, const std::string& path, bool json, bool withDamage) {
@@ -240,15 +242,19 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     if (!store) opened = openInto(context, store);
     return goesOn = opened && importing.add(std::move(source));
   };
-  for (std::size_t i = 0; i < options.sources.size() && goesOn; ++i) BOUGH_TRY(eachSource(options.sources[i], use));
+  bool sawAll = true;
+  for (std::size_t i = 0; i < options.sources.size() && goesOn; ++i) {
+    BOUGH_TRY(const bool sawFolders, eachSource(options.sources[i], use));
+    sawAll = sawAll && sawFolders;
+  }
   BOUGH_TRY(opened);
   if (!store) {
     printMessage("no sessions found");
-    return kDone;
+    return sawAll ? kDone : kProblem;
   }
   if (goesOn) importing.finish();
   BOUGH_TRY(store->close());
-  return importing.failed() > 0 ? kProblem : kDone;
+  return importing.failed() > 0 || !sawAll ? kProblem : kDone;
 }
 
 }  // namespace
