@@ -27,6 +27,7 @@ class GeminiWriter : public Writer {
 
   void copied(const Item& item, std::string_view line) override {
     lastTime_ = item.entry->timestamp;
+    calls_.clear();
     // Of an entry with another origin the line is Gemini CLI's own.
     const auto origin = originOf(*item.entry);
     if (!origin || origin->agent != "gemini-cli") {
@@ -50,7 +51,7 @@ class GeminiWriter : public Writer {
   }
 
   void end(const std::string& headId, std::string& out) override {
-    (void)headId;
+    writeMissingResults(headId, out);
     json::Writer writer(out);
     writer.beginObject().key("$set").beginObject();
     if (!title_.empty()) writer.member("summary", title_);
@@ -91,6 +92,7 @@ class GeminiWriter : public Writer {
     writer.beginObject().member("id", id).member("timestamp", item.entry->timestamp);
     writer.member("type", isAnswer ? "gemini" : "user").key("content");
     const std::string_view content = parts.isArray("parts") ? parts.raw("parts") : "[]";
+    noteCalls(content);
     if (isAnswer) {
       writer.raw(content);
       writeFacts(writer, item);
@@ -99,6 +101,33 @@ class GeminiWriter : public Writer {
     }
     writer.endObject();
     return line;
+  }
+
+  // Results come right after their calls, all of them or none: the last message says which calls wait.
+  void noteCalls(std::string_view content) {
+    calls_.clear();
+    json::ArrayReader parts(content);
+    while (const auto part = parts.next()) {
+      if (const auto call = json::findMember(*part, "functionCall")) calls_.emplace_back(*call);
+    }
+  }
+
+  // The program sends calls at the end without results, and the model's provider refuses them.
+  void writeMissingResults(const std::string& headId, std::string& out) {
+    if (calls_.empty()) return;
+    json::Writer writer(out);
+    writer.beginObject().member("id", headId + "/results").member("timestamp", lastTime_).member("type", "user");
+    writer.key("content").beginArray();
+    for (const std::string& call : calls_) {
+      writer.beginObject().key("functionResponse").beginObject();
+      for (const std::string_view name : {"id", "name"}) {
+        if (const auto member = json::findMember(call, name)) writer.key(name).raw(*member);
+      }
+      writer.key("response").beginObject().member("error", "No result: the call was interrupted.");
+      writer.endObject().endObject().endObject();
+    }
+    writer.endArray().endObject();
+    out += '\n';
   }
 
   // Gemini CLI takes words that begin with / or ? for a command and does not send them. A character without width
@@ -152,6 +181,7 @@ class GeminiWriter : public Writer {
 
   std::string title_;
   std::string lastTime_;
+  std::vector<std::string> calls_;                                   // of the last message, which has no results yet
   std::unordered_map<std::string, std::vector<std::string>> lines_;  // what was written for an entry
 };
 
