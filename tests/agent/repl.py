@@ -302,12 +302,66 @@ def test_what_is_typed_does_not_mix_with_the_answer(folder, bough):
     chat.type("typed meanwhile", enter=False)
     screen = chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
     check("typed meanwhile 1" not in screen, "the answer waits while somebody types", screen)
+    for name in ("Up", "Left", "Home", "F5", "C-Right", "M-Up"):
+        chat.key(name)
+    chat.type("!", enter=False)
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile!")  # keys that mean nothing here type nothing
+    chat.key("BSpace")
     chat.key("Enter")
     screen = chat.wait(lambda screen: "You said: typed meanwhile" in screen and chat.last(screen) == PROMPT)
     numbers = [int(word) for word in re.findall(r"(?<![\w.$-])\d+(?=[ .\n])", screen.split("count to 40")[1].split("offline/echo")[0])]
     check(numbers == list(range(1, 41)), "nothing of the answer is lost", screen)
     chat.key("Up")
     screen = chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
+    chat.close()
+
+
+def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
+    chat = Chat(folder, bough)
+    draft = "one-two-three-four-five-six-seven-東京-eight-nine-ten-eleven-twelve-thirteen-fourteen"
+    chat.say("before the draft")
+    chat.type(draft, enter=False)
+    chat.wait(lambda screen: draft in screen)
+
+    def drawn(width, text):
+        """The rows of the draft, once it is drawn for this width and nothing of an earlier drawing is left."""
+        def rows(screen):
+            after = screen.split("branch ")[-1]
+            return [row for row in after[max(after.find(PROMPT), 0):].splitlines() if row.strip()]
+        chat.wait(lambda screen: "".join(f"{row:{width - sum(ord(c) > 0x2e80 for c in row)}}" for row in rows(screen)).rstrip() == f"{PROMPT} {text}")
+
+    def resize(width):
+        # A key is for the width that the chat knows: wait until it has heard of the new one.
+        before = chat.raw.read_bytes().count(b"\033[J")
+        chat.tmux("resize-window", "-x", str(width), "-y", "40")
+        chat.wait(lambda screen: chat.raw.read_bytes().count(b"\033[J") > before)
+
+    for width in (50, 30, 110, 60, 100):
+        resize(width)
+        drawn(width, draft)
+        chat.key("Home")
+        chat.type("<", enter=False)
+        drawn(width, "<" + draft)
+        chat.key("BSpace")
+        chat.key("End")
+        chat.type(">", enter=False)
+        drawn(width, draft + ">")
+        chat.key("BSpace")
+    chat.key("C-u")
+    draft = "one two three four five six seven 東京 eight nine ten eleven twelve thirteen fourteen"
+    chat.type(draft, enter=False)
+    for width in (50, 40, 30, 20, 25, 35, 110, 100):
+        resize(width)
+        drawn(width, draft)
+    chat.key("C-z")
+    chat.wait(lambda screen: "Stopped" in screen and screen.rstrip().endswith("ready>"))
+    chat.type("fg")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} {draft}" and screen.split("fg")[-1].count(draft) == 1)
+    chat.tmux("set-buffer", "a\nb")
+    chat.tmux("paste-buffer", "-p")  # the shell has turned pasting off
+    chat.wait(lambda screen: chat.last(screen) == "b")
+    chat.key("C-c")
+    chat.ready()
     chat.close()
 
 

@@ -15,7 +15,7 @@
 #include "cli/repl/typed_line.h"
 #include "cli/repl/typed_lines.h"
 #include "cli/terminal/fitted.h"
-#include "cli/terminal/line_editor.h"
+#include "cli/terminal/line/line_editor.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cli/repl/chat_session.h"
-#include "cli/terminal/line_editor.h"
+#include "cli/terminal/line/line_editor.h"
 
 namespace bough::cli {
 

@@ -16,6 +16,8 @@ constexpr int kPollMs = 20;
 constexpr char kBackspace = 0x08;
 constexpr char kDelete = 0x7F;
 constexpr char kEraseLine = 0x15;  // Ctrl-U
+constexpr char kEscape = 0x1B;
+constexpr int kEscapeMs = 40;  // a key that sends several bytes sends them at once
 
 void eraseLastGrapheme(std::string& text) {
   std::size_t last = 0;
@@ -24,6 +26,17 @@ void eraseLastGrapheme(std::string& text) {
     at += std::max<std::size_t>(text::cutToGraphemes(std::string_view(text).substr(at), 1).size(), 1);
   }
   text.resize(last);
+}
+
+// How many bytes the key at the beginning of `bytes` has sent after its Escape: `[`, parameters and a final byte, or
+// `O` and one byte. 0: it was Escape itself, or Alt with a character. Nothing: they have not all come yet.
+std::optional<std::size_t> keyBytes(std::string_view bytes) {
+  if (bytes.empty()) return std::nullopt;
+  if (bytes.front() != '[' && bytes.front() != 'O') return 0;
+  for (std::size_t i = 1; i < bytes.size(); ++i) {
+    if (bytes.front() == 'O' || (bytes[i] >= '@' && bytes[i] <= '~')) return i + 1;
+  }
+  return std::nullopt;
 }
 
 // The end of a text, as much as fits.
@@ -63,16 +76,15 @@ void TypedLines::listen() {
 
 std::optional<std::string> TypedLines::next() {
   listen();
-  pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  if (bytes_.empty() && ::poll(&ready, 1, kPollMs) > 0 && (ready.revents & POLLIN) != 0) {
-    char bytes[4'096];
-    const ssize_t got = ::read(STDIN_FILENO, bytes, sizeof bytes);
-    if (got > 0) bytes_.assign(bytes, static_cast<std::size_t>(got));
-  }
+  if (bytes_.empty()) receive(kPollMs);
   bool changed = false;
   while (!bytes_.empty()) {
     const char byte = bytes_.front();
     bytes_.erase(0, 1);
+    if (byte == kEscape) {
+      skipKey();
+      continue;
+    }
     if (byte != '\n' && byte != '\r') {
       changed = take(byte) || changed;
       continue;
@@ -87,8 +99,23 @@ std::optional<std::string> TypedLines::next() {
   return std::nullopt;
 }
 
-// Whether the line is another one now. Of keys that send several bytes only the first, invisible one is dropped here;
-// nobody moves about in a line that is typed beside an answer.
+bool TypedLines::receive(int waitMs) {
+  pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  if (::poll(&ready, 1, waitMs) <= 0 || (ready.revents & POLLIN) == 0) return false;
+  char bytes[4'096];
+  const ssize_t got = ::read(STDIN_FILENO, bytes, sizeof bytes);
+  if (got > 0) bytes_.append(bytes, static_cast<std::size_t>(got));
+  return got > 0;
+}
+
+// Nobody moves about in a line that is typed beside an answer: arrows and other such keys do nothing.
+void TypedLines::skipKey() {
+  std::optional<std::size_t> bytes = keyBytes(bytes_);
+  while (!bytes && receive(kEscapeMs)) bytes = keyBytes(bytes_);
+  bytes_.erase(0, bytes.value_or(0));
+}
+
+// Whether the line is another one now.
 bool TypedLines::take(char byte) {
   if (byte == kBackspace || byte == kDelete) {
     eraseLastGrapheme(line_);

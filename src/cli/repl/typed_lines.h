@@ -28,6 +28,8 @@ class TypedLines {
 
  private:
   void listen();
+  bool receive(int waitMs);
+  void skipKey();
   bool take(char byte);
   void show();
 

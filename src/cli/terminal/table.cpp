@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kGap = 2;
 
 // Most cells are ASCII, which needs no table of widths.
-std::size_t widthOf(std::string_view cell) {
+std::size_t cellWidth(std::string_view cell) {
   const bool ascii = std::ranges::all_of(cell, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   return ascii ? cell.size() : text::displayWidth(cell);
 }
@@ -32,8 +32,8 @@ Table::Layout Table::layout() const {
   constexpr std::size_t kWidestLast = 1024;
   Layout made;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t width = widthOf(columns_[c].title);
-    for (const auto& row : rows_) width = std::max(width, widthOf(row[c]));
+    std::size_t width = cellWidth(columns_[c].title);
+    for (const auto& row : rows_) width = std::max(width, cellWidth(row[c]));
     made.widths.push_back(width);
     made.shown.push_back(c);
   }
@@ -80,8 +80,8 @@ std::string Table::line(const std::vector<std::string>& cells, const Layout& lay
   for (const std::size_t c : layout.shown) {
     const bool isLast = c == layout.shown.back();
     const std::size_t width = layout.widths[c];
-    const std::string cell = widthOf(cells[c]) > width ? text::excerptToWidth(cells[c], width) : cells[c];
-    const std::string pad(width - std::min(width, widthOf(cell)), ' ');
+    const std::string cell = cellWidth(cells[c]) > width ? text::excerptToWidth(cells[c], width) : cells[c];
+    const std::string pad(width - std::min(width, cellWidth(cell)), ' ');
     const std::string shown = painted && columns_[c].paint && cell == cells[c] ? columns_[c].paint(cell) : cell;
     out += columns_[c].align == Align::Right ? pad + shown : shown + pad;
     if (!isLast) out += std::string(kGap, ' ');

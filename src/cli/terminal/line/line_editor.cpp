@@ -1,4 +1,4 @@
-#include "cli/terminal/line_editor.h"
+#include "cli/terminal/line/line_editor.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/text/text.h"
+#include "cli/terminal/line/edit_input.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -283,6 +284,7 @@ LineEditor::LineEditor(std::string historyFile, Complete complete, Keep keep) : 
   el_set(edit, EL_PROMPT, &State::promptOf);
   el_set(edit, EL_EDITOR, "emacs");
   el_set(edit, EL_SIGNAL, 0);
+  el_set(edit, EL_GETCFN, &EditInput::next);
   el_set(edit, EL_HIST, ::history, state_->history);
   state_->bindKeys();
 }
@@ -299,6 +301,7 @@ void LineEditor::remember(const std::string& line) {
 LineEditor::Input LineEditor::read(const std::string& prompt, const std::string& draft) {
   Input input;
   state_->prompt = prompt;
+  const EditInput terminalInput(state_->edit, kPasteOn);
   el_resize(state_->edit);
   printText(kPasteOn);
   if (!draft.empty()) el_push(state_->edit, fmt::format("\033[200~{}\033[201~", text::printableLines(draft)).c_str());
