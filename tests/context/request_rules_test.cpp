@@ -27,7 +27,7 @@ TEST_F(RequestRules, AnItemThatReusesAnIdIsSentWithAnotherOne) {
   EXPECT_TRUE(context.messages.contains("second")) << context.messages;
   EXPECT_TRUE(context.messages.contains(R"({"type":"function_call","call_id":"b","name":"g","arguments":"{}"})"))
       << context.messages;
-  EXPECT_EQ(context.messages.find("msg_1"), context.messages.rfind("msg_1"));
+  EXPECT_EQ(context.messages.find("\"msg_1\""), context.messages.rfind("\"msg_1\""));
   EXPECT_TRUE(reports(context, Change::Renamed, "two", "message.id"));
   EXPECT_TRUE(reports(context, Change::Renamed, "four", "message.id"));
 }

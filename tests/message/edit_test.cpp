@@ -167,6 +167,27 @@ TEST(Edits, WhatTheOtherFormCannotHoldOfAnEditedMessageIsNamed) {
   for (const Dialect to : {kC, kG}) EXPECT_EQ(lostBy(tools, kA, to, "does"), Fields{"tool.defer_loading"});
 }
 
+TEST(Edits, PartsOfAnEditedItemOfResponsesKeepTheirAnnotations) {
+  const std::string kept =
+      R"({"type":"output_text","text":"One.","annotations":[{"type":"url_citation","url":"https://x.example","title":"t","start_index":0,"end_index":3}],"x_new":7})";
+  const std::string document =
+      R"([{"role":"user","content":"Hi"},{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[)" +
+      kept +
+      R"(,{"type":"output_text","text":"Two.","annotations":[]},{"type":"refusal","refusal":"No."}]},{"role":"user","content":"Go"}])";
+  for (const Dialect to : {kA, kC, kG}) {
+    const auto back = edited(document, kR, to, "Two.", "EDITED");
+    EXPECT_TRUE(back.document.contains(
+        kept + R"(,{"type":"output_text","text":"EDITED","annotations":[]},{"type":"refusal","refusal":"No."}]})"))
+        << toString(to) << back.document;
+    auto lost = back.report.lossyFields;
+    std::ranges::sort(lost);
+    EXPECT_EQ(lost, (std::vector<std::string>{"message.id", "message.status"})) << toString(to);
+    // What was put together goes on another way and back.
+    const auto there = convertHistory(back.document, kR, to);
+    EXPECT_EQ(convertHistory(there->document, to, kR, {}, &there->wayBack)->document, back.document) << toString(to);
+  }
+}
+
 TEST(Edits, AResultWhoseCallWasRemovedIsNotLeftAlone) {
   const auto there = convertHistory(kTwoResults, kA, kC);
   std::string cut = there->document;

@@ -1,4 +1,6 @@
 // Writes OpenAI's Responses API.
+#include <span>
+
 #include "message/dialect/writers.h"
 
 namespace bough::message {
@@ -84,38 +86,75 @@ void writeResponsesResult(const OutBlock& outBlock, Sink& sink) {
   sink.end();
 }
 
-// Answers without ids are sent as easy messages, which take a plain string.
-void writeAnswer(const OutBlock& outBlock, Sink& sink) {
+bool isAnswer(const OutBlock& outBlock) {
+  return outBlock.kind == BlockKind::Text || outBlock.kind == BlockKind::Refusal;
+}
+
+// One item of several parts. It needs an id, and no two items may share one.
+void writeAnswerParts(std::span<const OutBlock> parts, Sink& sink) {
   NodeWriter& writer = sink.begin();
-  if (outBlock.kind == BlockKind::Refusal) {
-    // Refusals have no short form, and items no two may share an id.
-    const std::string seed = std::to_string(sink.count()) + std::string(outBlock.text.escaped);
-    const std::string id = "msg_" + std::string(toHex(hashBytes(seed)).view());
-    writer.beginObject().member("type", literal("message")).member("id", literal(id));
-    writer.member("role", literal("assistant")).member("status", literal("completed")).key("content").beginArray();
-    writer.beginObject().member("type", literal("refusal")).member("refusal", outBlock.text).endObject();
-    sink.leaf(outBlock);
-    writer.endArray();
-  } else {
-    writer.beginObject().member("role", literal("assistant")).member("content", outBlock.text);
-    sink.leaf(outBlock);
+  const std::string seed = std::to_string(sink.count()) + std::string(parts.front().text.escaped);
+  const std::string id = "msg_" + std::string(toHex(hashBytes(seed)).view());
+  writer.beginObject().member("type", literal("message")).member("id", literal(id));
+  writer.member("role", literal("assistant")).member("status", literal("completed")).key("content").beginArray();
+  for (const OutBlock& part : parts) {
+    if (writeStored(writer, part)) {
+      // With its annotations, and whatever else is in it.
+    } else if (part.kind == BlockKind::Refusal) {
+      writer.beginObject().member("type", literal("refusal")).member("refusal", part.text).endObject();
+    } else {
+      writer.beginObject().member("type", literal("output_text")).member("text", part.text);
+      writer.key("annotations").beginArray().endArray().endObject();
+    }
+    sink.leaf(part);
   }
-  writer.endObject();
+  writer.endArray().endObject();
   sink.end();
+}
+
+// The texts and refusals at the beginning of `blocks`; gives how many. Answers without ids are sent as easy messages,
+// which take a plain string. Refusals have no short form, nor have the parts that are left of an edited message.
+std::size_t writeAnswers(std::span<const OutBlock> blocks, Sink& sink) {
+  std::size_t count = 0;
+  bool stored = false;
+  for (; count < blocks.size() && isAnswer(blocks[count]); ++count) {
+    stored |= blocks[count].stored && blocks[count].block->raw.starts_with('{');
+  }
+  const std::span<const OutBlock> answers = blocks.first(count);
+  if (stored) {
+    writeAnswerParts(answers, sink);
+    return count;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (answers[i].kind == BlockKind::Refusal) {
+      writeAnswerParts(answers.subspan(i, 1), sink);
+      continue;
+    }
+    NodeWriter& writer = sink.begin();
+    writer.beginObject().member("role", literal("assistant")).member("content", answers[i].text);
+    sink.leaf(answers[i]);
+    writer.endObject();
+    sink.end();
+  }
+  return count;
 }
 
 }  // namespace
 
 void writeOpenaiResponses(const OutMessage& message, Sink& sink) {
   if (message.role == Role::Assistant || message.role == Role::Tool) {
-    for (const OutBlock& outBlock : message.outBlocks) {
+    for (std::span<const OutBlock> rest = message.outBlocks; !rest.empty();) {
+      if (const std::size_t written = writeAnswers(rest, sink); written > 0) {
+        rest = rest.subspan(written);
+        continue;
+      }
+      const OutBlock& outBlock = rest.front();
+      rest = rest.subspan(1);
       if (writeStoredItem(outBlock, sink)) continue;
       if (outBlock.kind == BlockKind::ToolCall) {
         writeResponsesCall(outBlock, sink);
-      } else if (outBlock.kind == BlockKind::ToolResult) {
-        writeResponsesResult(outBlock, sink);
       } else {
-        writeAnswer(outBlock, sink);
+        writeResponsesResult(outBlock, sink);
       }
     }
     return;
