@@ -115,27 +115,45 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall&, const ag
   if (!prepared.diff.empty()) question += styledDiff(text::printableLines(prepared.diff));
   const std::string choices = fmt::format("  allow it? [y]es once, [n]o; {}: [s] in this session{}:", prepared.allows,
                                           folder_.empty() ? "" : ", [a]lways here");
-  const auto answer = ask_(question + fitted(choices, terminalWidth()) + " ");
+  std::vector<std::string_view> words = {"yes", "no", "session"};
+  if (!folder_.empty()) words.emplace_back("always");
+  const auto answer = choose(question + fitted(choices, terminalWidth()) + " ", words);
   if (!answer) return std::nullopt;
-  const bool always = *answer == "a" && !folder_.empty();
-  if (always || *answer == "s") allowed_.insert(prepared.permission);
-  if (always) {
+  if (*answer == 'a' || *answer == 's') allowed_.insert(prepared.permission);
+  if (*answer == 'a') {
     if (const auto saved = allowInFolder(folder_, prepared.permission); !saved) printError(saved.error(), false);
   }
-  return *answer == "y" || *answer == "yes" || *answer == "s" || always;
+  return *answer != 'n';
+}
+
+// The first letter of one of `words`. A line that is neither a word nor its first letter decides nothing: it may have
+// been typed for something else before the question came.
+std::optional<char> TextListener::choose(const std::string& question, const std::vector<std::string_view>& words) {
+  std::string letters;
+  for (const std::string_view word : words) letters += fmt::format("{}{}", letters.empty() ? "" : ", ", word.front());
+  for (auto answer = ask_(question); answer; answer = ask_(fmt::format("  please answer {}: ", letters))) {
+    std::string typed;
+    for (const char c : *answer) {
+      if (c != ' ' && c != '\t') typed += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    }
+    for (const std::string_view word : words) {
+      if (typed == word || typed == word.substr(0, 1)) return word.front();
+    }
+  }
+  return std::nullopt;
 }
 
 agent::RecoveryChoice TextListener::recover(const UnfinishedToolCall& call) {
   using Action = agent::RecoveryChoice::Action;
   endText();
   const auto answer =
-      ask_(fmt::format("{} {}\n  was running when the program ended; it may have taken effect.\n"
-                       "  [r]un it again, [s]kip it, [g]ive its result, or leave it [u]nknown: ",
-                       styled(Style::Bold, text::printable(call.name)), text::excerpt(call.input, 300)));
-  if (!answer) return {};
-  if (*answer == "r") return {.action = Action::RunAgain};
-  if (*answer == "s") return {.action = Action::Skip};
-  if (*answer != "g") return {};
+      choose(fmt::format("{} {}\n  was running when the program ended; it may have taken effect.\n"
+                         "  [r]un it again, [s]kip it, [g]ive its result, or leave it [u]nknown: ",
+                         styled(Style::Bold, text::printable(call.name)), text::excerpt(call.input, 300)),
+             {"run", "skip", "give", "unknown"});
+  if (!answer || *answer == 'u') return {};
+  if (*answer == 'r') return {.action = Action::RunAgain};
+  if (*answer == 's') return {.action = Action::Skip};
   const auto result = ask_("  its result: ");
   return result ? agent::RecoveryChoice{.action = Action::GiveResult, .text = *result} : agent::RecoveryChoice{};
 }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "bough/agent/loop.h"
 #include "cli/terminal/markdown.h"
@@ -30,6 +32,7 @@ class TextListener final : public agent::Listener {
   void say(const std::string& line);
   void endText();
   void showResult(const agent::AgentEvent& event);
+  std::optional<char> choose(const std::string& question, const std::vector<std::string_view>& words);
 
   Ask ask_;
   MarkdownPrinter markdown_;
