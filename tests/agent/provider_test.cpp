@@ -207,6 +207,21 @@ TEST(Provider, CutOffInTheMiddleKeepsWhatCame) {
   }
 }
 
+TEST(Provider, StreamThatEndsInsideAnEventIsTriedAgain) {
+  for (const Dialect dialect : kDialects) {
+    const std::string whole = streamOf(dialect, kHello, 1);
+    const std::size_t inside = whole.find("🧑🏽‍💻") + 4;
+    std::atomic<int> count{0};
+    // A server that says neither how long its answer is nor where it ends: the end of the connection is the end of it.
+    LoopbackServer server(
+        [&](const HttpIn&, Reply& reply) { reply.stream(++count > 1 ? whole : whole.substr(0, inside), 5); });
+    const Tried tried = tryOn(server, dialect);
+    EXPECT_EQ(tried.retries.size(), 1U) << toString(dialect);
+    ASSERT_TRUE(tried.answer.has_value()) << toString(dialect);
+    EXPECT_FALSE(tried.answer->aborted) << toString(dialect);
+  }
+}
+
 TEST(Provider, CancellingStopsTheStreamAndKeepsWhatCame) {
   for (const Dialect dialect : kDialects) {
     LoopbackServer server([&](const HttpIn&, Reply& reply) {

@@ -100,6 +100,14 @@ class HttpProvider final : public Provider {
       if (!taken) error = std::move(taken.error());
       return taken.has_value() && !cancel.requested();
     };
+    // What is left at the end of the stream is an event without its blank line, or half of one that broke off.
+    const auto onLast = [&](const SseEvent& event) {
+      if (auto taken = reader->take(event, onDelta); !taken && taken.error().code != ErrorCode::Damaged) {
+        error = std::move(taken.error());
+      }
+      any = true;
+      return true;
+    };
     const auto onBytes = [&](std::string_view bytes) {
       auto fed = parser.feed(bytes, onEvent);
       if (!fed) error = std::move(fed.error());
@@ -112,7 +120,7 @@ class HttpProvider final : public Provider {
                               .idleTimeoutMs = options_.idleTimeoutMs};
     auto response = client_.post(request, onBytes, cancel);
     if (response && !cancel.requested() && !error) {
-      if (auto last = parser.finish(onEvent); !last) error = std::move(last.error());
+      if (auto last = parser.finish(onLast); !last) error = std::move(last.error());
     }
     if (cancel.requested() && !reader->complete()) return {.answer = reader->finish(true)};
     if (!error && !response) error = response.error();
