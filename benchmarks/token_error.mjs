@@ -29,7 +29,7 @@ const kinds = {
   English: read("benchmarks/texts/english.txt", "docs/architecture.md", "CONTRIBUTING.md"),
   Chinese: read("benchmarks/texts/chinese.txt"),
   Russian: read("benchmarks/texts/russian.txt"),
-  code: read("src/message/plan.cpp", "src/store/session_store.cpp", "tests/cli/run.py", "benchmarks/token_error.mjs"),
+  code: read("src/message/plan/plan.cpp", "src/store/session_store.cpp", "tests/cli/run.py", "benchmarks/token_error.mjs"),
   JSON: read("benchmarks/texts/config.json", "tests/golden/format/batches.jsonl"),
   logs: read("benchmarks/texts/log.txt"),
   base64: noise(6000).toString("base64"),

@@ -121,6 +121,7 @@ class Tree::Parser {
     const SkippedString skipped = skipString(at_ + 1, end_);
     at_ = skipped.at;
     if (!skipped.reason.empty()) return failWith(skipped.reason);
+    tree_.anySurrogates_ |= skipped.surrogates;
     add(from, Kind::String,
         static_cast<std::uint8_t>((skipped.escapes ? kEscapes : 0) | (skipped.oddEscapes ? kOddEscapes : 0) |
                                   (skipped.surrogates ? kSurrogates : 0)));
@@ -153,6 +154,7 @@ class Tree::Parser {
 std::optional<ScanError> Tree::parse(std::string_view text, std::size_t mostValues) {
   text_ = text;
   nodes_.clear();
+  anySurrogates_ = false;
   if (text.size() > kMaxTextBytes) return ScanError{.offset = 0, .reason = "the text is longer than 4 GiB"};
   // Long histories hold long strings: about one value in so many bytes.
   constexpr std::size_t kBytesPerNode = 48;

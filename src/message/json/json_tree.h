@@ -40,6 +40,8 @@ class Tree {
   /// Whether a string has escapes that no writer needs: \u, \/. Without them equal texts have equal bodies.
   [[nodiscard]] bool hasOddEscapes(Index node) const { return (nodes_[node].flags & kOddEscapes) != 0; }
   [[nodiscard]] bool hasSurrogates(Index node) const { return (nodes_[node].flags & kSurrogates) != 0; }
+  /// Whether any string has them.
+  [[nodiscard]] bool anySurrogates() const { return anySurrogates_; }
   [[nodiscard]] std::uint32_t begin(Index node) const { return nodes_[node].begin; }
   [[nodiscard]] std::uint32_t end(Index node) const { return nodes_[node].end; }
   /// The index after the node and everything in it.
@@ -83,6 +85,7 @@ class Tree {
 
   std::string_view text_;
   std::vector<Node> nodes_;
+  bool anySurrogates_ = false;
 };
 
 struct Tree::MemberRange {

@@ -146,7 +146,7 @@ void Adapter::reportTitle(const Original& from, const Block& block, bool asMedia
 }
 
 void Adapter::reportSurrogates(const Original& from) {
-  if (from.tree == nullptr || !json::mayHoldSurrogates(from.raw)) return;
+  if (from.tree == nullptr || !from.tree->anySurrogates()) return;
   for (json::Tree::Index i = from.node; i < from.tree->next(from.node); ++i) {
     if (!from.tree->hasSurrogates(i) || !json::hasLoneSurrogate(from.tree->body(i))) continue;
     reporter_.lossy(Change::Altered, from, nullptr, "message.surrogates",
