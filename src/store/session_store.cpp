@@ -15,6 +15,7 @@
 #include "log/format/serializer_contract.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/attachment_reference.h"
+#include "store/rules/entry_rules.h"
 #include "store/rules/header.h"
 #include "store/session_store_impl.h"
 
@@ -147,6 +148,7 @@ Result<std::unique_ptr<Hold>> SessionStore::Impl::storeAttachments(std::vector<E
     if (attachments == nullptr || (!large && !looksLikeAttachmentReference(entry.payload))) continue;
     // What is not an object stays where it is: the rules of an append refuse it, and say which entry it is.
     if (!entry.payload.starts_with('{') || !json::check(entry.payload)) continue;
+    BOUGH_TRY(checkPayload(entry, entryKind(entry.type)));  // a reference does not show what it stands for
     if (!hold) {
       BOUGH_TRY(hold, attachments->hold());
     }

@@ -5,6 +5,8 @@
 #include <random>
 #include <string>
 
+#include "base/text/shell_word.h"
+
 namespace bough::text {
 namespace {
 
@@ -13,6 +15,14 @@ const std::string kFlag = "\U0001F1E9\U0001F1EA";
 const std::string kThumb = "\U0001F44D\U0001F3FD";
 const std::string kHeart = "\u2764\uFE0F";
 const std::string kAccent = "e\u0301";
+
+TEST(ShellWord, IsOneWordThatATerminalShowsAsItIs) {
+  EXPECT_EQ(shellWord("/tmp/a-b"), "/tmp/a-b");
+  EXPECT_EQ(shellWord(""), "''");
+  EXPECT_EQ(shellWord("it's ü"), "'it'\\''s ü'");
+  EXPECT_EQ(shellWord("/a\x1b[2J'\\"), "$'/a\\033[2J\\'\\\\'");
+  EXPECT_EQ(shellWord("\xff\xc2\x9b"), "$'\\377\\302\\233'");
+}
 
 TEST(DisplayWidth, CountsColumnsOfATerminal) {
   EXPECT_EQ(displayWidth(""), 0u);

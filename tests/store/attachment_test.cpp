@@ -35,6 +35,22 @@ TEST_F(AttachmentTest, PayloadsAboveTheThresholdLiveApart) {
   EXPECT_EQ(must(store->loadSessionEntries("s")).back().payload, above);
 }
 
+TEST_F(AttachmentTest, LargeSummariesAreCheckedAsSmallOnesAre) {
+  auto small = open({.attachmentBytes = 100});
+  must(small->appendSessionEntries("s", {entryOf("message", R"({"t":"a"})", "a")}));
+  const std::string filler(200, 'x');
+  const std::string compaction = R"({"summary":")" + filler + R"(","firstKeptEntryId":"a"})";
+  const std::string branch = R"({"summary":")" + filler + R"(","sourceSessionId":"s","sourceEntryId":"a"})";
+  must(small->appendSessionEntries(
+      "s", {entryOf("compaction_summary", compaction, "c"), entryOf("branch_summary", branch, "b")}));
+  EXPECT_EQ(must(store->loadEntry("s", "c")).payload, compaction);
+  EXPECT_EQ(must(store->loadEntry("s", "b")).payload, branch);
+  const auto refused = small->appendSessionEntries(
+      "s", {entryOf("compaction_summary", R"({"summary":")" + filler + R"("})", "without")});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+}
+
 TEST_F(AttachmentTest, TheSameBytesAreStoredOnceAndSharedByForks) {
   append();
   must(store->branchFromEntry("s", "big", {.sessionId = "f"}));

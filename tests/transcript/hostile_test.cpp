@@ -220,6 +220,47 @@ TEST(Hostile, AFileThatGrowsAndShrinksWhileItIsImportedLosesNothingAndRepeatsNot
             static_cast<std::size_t>(kLines) + 1);
 }
 
+TEST(Hostile, ACompactionInALongLineIsImported) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "session.jsonl";
+  const std::string words(std::size_t{400} << 10, 'x');
+  append(path, R"({"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00.000Z","kind":"main"})"
+               "\n"
+               R"({"id":"1","timestamp":"2026-01-01T00:00:00.000Z","type":"user","content":"one"})"
+               "\n");
+  append(path,
+         R"({"$set":{"messages":[{"id":"2","timestamp":"2026-01-01T00:00:01.000Z","type":"user","content":"sum"},)"
+         R"({"id":"3","timestamp":"2026-01-01T00:00:01.000Z","type":"gemini","content":")" +
+             words + "\"}]}}\n");
+  const auto store = SessionStore::open(fs::path(folder.path()) / "store");
+  ASSERT_TRUE(store);
+  const auto done = importTranscript(**store, path);
+  ASSERT_TRUE(done) << done.error().message;
+  const auto entries = (*store)->loadSessionEntries(done->sessionId, {.types = {"compaction_summary"}});
+  ASSERT_TRUE(entries);
+  ASSERT_EQ(entries->size(), 1U);
+  EXPECT_EQ(json::findString(entries->front().payload, "summary"), "sum");
+}
+
+TEST(Hostile, AFileThatIsItsOwnParentIsReadWithoutIt) {
+  TempFolder folder;
+  const std::string thread = "01a1dc74-8eea-7b72-9f3d-075316710001";
+  const fs::path path = fs::path(folder.path()) / ("rollout-2026-01-02T03-04-05-" + thread + ".jsonl");
+  append(path, fmt::format(R"({{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{{"id":"{}",)"
+                           R"("history_base":{{"thread_id":"{}","end_byte_offset":9}}}}}})"
+                           "\n",
+                           thread, thread));
+  append(path, R"({"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"message",)"
+               R"("role":"user","content":[{"type":"input_text","text":"hi"}]}})"
+               "\n");
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(file.report.recovered, 1U);
+  const auto store = SessionStore::open("memory:");
+  const auto done = importTranscript(**store, path);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->report.messages, 1U);
+}
+
 TEST(Hostile, AnIdIsNeverAWayToAnotherFolder) {
   const TranscriptHome home{.home = "/home/ada", .variable = [](const std::string&) { return std::string(); }};
   const std::string withNul("a\0b", 3);

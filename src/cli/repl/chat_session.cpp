@@ -1,4 +1,5 @@
 #include "cli/repl/chat_session.h"
+#include "base/text/shell_word.h"
 #include "base/try.h"
 
 #include <fmt/format.h>

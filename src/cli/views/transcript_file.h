@@ -76,7 +76,5 @@ Option cwdMapOption(std::vector<std::string>& target);
 /// A path with the longest OLD that it begins with replaced by its NEW; says so when it begins with none, unless
 /// `isQuiet`. InvalidArgument for a map without `=`.
 Result<std::string> mapFolder(const std::string& folder, const std::vector<std::string>& maps, bool isQuiet = false);
-/// A word for a POSIX shell.
-std::string shellWord(std::string_view text);
 
 }  // namespace bough::cli

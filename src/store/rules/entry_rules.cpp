@@ -91,6 +91,8 @@ Result<void> checkSize(const Entry& entry, std::size_t textBytes) {
 }
 
 Result<void> checkPayload(const Entry& entry, EntryKind kind) {
+  // What an attachment holds was checked before it became one; control entries are never attachments.
+  if (isConversation(kind) && readAttachmentReference(entry.payload)) return {};
   switch (kind) {
     case EntryKind::Head: return namesNothing(entry) ? Result<void>() : checkText(entry, "entryId");
     case EntryKind::Label: return checkLabel(entry);

@@ -8,6 +8,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/text/shell_word.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "transcript/agents/agents.h"

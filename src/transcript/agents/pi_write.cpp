@@ -8,6 +8,7 @@
 
 #include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
+#include "base/text/shell_word.h"
 #include "base/text/timestamp.h"
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"

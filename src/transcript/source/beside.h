@@ -29,9 +29,6 @@ bool staysBelow(std::string_view relative);
 /// true.
 void eachSession(std::string_view json, const std::function<bool(const std::string& key, std::string_view value)>& use);
 
-/// A word for a POSIX shell.
-std::string shellWord(std::string_view text);
-
 /// The text of a JSON object or list with one more member or element at its end; everything else stays as it is. An
 /// empty or missing list becomes one with that alone. Damaged when `json` is not such a value.
 Result<std::string> withMember(std::string_view json, std::string_view key, std::string_view value);

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/json/json_write.h"
+#include "base/text/shell_word.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/system/threads.h"
+#include "base/text/shell_word.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/agents_view.h"

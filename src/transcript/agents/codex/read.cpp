@@ -158,6 +158,10 @@ class CodexReader : public Reader {
     const auto end = json::findUnsigned(base, "end_byte_offset");
     const std::string parent = json::findString(base, "thread_id").value_or("");
     if (!end || parent.empty()) return;
+    if (parent == thread_) {
+      out.damage(record, "the file names itself as the one that it was forked from");
+      return;
+    }
     facts.parentSession = parent;
     facts.parentEntryId = lastEntryOf(out.path, parent, *end, depth_);
     lastId_ = facts.parentEntryId;
