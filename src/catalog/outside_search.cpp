@@ -108,10 +108,13 @@ void searchOutside(const std::string& folder, const std::vector<std::string>& se
         if (auto done = scanner.run(sessions[from + i], (*paths)[i], found[i]); !done) found[i].error = done.error();
       }
     };
+    ThreadFailure failure;
     {
-      const auto threads = startThreads(count - 1, [&](std::size_t number) { work(scanners[number + 1]); });
+      const auto threads =
+          startThreads(count - 1, [&](std::size_t number) { failure.guard([&] { work(scanners[number + 1]); }); });
       work(scanners[0]);
     }
+    failure.rethrow();
     for (std::size_t i = 0; i < size; ++i) {
       if (found[i].error) problem(sessions[from + i], *found[i].error);
       for (auto hit = found[i].hits.rbegin(); hit != found[i].hits.rend(); ++hit) {

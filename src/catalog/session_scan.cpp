@@ -271,6 +271,7 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> stopped = false;
+  ThreadFailure failure;
   // False when nothing is left to do.
   const auto scanNext = [&](Scanner& scanner) {
     std::optional<Work> piece;
@@ -292,9 +293,12 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
   };
   const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
   auto workers = startThreads(sessions.empty() ? 0 : threads, [&](std::size_t) {
-    Scanner scanner(store, query, options, stopped);
-    while (!stopped && scanNext(scanner)) {
-    }
+    failure.guard([&] {
+      Scanner scanner(store, query, options, stopped);
+      while (!stopped && scanNext(scanner)) {
+      }
+    });
+    const std::lock_guard lock(mutex);
     changed.notify_one();
   });
   std::optional<Scanner> own;
@@ -305,8 +309,9 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
     if (own) scanNext(*own);
     {
       std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return i < scanned.size() ? scanned[i].done : ended || sessions.empty(); });
-      if (i >= scanned.size()) break;
+      changed.wait(
+          lock, [&] { return failure.failed() || (i < scanned.size() ? scanned[i].done : ended || sessions.empty()); });
+      if (failure.failed() || i >= scanned.size()) break;
       found = std::move(scanned[i]);
     }
     if (found.session != before) ofSession = 0;
@@ -318,7 +323,9 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
       break;
     }
   }
+  stopped = true;
   workers.clear();
+  failure.rethrow();
 }
 
 Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const SessionFilter& filter) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <new>
 #include <span>
 
 #include "cli/commands/commands.h"
@@ -175,6 +176,17 @@ class Application {
   const Command* command_ = nullptr;
 };
 
+// The library throws nothing else. What was acknowledged is stored; the rest was not done.
+template <typename Call>
+Result<ExitCode> guarded(Call call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::Io, "memory has run out",
+                "end other programs, or raise the limit (`ulimit -v`), then try again");
+  }
+}
+
 }  // namespace
 
 std::string Context::resolvedLocation() const {
@@ -204,7 +216,7 @@ int run(int argc, char** argv, std::shared_ptr<StorageBackend> backend) {
   std::signal(SIGXFSZ, SIG_IGN);
   reopenOutput();
   Application application(std::move(backend));
-  const auto outcome = application.run(argc, argv);
+  const auto outcome = guarded([&] { return application.run(argc, argv); });
   if (const auto lost = outputFailure()) {
     printError(*lost, application.json());
     return kProblem;

@@ -27,15 +27,19 @@ Result<TranscriptUsage> scanTranscriptUsage(
   FoundUsage all;
   std::mutex mutex;
   ByteBudget budget(std::uint64_t{64} << 20);  // a file may be one line
+  ThreadFailure failure;
   const auto scan = [&](std::size_t) {
-    FoundUsage own;
-    for (auto work = found.pop(); work; work = found.pop()) {
-      const ByteBudget::Share share(budget, work->file.sizeBytes);
-      transcript::claude_code::scanUsage(work->file.path, work->number, own);
-    }
-    own.bringTogether();
-    const std::scoped_lock lock(mutex);
-    all.take(std::move(own));
+    failure.guard([&] {
+      FoundUsage own;
+      for (auto work = found.pop(); work; work = found.pop()) {
+        const ByteBudget::Share share(budget, work->file.sizeBytes);
+        transcript::claude_code::scanUsage(work->file.path, work->number, own);
+      }
+      own.bringTogether();
+      const std::scoped_lock lock(mutex);
+      all.take(std::move(own));
+    });
+    if (failure.failed()) found.stop();
   };
   auto threads = startThreads(std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads), scan);
   std::uint32_t files = 0;
@@ -57,6 +61,7 @@ Result<TranscriptUsage> scanTranscriptUsage(
   }
   found.finish();
   threads.clear();
+  failure.rethrow();
   BOUGH_TRY(walked);
   if (!other.empty()) {
     return fail(ErrorCode::Unsupported, fmt::format("the usage in files of {} is not found by a scan", other), "");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Long and odd input is read, shown and carried to other agents in time that grows with its size: large_input.py BOUGH.
 
-Nothing is measured: each command takes less than a second, and minutes or hours where a cost grows with the square of
+Memory that runs out is an error. Nothing is measured: each command takes less than a second, and minutes or hours where a cost grows with the square of
 the size. The system ends a process after MOST_SECONDS of processor time.
 """
 import json
@@ -67,7 +67,25 @@ COMMANDS = [["show"], ["show", "--format", "html"], ["context"], ["repair", "--o
             ["export", "--to", "codex", "--out"], ["export", "--to", "gemini-cli", "--out"]]
 
 
+def memory_that_runs_out_is_an_error(bough):
+    def run(*words):
+        return subprocess.run([bough, *words], capture_output=True, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (100 << 20,) * 2))
+    if run("version").returncode != 0:
+        return  # a sanitizer needs more before it begins
+    with tempfile.TemporaryDirectory() as folder:
+        store = ["--store", folder]
+        subprocess.run([bough, *store, "new", "--id", "s"], check=True, capture_output=True)
+        entry = {"type": "message", "payload": {"dialect": "bough", "message": {"role": "user", "content": "x y " * 15_000_000}}}
+        subprocess.run([bough, *store, "append", "s"], check=True, capture_output=True, input=json.dumps(entry).encode())
+        for words in (["show", "s"], ["context", "s", "--json"], ["search", "--fixed", "y x"], ["search", "--regex", "y.x"]):
+            done = run(*store, *words)
+            if done.returncode != 1 or b"memory has run out" not in done.stderr:
+                sys.exit(f"{words} without memory: exit {done.returncode}: {done.stderr.decode()[:500]}")
+
+
 def main(bough):
+    memory_that_runs_out_is_an_error(bough)
     with tempfile.TemporaryDirectory() as folder:
         for name, lines in INPUTS.items():
             path = pathlib.Path(folder, "input.jsonl")

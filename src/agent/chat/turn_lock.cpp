@@ -75,9 +75,14 @@ class TurnLock::Lease {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, kRenewEvery, [&] { return over_; })) {
       lock.unlock();
-      const auto renewed = session_.renewTurn(turn_, kLeaseMs);
+      bool over = false;
+      // Memory that runs out is no reason to end the process: the lease is renewed the next time.
+      ThreadFailure().guard([&] {
+        const auto renewed = session_.renewTurn(turn_, kLeaseMs);
+        over = !renewed && renewed.error().code == ErrorCode::Conflict;
+      });
       lock.lock();
-      if (!renewed && renewed.error().code == ErrorCode::Conflict) return;
+      if (over) return;
     }
   }
 

@@ -97,9 +97,12 @@ Result<void> runAll(const Agent& agent, Results& results, const std::vector<Read
       if (!ran && first) first = std::move(ran);
     }
   };
-  auto threads = startThreads(std::min(kThreads, calls.size()) - 1, work);
+  ThreadFailure failure;
+  auto threads = startThreads(std::min(kThreads, calls.size()) - 1,
+                              [&](std::size_t number) { failure.guard([&] { work(number); }); });
   work(0);
   threads.clear();
+  failure.rethrow();
   return first;
 }
 

@@ -12,11 +12,15 @@ unsigned OutsideReading::mostReaders() {
 }
 
 OutsideReading::OutsideReading(OutsideWalk walk) {
-  readers_ = startThreads(mostReaders(), [this](std::size_t) { read(); });
+  readers_ = startThreads(mostReaders(), [this](std::size_t) {
+    failure_.guard([this] { read(); });
+    if (failure_.failed()) found_.stop();
+    told_.finish();
+  });
   for (std::size_t i = readers_.size(); i < mostReaders(); ++i) told_.finish();
   if (!readers_.empty()) {
     auto walker = startThread("to look for files", [this, walk] {
-      walked_ = walk([&](OutsideFile&& file) { return found_.push(std::move(file)); });
+      failure_.guard([&] { walked_ = walk([&](OutsideFile&& file) { return found_.push(std::move(file)); }); });
       found_.finish();
     });
     if (walker) {
@@ -41,11 +45,15 @@ void OutsideReading::read() {
     }
     if (!told_.push(std::move(*told))) break;
   }
-  told_.finish();
 }
 
 std::optional<Told> OutsideReading::next() {
   if (auto told = told_.pop()) return told;
+  if (failure_.failed()) {
+    readers_.clear();
+    walker_ = {};
+    failure_.rethrow();
+  }
   if (left_.empty()) return std::nullopt;
   OutsideFile file = std::move(left_.front());
   left_.pop_front();

@@ -8,6 +8,7 @@
 
 #include "base/system/bounded_queue.h"
 #include "base/system/byte_budget.h"
+#include "base/system/threads.h"
 #include "catalog/outside/outside_session.h"
 
 namespace bough::catalog {
@@ -34,6 +35,7 @@ class OutsideReading {
   BoundedQueue<Told> told_{kMostWaiting, mostReaders()};
   ByteBudget budget_{std::uint64_t{32} << 20};  // a file may be one line
   Result<void> walked_;
+  ThreadFailure failure_;
   std::deque<OutsideFile> left_;  // all of them, when the system has too few threads
   std::vector<std::jthread> readers_;
   std::jthread walker_;

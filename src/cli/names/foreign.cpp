@@ -149,7 +149,8 @@ class GrowingCopy {
   GrowingCopy(const NamedSession& copy, std::unique_ptr<Directory> folder, std::unique_ptr<Watcher> watcher)
       : folder_(std::move(folder)), watcher_(std::move(watcher)), sessionId_(copy.sessionId), told_(copy.told) {}
   Result<void> start(SessionStore& copy, const std::string& path) {
-    BOUGH_TRY(thread_, startThread("to read what is added to the file", [this, &copy, path] { grow(copy, path); }));
+    BOUGH_TRY(thread_,
+              startThread("to read what is added to the file", [this, &copy, path] { growGuarded(copy, path); }));
     return {};
   }
   GrowingCopy(const GrowingCopy&) = delete;
@@ -160,6 +161,12 @@ class GrowingCopy {
   }
 
  private:
+  void growGuarded(SessionStore& copy, const std::string& path) {
+    ThreadFailure failure;
+    failure.guard([&] { grow(copy, path); });
+    if (failure.failed()) printMessage("note: the file is not followed any more: memory has run out");
+  }
+
   void grow(SessionStore& copy, const std::string& path) {
     constexpr int kAgainMs = 2000;  // some file systems tell nothing
     while (!stopped_) {

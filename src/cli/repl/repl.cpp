@@ -147,10 +147,11 @@ class Repl {
     std::optional<Result<agent::TurnReport>> outcome;
     std::atomic<bool> over{false};
     std::optional<std::string> switching;
+    ThreadFailure failure;
     {
       TypedLines typed([this] { return questions_.isOpen(); });
       const auto worker = startThread("for the turn", [&] {
-        outcome = turn();
+        failure.guard([&] { outcome = turn(); });
         over = true;
       });
       if (!worker) return report(std::unexpected(worker.error()));
@@ -168,6 +169,7 @@ class Repl {
       }
       draft_ = typed.rest();
     }
+    failure.rethrow();
     if (!*outcome) {
       report(std::unexpected(outcome->error()));
     } else {

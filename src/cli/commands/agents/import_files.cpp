@@ -72,9 +72,11 @@ std::vector<Result<ImportResult>> importAtOnce(SessionStore& store, const std::v
   constexpr unsigned kMostThreads = 4;
   const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   Work work(store, paths);
-  auto threads = startThreads(count - 1, [&](std::size_t) { work.run(); });
+  ThreadFailure failure;
+  auto threads = startThreads(count - 1, [&](std::size_t) { failure.guard([&] { work.run(); }); });
   work.run();
   threads.clear();
+  failure.rethrow();
   return work.results();
 }
 
