@@ -486,8 +486,8 @@ def test_every_turn_says_what_it_took_and_commands_look_around(folder, bough):
 
 def test_killed_chat_finishes_its_turn_after_the_restart(folder, bough):
     chat = Chat(folder, bough, "bough chat --key k:i:l --yes")
-    # The parent of a command is its keeper, whose parent is the chat.
-    chat.type("bash cut -d' ' -f4 /proc/$PPID/stat > pid; sleep 1000")
+    # The parent of a command is its keeper, whose parent is another keeper, whose parent is the chat.
+    chat.type("bash cut -d' ' -f4 /proc/$(cut -d' ' -f4 /proc/$PPID/stat)/stat > pid; sleep 1000")
     chat.wait(lambda screen: "● bash" in screen)
     path = pathlib.Path(f"{folder}/place/pid")
     chat.wait(lambda screen: path.exists() and path.read_text().strip())

@@ -97,6 +97,14 @@ class Keeper {
     ::_exit(0);
   }
 
+  // Waits for the keeper that watches the program, and ends what it left behind.
+  [[noreturn]] void runAfterKeeper() {
+    for (pid_t ended = 0; ended != program_ && !(ended < 0 && errno == ECHILD);) ended = ::waitpid(-1, nullptr, 0);
+    programEnded_ = true;
+    endAll();
+    ::_exit(0);
+  }
+
  private:
   void obey() {
     pollfd ready{.fd = kCommands, .events = POLLIN, .revents = 0};
@@ -137,18 +145,20 @@ class Keeper {
   bool programEnded_ = false;
 };
 
-}  // namespace
-
-void keepProgram(const KeptProgram& program) {
+// Makes this process a keeper, in a session of its own, and forks what it keeps. Ends the process if that fails.
+pid_t forkKeeper(const KeptProgram& program) {
   (void)::setsid();  // Ctrl-C in the terminal is not for the keeper
   setSignals(/*blocked=*/true);
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t id = ::fork();
+  if (id >= 0) return id;
+  report(program.reports, KeeperReport::NotStarted, errno);
+  ::_exit(1);
+}
+
+[[noreturn]] void watchProgram(const KeptProgram& program) {
+  const pid_t id = forkKeeper(program);
   if (id == 0) execute(program);
-  if (id < 0) {
-    report(program.reports, KeeperReport::NotStarted, errno);
-    ::_exit(1);
-  }
   const int commands = ::fcntl(program.commands, F_DUPFD, 10);
   const int reports = ::fcntl(program.reports, F_DUPFD, 10);
   const int nothing = ::open("/dev/null", O_RDWR);
@@ -157,6 +167,18 @@ void keepProgram(const KeptProgram& program) {
   (void)::dup2(reports, kReports);
   closeFrom(5, /*whenExecuted=*/false);
   Keeper(id).run();
+}
+
+}  // namespace
+
+void keepProgram(const KeptProgram& program) {
+  const pid_t keeper = forkKeeper(program);
+  if (keeper == 0) watchProgram(program);
+  // Open until all is over: the end of the reports says so.
+  (void)::dup2(program.reports, kReports);
+  for (int each = 0; each < kReports; ++each) (void)::close(each);
+  closeFrom(kReports + 1, /*whenExecuted=*/false);
+  Keeper(keeper).runAfterKeeper();
 }
 
 }  // namespace bough::agent

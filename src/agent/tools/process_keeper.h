@@ -1,8 +1,9 @@
-// Keeps watch over a program that a tool runs, in a small process of its own.
+// Keeps watch over a program that a tool runs, in two small processes of their own.
 //
 // Everything the program starts, however far it moves away (setsid, double fork), has the keeper as its last ancestor:
 // when its own parent ends, the system hands it to the keeper (PR_SET_CHILD_SUBREAPER). So the keeper can end all of
-// it, and does when the program ends, when it is told to, and when the process that made it is gone.
+// it, and does when the program ends, when it is told to, and when the process that made it is gone. A program may kill
+// its parent (`kill -9 $PPID`): a second keeper, the parent of the first, ends what is left then.
 //
 // It begins with fork() in a program that may have threads, so it calls only what is safe there: no memory is
 // allocated.
