@@ -60,6 +60,21 @@ TEST_F(SaveTurn, WhatIsNoBlockOfATurnIsRefusedAndNothingStored) {
   EXPECT_EQ(must(store->sessionState("s")).entryCount, 1U);
 }
 
+// Whoever repeats a message that could not be stored pays for it once.
+TEST_F(SaveTurn, AMessageThatWasNotStoredCountsForNothing) {
+  const std::string answer =
+      R"({"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}],"usage":{"input_tokens":5,"output_tokens":7}})";
+  TurnSaver turn(*store, "late");
+  EXPECT_EQ(refused(turn.message(Dialect::Anthropic, answer)).code, ErrorCode::NotFound);
+  must(store->createSession({.sessionId = "late"}));
+  must(turn.message(Dialect::Anthropic, R"({"role":"user","content":"go"})"));
+  must(turn.message(Dialect::Anthropic, answer));
+  must(turn.finish({}));
+  const std::string payload = must(store->loadSessionEntries("late")).back().payload;
+  EXPECT_TRUE(payload.contains(R"("counted":{"inputTokens":5,"outputTokens":7)")) << payload;
+  EXPECT_TRUE(payload.contains(R"("toolCount":1)")) << payload;
+}
+
 using UnfinishedToolCalls = ContextTest;
 
 TEST_F(UnfinishedToolCalls, AreThoseWithoutAResultAndSayWhetherTheyWereStarted) {

@@ -1,0 +1,46 @@
+// Entries that travel in the lines of another agent's file.
+#include "transcript/model/carrying.h"
+
+#include <gtest/gtest.h>
+
+#include "transcript/model/carried.h"
+
+namespace bough::transcript {
+namespace {
+
+// A custom entry that takes `bytes` in a line.
+Entry entryOf(std::size_t bytes) {
+  Entry entry;
+  entry.id = "e1";
+  entry.type = entry_type::kCustom;
+  entry.timestamp = "2026-11-14T23:47:00.862Z";
+  entry.payload = R"({"text":""})";
+  entry.payload.insert(entry.payload.size() - 2, bytes - carriedBytes(entry), 'x');
+  return entry;
+}
+
+std::size_t carriedOf(const Entry& entry) {
+  const std::vector<Entry> entries = {entry};
+  const EntryTree tree(entries);
+  Carrying carrying(entries, tree, /*enabled=*/true);
+  carrying.hold("{\"type\":\"line\"}\n", 0);
+  const std::string line = carrying.take();
+  const auto carried = carriedIn(std::string_view(line).substr(0, line.size() - 1));
+  EXPECT_EQ(carrying.count(), carried ? carried->entries.size() : 0);
+  return carrying.count();
+}
+
+TEST(Carrying, AnEntryThatJustFitsTravels) {
+  EXPECT_EQ(carriedOf(entryOf(1000)), 1U);
+  EXPECT_EQ(carriedOf(entryOf(kMaxCarriedBytes)), 1U);
+  EXPECT_EQ(carriedOf(entryOf(kMaxCarriedBytes + 1)), 0U);
+}
+
+TEST(Carrying, ARedactedEntryDoesNotTravelHoweverSmall) {
+  Entry entry = entryOf(1000);
+  entry.redacted = true;
+  EXPECT_EQ(carriedOf(entry), 0U);
+}
+
+}  // namespace
+}  // namespace bough::transcript
