@@ -2,9 +2,11 @@
 //
 // 1. The file's first lines name the session. 2. The session's entries say how far the file was read, and the last of
 // them whether the file is still the same. 3. The rest is appended in batches. 4. Facts and head follow when they are
-// new. Interrupted anywhere, the next import continues: each batch is whole or not there.
+// new. Interrupted anywhere, the next import continues: each batch is whole or not there, and so are the entries of a
+// line, unless they are very many: such a line is read again.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/bytes/sha256.h"
@@ -25,6 +27,7 @@ using namespace transcript;
 
 constexpr std::size_t kBatchEntries = 1'000;
 constexpr std::size_t kBatchBytes = std::size_t{2} << 20;
+constexpr std::size_t kMaxLineEntries = 20'000;  // where the entries of one line are cut, too
 constexpr std::uint64_t kReadAtOnce = 1'000;
 
 // Whether the file still holds these bytes there.
@@ -109,6 +112,8 @@ class Import {
     std::uint64_t from = 0;
     std::optional<Entry> last;
     bool foreign = true;
+    std::uint64_t lineAt = 0;
+    std::size_t lineEntries = 0;
     while (true) {
       std::uint64_t count = 0;
       BOUGH_TRY(store_.readOwnEntries(out_.sessionId, from, kReadAtOnce, [&](std::uint64_t, Entry& entry) {
@@ -120,6 +125,8 @@ class Import {
         if (isConversation(entryKind(entry.type))) importedHead_ = entry.id;
         if (entry.type == entry_type::kHead) importedHead_ = headNamedBy(entry.payload);
         if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
+        lineEntries = origin->at == lineAt ? lineEntries + 1 : 1;
+        lineAt = origin->at;
         if (origin->torn || origin->at + origin->sizeBytes < covered_) return;
         covered_ = origin->at + origin->sizeBytes;
         if (origin->sizeBytes > 0) last = entry;
@@ -134,6 +141,7 @@ class Import {
     // A line that carries entries is stored without them: it is compared up to where they begin.
     const std::size_t compared = line && originOf(*last)->carries ? line->rfind('}') : std::string::npos;
     out_.rewritten = line && !holdsAt(path_, originOf(*last)->at, std::string_view(*line).substr(0, compared));
+    if (lineEntries >= kMaxLineEntries / 2) covered_ = std::min(covered_, lineAt);
     if (out_.rewritten) covered_ = 0;
     return {};
   }
@@ -163,11 +171,20 @@ class Import {
 
   Result<void> take(Entry&& entry) {
     if (!known_.insert(entry.id).second) return {};
+    const bool isFull = batch_.size() >= kBatchEntries || batchBytes_ >= kBatchBytes;
+    if (isFull && (batch_.size() >= kMaxLineEntries || !isSameLine(batch_.back(), entry))) {
+      BOUGH_TRY(append());
+    }
     batchBytes_ += entry.payload.size();
     if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
     batch_.push_back(std::move(entry));
-    if (batch_.size() < kBatchEntries && batchBytes_ < kBatchBytes) return {};
-    return append();
+    return {};
+  }
+
+  static bool isSameLine(const Entry& one, const Entry& next) {
+    const auto before = originOf(one);
+    const auto after = originOf(next);
+    return before && after && before->agent == after->agent && before->at == after->at;
   }
 
   // Not buffered: only what is written tells the entries that another import of the file has stored meanwhile.

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "support/temp_folder.h"
@@ -240,6 +241,58 @@ TEST(Hostile, ACompactionInALongLineIsImported) {
   ASSERT_TRUE(entries);
   ASSERT_EQ(entries->size(), 1U);
   EXPECT_EQ(json::findString(entries->front().payload, "summary"), "sum");
+}
+
+// A rollout whose last but one line becomes that many entries.
+std::string longCompaction(int count) {
+  const std::string begin = R"({"timestamp":"2026-01-02T03:04:05.000Z","type":)";
+  const auto message = [](int number) {
+    return fmt::format(R"({{"type":"message","role":"user","content":[{{"type":"input_text","text":"{}"}}]}})", number);
+  };
+  std::string text =
+      begin + R"("session_meta","payload":{"id":"01a1dc74-8eea-7b72-9f3d-075316710001","cwd":"/x"}})" + "\n";
+  text += begin + R"("compacted","payload":{"message":"S","replacement_history":[)";
+  for (int i = 0; i < count; ++i) text += message(i) + ",";
+  text += message(count) + "]}}\n";
+  return text + begin + R"("response_item","payload":)" + message(-1) + "}\n";
+}
+
+TEST(Hostile, AnInterruptedImportLosesNoneOfALinesEntries) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "rollout.jsonl";
+  append(path, longCompaction(1'500));
+  const auto store = SessionStore::open(fs::path(folder.path()) / "store");
+  const auto done = importTranscript(**store, path);
+  ASSERT_TRUE(done) << done.error().message;
+  // All of the line is one batch, so that no crash comes between.
+  std::ifstream log(fs::path(folder.path()) / "store/sessions" / (done->sessionId + ".jsonl"));
+  std::set<std::string> batches;
+  for (std::string line; std::getline(log, line);) {
+    if (!line.contains("input_text") || line.contains(R"("text":"-1")")) continue;
+    const std::size_t seal = line.rfind("\"seal\":\"");
+    const std::size_t slash = line.find('/', seal);
+    batches.insert(line.substr(slash, line.find(' ', slash) - slash));
+  }
+  EXPECT_EQ(batches.size(), 1U);
+}
+
+TEST(Hostile, ALineOfVeryManyEntriesIsReadAgainAfterAnInterruption) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "rollout.jsonl";
+  append(path, longCompaction(21'000));
+  const auto whole = SessionStore::open("memory:");
+  const auto done = importTranscript(**whole, path);
+  ASSERT_TRUE(done) << done.error().message;
+  auto entries = *(*whole)->loadSessionEntries(done->sessionId);
+  const std::size_t count = entries.size();
+  const auto part = SessionStore::open("memory:");
+  ASSERT_TRUE((*part)->createSession({.sessionId = done->sessionId}));
+  entries.erase(entries.begin());  // the header
+  entries.resize(20'000);
+  ASSERT_TRUE((*part)->appendSessionEntries(done->sessionId, std::move(entries)));
+  const auto again = importTranscript(**part, path);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ((*part)->loadSessionEntries(done->sessionId)->size(), count);
 }
 
 TEST(Hostile, AFileThatIsItsOwnParentIsReadWithoutIt) {
