@@ -108,12 +108,17 @@ def test_a_pasted_path_of_an_image_sends_the_image(folder, bough):
     chat.tmux("set-buffer", f"'{path}'")
     chat.tmux("paste-buffer", "-p")
     chat.wait(lambda screen: '@"' in screen)
+    # As file managers copy them: addresses, one a line.
+    pathlib.Path(f"{folder}/place/ä%b.jpg").write_bytes(b"\xff\xd8\xff\xe0rest")
+    chat.tmux("set-buffer", f"file://{folder}/place/%C3%A4%25b.jpg\r\nfile://localhost{folder}/place/a%20picture.png\r\n")
+    chat.tmux("paste-buffer", "-p")
+    chat.wait(lambda screen: "/ä%b.jpg @" in screen.replace("\n", ""))
     chat.key("Enter")
     chat.ready()
     chat.key("C-d")
     chat.wait(lambda screen: "To come back" in screen)
-    chat.type("clear; bough context @last --as anthropic 2>/dev/null | grep -c image/png")
-    chat.wait(lambda screen: screen.startswith("1"))
+    chat.type("clear; bough context @last --as anthropic 2>/dev/null | grep -o image/[pj][a-z]* | sort | uniq -c | tr -d '\\n'")
+    chat.wait(lambda screen: re.match(r" *1 image/jpeg +[12] image/png", screen))
     chat.close()
 
 

@@ -130,7 +130,9 @@ Result<ExitCode> empty(const Context& context, SessionStore& store, std::vector<
   auto bytes = store.emptyTrash(ids);
   if (!bytes) return std::unexpected(bytes.error());
   if (!context.json) {
-    printMessage(fmt::format("{} removed for good, {} freed", counted(ids.size(), "session"), formatBytes(*bytes)));
+    printMessage(ids.empty() ? "there is nothing to remove"
+                             : fmt::format("{} removed for good, {} freed", counted(ids.size(), "session"),
+                                           formatBytes(*bytes)));
     return kDone;
   }
   std::string out;

@@ -15,6 +15,7 @@
 
 #include "base/text/text.h"
 #include "cli/terminal/line/edit_input.h"
+#include "cli/terminal/line/pasted_files.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -73,28 +74,6 @@ std::string toUtf8(const std::wstring& text) {
   const std::size_t size = std::wcstombs(out.data(), text.c_str(), out.size());
   out.resize(size == static_cast<std::size_t>(-1) ? 0 : size);
   return out;
-}
-
-// An image or a PDF that is dragged onto a terminal, or copied in a file manager, is pasted as its path: in quotes,
-// with backslashes, or as file://. It is meant to be sent, as `@path` says.
-std::string pastedFile(const std::wstring& pasted) {
-  std::string path = toUtf8(pasted);
-  if (path.starts_with("file://")) path.erase(0, std::strlen("file://"));
-  while (path.ends_with(' ')) path.pop_back();
-  const bool quoted = path.size() > 2 && path.front() == path.back() && (path.front() == '\'' || path.front() == '"');
-  if (quoted) {
-    path = path.substr(1, path.size() - 2);
-  } else {
-    std::erase(path, '\\');
-  }
-  constexpr std::string_view kKinds[] = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"};
-  std::string lower = path;
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  const bool isKnown = std::ranges::any_of(kKinds, [&](std::string_view kind) { return lower.ends_with(kind); });
-  if (!isKnown || !path.starts_with('/') || path.find_first_of("\n\"") != std::string::npos) return {};
-  if (::access(path.c_str(), R_OK) != 0) return {};
-  return path.find(' ') == std::string::npos ? fmt::format("@{} ", path) : fmt::format("@\"{}\" ", path);
 }
 
 std::string listOf(const Completion& found) {
@@ -222,8 +201,8 @@ struct LineEditor::State {
     std::erase_if(text, [](wchar_t c) { return (c < L' ' && c != L'\n' && c != L'\t') || c == 0x7F; });
     if (text.ends_with(L'\n')) text.pop_back();
     if (text.empty()) return CC_NORM;
-    if (const std::string file = pastedFile(text); !file.empty()) {
-      return el_insertstr(edit, file.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
+    if (const std::string files = pastedFiles(toUtf8(text)); !files.empty()) {
+      return el_insertstr(edit, files.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
     }
     return el_winsertstr(edit, text.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
   }
