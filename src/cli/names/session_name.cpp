@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
@@ -208,6 +209,10 @@ Result<NamedSession> openPath(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) {
     return fail(ErrorCode::NotFound, fmt::format("there is no file {}", path), "`bough ls` lists the sessions");
+  }
+  if (fs::is_directory(path, error)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is a folder, not a session's file", path),
+                fmt::format("`bough import {}` brings the sessions in it into the store", shellWord(path)));
   }
   BOUGH_TRY(auto file, openFileOfSession(path));
   fs::path store = storeOf(path);

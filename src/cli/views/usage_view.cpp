@@ -70,7 +70,9 @@ std::string remark(const UsageRow& row, const std::string& by) {
   if (row.startMs != 0 && now >= row.startMs && now < row.startMs + kBlockMs) {
     said = fmt::format("active, {} left; ", formatDuration(row.startMs + kBlockMs - now));
   }
-  return said + fmt::format("{}", fmt::join(row.models, ", "));
+  std::vector<std::string> models;
+  for (const std::string& model : row.models) models.push_back(model.empty() ? "(no model)" : model);
+  return said + fmt::format("{}", fmt::join(models, ", "));
 }
 
 std::vector<std::string> cells(const std::string& name, std::uint64_t answers, const Usage& used, double cost,
