@@ -107,6 +107,19 @@ Result<std::string> Journal::startTool(const std::string& toolCallId, const std:
   });
 }
 
+// In a fork without entries of its own the tail is the header, and what the fork shares comes after that.
+Result<std::vector<Entry>> Journal::appendedByOthers() {
+  std::string position = tailId_;
+  BOUGH_TRY(const auto state, store_.sessionState(sessionId_));
+  if (state.origin) {
+    BOUGH_TRY(store_.readOwnEntries(sessionId_, 0, 1, [&](std::uint64_t, const Entry& header) {
+      if (header.id == tailId_) position = state.origin->entryId;
+    }));
+  }
+  BOUGH_TRY(auto cursor, store_.openCursor(sessionId_, position));
+  return cursor.next(SIZE_MAX);
+}
+
 Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judge& judge) {
   const std::lock_guard lock(mutex_);
   entries.front().parentId = parentId_;
@@ -118,8 +131,7 @@ Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judg
       return done->lastAppendedEntryId;
     }
     if (done.error().code != ErrorCode::Conflict || done.error().latestTurn > 0) return std::unexpected(done.error());
-    BOUGH_TRY(auto cursor, store_.openCursor(sessionId_, tailId_));
-    BOUGH_TRY(auto others, cursor.next(SIZE_MAX));
+    BOUGH_TRY(const auto others, appendedByOthers());
     if (others.empty()) continue;
     BOUGH_TRY(judge(others));
     tailId_ = others.back().id;

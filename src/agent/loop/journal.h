@@ -50,6 +50,7 @@ class Journal {
  private:
   /// Judges the entries others appended; fails to refuse.
   using Judge = std::function<Result<void>(const std::vector<Entry>& others)>;
+  Result<std::vector<Entry>> appendedByOthers();
   Result<std::string> appendBehind(std::vector<Entry> entries, const Judge& judge);
 
   SessionStore& store_;
