@@ -104,16 +104,20 @@ Result<TextMatcher> TextMatcher::regex(const std::string& pattern, bool ignoreCa
   options.set_log_errors(false);
   options.set_case_sensitive(!ignoreCase);
   options.set_never_nl(true);
-  auto compiled = std::make_shared<const re2::RE2>("(?m)" + pattern, options);
+  constexpr std::string_view kLineByLine = "(?m)";
+  const std::string wanted = std::string(kLineByLine) + pattern;
+  auto compiled = std::make_shared<const re2::RE2>(wanted, options);
   if (!compiled->ok()) {
-    return fail(ErrorCode::InvalidArgument,
-                fmt::format("\"{}\" is not a regular expression: {}", text::excerpt(pattern, 60),
-                            text::excerpt(compiled->error(), 120)),
-                "--fixed looks for the text as it is");
+    std::string why = compiled->error();  // it may name all of what was compiled
+    if (const std::size_t at = why.find(kLineByLine); at != std::string::npos) why.erase(at, kLineByLine.size());
+    return fail(
+        ErrorCode::InvalidArgument,
+        fmt::format("\"{}\" is not a regular expression: {}", text::excerpt(pattern, 60), text::excerpt(why, 120)),
+        "--fixed looks for the text as it is");
   }
   TextMatcher made;
   made.ignoreCase_ = ignoreCase;
-  made.anchors_ = anchorsOf("(?m)" + pattern, options);
+  made.anchors_ = anchorsOf(wanted, options);
   made.form_ = catalog::AnchorForm::AnyCase;
   made.pattern_ = std::move(compiled);
   return made;

@@ -82,6 +82,8 @@ Result<std::vector<SearchHit>> searchIndex(Catalog& catalog, const std::string& 
 
 Result<catalog::ScanQuery> textQueryOf(const Options& options) {
   const std::string pattern = fmt::format("{}", fmt::join(options.words, " "));
+  if (pattern.empty())
+    return fail(ErrorCode::InvalidArgument, "there is no text to look for", "write it after --fixed or --regex");
   if (options.fixed) return TextMatcher::fixed(pattern, options.ignoreCase).scan();
   BOUGH_TRY(const auto matcher, TextMatcher::regex(pattern, options.ignoreCase));
   return matcher.scan();
@@ -312,8 +314,9 @@ Command define() {
       {.name = "--fixed",
        .help = "Look for the text as it is typed, in the sessions themselves, not for words in the index",
        .target = &options->fixed});
-  definitions.push_back(
-      {.name = "--regex", .help = "The same for a regular expression, as of `rg` or `grep -E`", .target = &options->regex});
+  definitions.push_back({.name = "--regex",
+                         .help = "The same for a regular expression, as of `rg` or `grep -E`",
+                         .target = &options->regex});
   definitions.push_back({.name = "--ignore-case",
                          .help = "With --fixed or --regex, upper and lower case (A to Z) are the same",
                          .target = &options->ignoreCase});
