@@ -142,6 +142,7 @@ class Driver {
     if (record.kind != RecordKind::Torn) coveredBytes_ = bytes_;
     if (record.kind == RecordKind::Json) {
       if (auto carried = record.repaired ? std::nullopt : carriedIn(record.text)) {
+        reader_->giveHeld(builder_);
         builder_.carry(record, std::move(*carried));
       }
       const bool lacksHeader = !sawRecord_ && agent_.isHeader != nullptr && !agent_.isHeader(record.text);

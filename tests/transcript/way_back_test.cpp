@@ -103,7 +103,7 @@ std::string lastId(const std::string& bytes) {
 TEST(WayBack, WhatTheOtherAgentAddedFollowsTheOriginalBytes) {
   TempFolder folder;
   for (const std::string name :
-       {"claude-code/blocks.jsonl", "pi/02-tools.jsonl", "gemini-cli/tools.jsonl",
+       {"claude-code/blocks.jsonl", "claude-code/last_prompt.jsonl", "pi/02-tools.jsonl", "gemini-cli/tools.jsonl",
         "codex/calls/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710003.jsonl"}) {
     const ReadFile file = readAll(fixture(name));
     for (Continuation more : continuations()) {
@@ -125,6 +125,13 @@ TEST(WayBack, WhatTheOtherAgentAddedFollowsTheOriginalBytes) {
       const std::string again = asWrittenBy(back, file);
       EXPECT_TRUE(again.starts_with(readBytes(fixture(name))));
       EXPECT_NE(again.find("And now?", readBytes(fixture(name)).size()), std::string::npos);
+      // The first agent's file now has lines of its own and one that carries what was added: it is whole, too.
+      const fs::path home = fs::path(folder.path()) / fs::path(name).filename();
+      writeBytes(home, again);
+      const ReadFile whole = readAll(home);
+      EXPECT_EQ(whole.report.recovered + whole.report.unreadable, 0U);
+      EXPECT_EQ(whole.report.headId, back.report.headId);
+      EXPECT_EQ(story(whole.entries, whole.report.headId), story(back.entries, back.report.headId));
     }
   }
 }

@@ -24,6 +24,9 @@ class Reader {
   virtual ~Reader() = default;
   /// The next record that is a JSON object, in file order.
   virtual void record(const Record& record, Builder& out) = 0;
+  /// Before a record with entries of its own (carried.h), which may continue the last one: a reader that holds records
+  /// back gives those.
+  virtual void giveHeld(Builder& out) { (void)out; }
   /// Bytes that are not an object. A reader that holds records back gives those first.
   virtual void notJson(const Record& record, Builder& out) { out.keepBytes(record); }
   /// After the last one: sets the head when it is not the last entry of the conversation.

@@ -54,6 +54,8 @@ class ClaudeReader : public Reader {
     give(record, line, out);
   }
 
+  void giveHeld(Builder& out) override { release(out); }
+
   void notJson(const Record& record, Builder& out) override {
     release(out);
     out.keepBytes(record);

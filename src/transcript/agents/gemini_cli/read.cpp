@@ -98,6 +98,8 @@ class GeminiReader : public Reader {
     give(record, record.text, out);
   }
 
+  void giveHeld(Builder& out) override { release(out); }
+
   void notJson(const Record& record, Builder& out) override {
     release(out);
     takeFrame(record.raw, out.facts);
