@@ -63,32 +63,41 @@ class WorkList {
   std::uint64_t left_ = 0;  // of the session before at_, before what was handed out
 };
 
-// The ids of the entries whose lines are candidates, in the order of the log.
+// An entry whose line may hold what is looked for. Without the line when it is not from a plain file, of which only a
+// part is looked at at a time.
+struct Candidate {
+  std::string id;
+  std::string line = {};
+};
+
+// Those of a session, in the order of the log.
 class Candidates {
  public:
   Candidates(SessionStore& store, const ScanQuery& query, const std::atomic<bool>& stopped)
       : store_(store), files_(store.folder()), filter_(query.anchors, query.form), stopped_(stopped) {}
 
-  Result<std::vector<std::string>> of(const std::string& sessionId, const Work& work) {
-    ids_.clear();
+  Result<std::vector<Candidate>> of(const std::string& sessionId, const Work& work) {
+    found_.clear();
     const auto file = files_.open(sessionId);
     if (file) {
       BOUGH_TRY(orError(readFile(*file, work), "read", sessionId));
     }
-    if (file || !work.isLast()) return std::move(ids_);
+    if (file || !work.isLast()) return std::move(found_);
     // It is archived, or not in a file at all.
     BOUGH_TRY(const auto session, store_.session(sessionId));
     BOUGH_TRY(session.exportLines([&](std::string_view line) {
-      if (filter_.find(line, 0) != std::string_view::npos) take(line);
+      if (filter_.find(line, 0) != std::string_view::npos && take(line)) found_.back().line.clear();
       return !stopped_;
     }));
-    return std::move(ids_);
+    return std::move(found_);
   }
 
  private:
-  void take(std::string_view line) {
+  bool take(std::string_view line) {
     // Entries that can be found have their id in the first member; a line without one is damaged, or another's.
-    if (auto id = json::findString(line, "id")) ids_.push_back(std::move(*id));
+    auto id = json::findString(line, "id");
+    if (id) found_.push_back({.id = std::move(*id), .line = std::string(line)});
+    return id.has_value();
   }
 
   void takeLines(std::string_view lines) {
@@ -148,7 +157,7 @@ class Candidates {
   LineFilter filter_;
   const std::atomic<bool>& stopped_;
   std::vector<char> buffer_;
-  std::vector<std::string> ids_;
+  std::vector<Candidate> found_;
 };
 
 struct Scanned {
@@ -168,13 +177,16 @@ class Scanner {
     if (!excerptOf_) {
       BOUGH_TRY(excerptOf_, query_.matcher());
     }
-    BOUGH_TRY(const auto ids, candidates_.of(sessionId, work));
-    if (ids.empty()) return {};
+    BOUGH_TRY(const auto candidates, candidates_.of(sessionId, work));
+    if (candidates.empty()) return {};
     BOUGH_TRY(const auto session, store_.session(sessionId));
     std::optional<Error> problem;
-    for (auto id = ids.rbegin(); id != ids.rend() && hits.size() < options_.mostOfSession && !stopped_; ++id) {
+    for (auto each = candidates.rbegin(); each != candidates.rend(); ++each) {
+      if (hits.size() >= options_.mostOfSession || stopped_) break;
+      BOUGH_TRY(const bool worthLoading, mayMatch(each->line));
+      if (!worthLoading) continue;
       // As every view shows it: hidden when it was redacted, and with its attachment.
-      const auto entry = session.entry(*id);
+      const auto entry = session.entry(each->id);
       if (entry) {
         BOUGH_TRY(look(sessionId, *entry, hits));
       } else if (entry.error().code != ErrorCode::NotFound && !problem) {
@@ -186,6 +198,21 @@ class Scanner {
   }
 
  private:
+  // Whether the entry of a line may match, as far as the line alone tells: loading an entry costs more than looking.
+  Result<bool> mayMatch(std::string_view line) {
+    const auto type = json::findString(line, "type");
+    const auto payload = json::findMember(line, "payload");
+    if (!type || !payload || payload->starts_with(R"({"$attachment")") || *type == entry_type::kSessionInfo)
+      return true;
+    Entry entry;
+    entry.type = *type;
+    entry.payload = *payload;
+    const std::string text = readFacts(entry, true).text;
+    if (text.empty()) return false;
+    BOUGH_TRY(const auto excerpt, excerptOf_(text));
+    return excerpt.has_value();
+  }
+
   Result<void> look(const std::string& sessionId, const Entry& entry, std::vector<SearchHit>& hits) {
     if (entry.redacted) return {};
     const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(0);
