@@ -125,6 +125,19 @@ TEST(Bare, AnAnswerThatDamageToreApartCostsOnce) {
   }
 }
 
+TEST(Bare, AnAnswerOfNothingSaysNothingInMyAgents) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "empty.jsonl";
+  writeBytes(
+      path,
+      R"({"parentUuid":null,"isSidechain":false,"type":"user","uuid":"u1","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"Hi"}})"
+      "\n"
+      R"({"parentUuid":"u1","isSidechain":false,"type":"assistant","uuid":"u2","timestamp":"2026-01-02T03:04:05.000Z","message":{"id":"m","role":"assistant","content":[]}})"
+      "\n");
+  const Written there = through("myagents", readAll(path), folder);
+  EXPECT_FALSE(story(there.file.entries, there.file.report.headId).contains("[]"));
+}
+
 TEST(Bare, CallsAtTheEndGetResultsWhereTheProgramSendsThemWithout) {
   TempFolder folder;
   const fs::path path = fs::path(folder.path()) / "open.jsonl";

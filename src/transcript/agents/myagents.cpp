@@ -229,7 +229,9 @@ class MyAgentsWriter : public Writer {
     if (message.isString("content")) {
       writer.raw(message.raw("content"));
     } else {
-      writer.string(blocks(message.raw("content")));
+      // An empty list would be read as the words "[]".
+      const std::string content = blocks(message.raw("content"));
+      writer.string(content == "[]" ? std::string_view() : std::string_view(content));
     }
     writer.member("timestamp", item.entry->timestamp);
     if (message.isObject("usage") && !item.isMoreOfAnswer) usage(writer, message);
