@@ -17,11 +17,12 @@ std::string foldText(std::size_t entries) {
   return fmt::format("… {} messages", entries);
 }
 
-std::string marksBesidesHead(const SessionTree& tree, Sequence node) {
+std::string marksBesidesHead(const SessionTree& tree, const tree::Row& row) {
+  const Sequence node = row.node;
   std::string marks;
   const auto add = [&](std::string_view what) { marks.append(marks.empty() ? "" : ", ").append(what); };
-  for (const std::string_view name : tree.labelsOf(node)) {
-    add(fmt::format("{} {}", tree.isLeaf(node) ? "branch" : "label", text::printable(name)));
+  for (const auto& [labelled, name] : tree::labelsOf(tree, row)) {
+    add(fmt::format("{} {}", tree.isLeaf(labelled) ? "branch" : "label", text::printable(name)));
   }
   if (tree.isOrphan(node)) {
     const auto found = std::ranges::lower_bound(tree.problems(), node, {}, &TreeProblem::node);
@@ -31,9 +32,9 @@ std::string marksBesidesHead(const SessionTree& tree, Sequence node) {
   return marks;
 }
 
-std::string marksOf(const SessionTree& tree, Sequence node, bool isHead) {
-  const std::string marks = marksBesidesHead(tree, node);
-  if (!isHead) return marks;
+std::string marksOf(const SessionTree& tree, const tree::Row& row) {
+  const std::string marks = marksBesidesHead(tree, row);
+  if (!row.isHead) return marks;
   return marks.empty() ? "head" : "head, " + marks;
 }
 
@@ -48,7 +49,7 @@ class LineMaker {
     const std::string speaker = fmt::format("[{}]", text::excerptToWidth(summary.speaker, speakerColumns));
     Parts parts{.time = options_.time ? options_.time(summary.timestamp) : "", .said = summary.text};
     if (row.isHead) parts.mark = "← head";
-    parts.mark += moreMarks(row.node, summary, parts.mark.empty());
+    parts.mark += moreMarks(row, summary, parts.mark.empty());
     if (options_.ids) parts.id = options_.shortId ? options_.shortId(summary.entryId) : summary.entryId;
     if (options_.width > 0) {
       fit(parts, text::displayWidth(row.lead) + text::displayWidth(speaker), row.isHead);
@@ -71,8 +72,8 @@ class LineMaker {
 
   [[nodiscard]] std::size_t gap() const { return options_.width > 0 && options_.width < 60 ? 1 : 3; }
 
-  [[nodiscard]] std::string moreMarks(Sequence node, const EntrySummary& summary, bool first) const {
-    std::string marks = marksBesidesHead(tree_, node);
+  [[nodiscard]] std::string moreMarks(const tree::Row& row, const EntrySummary& summary, bool first) const {
+    std::string marks = marksBesidesHead(tree_, row);
     if (summary.failed) marks += marks.empty() ? "failed" : ", failed";
     return marks.empty() ? marks : (first ? "← " : ", ") + marks;
   }
@@ -144,7 +145,7 @@ Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& descr
       open = line(fmt::format("  {} [label={}, style=dashed];", name, dotText(foldText(row.folded))));
     } else {
       std::string label = fmt::format("[{}] {}", summary.speaker, summary.text);
-      if (const std::string marks = marksOf(tree, row.node, row.isHead); !marks.empty()) label += " ← " + marks;
+      if (const std::string marks = marksOf(tree, row); !marks.empty()) label += " ← " + marks;
       if (options.ids) label += " " + summary.entryId;
       const char* style = row.isHead ? ", style=bold" : summary.failed ? ", color=red" : "";
       open = line(fmt::format("  {} [label={}{}];", name, dotText(label), style));

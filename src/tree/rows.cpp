@@ -17,16 +17,42 @@ RowWalk::RowWalk(const SessionTree& tree, bool all, std::size_t leadColumns)
   }
 }
 
-// What nobody said, and nobody has given a name.
+std::vector<std::pair<Sequence, std::string_view>> labelsOf(const SessionTree& tree, const Row& row) {
+  std::vector<std::pair<Sequence, std::string_view>> found;
+  for (Sequence node = row.node; node != kNoSequence; node = tree.firstChild(node)) {
+    for (const std::string_view name : tree.labelsOf(node)) found.emplace_back(node, name);
+    if (node == row.last || row.last == kNoSequence) break;
+  }
+  return found;
+}
+
+// What nobody said, and nobody has given a name that no other row shows.
 bool RowWalk::isBookkeeping(Sequence node) const {
-  if (all_ || !tree_.labelsOf(node).empty() || tree_.isOrphan(node)) return false;
+  if (all_ || isSaid(node) || tree_.isOrphan(node)) return false;
+  return tree_.labelsOf(node).empty() || followsSaid(node);
+}
+
+bool RowWalk::isSaid(Sequence node) const {
   const EntryKind kind = tree_.kind(node);
-  return kind != EntryKind::Message && kind != EntryKind::CompactionSummary && kind != EntryKind::BranchSummary &&
-         kind != EntryKind::Other;
+  return kind == EntryKind::Message || kind == EntryKind::CompactionSummary || kind == EntryKind::BranchSummary ||
+         kind == EntryKind::Other;
+}
+
+// Whether something that was said comes shortly before an entry, with nothing but bookkeeping between them: its row
+// shows the labels of both.
+bool RowWalk::followsSaid(Sequence node) const {
+  constexpr int kMost = 16;
+  for (int step = 0; step < kMost; ++step) {
+    const Sequence parent = tree_.parent(node);
+    if (parent == kNoSequence || tree_.isOrphan(node) || tree_.isBranchPoint(parent)) return false;
+    if (isSaid(parent)) return true;
+    node = parent;
+  }
+  return false;
 }
 
 bool RowWalk::isMarked(Sequence node) const {
-  return node == head_ || !tree_.labelsOf(node).empty() || tree_.isOrphan(node);
+  return node == head_ || tree_.isOrphan(node);
 }
 
 bool RowWalk::isHidden(Sequence node) const {
@@ -70,9 +96,10 @@ bool RowWalk::next(Row& row) {
     if (isHidden(at_)) continue;
     const EntryKind kind = tree_.kind(at_);
     const Sequence last = lastOfRow(at_);
-    row = {.node = at_, .above = shown_, .isHead = at_ == head_};
+    row = {.node = at_, .last = last, .above = shown_, .isHead = at_ == head_};
     row.isPlain = !parts && !tree_.isLeaf(last) && !tree_.isBranchPoint(last) && !isMarked(at_) &&
-                  kind != EntryKind::BranchSummary && kind != EntryKind::CompactionSummary;
+                  labelsOf(tree_, row).empty() && kind != EntryKind::BranchSummary &&
+                  kind != EntryKind::CompactionSummary;
     row.lead = lead();
     shown_ = at_;
     return true;

@@ -5,6 +5,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bough/tree.h"
@@ -13,6 +15,7 @@ namespace bough::tree {
 
 struct Row {
   Sequence node = kNoSequence;   ///< The entry; of a fold the last entry in it.
+  Sequence last = kNoSequence;   ///< The last of the bookkeeping after the entry that its row stands for, or itself.
   std::size_t folded = 0;        ///< How many entries are folded; 0 for an entry.
   Sequence above = kNoSequence;  ///< The row that it hangs under, by its node; kNoSequence for roots.
   bool aboveFolded = false;      ///< That row is a fold.
@@ -20,6 +23,9 @@ struct Row {
   bool isPlain = false;          ///< It may be folded: not a branch point, leaf, summary or head, and without a mark.
   std::string lead = {};         ///< The lines before it.
 };
+
+/// The labels that a row shows: of its entry, and of the bookkeeping that it stands for. Each with its entry.
+std::vector<std::pair<Sequence, std::string_view>> labelsOf(const SessionTree& tree, const Row& row);
 
 /// Walks a tree row by row, children before siblings.
 class RowWalk {
@@ -43,6 +49,8 @@ class RowWalk {
   Sequence following();
   [[nodiscard]] bool hasSiblings(Sequence node) const;
   [[nodiscard]] bool isBookkeeping(Sequence node) const;
+  [[nodiscard]] bool isSaid(Sequence node) const;
+  [[nodiscard]] bool followsSaid(Sequence node) const;
   [[nodiscard]] Sequence lastOfRow(Sequence node) const;
   [[nodiscard]] bool isMarked(Sequence node) const;
   [[nodiscard]] bool isHidden(Sequence node) const;

@@ -373,6 +373,19 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
     chat.close()
 
 
+def test_a_label_of_the_chat_is_in_its_tree(folder, bough):
+    chat = Chat(folder, bough)
+    chat.say("hello there")
+    chat.say("/label first")
+    chat.type("/tree")
+    chat.wait(lambda screen: re.search(r"\[first\].* I am bough", screen) is not None)
+    chat.key("Escape")
+    chat.wait(lambda screen: "q end" in screen)
+    chat.type("q", enter=False)
+    chat.ready()
+    chat.close()
+
+
 def test_ctrl_c_at_a_question_stops_the_turn(folder, bough):
     chat = Chat(folder, bough)
     chat.type("bash touch it-ran")

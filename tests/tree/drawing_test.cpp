@@ -151,15 +151,14 @@ TEST(TreeDrawing, WhereTheHeadOrABranchPointIsBookkeepingTheEntryBeforeItHasItsP
    [assistant] entry 8
 )");
   outline.head = 3;
-  const SessionTree tree(outline, {{"sum", 9}});
+  const SessionTree tree(outline, {{"sum", 9}, {"before", 3}});
   EXPECT_EQ(drawn(tree), R"(
 [user] entry 1
-[assistant] entry 2   ← head
+[assistant] entry 2   ← head, label before
 ├─ [assistant] entry 4
 │  [user] entry 5
 └─ [user] entry 7
-   [assistant] entry 8
-   [user] entry 9   ← branch sum
+   [assistant] entry 8   ← branch sum
 )");
   std::string graph;
   ASSERT_TRUE(drawTreeAsDot(tree, describe, {}, [&](std::string_view line) {
@@ -169,6 +168,19 @@ TEST(TreeDrawing, WhereTheHeadOrABranchPointIsBookkeepingTheEntryBeforeItHasItsP
   EXPECT_TRUE(graph.contains("n2 -> n4;")) << graph;
   EXPECT_TRUE(graph.contains("n2 -> n7;")) << graph;
   EXPECT_FALSE(graph.contains("n3")) << graph;
+}
+
+// A name is shown, whatever has it.
+TEST(TreeDrawing, NamedBookkeepingThatFollowsNothingHasARowOfItsOwn) {
+  auto outline = outlineOf({kNone, 1, 2, 2});
+  for (const Sequence made : {1u, 4u}) outline.kinds[made] = EntryKind::Custom;
+  outline.head = 3;
+  EXPECT_EQ(drawn(SessionTree(outline, {{"begin", 1}, {"other", 4}})), R"(
+[user] entry 1   ← label begin
+[assistant] entry 2
+├─ [user] entry 3   ← head
+└─ [assistant] entry 4   ← branch other
+)");
 }
 
 TEST(TreeDrawing, TheHeadIsShownWhereThereIsLittleRoom) {

@@ -50,6 +50,16 @@ bool isSpoken(const EntrySummary& summary) {
   return summary.speaker == "user" || summary.speaker == "assistant";
 }
 
+// Whether an entry comes shortly after another one on its branch.
+bool follows(const SessionTree& tree, Sequence node, Sequence earlier) {
+  constexpr int kMost = 16;
+  for (int step = 0; step < kMost && node != kNoSequence; ++step) {
+    if (node == earlier) return true;
+    node = tree.parent(node);
+  }
+  return false;
+}
+
 class PlaceRows final : public PickerSource {
  public:
   PlaceRows(SessionStore& store, std::string sessionId) : store_(store), sessionId_(std::move(sessionId)) {}
@@ -67,10 +77,16 @@ class PlaceRows final : public PickerSource {
       all[i].summary = std::move(summaries[i]);
       // The head is mostly after the last answer, at an entry that nobody said.
       if (all[i].summary.entryId == headId && !isSpoken(all[i].summary) && !rows_.empty()) head_ = rows_.size() - 1;
-      if (!isSpoken(all[i].summary)) continue;
-      if (all[i].summary.entryId == headId) head_ = rows_.size();
-      for (const std::string_view label : tree.labelsOf(all[i].node)) all[i].marks += fmt::format("[{}] ", label);
-      rows_.push_back(std::move(all[i]));
+      const bool spoken = isSpoken(all[i].summary);
+      if (spoken && all[i].summary.entryId == headId) head_ = rows_.size();
+      std::string marks;
+      for (const std::string_view label : tree.labelsOf(all[i].node)) marks += fmt::format("[{}] ", label);
+      if (spoken) {
+        all[i].marks += marks;
+        rows_.push_back(std::move(all[i]));
+      } else if (!rows_.empty() && follows(tree, all[i].node, rows_.back().node)) {
+        rows_.back().marks += marks;  // a chat gives the name to the end of the turn
+      }
     }
     if (rows_.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
     return {};

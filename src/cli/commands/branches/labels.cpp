@@ -31,6 +31,20 @@ void printJson(const std::string& sessionId, const std::vector<SessionLabel>& la
   printJsonLine(out);
 }
 
+// What an entry says; of bookkeeping, such as the sums of a turn, what was said before it.
+EntrySummary saidAt(SessionStore& store, const std::string& session, const std::string& entryId) {
+  const auto entry = store.loadEntry(session, entryId);
+  if (!entry) return {.speaker = "missing"};
+  const bool said = entry->type == entry_type::kMessage || entry->type == entry_type::kCompactionSummary ||
+                    entry->type == entry_type::kBranchSummary;
+  if (!said) {
+    const auto before =
+        store.loadSessionEntries(session, {.last = 1, .branch = entryId, .types = {std::string(entry_type::kMessage)}});
+    if (before && !before->empty()) return summarizeEntry(before->front(), 50);
+  }
+  return summarizeEntry(*entry, 50);
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto named, openForReading(context, options.session));
   SessionStore& store = *named.store;
@@ -51,8 +65,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                {.title = "given", .spare = 2},
                {.title = "says"}});
   for (const SessionLabel& label : labels) {
-    auto entry = store.loadEntry(session, label.entryId);
-    const EntrySummary summary = entry ? summarizeEntry(*entry, 50) : EntrySummary{.speaker = "missing"};
+    const EntrySummary summary = saidAt(store, session, label.entryId);
     const auto given = parseTimestamp(label.timestamp);
     table.add({shownLabel(label.name), shortId(label.entryId), given ? formatAge(*given, nowMs()) : "-",
                spokenLine(summary.speaker, summary.text)});
