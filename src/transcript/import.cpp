@@ -170,6 +170,7 @@ class Import {
   }
 
   Result<void> take(Entry&& entry) {
+    if (out_.rewritten && known_.contains(entry.id)) nameApart(entry);
     if (!known_.insert(entry.id).second) return {};
     const bool isFull = batch_.size() >= kBatchEntries || batchBytes_ >= kBatchBytes;
     if (isFull && (batch_.size() >= kMaxLineEntries || !isSameLine(batch_.back(), entry))) {
@@ -179,6 +180,17 @@ class Import {
     if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
     batch_.push_back(std::move(entry));
     return {};
+  }
+
+  // Lines without ids of their own are named by where they are. In a file that was written again, another line may be
+  // there: it is kept as well.
+  void nameApart(Entry& entry) const {
+    const auto line = entry.type == entry_type::kSessionInfo ? lineOf(entry) : std::nullopt;
+    if (!line) return;
+    const auto stored = store_.loadEntry(out_.sessionId, entry.id);
+    if (!stored || lineOf(*stored) == line) return;
+    constexpr std::size_t kShort = 8;
+    entry.id += ":" + Sha256::of(*line).substr(0, kShort);
   }
 
   static bool isSameLine(const Entry& one, const Entry& next) {

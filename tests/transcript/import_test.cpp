@@ -184,6 +184,26 @@ TEST(Import, AFileThatWasWrittenAgainAddsOnlyWhatIsNew) {
 }
 
 // An agent that goes back writes its file again without what came after.
+TEST(Import, AFileThatWasWrittenAgainKeepsLinesThatTookThePlaceOfOthers) {
+  TempFolder folder;
+  const std::string path = std::filesystem::path(folder.path()) / "01a1dc74-8eea-7b72-9f3d-075316710001.jsonl";
+  const std::string message =
+      R"({"parentUuid":null,"isSidechain":false,"type":"user","uuid":"01a1dc74-8eea-7b72-9f3d-075316710002","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"Hi"}})"
+      "\n";
+  const auto store = memoryStore();
+  writeBytes(path, "{\"type\":\"tag\",\"tag\":\"one\"}\n" + message);
+  const std::string sessionId = import(*store, path).sessionId;
+  writeBytes(path, "{\"type\":\"tag\",\"tag\":\"another\"}\n" + message);
+  const ImportResult again = import(*store, path);
+  EXPECT_TRUE(again.rewritten);
+  const auto entries = store->loadSessionEntries(sessionId);
+  ASSERT_TRUE(entries);
+  std::string all;
+  for (const Entry& entry : *entries) all += entry.payload;
+  EXPECT_TRUE(all.contains("one") && all.contains("another")) << all;
+  EXPECT_EQ(import(*store, path).appended, 0U);
+}
+
 TEST(Import, AFileThatBecameShorterMovesTheHeadOnceAndLosesNothing) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "old.json";
