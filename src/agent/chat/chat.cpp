@@ -338,7 +338,8 @@ Result<std::string> Chat::setModel(const std::string& name) {
 
 Result<void> Chat::setThinkingLevel(const std::string& level) {
   if (!isLevel(level)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a thinking level", level),
+    return fail(ErrorCode::InvalidArgument,
+                level.empty() ? "no thinking level was given" : fmt::format("{} is not a thinking level", level),
                 "use off, low, medium or high");
   }
   thinkingLevel_ = level;

@@ -12,6 +12,7 @@
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
 #include "base/text/timestamp.h"
+#include "base/text/utf8.h"
 #include "base/try.h"
 #include "bough/entry.h"
 
@@ -21,6 +22,7 @@ namespace {
 constexpr int kSchemaVersion = 1;
 constexpr std::size_t kMaxRunIdBytes = 256;
 constexpr const char* kObjectHint = "give one JSON object, in UTF-8 and nested at most 512 levels deep";
+constexpr const char* kTextHint = "texts, titles, labels, reasons and names of folders must be in UTF-8";
 
 std::unexpected<Error> invalid(const Entry& entry, std::string_view what, const char* hint) {
   return fail(ErrorCode::InvalidArgument,
@@ -51,9 +53,10 @@ void putOnOneLine(std::span<char> text) {
 Result<json::Layout> checkObject(const Entry& entry, std::string_view name, std::string_view value) {
   const auto checked = json::check(value);
   if (!checked) {
+    const bool isText = isUtf8(value);
     return invalid(entry,
                    fmt::format("{} is not JSON: {} at byte {}", name, checked.error().reason, checked.error().offset),
-                   kObjectHint);
+                   isText ? kObjectHint : kTextHint);
   }
   while (json::isBlank(value.front())) value.remove_prefix(1);
   if (value.front() != '{') return invalid(entry, fmt::format("{} is not a JSON object", name), kObjectHint);
