@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include "base/bytes/sha256.h"
@@ -166,11 +167,16 @@ class Import {
   Result<void> readRest() {
     const ReadTranscriptOptions how{.agent = options_.agent, .fromOffset = covered_};
     BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return take(std::move(entry)); }));
+    out_.report.unreadable += otherCount_;
+    std::ranges::move(others_, std::back_inserter(out_.report.damage));
     return {};
   }
 
   Result<void> take(Entry&& entry) {
-    if (out_.rewritten && known_.contains(entry.id)) nameApart(entry);
+    if (out_.rewritten && known_.contains(entry.id)) {
+      nameApart(entry);
+      noteOtherContent(entry);
+    }
     if (!known_.insert(entry.id).second) return {};
     const bool isFull = batch_.size() >= kBatchEntries || batchBytes_ >= kBatchBytes;
     if (isFull && (batch_.size() >= kMaxLineEntries || !isSameLine(batch_.back(), entry))) {
@@ -191,6 +197,26 @@ class Import {
     if (!stored || lineOf(*stored) == line) return;
     constexpr std::size_t kShort = 8;
     entry.id += ":" + Sha256::of(*line).substr(0, kShort);
+  }
+
+  // A message that has the id of another one cannot be stored beside it. Lines that were joined to one answer may have
+  // been stored apart.
+  void noteOtherContent(const Entry& entry) {
+    const auto origin = entry.type == entry_type::kMessage ? originOf(entry) : std::nullopt;
+    if (!origin || !isOneLine(entry)) return;
+    const auto stored = store_.loadEntry(out_.sessionId, entry.id);
+    if (!stored || stored->redacted || !isOneLine(*stored)) return;
+    if (json::findMember(stored->payload, "message") == json::findMember(entry.payload, "message")) return;
+    if (++otherCount_ > TranscriptReport::kMaxDamage) return;
+    others_.push_back({.offset = origin->at,
+                       .sizeBytes = origin->sizeBytes,
+                       .reason = "the session has another message of this id; this one is not imported",
+                       .recovered = false});
+  }
+
+  static bool isOneLine(const Entry& entry) {
+    const auto line = lineOf(entry);
+    return line && !line->empty() && line->find('\n') >= line->size() - 1;
   }
 
   static bool isSameLine(const Entry& one, const Entry& next) {
@@ -250,6 +276,8 @@ class Import {
   std::unordered_set<std::string> known_;
   std::vector<Entry> batch_;
   std::size_t batchBytes_ = 0;
+  std::vector<TranscriptDamage> others_;  // messages that the session has with other content
+  std::uint64_t otherCount_ = 0;
   std::string importedHead_;  // where the agent went on at the last import
   std::string lastTime_;      // of the last entry of the file, stored or read
 };

@@ -204,6 +204,26 @@ TEST(Import, AFileThatWasWrittenAgainKeepsLinesThatTookThePlaceOfOthers) {
   EXPECT_EQ(import(*store, path).appended, 0U);
 }
 
+TEST(Import, AMessageWithTheIdOfAnotherOneIsToldOf) {
+  TempFolder folder;
+  const std::string path = std::filesystem::path(folder.path()) / "s.jsonl";
+  const auto line = [](std::string_view text) {
+    return fmt::format(R"({{"id":"a","parentId":null,"timestamp":"2026-01-01T00:00:00Z","type":"user","content":"{}"}})"
+                       "\n",
+                       text);
+  };
+  const auto store = memoryStore();
+  writeBytes(path, line("one"));
+  EXPECT_EQ(import(*store, path).report.unreadable, 0U);
+  writeBytes(path, "\n" + line("one"));
+  EXPECT_EQ(import(*store, path).report.unreadable, 0U);
+  writeBytes(path, line("other"));
+  const ImportResult again = import(*store, path);
+  EXPECT_EQ(again.report.unreadable, 1U);
+  ASSERT_EQ(again.report.damage.size(), 1U);
+  EXPECT_TRUE(again.report.damage.front().reason.contains("another message of this id"));
+}
+
 TEST(Import, AFileThatBecameShorterMovesTheHeadOnceAndLosesNothing) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "old.json";
