@@ -280,7 +280,7 @@ void LineEditor::remember(const std::string& line) {
 LineEditor::Input LineEditor::read(const std::string& prompt, const std::string& draft) {
   Input input;
   state_->prompt = prompt;
-  const EditInput terminalInput(state_->edit, kPasteOn);
+  EditInput terminalInput(state_->edit, kPasteOn);  // redraws while libedit reads
   el_resize(state_->edit);
   printText(kPasteOn);
   if (!draft.empty()) el_push(state_->edit, fmt::format("\033[200~{}\033[201~", text::printableLines(draft)).c_str());
