@@ -106,14 +106,22 @@ std::uint64_t MemoryLog::nextGeneration() {
 void MemoryLog::add(const BatchLines& fresh) {
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     const BatchLines::Line line = fresh[i];
+    std::string parentId(line.parentId());
+    const std::uint32_t parent = parentId.empty() ? kNoSequence : sequenceOf(parentId);
     sequences.emplace(std::string(line.id()), lines.size());
     lines.push_back({.text = std::string(line.text()),
                      .id = std::string(line.id()),
-                     .parentId = std::string(line.parentId()),
+                     .parentId = std::move(parentId),
+                     .parent = parent,
                      .type = std::string(line.type())});
   }
   std::string movedHead;
   if (const auto head = fresh.headAfter(movedHead)) headId = *head;
+}
+
+std::uint32_t MemoryLog::sequenceOf(const std::string& id) const {
+  const auto found = sequences.find(id);
+  return found == sequences.end() ? kElsewhere : static_cast<std::uint32_t>(found->second);
 }
 
 Result<SessionState> MemoryLog::state(const std::string& sessionId, const EntrySerializer& serializer) const {
@@ -264,17 +272,9 @@ Result<std::vector<std::uint64_t>> MemorySession::ownControls(std::span<const En
 
 Result<SessionOutline> MemorySession::ownOutline() {
   return with([&](MemoryLog& log) -> Result<SessionOutline> {
-    const auto sequenceBefore = [&](const std::string& id, std::uint64_t before) {
-      const auto found = log.sequences.find(id);
-      const bool earlier = found != log.sequences.end() && found->second < before;
-      return earlier ? static_cast<std::uint32_t>(found->second) : kElsewhere;
-    };
     SessionOutline outline;
-    for (std::uint64_t i = 0; i < log.lines.size(); ++i) {
-      const std::string& parent = log.lines[i].parentId;
-      outline.add(entryKind(log.lines[i].type), parent.empty() ? kNoSequence : sequenceBefore(parent, i));
-    }
-    if (!log.headId.empty()) outline.head = sequenceBefore(log.headId, log.lines.size());
+    for (const MemoryLog::Line& line : log.lines) outline.add(entryKind(line.type), line.parent);
+    if (!log.headId.empty()) outline.head = log.sequenceOf(log.headId);
     return outline;
   });
 }
@@ -295,13 +295,12 @@ Result<BranchPart> MemorySession::ownBranch(std::uint64_t leaf, std::size_t limi
     BranchPart part;
     for (std::uint64_t at = leaf; part.sequences.size() < limit;) {
       part.sequences.push_back(at);
-      const std::string& parent = log.lines[at].parentId;
-      const auto found = log.sequences.find(parent);
-      if (found == log.sequences.end()) {
-        part.continuesAt = parent;
+      const MemoryLog::Line& line = log.lines[at];
+      if (line.parent >= log.lines.size()) {  // there is none, or it is elsewhere
+        part.continuesAt = line.parentId;
         break;
       }
-      at = found->second;
+      at = line.parent;
     }
     std::ranges::reverse(part.sequences);
     return part;

@@ -26,7 +26,8 @@ struct MemoryLog {
     std::string text;
     std::string id;
     std::string parentId;
-    std::string type;  // as it is in the text
+    std::uint32_t parent = kNoSequence;  // its sequence; kElsewhere when it is not in this session
+    std::string type;                    // as it is in the text
   };
   std::mutex mutex;  // guards all below
   std::vector<Line> lines;
@@ -38,6 +39,8 @@ struct MemoryLog {
   // Never the same twice: a session may be removed and made again.
   static std::uint64_t nextGeneration();
   void add(const BatchLines& fresh);
+  /// kElsewhere when the session does not have the entry.
+  [[nodiscard]] std::uint32_t sequenceOf(const std::string& id) const;
   [[nodiscard]] Result<SessionState> state(const std::string& sessionId, const EntrySerializer& serializer) const;
   /// Adds entries to the plan that say what its own say (isMadeFrom); returns whether there were any.
   Result<bool> findMadeFrom(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
