@@ -263,18 +263,18 @@ Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk
   return OutsideIntake(*opened.database).run(walk, progress);
 }
 
-Result<std::uint64_t> outsideBacklog(const std::string& folder, const OutsideWalk& walk) {
+Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& walk, std::uint64_t bytes) {
   BOUGH_TRY(auto opened, openCatalog(folder, {}, true));
   std::optional<KnownFiles> known;
   if (hasTable(*opened.database)) known.emplace(*opened.database);
   BOUGH_TRY(opened.database->take());
-  std::uint64_t bytes = 0;
+  std::uint64_t found = 0;
   BOUGH_TRY(walk([&](OutsideFile&& file) {
     const KnownFiles::File* before = known ? known->find(file.path) : nullptr;
-    if (before == nullptr || before->stamp != hashOf(file.stamp)) bytes += file.sizeBytes;
-    return true;
+    if (before == nullptr || before->stamp != hashOf(file.stamp)) found += file.sizeBytes;
+    return found < bytes;
   }));
-  return bytes;
+  return found >= bytes;
 }
 
 Result<std::vector<std::vector<std::string>>> outsideFilesOf(const std::string& folder,

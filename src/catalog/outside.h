@@ -28,8 +28,8 @@ struct OutsideReport {
 Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk& walk,
                                     const std::function<void(std::uint64_t)>& progress);
 
-/// How many bytes of these files would have to be read, without reading them.
-Result<std::uint64_t> outsideBacklog(const std::string& folder, const OutsideWalk& walk);
+/// Whether at least so many bytes of these files would have to be read, without reading them.
+Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& walk, std::uint64_t bytes);
 
 /// The files that each of these sessions' rows was made from, by path; none where there is no such row.
 Result<std::vector<std::vector<std::string>>> outsideFilesOf(const std::string& folder,

@@ -93,18 +93,15 @@ Result<CatalogView> openAgentsView(const std::string& list) {
   return view;
 }
 
-Result<std::uint64_t> agentsBacklog(const std::string& list) {
+Result<bool> hasBacklog(const std::string& list, std::uint64_t bytes) {
   BOUGH_TRY(auto agents, parseAgents(list));
   AgentFiles files(std::move(agents));
   BOUGH_TRY(const std::string folder, listFolder());
   std::error_code error;
-  if (std::filesystem::exists(folder, error)) return catalog::outsideBacklog(folder, files.walk());
-  std::uint64_t bytes = 0;
-  BOUGH_TRY(files.each([&](FoundTranscript&& file) {
-    bytes += file.sizeBytes;
-    return true;
-  }));
-  return bytes;
+  if (std::filesystem::exists(folder, error)) return catalog::hasOutsideBacklog(folder, files.walk(), bytes);
+  std::uint64_t found = 0;
+  BOUGH_TRY(files.each([&](FoundTranscript&& file) { return (found += file.sizeBytes) < bytes; }));
+  return found >= bytes;
 }
 
 Result<NamedSession> openListedSession(const std::string& sessionId) {

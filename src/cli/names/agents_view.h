@@ -16,8 +16,8 @@ namespace bough::cli {
 /// or have changed are read, and nothing of them is copied. It answers lists and usage; its store holds no session.
 Result<CatalogView> openAgentsView(const std::string& list);
 
-/// How many bytes `openAgentsView` would have to read first.
-Result<std::uint64_t> agentsBacklog(const std::string& list);
+/// Whether `openAgentsView` would have to read at least so many bytes first.
+Result<bool> hasBacklog(const std::string& list, std::uint64_t bytes);
 
 /// A session of that catalog, read from its file.
 Result<NamedSession> openListedSession(const std::string& sessionId);

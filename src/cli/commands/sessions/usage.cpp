@@ -88,8 +88,8 @@ Result<std::optional<UsageReport>> scanUsage(const Options& options, const Sessi
   const bool isPlain = options.session.empty() && filter.agent.empty() && filter.key.empty() && filter.cwd.empty();
   if (options.agents.empty() || !isPlain || (!isByTime && wanted.by != UsageBy::Model)) return std::nullopt;
   BOUGH_TRY(const auto agents, parseAgents(options.agents));
-  BOUGH_TRY(const std::uint64_t unread, agentsBacklog(options.agents));
-  if (unread < kMuch) return std::nullopt;
+  BOUGH_TRY(const bool isMuch, hasBacklog(options.agents, kMuch));
+  if (!isMuch) return std::nullopt;
   TranscriptWalk walked;
   auto scanned = scanTranscriptUsage([&](const auto& use) -> Result<void> {
     BOUGH_TRY(walked, eachTranscript(transcriptHome(), agents, use));
