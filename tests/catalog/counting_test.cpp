@@ -14,6 +14,11 @@ class CountingTest : public CatalogTest {
     EXPECT_EQ(here.messages, there.messages) << "step by step is not what one made from nothing says";
     EXPECT_EQ(here.tokens.inputTokens, there.tokens.inputTokens);
     EXPECT_EQ(here.withoutId, 0U);
+    for (const UsageBy by : {UsageBy::Session, UsageBy::Key, UsageBy::Model, UsageBy::Month}) {
+      const UsageRow same = must(anew->usage({.by = by})).total;
+      EXPECT_EQ(same.messages, here.messages) << static_cast<int>(by);
+      EXPECT_EQ(same.tokens.inputTokens, here.tokens.inputTokens) << static_cast<int>(by);
+    }
     return here.tokens.inputTokens;
   }
 };
@@ -58,6 +63,25 @@ TEST_F(CountingTest, ASessionThatWasCopiedUnderAnotherIdAddsOnlyWhatIsNew) {
   EXPECT_EQ(totalInput(), 10U);
   make({.sessionId = "a"}, {answered(textBlock("one"), "x", id), answered(textBlock("two"), "y", id + "2")});
   EXPECT_EQ(totalInput(), 20U);
+}
+
+TEST_F(CountingTest, OfCopiesThatDifferTheOneOfTheFirstSessionCounts) {
+  const std::string id = "msg_01ABCDEFGHJKLMNPQRST";
+  const auto copy = [&](const std::string& model, int input, const std::string& day) {
+    return answered(textBlock("one"), "e1", id, model, input, 5, "2026-01-" + day + "T00:00:00.000Z");
+  };
+  make({.sessionId = "b"}, {copy("claude-sonnet-4-5", 40, "01")});
+  make({.sessionId = "a"}, {copy("claude-opus-4-1", 30, "02")});
+  make({.sessionId = "c"}, {copy("claude-sonnet-4-5", 50, "03")});
+  EXPECT_EQ(totalInput(), 30U);
+  const auto days = must(open()->usage({.by = UsageBy::Day, .localTime = false})).rows;
+  ASSERT_EQ(days.size(), 1U);
+  EXPECT_EQ(days.front().name, "2026-01-02");
+  const auto models = must(open()->usage({.by = UsageBy::Model})).rows;
+  ASSERT_EQ(models.size(), 1U);
+  EXPECT_EQ(models.front().name, "claude-opus-4-1");
+  const auto others = must(open()->usage({.by = UsageBy::Model, .model = "claude-sonnet-4-5"})).total;
+  EXPECT_EQ(others.tokens.inputTokens, 40U);
 }
 
 TEST_F(CountingTest, SessionsOfTheirOwnWithTheSameShortIdsAreAllCounted) {
