@@ -290,8 +290,8 @@ TEST_F(ToolsTest, ChildrenThatLeftTheirGroupEndWithTheTool) {
       "setsid sleep 1000 & echo $! > child.pid",
       "(setsid sleep 1000 & echo $! > child.pid) & while [ ! -s child.pid ]; do :; done",
       "setsid bash -c '(sleep 1000 & echo $! > child.pid); exec sleep 1000' & while [ ! -s child.pid ]; do :; done",
-      "nohup setsid bash -c 'trap \"\" TERM HUP INT; echo $$ > child.pid; while :; do sleep 1; done' & "
-      "while [ ! -s child.pid ]; do :; done",
+      ("nohup setsid bash -c 'trap \"\" TERM HUP INT; echo $$ > child.pid; while :; do sleep 1; done' & "
+       "while [ ! -s child.pid ]; do :; done"),
       // The parent is the keeper itself.
       "setsid sleep 1000 & echo $! > child.pid; kill -9 $PPID; sleep 1000",
       "setsid bash -c 'echo $$ > child.pid; kill -9 '$PPID'; exec sleep 1000' & sleep 1000",

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMost = 1'000;
+constexpr std::size_t kMostListed = 1'000;
 constexpr auto kForgotten = std::chrono::hours(24 * 7);
 
 // The lists of stores in memory, which end with this process.
@@ -78,7 +78,7 @@ void forgetOld(const fs::path& folder) {
 
 Result<void> rememberListing(SessionStore& store, const std::vector<std::string>& sessionIds) {
   const std::vector<std::string> ids(
-      sessionIds.begin(), sessionIds.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, sessionIds.size())));
+      sessionIds.begin(), sessionIds.begin() + static_cast<std::ptrdiff_t>(std::min(kMostListed, sessionIds.size())));
   if (store.folder().empty()) {
     listsInMemory()[terminalKey()] = ids;
     return {};
@@ -106,7 +106,7 @@ Result<std::string> listedSession(SessionStore& store, std::size_t number) {
     ids = listsInMemory()[terminalKey()];
   } else {
     std::ifstream file(store.folder() + "/listings/" + terminalKey());
-    for (std::string line; ids.size() < kMost && std::getline(file, line);) ids.push_back(line);
+    for (std::string line; ids.size() < kMostListed && std::getline(file, line);) ids.push_back(line);
   }
   if (ids.empty()) {
     return fail(ErrorCode::NotFound, fmt::format("@{} names nothing: no list was shown on this terminal", number),
