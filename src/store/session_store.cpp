@@ -66,7 +66,7 @@ Result<std::unique_ptr<SessionStore>> SessionStore::open(const std::string& loca
   if (location == "~" || location.starts_with("~/")) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("the location {} begins with ~, which only a shell expands", location),
-                "write the path of your home folder instead, or use defaultLocation()");
+                "write the path of your home folder instead of ~");
   }
   BOUGH_TRY(auto backend, makeFileBackend(location, options));
   return open({.backend = std::move(backend), .options = options});
