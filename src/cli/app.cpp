@@ -62,7 +62,7 @@ int runWords(std::vector<std::string> words, const std::shared_ptr<StorageBacken
   return run(static_cast<int>(words.size()), arguments.data(), backend);
 }
 
-// The parser and what it found.
+// The commands, and the one that the words of the command line mean.
 class Application {
  public:
   explicit Application(std::shared_ptr<StorageBackend> backend) : groups_(commandGroups()) {
@@ -70,41 +70,17 @@ class Application {
     context_.runCommand = [this](std::vector<std::string> words) {
       return runWords(std::move(words), context_.backend);
     };
-    app_.name("bough");
-    for (const Option& option : globalOptions(context_)) addOption(app_, option);
-    app_.require_subcommand(0, 1);
-    app_.allow_extras();  // They are looked at below: some commands take words that begin with a dash.
-    app_.fallthrough();
-    for (const CommandGroup& group : groups_) {
-      for (const Command& command : group.commands) {
-        CLI::App* parser = app_.add_subcommand(command.name, command.summary);
-        for (const std::string& alias : command.aliases) parser->alias(alias);
-        // Only the command that is meant needs its options; making all of them takes longer than most commands.
-        parser->preparse_callback([parser, &command](std::size_t) {
-          for (const Option& option : command.options) addOption(*parser, option);
-        });
-        parser->callback([this, parser, &command] {
-          for (const Option& option : command.options) setAlone(*parser, option);
-          command_ = &command;
-        });
-      }
-    }
   }
 
   Result<ExitCode> run(int argc, char** argv) {
-    try {
-      app_.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-      return showHelp();
-    } catch (const CLI::ParseError& error) {
-      return wrongUse(argc, argv, describe(error));
-    }
+    ParsedLine line = parseLine(argc, argv, globalOptions(context_), groups_);
+    command_ = line.command;
+    if (line.help) return printHelp(groups_, commandName(), context_.json);
+    if (!line.problem.empty()) return wrongUse(argc, argv, line.problem);
     useColors(context_.color);
-    std::vector<std::string> left = app_.remaining(true);
-    std::erase(left, "--");
-    if (!left.empty()) {
-      if (!areWords(left)) return wrongUse(argc, argv, fmt::format("unexpected argument {}", left.front()));
-      *command_->dashWords = std::move(left);
+    if (!line.left.empty()) {
+      if (!areWords(line.left)) return wrongUse(argc, argv, fmt::format("unexpected argument {}", line.left.front()));
+      *command_->dashWords = std::move(line.left);
     }
     if (context_.version) return version_command::define().run(context_);
     if (command_ == nullptr) return showHome(context_);
@@ -124,26 +100,19 @@ class Application {
            });
   }
 
-  // For `--help`, with or without a command.
-  Result<ExitCode> showHelp() {
-    const auto parsed = app_.get_subcommands();
-    return printHelp(groups_, parsed.empty() ? "" : parsed.front()->get_name(), context_.json);
-  }
+  [[nodiscard]] std::string commandName() const { return command_ == nullptr ? "" : command_->name; }
 
   // The parser stopped in the middle, so what it has not reached is looked for here.
   Result<ExitCode> wrongUse(int argc, char** argv, const std::string& message) {
     const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
     for (const std::string_view argument : arguments) context_.json = context_.json || argument == "--json";
-    const auto parsed = app_.get_subcommands();
-    const std::string name = parsed.empty() ? "" : parsed.front()->get_name();
     for (const std::string_view argument : arguments.subspan(1)) {
       if (argument == "--") break;
       if (!argument.starts_with("--")) continue;
-      BOUGH_TRY(checkOption(argument.substr(0, argument.find('=')), name));
+      BOUGH_TRY(checkOption(argument.substr(0, argument.find('='))));
     }
-    if (!parsed.empty()) {
-      return fail(ErrorCode::InvalidArgument, message,
-                  fmt::format("`bough help {}` explains it", parsed.front()->get_name()));
+    if (command_ != nullptr) {
+      return fail(ErrorCode::InvalidArgument, message, fmt::format("`bough help {}` explains it", command_->name));
     }
     const auto word = std::ranges::find_if(arguments.subspan(1), [](const char* argument) { return *argument != '-'; });
     if (word != arguments.end() && std::string_view(*(word - 1)) != "--store") {
@@ -153,11 +122,9 @@ class Application {
   }
 
   // InvalidArgument, with the option that was perhaps meant, unless the command, or every command, has this option.
-  Result<void> checkOption(std::string_view name, const std::string& commandName) {
+  Result<void> checkOption(std::string_view name) {
     std::vector<Option> options = globalOptions(context_);
-    if (auto command = findCommand(groups_, commandName)) {
-      std::ranges::copy(command->options, std::back_inserter(options));
-    }
+    if (command_ != nullptr) std::ranges::copy(command_->options, std::back_inserter(options));
     std::vector<std::string> known{"--help"};
     for (const Option& option : options) {
       if (!option.isArgument()) known.push_back(option.name.substr(option.name.rfind(',') + 1));
@@ -166,12 +133,11 @@ class Application {
     const std::string meant = nearest(name, known);
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", name),
                 !meant.empty()        ? fmt::format("did you mean {}?", meant)
-                : commandName.empty() ? "`bough help` lists the commands"
-                                      : fmt::format("`bough help {}` explains it", commandName));
+                : command_ == nullptr ? "`bough help` lists the commands"
+                                      : fmt::format("`bough help {}` explains it", command_->name));
   }
 
   std::vector<CommandGroup> groups_;
-  CLI::App app_;
   Context context_;
   const Command* command_ = nullptr;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 
@@ -42,8 +43,7 @@ std::string nameIn(std::string_view message) {
   return std::string(message.substr(0, std::min(message.find(':'), message.find(' '))));
 }
 
-}  // namespace
-
+// Adds an option, with the checks that belong to its kind: texts are not empty, numbers are in range, choices exist.
 void addOption(CLI::App& app, const Option& option) {
   CLI::Option* added = nullptr;
   if (auto* const* flag = std::get_if<bool*>(&option.target)) {
@@ -66,12 +66,14 @@ void addOption(CLI::App& app, const Option& option) {
   added->check([choices = option.choices](const std::string& value) { return checkChoice(value, choices); }, "choice");
 }
 
+// Gives an option that was typed without its value the one it stands for.
 void setAlone(const CLI::App& app, const Option& option) {
   if (option.alone.empty() || app.count(option.name) == 0) return;
   std::string& value = *std::get<std::string*>(option.target);
   if (value.empty()) value = option.alone;
 }
 
+// What the parser found wrong, as a person would say it.
 std::string describe(const CLI::ParseError& error) {
   const std::string message = error.what();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
@@ -84,6 +86,45 @@ std::string describe(const CLI::ParseError& error) {
                        message.find("at most") != std::string::npos ? "exactly one" : "a");
   }
   return text::excerpt(message, 400);
+}
+
+// Only the command that is meant gets its options; making all of them takes longer than most commands.
+void addCommand(CLI::App& app, const Command& command, const Command*& named) {
+  CLI::App* parser = app.add_subcommand(command.name, command.summary);
+  for (const std::string& alias : command.aliases) parser->alias(alias);
+  parser->preparse_callback([parser, &command, &named](std::size_t) {
+    named = &command;
+    for (const Option& option : command.options) addOption(*parser, option);
+  });
+  parser->callback([parser, &command] {
+    for (const Option& option : command.options) setAlone(*parser, option);
+  });
+}
+
+}  // namespace
+
+ParsedLine parseLine(int argc, char** argv, const std::vector<Option>& everywhere,
+                     const std::vector<CommandGroup>& groups) {
+  ParsedLine line;
+  CLI::App app;
+  app.name("bough");
+  for (const Option& option : everywhere) addOption(app, option);
+  app.require_subcommand(0, 1);
+  app.allow_extras();  // The caller looks at them: some commands take words that begin with a dash.
+  app.fallthrough();
+  for (const CommandGroup& group : groups) {
+    for (const Command& command : group.commands) addCommand(app, command, line.command);
+  }
+  try {
+    app.parse(argc, argv);
+    line.left = app.remaining(true);
+    std::erase(line.left, "--");
+  } catch (const CLI::CallForHelp&) {
+    line.help = true;
+  } catch (const CLI::ParseError& error) {
+    line.problem = describe(error);
+  }
+  return line;
 }
 
 }  // namespace bough::cli

@@ -1,7 +1,7 @@
-// From a command's options to the parser's, with messages of our own: people never see the parser's words.
+// From the words of a command line to the options of a command, with messages of our own: people never see the words of
+// the parser that does the work. That parser is seen by one source only, because it takes long to compile.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -9,13 +9,16 @@
 
 namespace bough::cli {
 
-/// Adds an option, with the checks that belong to its kind: texts are not empty, numbers are in range, choices exist.
-void addOption(CLI::App& app, const Option& option);
+/// What the words of a command line say.
+struct ParsedLine {
+  const Command* command = nullptr;  ///< The command that they name, if any.
+  bool help = false;                 ///< `--help` is among them.
+  std::string problem;               ///< What is wrong with them, as a person would say it; empty if nothing is.
+  std::vector<std::string> left;     ///< Those that are neither options nor arguments.
+};
 
-/// Gives an option that was typed without its value the one it stands for.
-void setAlone(const CLI::App& app, const Option& option);
-
-/// What the parser found wrong, as a person would say it.
-std::string describe(const CLI::ParseError& error);
+/// Reads the words into the targets of the options: of those that every command has, and of the command that is named.
+ParsedLine parseLine(int argc, char** argv, const std::vector<Option>& everywhere,
+                     const std::vector<CommandGroup>& groups);
 
 }  // namespace bough::cli

@@ -10,7 +10,7 @@ namespace bough::cli {
 namespace {
 
 // `styled` gives whole pieces; here styles begin and end apart from one another.
-std::string codeOf(Style style) {
+std::string codeBefore(Style style) {
   const std::string sample = styled(style, "x");
   return sample == "x" ? std::string() : sample.substr(0, sample.find('x'));
 }
@@ -138,7 +138,7 @@ void MarkdownPrinter::beginLine(std::string& out) {
     diff_ = false;
     fenceLine_ = true;
     fenceName_ = start.substr(3);
-    out += codeOf(Style::Dim) + start;
+    out += codeBefore(Style::Dim) + start;
     return;
   }
   if (fenced_) {
@@ -180,11 +180,11 @@ void MarkdownPrinter::endLine(std::string& out) {
 
 void MarkdownPrinter::applyStyle(std::string& out) {
   std::string codes = resetCode();
-  if (bold_ || heading_) codes += codeOf(Style::Bold);
-  if (code_) codes += codeOf(Style::Cyan);
-  if (diffMark_ == '+') codes += codeOf(Style::Green);
-  if (diffMark_ == '-') codes += codeOf(Style::Red);
-  if (diffMark_ == '@') codes += codeOf(Style::Cyan);
+  if (bold_ || heading_) codes += codeBefore(Style::Bold);
+  if (code_) codes += codeBefore(Style::Cyan);
+  if (diffMark_ == '+') codes += codeBefore(Style::Green);
+  if (diffMark_ == '-') codes += codeBefore(Style::Red);
+  if (diffMark_ == '@') codes += codeBefore(Style::Cyan);
   wrap_.code(codes, out);
 }
 
