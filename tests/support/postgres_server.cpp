@@ -14,6 +14,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <ranges>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -133,8 +134,9 @@ void PostgresServer::addSettings(const std::vector<std::string>& settings) {
 pid_t PostgresServer::spawn(const std::vector<std::string>& command, const std::string& output) const {
   const Owner own = owner();
   const std::string program = programFolder() + "/" + command.front();
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  // A program of PostgreSQL finds its neighbours by the folder of its own name.
+  std::vector<char*> words{const_cast<char*>(program.c_str())};
+  for (const std::string& word : command | std::views::drop(1)) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
