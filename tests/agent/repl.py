@@ -1,125 +1,11 @@
 #!/usr/bin/env python3
-"""The REPL in a real terminal (tmux): repl.py BOUGH. On the offline model, which counts slowly when it is asked to."""
+"""What a chat says and does, in a real terminal: repl.py BOUGH. On the offline model, which counts slowly when it is asked to."""
 import os
 import pathlib
 import re
-import shutil
 import signal
-import sys
-import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-from terminal import Terminal, check  # noqa: E402
-
-PROMPT = "›"
-
-
-class Chat(Terminal):
-    """A chat in a terminal."""
-
-    def __init__(self, folder, bough, command="bough chat", **environment):
-        super().__init__(folder, bough, width=100, height=40, **environment)
-        self.type(f"mkdir -p {folder}/place; cd {folder}/place; clear; {command}")
-        self.ready()
-
-    def ready(self):
-        """The screen, once the REPL waits for a line."""
-        return self.wait(lambda screen: self.last(screen) == PROMPT)
-
-    @staticmethod
-    def last(screen):
-        lines = [line for line in screen.splitlines() if line.strip()]
-        return lines[-1].strip() if lines else ""
-
-    def key(self, name):
-        self.tmux("send-keys", name)
-
-    def say(self, text):
-        self.type(text, enter=False)
-        self.wait(lambda screen: self.last(screen) == f"{PROMPT} {text}")
-        self.key("Enter")
-        return self.ready()
-
-
-def test_typing_and_editing_chinese_text(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("你好世界 abc", enter=False)
-    chat.wait(lambda screen: "你好世界 abc" in screen)
-    for _ in range(4):
-        chat.key("Left")
-    chat.key("BSpace")  # 界 goes
-    chat.type("人", enter=False)
-    screen = chat.wait(lambda screen: "你好世人" in screen)
-    check(f"{PROMPT} 你好世人 abc" in screen, "wide characters are edited in place", screen)
-    chat.key("Home")
-    chat.key("Delete")
-    chat.wait(lambda screen: f"{PROMPT} 好世人 abc" in screen)
-    chat.key("Enter")
-    screen = chat.ready()
-    check("You said: 好世人 abc" in screen, "what was edited is what is said", screen)
-    chat.key("Up")
-    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} 好世人 abc")
-    chat.key("C-u")
-    chat.type("one \\")
-    chat.wait(lambda screen: chat.last(screen) == "…")
-    chat.type("two")
-    screen = chat.ready()
-    check(re.search(r"You said: one *\n *two", screen) is not None, "a backslash goes on in the next line", screen)
-    chat.close()
-
-
-def test_what_is_seen_as_one_character_is_edited_as_one(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("a🧑🏽‍💻b家é", enter=False)  # the last one is two: e and an accent
-    chat.wait(lambda screen: "b家é" in screen)
-    chat.key("BSpace")
-    for _ in range(2):
-        chat.key("Left")
-    chat.key("BSpace")  # all of the emoji
-    chat.key("Home")
-    chat.key("Right")
-    chat.key("Delete")  # b
-    chat.key("Enter")
-    screen = chat.ready()
-    check("You said: a家" in screen and "\u200d" not in screen, "none is cut in the middle", screen)
-    chat.close()
-
-
-def test_pasted_lines_are_one_message(folder, bough):
-    chat = Chat(folder, bough)
-    chat.tmux("set-buffer", "def f():\n\treturn 1\nprint(f())\n")
-    chat.tmux("paste-buffer", "-p")
-    chat.wait(lambda screen: "print(f())" in screen)
-    check("You said" not in chat.screen(), "a paste is not sent by itself", chat.screen())
-    chat.type("!")
-    chat.ready()
-    screen = chat.say("/history 2")
-    said = screen.split("/history")[-1]
-    check(re.search(r"def f\(\):\s+return 1\s+print\(f\(\)\)!", said) is not None, "all lines are one message", screen)
-    check(screen.count("You said") == 2, "and one turn", screen)
-    chat.close()
-
-
-def test_a_pasted_path_of_an_image_sends_the_image(folder, bough):
-    chat = Chat(folder, bough)
-    path = f"{folder}/place/a picture.png"
-    pathlib.Path(path).write_bytes(b"\x89PNG\r\n\x1a\nrest")
-    chat.type("look at ", enter=False)
-    chat.tmux("set-buffer", f"'{path}'")
-    chat.tmux("paste-buffer", "-p")
-    chat.wait(lambda screen: '@"' in screen)
-    # As file managers copy them: addresses, one a line.
-    pathlib.Path(f"{folder}/place/ä%b.jpg").write_bytes(b"\xff\xd8\xff\xe0rest")
-    chat.tmux("set-buffer", f"file://{folder}/place/%C3%A4%25b.jpg\r\nfile://localhost{folder}/place/a%20picture.png\r\n")
-    chat.tmux("paste-buffer", "-p")
-    chat.wait(lambda screen: "/ä%b.jpg @" in screen.replace("\n", ""))
-    chat.key("Enter")
-    chat.ready()
-    chat.key("C-d")
-    chat.wait(lambda screen: "To come back" in screen)
-    chat.type("clear; bough context @last --as anthropic 2>/dev/null | grep -o image/[pj][a-z]* | sort | uniq -c | tr -d '\\n'")
-    chat.wait(lambda screen: re.match(r" *1 image/jpeg +[12] image/png", screen))
-    chat.close()
+from chat import PROMPT, Chat, Terminal, check, run
 
 
 def test_answers_are_readable(folder, bough):
@@ -142,30 +28,6 @@ def test_answers_are_readable(folder, bough):
     check(re.search(r"\[38;5;28m(\x1b\[49m)?\+new", shown) and re.search(r"\[38;5;160m-old", shown), "a diff is coloured", shown)
     check("\x1b[38;5;30mcode" in shown and "\x1b[1mbold" in shown, "marks are styles", shown)
     check(re.search(r"^(\x1b\[0?m|\x1b\[39m)*plain", shown, re.M) is not None, "a stray mark ends with its line", shown)
-    chat.close()
-
-
-def test_sessions_and_labels_are_completed(folder, bough):
-    chat = Chat(folder, bough, "bough chat --key first:cli:me")
-    chat.say("about apples")
-    chat.close()
-    chat = Chat(folder, bough, "bough chat --key second:cli:me")
-    chat.say("about pears")
-    chat.say("/label ripe")
-    chat.type("/switch ", enter=False)
-    chat.key("Tab")
-    screen = chat.wait(lambda screen: "apples" in screen and "first:cli:me" in screen.split("/switch")[-2])
-    check("pears" in screen, "every session is offered with its title", screen)
-    chat.type("fi", enter=False)
-    chat.key("Tab")
-    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} /switch first:cli:me")
-    chat.key("Enter")
-    screen = chat.ready()
-    check("Restored: 1 turn" in screen, "and can be opened", screen)
-    chat.say("/switch second:cli:me")
-    chat.type("/branch r", enter=False)
-    chat.key("Tab")
-    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} /branch ripe")
     chat.close()
 
 
@@ -276,100 +138,6 @@ def test_a_permission_for_the_folder_lasts(folder, bough):
     chat.type("n")
     screen = chat.ready()
     check("ran-3" not in screen, "it covers that command and no other", screen)
-    chat.close()
-
-
-def test_words_and_lines_of_a_draft(folder, bough):
-    chat = Chat(folder, bough)
-    chat.say("an old line")
-    chat.type("one two three", enter=False)
-    chat.key("C-Left")
-    chat.key("C-Left")
-    chat.type("X", enter=False)
-    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} one Xtwo three")
-    chat.key("C-Right")
-    chat.key("M-BSpace")
-    chat.wait(lambda screen: chat.last(screen) in (f"{PROMPT} one three", f"{PROMPT} one  three"))
-    chat.key("End")
-    chat.key("M-Enter")
-    chat.type("below", enter=False)
-    chat.wait(lambda screen: chat.last(screen) == "below")
-    chat.key("Up")
-    chat.type("Y", enter=False)
-    chat.wait(lambda screen: "one  Ythree" in screen or "one Ythree" in screen or "one tYhree" in screen)
-    check("an old line" not in chat.last(chat.screen()), "Up moves inside a draft", chat.screen())
-    chat.key("Up")
-    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} an old line")
-    chat.close()
-
-
-def test_what_is_typed_does_not_mix_with_the_answer(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("count to 40")
-    chat.wait(lambda screen: " 5 6 " in screen)
-    chat.type("typed meanwhile", enter=False)
-    screen = chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
-    check("typed meanwhile 1" not in screen, "the answer waits while somebody types", screen)
-    for name in ("Up", "Left", "Home", "F5", "C-Right", "M-Up"):
-        chat.key(name)
-    chat.type("!", enter=False)
-    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile!")  # keys that mean nothing here type nothing
-    chat.key("BSpace")
-    chat.key("Enter")
-    screen = chat.wait(lambda screen: "You said: typed meanwhile" in screen and chat.last(screen) == PROMPT)
-    numbers = [int(word) for word in re.findall(r"(?<![\w.$-])\d+(?=[ .\n])", screen.split("count to 40")[1].split("offline/echo")[0])]
-    check(numbers == list(range(1, 41)), "nothing of the answer is lost", screen)
-    chat.key("Up")
-    screen = chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
-    chat.close()
-
-
-def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
-    chat = Chat(folder, bough)
-    draft = "one-two-three-four-five-six-seven-東京-eight-nine-ten-eleven-twelve-thirteen-fourteen"
-    chat.say("before the draft")
-    chat.type(draft, enter=False)
-    chat.wait(lambda screen: draft in screen)
-
-    def drawn(width, text):
-        """The rows of the draft, once it is drawn for this width and nothing of an earlier drawing is left."""
-        def rows(screen):
-            after = screen.split("branch ")[-1]
-            return [row for row in after[max(after.find(PROMPT), 0):].splitlines() if row.strip()]
-        chat.wait(lambda screen: "".join(f"{row:{width - sum(ord(c) > 0x2e80 for c in row)}}" for row in rows(screen)).rstrip() == f"{PROMPT} {text}")
-
-    def resize(width):
-        # A key is for the width that the chat knows: wait until it has heard of the new one.
-        before = chat.raw.read_bytes().count(b"\033[J")
-        chat.tmux("resize-window", "-x", str(width), "-y", "40")
-        chat.wait(lambda screen: chat.raw.read_bytes().count(b"\033[J") > before)
-
-    for width in (50, 30, 110, 60, 100):
-        resize(width)
-        drawn(width, draft)
-        chat.key("Home")
-        chat.type("<", enter=False)
-        drawn(width, "<" + draft)
-        chat.key("BSpace")
-        chat.key("End")
-        chat.type(">", enter=False)
-        drawn(width, draft + ">")
-        chat.key("BSpace")
-    chat.key("C-u")
-    draft = "one two three four five six seven 東京 eight nine ten eleven twelve thirteen fourteen"
-    chat.type(draft, enter=False)
-    for width in (50, 40, 30, 20, 25, 35, 110, 100):
-        resize(width)
-        drawn(width, draft)
-    chat.key("C-z")
-    chat.wait(lambda screen: "Stopped" in screen and screen.rstrip().endswith("ready>"))
-    chat.type("fg")
-    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} {draft}" and screen.split("fg")[-1].count(draft) == 1)
-    chat.tmux("set-buffer", "a\nb")
-    chat.tmux("paste-buffer", "-p")  # the shell has turned pasting off
-    chat.wait(lambda screen: chat.last(screen) == "b")
-    chat.key("C-c")
-    chat.ready()
     chat.close()
 
 
@@ -522,19 +290,5 @@ def test_killed_chat_finishes_its_turn_after_the_restart(folder, bough):
     chat.close()
 
 
-def main():
-    if not shutil.which("tmux"):
-        print("repl: tmux is missing, so nothing is tested")
-        sys.exit(77)
-    bough = str(pathlib.Path(sys.argv[1]).resolve())
-    wanted = sys.argv[2:]
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or (wanted and not any(word in name for word in wanted)):
-            continue
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            test(folder, bough)
-            print(re.sub("_", " ", name), "ok")
-
-
 if __name__ == "__main__":
-    main()
+    run(globals())
