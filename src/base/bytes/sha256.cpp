@@ -6,13 +6,23 @@
 
 namespace bough {
 
+namespace {
+
+// Looked up once: `EVP_sha256` is looked up by name, under a lock, each time it begins.
+const EVP_MD* algorithm() {
+  static const EVP_MD* const found = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return found;
+}
+
+}  // namespace
+
 struct Sha256::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
   ~State() { EVP_MD_CTX_free(context); }
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
-  BOUGH_CHECK(state_->context != nullptr && EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1);
+  BOUGH_CHECK(state_->context != nullptr && EVP_DigestInit_ex(state_->context, algorithm(), nullptr) == 1);
 }
 
 Sha256::~Sha256() = default;
