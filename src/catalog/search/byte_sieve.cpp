@@ -65,30 +65,45 @@ void ByteSieve::addAnchor(std::string_view anchor) {
   longest_ = std::max(longest_, anchor.size());
 }
 
-template <LetterBytes kLetters>
-[[gnu::always_inline]] inline auto ByteSieve::maskOf(const char* block) const {
-  const Block here = load(block);
-  const Block next = load(block + 1);
-  Mask found = ((here == allOf('\\')) & (next == allOf('u'))) | ((here == allOf('$')) & (next == allOf('a')));
-  if constexpr (kLetters == LetterBytes::All) found |= here >= allOf(0x80);
-  if constexpr (kLetters == LetterBytes::Folding) {
-    const Mask others = (here - allOf(0xCE) <= allOf(0xD1 - 0xCE)) | (here - allOf(0xE4) <= allOf(0xE9 - 0xE4));
-    found |= (here >= allOf(0xC2)) & ~others;
-  }
-  for (const Bytes& anchor : anchors_) {
-    Mask held = ~Mask{};
-    for (const Byte& byte : anchor) held &= (load(block + byte.place) | allOf(caseBit_)) == allOf(byte.value);
-    found |= held;
-  }
-  return found;
-}
-
-template <LetterBytes kLetters>
+// `kCount` anchors, whose bytes stay in registers; 0: as many as there are.
+template <LetterBytes kLetters, bool kCase, std::size_t kCount>
 std::size_t ByteSieve::findBlocks(const char* bytes, std::size_t at, std::size_t end) const {
+  struct Wanted {
+    Block value;
+    std::size_t place;
+  };
+  std::array<std::array<Wanted, 3>, kCount> wanted;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) wanted[i][k] = {allOf(anchors_[i][k].value), anchors_[i][k].place};
+  }
+  const Block caseBit = allOf(caseBit_);
+  const auto holds = [&] [[gnu::always_inline]] (const char* block, std::size_t place, Block value) {
+    const Block there = load(block + place);
+    return (kCase ? there | caseBit : there) == value;
+  };
+  const auto maskAt = [&] [[gnu::always_inline]] (const char* block) {
+    const Block here = load(block);
+    const Block next = load(block + 1);
+    Mask found = ((here == allOf('\\')) & (next == allOf('u'))) | ((here == allOf('$')) & (next == allOf('a')));
+    if constexpr (kLetters == LetterBytes::All) found |= here >= allOf(0x80);
+    if constexpr (kLetters == LetterBytes::Folding) {
+      const Mask others = (here - allOf(0xCE) <= allOf(0xD1 - 0xCE)) | (here - allOf(0xE4) <= allOf(0xE9 - 0xE4));
+      found |= (here >= allOf(0xC2)) & ~others;
+    }
+    for (const auto& [first, second, third] : wanted) {
+      found |= holds(block, first.place, first.value) & holds(block, second.place, second.value) &
+               holds(block, third.place, third.value);
+    }
+    for (std::size_t i = kCount; i < (kCount == 0 ? anchors_.size() : 0); ++i) {
+      Mask held = ~Mask{};
+      for (const Byte& byte : anchors_[i]) held &= holds(block, byte.place, allOf(byte.value));
+      found |= held;
+    }
+    return found;
+  };
   for (; at < end; at += kStep) {
-    const std::array<Mask, 4> masks = {maskOf<kLetters>(bytes + at), maskOf<kLetters>(bytes + at + kBlock),
-                                       maskOf<kLetters>(bytes + at + 2 * kBlock),
-                                       maskOf<kLetters>(bytes + at + 3 * kBlock)};
+    const std::array<Mask, 4> masks = {maskAt(bytes + at), maskAt(bytes + at + kBlock), maskAt(bytes + at + 2 * kBlock),
+                                       maskAt(bytes + at + 3 * kBlock)};
     if (!any(masks[0] | masks[1] | masks[2] | masks[3])) continue;
     for (const Mask& mask : masks) {
       if (any(mask)) return at + firstOf(mask);
@@ -205,10 +220,20 @@ std::size_t ByteSieve::find(const char* bytes, std::size_t at, std::size_t end) 
 
 #endif
 
+template <LetterBytes kLetters, bool kCase>
+std::size_t ByteSieve::findBlocksByCount(const char* bytes, std::size_t at, std::size_t end) const {
+  switch (anchors_.size()) {
+    case 1: return findBlocks<kLetters, kCase, 1>(bytes, at, end);
+    case 2: return findBlocks<kLetters, kCase, 2>(bytes, at, end);
+    default: return findBlocks<kLetters, kCase, 0>(bytes, at, end);
+  }
+}
+
 std::size_t ByteSieve::findNarrow(const char* bytes, std::size_t at, std::size_t end) const {
-  if (letters_ == LetterBytes::None) return findBlocks<LetterBytes::None>(bytes, at, end);
-  if (letters_ == LetterBytes::Folding) return findBlocks<LetterBytes::Folding>(bytes, at, end);
-  return findBlocks<LetterBytes::All>(bytes, at, end);
+  if (letters_ == LetterBytes::Folding) return findBlocksByCount<LetterBytes::Folding, true>(bytes, at, end);
+  if (letters_ == LetterBytes::All) return findBlocksByCount<LetterBytes::All, true>(bytes, at, end);
+  return caseBit_ == 0 ? findBlocksByCount<LetterBytes::None, false>(bytes, at, end)
+                       : findBlocksByCount<LetterBytes::None, true>(bytes, at, end);
 }
 
 }  // namespace bough::catalog

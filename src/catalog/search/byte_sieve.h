@@ -47,10 +47,10 @@ class ByteSieve {
   };
   using Bytes = std::array<Byte, 3>;
 
-  template <LetterBytes kLetters>
-  [[nodiscard]] auto maskOf(const char* block) const;
-  template <LetterBytes kLetters>
+  template <LetterBytes kLetters, bool kCase, std::size_t kCount>
   [[nodiscard]] std::size_t findBlocks(const char* bytes, std::size_t at, std::size_t end) const;
+  template <LetterBytes kLetters, bool kCase>
+  [[nodiscard]] std::size_t findBlocksByCount(const char* bytes, std::size_t at, std::size_t end) const;
   template <LetterBytes kLetters, bool kCase, std::size_t kCount>
   [[nodiscard]] std::size_t findWide(const char* bytes, std::size_t at, std::size_t end) const;
   template <LetterBytes kLetters, bool kCase>
