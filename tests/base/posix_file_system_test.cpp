@@ -28,6 +28,19 @@ class PosixFiles : public testing::Test {
   std::unique_ptr<Directory> root_ = posixFileSystem().openRoot(temp_.path().string(), false).value();
 };
 
+TEST_F(PosixFiles, AFolderThatMayNotBeMadeIsNotAMissingOne) {
+  fs::create_directory(temp_ / "closed");
+  const NotRoot notRoot(temp_.path());
+  fs::permissions(temp_ / "closed", fs::perms::owner_read | fs::perms::owner_exec);
+  const auto made = posixFileSystem().openRoot(temp_ / "closed/deep/store", true);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error(), EACCES);
+  const auto opened = posixFileSystem().openRoot(temp_ / "closed/deep/store", false);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error(), ENOENT);
+  EXPECT_TRUE(posixFileSystem().openRoot(temp_ / "closed", true)) << "it is there, though nothing can be made in it";
+}
+
 TEST_F(PosixFiles, BelongToTheirOwnerAlone) {
   const mode_t before = ::umask(0);
   ASSERT_TRUE(root_->open("new", OpenMode::CreateNew));

@@ -356,13 +356,18 @@ class PosixDirectory final : public Directory {
 class PosixFileSystem final : public FileSystem {
  public:
   SysResult<std::unique_ptr<Directory>> openRoot(const std::string& path, bool create) override {
+    int denied = 0;
     for (std::size_t at = 1; create && at <= path.size();) {
       const std::size_t slash = std::min(path.find('/', at), path.size());
-      BOUGH_TRY(makeFolder(path.substr(0, slash)));
+      const auto made = makeFolder(path.substr(0, slash));
+      // Whether a folder above that cannot be written to matters shows when the last one is opened.
+      const bool isDenied = !made && (made.error() == EROFS || made.error() == EACCES);
+      if (isDenied && denied == 0) denied = made.error();
+      if (!made && !isDenied) return std::unexpected(made.error() == ENOENT && denied != 0 ? denied : made.error());
       at = slash + 1;
     }
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (fd.get() < 0) return lastError();
+    if (fd.get() < 0) return std::unexpected(errno == ENOENT && denied != 0 ? denied : errno);
     return std::make_unique<PosixDirectory>(std::move(fd), path);
   }
 
@@ -379,8 +384,7 @@ class PosixFileSystem final : public FileSystem {
   // Makes a folder unless it is there, and its name durable: what is stored below is not safer than the way to it.
   static SysResult<void> makeFolder(const std::string& path) {
     if (::mkdir(path.c_str(), kFolderMode) != 0) {
-      // Whether a folder above that cannot be written to matters shows when the last one is opened.
-      return errno == EEXIST || errno == EROFS || errno == EACCES ? SysResult<void>() : lastError();
+      return errno == EEXIST ? SysResult<void>() : lastError();
     }
     const std::size_t slash = path.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
