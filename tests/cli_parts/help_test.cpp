@@ -48,5 +48,19 @@ TEST(Help, ABrokenExampleIsTheSameCommand) {
   }
 }
 
+// A wrong guess is worse than none: it sends people to a command that does something else.
+TEST(Help, TheNearestWordIsTheOneThatWasMistyped) {
+  const std::vector<std::string> known{"ls", "label", "labels", "rm", "log", "show", "--json", "/help", "/quit"};
+  EXPECT_EQ(nearest("lables", known), "labels");
+  EXPECT_EQ(nearest("LABEL", known), "label");
+  EXPECT_EQ(nearest("sl", known), "ls");
+  EXPECT_EQ(nearest("shwo", known), "show");
+  EXPECT_EQ(nearest("--jsn", known), "--json");
+  EXPECT_EQ(nearest("/HELP", known), "/help");
+  for (const char* word : {"", "t1", "x", "-", "--", "/", "/x", "ab", "show-me-all"}) {
+    EXPECT_EQ(nearest(word, known), "") << word;
+  }
+}
+
 }  // namespace
 }  // namespace bough::cli

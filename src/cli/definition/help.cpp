@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text/text.h"
 #include "base/try.h"
@@ -108,8 +109,13 @@ std::string helpOf(const Option& option) {
   return help;
 }
 
-// How many letters to change, add or drop to get from one word to the other.
+bool areSwapped(std::string_view from, std::size_t i, std::string_view to, std::size_t j) {
+  return i > 0 && j > 0 && from[i] == to[j - 1] && from[i - 1] == to[j];
+}
+
+// How many letters to change, add, drop or swap with the next one to get from one word to the other.
 std::size_t distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> before;  // the row before the previous one
   std::vector<std::size_t> previous(to.size() + 1);
   for (std::size_t i = 0; i <= to.size(); ++i) previous[i] = i;
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -117,8 +123,9 @@ std::size_t distance(std::string_view from, std::string_view to) {
     for (std::size_t j = 0; j < to.size(); ++j) {
       const std::size_t replaced = previous[j] + (from[i] == to[j] ? 0 : 1);
       current.push_back(std::min({replaced, previous[j + 1] + 1, current[j] + 1}));
+      if (areSwapped(from, i, to, j)) current.back() = std::min(current.back(), before[j - 1] + 1);
     }
-    previous = std::move(current);
+    before = std::exchange(previous, std::move(current));
   }
   return previous.back();
 }
@@ -198,10 +205,19 @@ std::string commandHelp(const Command& command, std::size_t width) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t kMostLetters = 100;
   std::string best;
-  std::size_t least = 3;
+  if (word.size() > kMostLetters) return best;
+  std::string typed(word);
+  for (char& c : typed) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  const auto isLetter = [](char c) { return c != '-' && c != '/'; };
+  // Of a word of two or three letters one may be wrong: any two words of that length are alike otherwise.
+  const auto letters = static_cast<std::size_t>(std::ranges::count_if(typed, isLetter));
+  std::size_t least = std::min<std::size_t>(letters, letters <= 3 ? 2 : 3);
   for (const std::string& each : known) {
-    if (const std::size_t found = distance(word, each); found < least) {
+    if (const std::size_t found = distance(typed, each); found < least) {
       least = found;
       best = each;
     }

@@ -49,6 +49,20 @@ std::string nameOf(std::string_view line) {
   return std::string(line.substr(0, line.find_first_of(" \t\n")));
 }
 
+// What people who come from other agents type.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"/exit", "/quit"},  {"/q", "/quit"},     {"/clear", "/new"},       {"/resume", "/sessions"}, {"/rm", "/delete"},
+    {"/rename", "/name"}, {"/usage", "/cost"}, {"/branches", "/branch"}, {"/log", "/history"}};
+
+// The command that a line means, by the name that /help lists.
+std::string commandOf(std::string_view line) {
+  std::string name = nameOf(line);
+  // With a session's name it opens that one.
+  if (name == "/resume" && line.find_first_not_of(" \t\n", name.size()) != std::string_view::npos) return "/switch";
+  const auto* const other = std::ranges::find(kOtherNames, std::string_view(name), &std::pair<std::string_view, std::string_view>::first);
+  return other == std::end(kOtherNames) ? name : std::string(other->second);
+}
+
 Result<std::size_t> numberIn(const std::string& words, std::size_t otherwise) {
   if (words.empty()) return otherwise;
   std::size_t number = 0;
@@ -161,16 +175,17 @@ const std::vector<ReplCommands::Row>& ReplCommands::rows() {
 }
 
 bool ReplCommands::endsTurn(std::string_view line) {
-  const auto row = std::ranges::find(rows(), nameOf(line), &Row::name);
+  const auto row = std::ranges::find(rows(), commandOf(line), &Row::name);
   return row != rows().end() && row->endsTurn;
 }
 
 Result<void> ReplCommands::run(const std::string& line) {
   const std::string name = nameOf(line);
-  const auto row = std::ranges::find(rows(), name, &Row::name);
+  const auto row = std::ranges::find(rows(), commandOf(line), &Row::name);
   if (row == rows().end()) {
     std::vector<std::string> known;
     for (const Row& each : rows()) known.emplace_back(each.name);
+    for (const auto& [other, meant] : kOtherNames) known.emplace_back(other);
     const std::string meant = nearest(name, known);
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
                 meant.empty() ? "/help lists the commands; begin a line with // to say a slash"
@@ -380,6 +395,11 @@ Result<void> ReplCommands::help(const std::string&) {
   printFitted("  !COMMAND                run a command; the model reads what it printed in the next turn", 26);
   printFitted("  @FILE                   in a message: send this file, image or PDF with it", 26);
   printFitted("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");
+  std::string others;
+  for (const auto& [other, meant] : kOtherNames) {
+    others += fmt::format("{}{} for {}", others.empty() ? "" : ", ", other, meant);
+  }
+  printFitted(fmt::format("Also: {}.", others));
   printFitted("// and !! at the beginning of a line say a / and a !.");
   return {};
 }
