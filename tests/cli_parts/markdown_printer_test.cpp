@@ -13,7 +13,7 @@ class Printer : public testing::Test {
  protected:
   Printer() {
     ::setenv("COLUMNS", "20", 1);
-    ::setenv("TERM", "xterm", 1);
+    ::setenv("TERM", "linux", 1);
     useColors("always");
   }
   ~Printer() override {

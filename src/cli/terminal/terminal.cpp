@@ -26,9 +26,14 @@ std::string_view environmentValue(const char* name) {
 
 std::string_view colorChoice = "auto";
 
-// With 256 colors those that read on black and on white; with fewer, the terminal's own decide.
+// With 256 colors those that read on black and on white; with fewer, the terminal's own decide. A terminal that calls
+// itself xterm has them whatever its name says, and may be white, where the own yellow cannot be read.
 bool hasManyColors() {
-  return environmentValue("TERM").find("256color") != std::string_view::npos || !environmentValue("COLORTERM").empty();
+  constexpr std::string_view kFewColors[] = {"linux", "ansi", "vt", "cons", "cygwin", "dumb", "sun"};
+  const std::string_view terminal = environmentValue("TERM");
+  if (terminal.find("256color") != std::string_view::npos || !environmentValue("COLORTERM").empty()) return true;
+  const auto isBeginning = [&](std::string_view each) { return terminal.starts_with(each); };
+  return !terminal.empty() && std::ranges::none_of(kFewColors, isBeginning);
 }
 
 std::string_view readableCodeOf(Style style) {
@@ -111,7 +116,8 @@ bool colorsAreUsed() {
   if (!environmentValue("NO_COLOR").empty()) return false;
   const std::string_view forced = environmentValue("CLICOLOR_FORCE");
   if (!forced.empty() && forced != "0") return true;
-  return stdoutIsTerminal() && environmentValue("TERM") != "dumb";
+  const std::string_view terminal = environmentValue("TERM");
+  return stdoutIsTerminal() && !terminal.empty() && terminal != "dumb";
 }
 
 std::string styled(Style style, std::string_view text) {
