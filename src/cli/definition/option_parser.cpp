@@ -44,7 +44,7 @@ std::string nameIn(std::string_view message) {
 }
 
 // Adds an option, with the checks that belong to its kind: texts are not empty, numbers are in range, choices exist.
-void addOption(CLI::App& app, const Option& option) {
+CLI::Option* addOption(CLI::App& app, const Option& option) {
   CLI::Option* added = nullptr;
   if (auto* const* flag = std::get_if<bool*>(&option.target)) {
     added = app.add_flag(option.name, **flag, option.help);
@@ -62,8 +62,9 @@ void addOption(CLI::App& app, const Option& option) {
     added = app.add_option(option.name, *std::get<std::vector<std::string>*>(option.target), option.help);
   }
   added->required(option.required);
-  if (option.choices.empty()) return;
-  added->check([choices = option.choices](const std::string& value) { return checkChoice(value, choices); }, "choice");
+  if (option.choices.empty()) return added;
+  return added->check([choices = option.choices](const std::string& value) { return checkChoice(value, choices); },
+                      "choice");
 }
 
 // Gives an option that was typed without its value the one it stands for.
@@ -94,7 +95,11 @@ void addCommand(CLI::App& app, const Command& command, const Command*& named) {
   for (const std::string& alias : command.aliases) parser->alias(alias);
   parser->preparse_callback([parser, &command, &named](std::size_t) {
     named = &command;
-    for (const Option& option : command.options) addOption(*parser, option);
+    for (const Option& option : command.options) {
+      CLI::Option* const added = addOption(*parser, option);
+      // What is left over may be words too: the command itself looks whether there are enough.
+      if (option.isArgument() && command.dashWords != nullptr) added->required(false);
+    }
   });
   parser->callback([parser, &command] {
     for (const Option& option : command.options) setAlone(*parser, option);

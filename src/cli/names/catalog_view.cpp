@@ -111,10 +111,10 @@ Result<CatalogView> viewOf(std::shared_ptr<SessionStore> store, bool search, Whe
   return view;
 }
 
-Result<CatalogView> viewOfCopy(NamedSession copy, bool search) {
-  BOUGH_TRY(auto view, viewOf(std::move(copy.store), search, WhenBehind::TakeIn));
-  view.passing = std::move(copy.passing);
-  view.sessionId = std::move(copy.sessionId);
+Result<CatalogView> viewOfFile(NamedSession file, bool search, WhenBehind whenBehind) {
+  BOUGH_TRY(auto view, viewOf(std::move(file.store), search, whenBehind));
+  view.passing = std::move(file.passing);
+  view.sessionId = std::move(file.sessionId);
   return view;
 }
 
@@ -127,9 +127,12 @@ Result<CatalogView> openCatalogView(const Context& context, bool search, WhenBeh
 
 Result<CatalogView> openCatalogViewOf(const Context& context, const std::string& session, bool search,
                                       WhenBehind whenBehind) {
-  if (agentOfFile(session)) {
-    BOUGH_TRY(auto copy, openTranscript(session));
-    return viewOfCopy(std::move(copy), search);
+  std::error_code error;
+  if (isSessionPath(session) || std::filesystem::is_regular_file(session, error)) {
+    BOUGH_TRY(auto file, openForReading(context, session));
+    // Of many sessions one that cannot be read is left out; of one nothing would be left.
+    BOUGH_TRY(file.store->sessionState(file.sessionId));
+    return viewOfFile(std::move(file), search, whenBehind);
   }
   auto view = openCatalogView(context, search, whenBehind);
   auto found = view ? resolveSession(*view->store, session) : Result<std::string>(std::unexpected(view.error()));
@@ -140,7 +143,7 @@ Result<CatalogView> openCatalogViewOf(const Context& context, const std::string&
   if (found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
   auto copy = openAgentSession(context, session);
   if (!copy) return std::unexpected(found.error());
-  return viewOfCopy(std::move(*copy), search);
+  return viewOfFile(std::move(*copy), search, WhenBehind::TakeIn);
 }
 
 std::string displayTitle(const SessionSummary& row) {

@@ -1,8 +1,10 @@
 #include "cli/names/session_name.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -138,12 +140,6 @@ Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
   return noSuchSession(name);
 }
 
-// A name that may be a path: it has a slash, or the ending of a session file.
-bool looksLikePath(const std::string& name) {
-  return name.find('/') != std::string::npos || name.ends_with(".jsonl") || name.ends_with(".json") ||
-         name.ends_with(".jsonl.zst") || name.ends_with(".jsonl.gz") || name.find(".sqlite") != std::string::npos;
-}
-
 // The store whose session a file is, told by the folder it lies in; empty: none.
 fs::path storeOf(const fs::path& path) {
   std::error_code error;
@@ -197,7 +193,34 @@ Result<std::unique_ptr<SessionStore>> openAlone(const std::string& path, const S
   return store;
 }
 
+// What is at a path is a file that can be read; the error says what else it is.
+Result<void> checkFile(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no file {}", path), "`bough ls` lists the sessions");
+  }
+  if (error) {
+    return fail(ErrorCode::Io, fmt::format("cannot open {}: {}", path, error.message()), "check the path");
+  }
+  if (fs::is_directory(status)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is a folder, not a session's file", path),
+                fmt::format("`bough import {}` brings the sessions in it into the store", shellWord(path)));
+  }
+  if (!fs::is_regular_file(status)) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} is a pipe, a socket or a device, not a session's file", path),
+                "save what it gives as a file, and name that file");
+  }
+  if (::access(path.c_str(), R_OK) != 0) {
+    return fail(ErrorCode::Io, fmt::format("cannot open {}: {}", path, std::generic_category().message(errno)),
+                "check who owns it and its permissions");
+  }
+  return {};
+}
+
 Result<SessionFileBackend> openFileOfSession(const std::string& path) {
+  BOUGH_TRY(checkFile(path));
   auto file = openSessionFile(path);
   if (!file && storeOf(path).empty()) {
     BOUGH_TRY(refuseUnknown(path, file.error()));
@@ -207,13 +230,6 @@ Result<SessionFileBackend> openFileOfSession(const std::string& path) {
 
 Result<NamedSession> openPath(const std::string& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no file {}", path), "`bough ls` lists the sessions");
-  }
-  if (fs::is_directory(path, error)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is a folder, not a session's file", path),
-                fmt::format("`bough import {}` brings the sessions in it into the store", shellWord(path)));
-  }
   BOUGH_TRY(auto file, openFileOfSession(path));
   fs::path store = storeOf(path);
   if (!store.empty()) {
@@ -251,14 +267,14 @@ Result<std::string> findSession(SessionStore& store, const std::string& name) {
   if (name.empty()) return fail(ErrorCode::InvalidArgument, "a session needs a name", "`bough ls` lists the sessions");
   if (isKnown(store, name)) return name;
   std::error_code error;
-  if (looksLikePath(name) && fs::exists(name, error)) return sessionAt(store, name);
+  if (isSessionPath(name) && fs::exists(name, error)) return sessionAt(store, name);
   BOUGH_TRY(auto found, findInCatalog(store, name));
   return std::move(found.session.sessionId);
 }
 
 Result<std::string> findSessionToChange(SessionStore& store, const std::string& name, bool asking) {
   std::error_code error;
-  if (name.empty() || isKnown(store, name) || (looksLikePath(name) && fs::exists(name, error))) {
+  if (name.empty() || isKnown(store, name) || (isSessionPath(name) && fs::exists(name, error))) {
     return findSession(store, name);
   }
   BOUGH_TRY(auto found, findInCatalog(store, name));
@@ -291,6 +307,11 @@ void tellOfLostHistory(SessionStore& store, const std::string& sessionId) {
 }
 
 }  // namespace
+
+bool isSessionPath(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(".jsonl") || name.ends_with(".json") ||
+         name.ends_with(".jsonl.zst") || name.ends_with(".jsonl.gz") || name.find(".sqlite") != std::string::npos;
+}
 
 std::string shortId(std::string_view id) {
   return std::string(isMadeId(id) ? id.substr(id.size() - kShortId) : id);
@@ -330,7 +351,7 @@ Result<std::string> resolveSessionToChange(SessionStore& store, const std::strin
 }
 
 Result<NamedSession> openSession(const Context& context, const std::string& name) {
-  if (looksLikePath(name) && isForeign(name)) {
+  if (isSessionPath(name) && isForeign(name)) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("{} is a transcript of {}, which is only read", name, *agentOfFile(name)),
                 fmt::format("`bough import {}` brings it into the store", name));
@@ -338,14 +359,25 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
   if (name.find('/') != std::string::npos) return openPath(name);
   auto store = context.openStore();
   // An id may end as a file does.
-  if (looksLikePath(name) && !(store && isKnown(**store, name))) return openPath(name);
+  if (isSessionPath(name) && !(store && isKnown(**store, name))) return openPath(name);
   if (!store) return std::unexpected(store.error());
   BOUGH_TRY(auto sessionId, resolveSession(**store, name));
   return NamedSession{.passing = {}, .store = std::move(*store), .sessionId = std::move(sessionId)};
 }
 
+Result<std::unique_ptr<SessionStore>> openStoreWith(const Context& context, const std::vector<std::string>& names) {
+  auto store = context.openStore();
+  if (store || store.error().code != ErrorCode::NotFound) return store;
+  for (const std::string& name : names) {
+    if (isSessionPath(name)) {
+      BOUGH_TRY(openSession(context, name));
+    }
+  }
+  return store;
+}
+
 Result<NamedSession> openForReading(const Context& context, const std::string& name) {
-  if (looksLikePath(name) && isForeign(name)) return openTranscript(name);
+  if (isSessionPath(name) && isForeign(name)) return openTranscript(name);
   if (name.ends_with(".sqlite")) {
     // An agent's database holds many sessions; the error says how to name one.
     BOUGH_TRY(agentOfFile(name));
@@ -355,7 +387,7 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
     BOUGH_TRY(session->damage, tellOfDamage(context, *session->store, session->sessionId));
     return session;
   }
-  if (session.error().code != ErrorCode::NotFound || looksLikePath(name)) return session;
+  if (session.error().code != ErrorCode::NotFound || isSessionPath(name)) return session;
   // A file whose name does not say so, in the working folder.
   std::error_code error;
   if (fs::is_regular_file(name, error)) return openForReading(context, "./" + name);
@@ -366,7 +398,7 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
 
 Result<NamedSession> openSessionToChange(const Context& context, const std::string& name, bool asking) {
   NamedSession session;
-  if (looksLikePath(name)) {
+  if (isSessionPath(name)) {
     BOUGH_TRY(session, openSession(context, name));
   } else {
     BOUGH_TRY(session.store, context.openStore());

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bough/catalog.h"
 #include "bough/error.h"
@@ -44,6 +45,13 @@ struct NamedSession {
 Result<NamedSession> openSession(const Context& context, const std::string& name);
 /// The same for a command that changes the session; see resolveSessionToChange.
 Result<NamedSession> openSessionToChange(const Context& context, const std::string& name, bool asking = true);
+
+/// Whether a name may be a path: it has a slash, or the ending of a session file.
+bool isSessionPath(const std::string& name);
+
+/// Opens the store of sessions that a command resolves by itself. Where there is no store, and one of the names is a
+/// path, the error says what is wrong with that file.
+Result<std::unique_ptr<SessionStore>> openStoreWith(const Context& context, const std::vector<std::string>& names);
 
 /// What a list shows of an id: the last 8 characters of one that bough made (the first ones are a time, and alike), any
 /// other whole.

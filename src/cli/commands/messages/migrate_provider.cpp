@@ -34,7 +34,7 @@ void printJson(const ProviderMigration& done) {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto target, parseDialect(options.to));
-  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto store, openStoreWith(context, {options.session}));
   BOUGH_TRY(auto session, resolveSession(*store, options.session));
   BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
   MigrateOptions wanted;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "catalog/outside_search.h"
@@ -211,6 +212,9 @@ void printHit(const CatalogView& view, const SearchHit& hit, const Options& opti
 }
 
 Result<void> checkOptions(const Options& options) {
+  if (options.words.empty() && options.dashWords.empty()) {
+    return fail(ErrorCode::InvalidArgument, "WORDS is required", "`bough help search` explains it");
+  }
   if (options.fixed && options.regex) {
     return fail(ErrorCode::InvalidArgument, "--fixed and --regex cannot be given together", "leave one of them out");
   }
@@ -221,6 +225,14 @@ Result<void> checkOptions(const Options& options) {
   if (!options.dashWords.empty() && (options.fixed || options.regex)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", options.dashWords.front()),
                 "write the pattern after --, as in `bough search --fixed -- -Wall`");
+  }
+  if (options.words.empty()) {
+    const std::string& word = options.dashWords.front();
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} leaves entries out, but there is no word to look for", text::excerpt(word, 40)),
+                fmt::format("add at least one word, as in `bough search error {}`; to look for {} itself, write "
+                            "`bough search --fixed -- {}`",
+                            shellWord(word), text::excerpt(word, 40), shellWord(word)));
   }
   if (!options.branch.empty() && options.session.empty()) {
     return fail(ErrorCode::InvalidArgument, "--branch needs a session", "name it with --in SESSION");

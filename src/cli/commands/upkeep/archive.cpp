@@ -24,7 +24,7 @@ void printResult(const ArchiveResult& result, bool compressedAlready, bool json)
 }
 
 Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {
-  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto store, openStoreWith(context, names));
   std::vector<std::string> sessions;
   for (const std::string& name : names) {
     BOUGH_TRY(auto session, resolveSessionToChange(*store, name, !context.json));

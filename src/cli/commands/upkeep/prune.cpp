@@ -66,7 +66,7 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
     BOUGH_TRY(auto age, parseLife(options.timeToLive));
     info.timeToLiveMs = age;
   }
-  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto store, openStoreWith(context, {options.session}));
   BOUGH_TRY(auto session, resolveSessionToChange(*store, options.session, !context.json));
   BOUGH_TRY(auto done, appendSessionInfo(*store, session, info));
   if (!context.json) {

@@ -96,7 +96,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (agent) return repairTranscript(context, options, *agent);
   // --out is for files: this is one, but nobody's.
   if (!options.output.empty()) return std::unexpected(agent.error());
-  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto store, openStoreWith(context, {options.session}));
   if (options.removeUnused) return removeUnused(context, *store);
   if (options.session.empty()) {
     return fail(ErrorCode::InvalidArgument, "no session was named", "`bough verify` finds the ones that need it");

@@ -51,7 +51,7 @@ std::vector<std::string> titled(SessionStore& store, const std::vector<std::stri
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto store, context.openStore());
+  BOUGH_TRY(auto store, openStoreWith(context, options.sessions));
   // The question shows which sessions are meant, so that a loose name is enough for it.
   const bool asking = !options.yes && !context.json && stdinIsTerminal();
   std::vector<std::string> sessions;

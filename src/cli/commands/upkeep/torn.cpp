@@ -100,7 +100,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return fail(ErrorCode::InvalidArgument, "--put-back and --drop exclude each other", "give one of them");
   }
   if (!options.putBack && !options.drop) return list(context, options);
-  BOUGH_TRY(const auto store, context.openStore());
+  BOUGH_TRY(const auto store, openStoreWith(context, {options.session}));
   BOUGH_TRY(const auto session, resolveSessionToChange(*store, options.session, !context.json));
   BOUGH_TRY(const auto report, readTorn(*store, session));
   if (report.fileBytes == 0) {
