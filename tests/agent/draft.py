@@ -193,6 +193,29 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
     for width in (50, 40, 30, 20, 25, 35, 110, 100):
         resize(width)
         drawn(width, draft)
+    # Rows of 22, 42 and 62 columns end in a blank: typed there, drawn again there, and with the cursor above the end.
+    chat.key("C-u")
+    resize(62)
+    draft = " ".join(letter * 4 for letter in "abcdefghijklmnopqrs")
+    chat.type(draft, enter=False)
+    drawn(62, draft)
+    for width in (110, 22, 62, 42, 100, 22, 32, 62):
+        resize(width)
+        drawn(width, draft)
+        chat.key("C-a")
+        chat.key("C-e")
+        drawn(width, draft)
+    chat.key("C-a")
+    chat.type("<<<<", enter=False)
+    chat.type(" ", enter=False)
+    drawn(62, "<<<< " + draft)
+    for width in (22, 100):
+        resize(width)
+        drawn(width, "<<<< " + draft)
+    for _ in range(5):
+        chat.key("BSpace")
+    chat.key("C-e")
+    drawn(100, draft)
     chat.key("C-z")
     chat.wait(lambda screen: "Stopped" in screen and screen.rstrip().endswith("ready>"))
     chat.type("fg")

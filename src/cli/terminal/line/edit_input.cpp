@@ -1,6 +1,7 @@
 #include "cli/terminal/line/edit_input.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -42,30 +43,65 @@ bool breaksLinesAgain() {
   return std::getenv("XTERM_VERSION") == nullptr && (terminal == nullptr || std::string_view(terminal) != "linux");
 }
 
-}  // namespace
+std::string rowsUp(std::size_t rows) {
+  return rows > 0 ? fmt::format("\r\033[{}A", rows) : std::string("\r");
+}
 
-std::size_t rowsBeforeEnd(std::string_view text, std::size_t width) {
+std::string withReturns(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  return out;
+}
+
+bool isInputWaiting() {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  return ::poll(&input, 1, 0) > 0;
+}
+
+// Where text ends on a terminal, and whether a row before that ends in a blank.
+struct Layout {
   std::size_t rows = 0;
   std::size_t column = 0;
+  bool endsInBlank = false;
+};
+
+Layout layoutOf(std::string_view text, std::size_t width) {
+  Layout out;
+  char last = 0;
   while (!text.empty()) {
     if (text.front() == '\n') {
-      ++rows;
-      column = 0;
+      ++out.rows;
+      out.column = 0;
       text.remove_prefix(1);
+      last = '\n';
       continue;
     }
     // At most one character of two columns; one that takes no column goes with it.
     const std::string_view next = text.substr(0, std::max<std::size_t>(text::cutToGraphemes(text, 1).size(), 1));
     const std::size_t columns = text::displayWidth(next);
-    if (column + columns > width) {
-      ++rows;
-      column = 0;
+    if (out.column + columns > width) {
+      ++out.rows;
+      out.column = 0;
+      out.endsInBlank = out.endsInBlank || last == ' ';
     }
-    column += columns;
+    out.column += columns;
+    last = next.back();
     text.remove_prefix(next.size());
   }
+  out.endsInBlank = out.endsInBlank || (out.column == width && last == ' ');
+  return out;
+}
+
+}  // namespace
+
+std::size_t rowsBeforeEnd(std::string_view text, std::size_t width) {
+  const Layout layout = layoutOf(text, width);
   // After a full row the cursor is at the beginning of the next one.
-  return rows + (column == width ? 1 : 0);
+  return layout.rows + (layout.column == width ? 1 : 0);
+}
+
+bool hasRowEndingInBlank(std::string_view text, std::size_t width) {
+  return layoutOf(text, width).endsInBlank;
 }
 
 EditInput::EditInput(EditLine* edit, std::string_view redrawn) : edit_(edit), redrawn_(redrawn), width_(columnsNow()) {
@@ -84,15 +120,29 @@ EditInput::~EditInput() {
   theInput = nullptr;
 }
 
-// What the terminal breaks again on its own, it breaks as one line only if it was written as one. libedit does not
-// write a blank at the end of a row, so the whole line is written here first, and libedit draws over it.
-void EditInput::redraw() {
-  const std::size_t width = columnsNow();
+std::string EditInput::drawnUntil(const char* end) const {
   char* (*prompt)(EditLine*) = nullptr;
   el_get(edit_, EL_PROMPT, &prompt, nullptr);
+  return (prompt == nullptr ? std::string() : std::string(prompt(edit_))) + std::string(el_line(edit_)->buffer, end);
+}
+
+// What the terminal breaks again on its own, it breaks as one line only if it was written as one. After a row that ends
+// in a blank, libedit begins the next one with a line end, so the same text is written over it once more, as one line.
+void EditInput::joinRows() {
+  if (!breaksLinesAgain() || isInputWaiting()) return;
   const LineInfo* line = el_line(edit_);
-  const std::string begin = prompt == nullptr ? std::string() : std::string(prompt(edit_));
-  const auto up = [](std::size_t rows) { return rows > 0 ? fmt::format("\r\033[{}A", rows) : std::string("\r"); };
+  const std::string whole = drawnUntil(line->lastchar);
+  if (!hasRowEndingInBlank(whole, width_)) return;
+  const std::string before = drawnUntil(line->cursor);
+  const Layout cursor = layoutOf(before, width_);
+  // A blank leaves a row that is full.
+  printText(rowsUp(rowsBeforeEnd(before, width_)) + withReturns(whole) + " " + rowsUp(rowsBeforeEnd(whole, width_)) +
+            withReturns(before) + (cursor.column == width_ ? " \r" : ""));
+}
+
+void EditInput::redraw() {
+  const std::size_t width = columnsNow();
+  const LineInfo* line = el_line(edit_);
   std::string out;
   if (continued != 0) {
     // The shell has written meanwhile, and it may have set the terminal for itself.
@@ -100,13 +150,9 @@ void EditInput::redraw() {
     el_set(edit_, EL_PREP_TERM, 1);
     out = fmt::format("{}\r", redrawn_);
   } else {
-    const std::string before = begin + std::string(line->buffer, line->cursor);
-    out = up(rowsBeforeEnd(before, breaksLinesAgain() ? width : width_));
+    out = rowsUp(rowsBeforeEnd(drawnUntil(line->cursor), breaksLinesAgain() ? width : width_));
   }
-  out += "\033[J";
-  const std::string whole = begin + std::string(line->buffer, line->lastchar);
-  for (const char c : whole) out += c == '\n' ? std::string("\r\n") : std::string(1, c);
-  printText(out + " " + up(rowsBeforeEnd(whole, width)));  // the blank leaves a row that is full
+  printText(out + "\033[J");
   continued = 0;
   windowChanged = 0;
   width_ = width;
@@ -118,6 +164,7 @@ int EditInput::next(EditLine* edit, wchar_t* character) {
   std::mbstate_t state{};
   for (;;) {
     if (theInput != nullptr && theInput->edit_ == edit && (windowChanged != 0 || continued != 0)) theInput->redraw();
+    if (theInput != nullptr && theInput->edit_ == edit) theInput->joinRows();
     char byte = 0;
     const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
     if (got < 0 && errno == EINTR && (windowChanged != 0 || continued != 0)) continue;

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace bough::cli {
@@ -24,6 +25,8 @@ class EditInput {
 
  private:
   void redraw();
+  void joinRows();
+  [[nodiscard]] std::string drawnUntil(const char* end) const;
 
   EditLine* edit_;
   std::string_view redrawn_;
@@ -34,5 +37,8 @@ class EditInput {
 
 /// How many rows of `width` columns are above the end of `text`, which may hold line ends.
 std::size_t rowsBeforeEnd(std::string_view text, std::size_t width);
+
+/// Whether a row of `width` columns that goes on in the next one ends in a blank.
+bool hasRowEndingInBlank(std::string_view text, std::size_t width);
 
 }  // namespace bough::cli
