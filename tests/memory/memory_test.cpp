@@ -4,54 +4,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <map>
 #include <new>
 #include <string>
 
 #include "bough/catalog.h"
 #include "bough/context.h"
-#include "catalog/session_scan.h"
+#include "memory/failing_memory.h"
 #include "support/entries.h"
 #include "support/temp_folder.h"
-
-namespace {
-
-// How many allocations of this thread succeed before one fails; negative: all of them do.
-thread_local long allocationsLeft = -1;
-
-// The same for all threads together.
-std::atomic<long> allocationsLeftOfAll = -1;
-
-void* allocate(std::size_t size) {
-  if (allocationsLeftOfAll >= 0 && allocationsLeftOfAll-- == 0) throw std::bad_alloc();
-  if (allocationsLeft >= 0 && allocationsLeft-- == 0) throw std::bad_alloc();
-  void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  return allocate(size);
-}
-void* operator new[](std::size_t size) {
-  return allocate(size);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace bough {
 namespace {
@@ -256,50 +217,6 @@ TEST(Memory, ACatalogThatIsOpenGoesOn) {
         expectCatalog(*catalog);
         catalog.reset();
       });
-}
-
-// A failure in a thread of the scan reaches the caller; the process goes on.
-TEST(Memory, AScanByThreadsEndsForWhoeverCalledIt) {
-  World world;
-  std::vector<std::string> sessions;
-  for (int i = 0; i < 6; ++i) {
-    sessions.push_back("scanned" + std::to_string(i));
-    must(world.store->createSession({.sessionId = sessions.back()}));
-    must(world.store->appendSessionEntries(sessions.back(), {message("it is cloudy today"), message("and cloudy")}));
-  }
-  const catalog::ScanQuery query = must(catalog::scanForWords("cloudy"));
-  const auto scan = [&] {
-    std::size_t found = 0;
-    bool problem = false;
-    catalog::scanSessions(
-        *world.store, sessions, query, {},
-        [&](SearchHit&) {
-          ++found;
-          return true;
-        },
-        [&](const std::string&, const Error&) { problem = true; });
-    EXPECT_TRUE(problem || found == 12) << found;
-  };
-  for (long place = 0;; place += place < 100 ? 1 : 1 + place / 30) {
-    SCOPED_TRACE("allocation " + std::to_string(place));
-    ::alarm(60);
-    bool thrown = false;
-    allocationsLeftOfAll = place;
-    try {
-      scan();
-    } catch (const std::bad_alloc&) {
-      thrown = true;
-    }
-    const bool failed = allocationsLeftOfAll < 0;
-    allocationsLeftOfAll = -1;
-    scan();
-    ::alarm(0);
-    if (!failed) {
-      EXPECT_FALSE(thrown);
-      return;
-    }
-    ASSERT_FALSE(testing::Test::HasFailure());
-  }
 }
 
 TEST(Memory, AFollowerMissesNothing) {

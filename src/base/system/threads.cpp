@@ -19,11 +19,15 @@ Result<std::jthread> startThread(std::string_view purpose, std::function<void()>
 
 std::vector<std::jthread> startThreads(std::size_t count, const std::function<void(std::size_t number)>& work) {
   std::vector<std::jthread> threads;
-  threads.reserve(count);
-  while (threads.size() < count) {
-    auto started = startThread("", [work, number = threads.size()] { work(number); });
-    if (!started) break;
-    threads.push_back(std::move(*started));
+  try {
+    threads.reserve(count);
+    while (threads.size() < count) {
+      auto started = startThread("", [work, number = threads.size()] { work(number); });
+      if (!started) break;
+      threads.push_back(std::move(*started));
+    }
+  } catch (const std::bad_alloc&) {
+    // Those that run wait for work from the caller: nobody could wait for their end here.
   }
   return threads;
 }

@@ -45,7 +45,8 @@ class ThreadFailure {
 /// Starts a thread. Busy when the system has none left: `purpose` ("to renew a lease") completes the message.
 Result<std::jthread> startThread(std::string_view purpose, std::function<void()> work);
 
-/// Starts `count` threads, or as many as the system has left, which may be none. Each gets its number, from 0.
+/// Starts `count` threads, or as many as the system has left, which may be none. Each gets its number, from 0. Does not
+/// throw when memory runs out: it starts fewer.
 std::vector<std::jthread> startThreads(std::size_t count, const std::function<void(std::size_t number)>& work);
 
 }  // namespace bough

@@ -1,6 +1,7 @@
 #include "catalog/outside/outside_reading.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/system/threads.h"
 
@@ -11,7 +12,7 @@ unsigned OutsideReading::mostReaders() {
   return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
 }
 
-OutsideReading::OutsideReading(OutsideWalk walk) {
+OutsideReading::OutsideReading(OutsideWalk walk) : walk_(std::move(walk)) {
   readers_ = startThreads(mostReaders(), [this](std::size_t) {
     failure_.guard([this] { read(); });
     if (failure_.failed()) found_.stop();
@@ -19,8 +20,8 @@ OutsideReading::OutsideReading(OutsideWalk walk) {
   });
   for (std::size_t i = readers_.size(); i < mostReaders(); ++i) told_.finish();
   if (!readers_.empty()) {
-    auto walker = startThread("to look for files", [this, walk] {
-      failure_.guard([&] { walked_ = walk([&](OutsideFile&& file) { return found_.push(std::move(file)); }); });
+    auto walker = startThread("to look for files", [this] {
+      failure_.guard([&] { walked_ = walk_([&](OutsideFile&& file) { return found_.push(std::move(file)); }); });
       found_.finish();
     });
     if (walker) {
@@ -30,7 +31,7 @@ OutsideReading::OutsideReading(OutsideWalk walk) {
   }
   found_.finish();
   readers_.clear();
-  walked_ = walk([&](OutsideFile&& file) {
+  walked_ = walk_([&](OutsideFile&& file) {
     left_.push_back(std::move(file));
     return true;
   });

@@ -31,6 +31,7 @@ class OutsideReading {
   static unsigned mostReaders();
   void read();
 
+  const OutsideWalk walk_;
   BoundedQueue<OutsideFile> found_{kMostWaiting};
   BoundedQueue<Told> told_{kMostWaiting, mostReaders()};
   ByteBudget budget_{std::uint64_t{32} << 20};  // a file may be one line

@@ -164,7 +164,8 @@ class GrowingCopy {
   void growGuarded(SessionStore& copy, const std::string& path) {
     ThreadFailure failure;
     failure.guard([&] { grow(copy, path); });
-    if (failure.failed()) printMessage("note: the file is not followed any more: memory has run out");
+    if (!failure.failed()) return;
+    ThreadFailure().guard([] { printMessage("note: the file is not followed any more: memory has run out"); });
   }
 
   void grow(SessionStore& copy, const std::string& path) {

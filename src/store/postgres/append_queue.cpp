@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <utility>
 
+#include "base/system/threads.h"
 #include "base/try.h"
 #include "store/postgres/append_statement.h"
 #include "store/postgres/chain_statements.h"
@@ -78,6 +81,11 @@ Call chainOfEach(Database& database, const std::vector<QueuedAppend*>& group) {
   return database.call(kChainOfEach, std::move(parameters));
 }
 
+void answer(QueuedAppend& append, Result<std::string> said) {
+  append.answer = std::move(said);
+  append.answered = true;
+}
+
 }  // namespace
 
 Call appendCall(Database& database, const QueuedAppend& append) {
@@ -96,6 +104,9 @@ Call appendCall(Database& database, const QueuedAppend& append) {
 
 void AppendQueue::run(std::span<QueuedAppend*> appends) {
   const auto isDone = [&] { return std::ranges::all_of(appends, [](const QueuedAppend* each) { return each->done; }); };
+  // From here to the end nothing throws: others wait for the group that this thread runs, and know its appends.
+  std::vector<QueuedAppend*> group;
+  group.reserve(kMostAppends);
   std::unique_lock lock(mutex_);
   waiting_.insert(waiting_.end(), appends.begin(), appends.end());
   while (!isDone()) {
@@ -103,7 +114,7 @@ void AppendQueue::run(std::span<QueuedAppend*> appends) {
       changed_.wait(lock);
       continue;
     }
-    std::vector<QueuedAppend*> group;
+    group.clear();
     std::size_t bytes = 0;
     while (!waiting_.empty() && group.size() < kMostAppends && bytes < kMostBytes) {
       bytes += waiting_.front()->plan->bytes;
@@ -112,12 +123,17 @@ void AppendQueue::run(std::span<QueuedAppend*> appends) {
     }
     ++running_;
     lock.unlock();
-    runGroup(group);
+    ThreadFailure failure;
+    failure.guard([&] { runGroup(group); });
     lock.lock();
     --running_;
-    for (QueuedAppend* each : group) each->done = true;
+    for (QueuedAppend* each : group) {
+      each->done = true;
+      each->outOfMemory = failure.failed() && !each->answered;
+    }
     changed_.notify_all();
   }
+  if (std::ranges::any_of(appends, &QueuedAppend::outOfMemory)) throw std::bad_alloc();
 }
 
 void AppendQueue::runGroup(std::vector<QueuedAppend*>& group) {
@@ -127,14 +143,14 @@ void AppendQueue::runGroup(std::vector<QueuedAppend*>& group) {
     const auto done = runTogether(group);
     if (done) return;
     if (done.error().trouble != Trouble::Refused) {
-      for (QueuedAppend* each : group) each->answer = std::unexpected(done.error().error);
+      for (QueuedAppend* each : group) answer(*each, std::unexpected(done.error().error));
       return;
     }
   }
   // One alone, or one of them makes the server refuse all: each by itself.
   for (QueuedAppend* each : group) {
     const auto rows = database_.pool.run(appendCall(database_, *each));
-    each->answer = rows ? Result<std::string>(rows->empty() ? "" : rows->string(0, 0)) : std::unexpected(rows.error());
+    answer(*each, rows ? Result<std::string>(rows->empty() ? "" : rows->string(0, 0)) : std::unexpected(rows.error()));
   }
 }
 
@@ -151,7 +167,7 @@ Exchange<void> AppendQueue::runTogether(const std::vector<QueuedAppend*>& group)
   for (std::size_t i = 0; i < group.size(); ++i) {
     const Rows& rows = asOne ? answers->front() : (*answers)[i];
     const int row = asOne ? static_cast<int>(i) : 0;
-    group[i]->answer = row < rows.size() ? rows.string(row, 0) : "";
+    answer(*group[i], row < rows.size() ? rows.string(row, 0) : "");
   }
   return {};
 }

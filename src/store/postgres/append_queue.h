@@ -32,7 +32,9 @@ struct QueuedAppend {
   AppendTerms terms = {};
   const BatchPlan* plan = nullptr;
   Result<std::string> answer = {};  ///< What the database's function says; empty: there is no such session.
+  bool answered = false;
   bool done = false;
+  bool outOfMemory = false;  ///< Done without an answer; it may be stored.
 };
 
 /// The call of the function that stores a batch.
@@ -42,7 +44,8 @@ class AppendQueue {
  public:
   explicit AppendQueue(Database& database) : database_(database) {}
 
-  /// Returns when all of them are answered. Any thread.
+  /// Returns when all of them are answered. Throws when memory ran out before one had its answer: then it may be stored
+  /// or not, and none of them is known here any more. Any thread.
   void run(std::span<QueuedAppend*> appends);
 
  private:

@@ -101,6 +101,11 @@ void ChangeHub::stop() {
 
 void ChangeHub::note(const std::string& sessionId) {
   if (::getpid() != process_) return;  // who listens looks by itself, too
+  // What was appended is appended, whether memory suffices to tell of it or not.
+  ThreadFailure().guard([&] { noteGuarded(sessionId); });
+}
+
+void ChangeHub::noteGuarded(const std::string& sessionId) {
   const std::lock_guard lock(mutex_);
   const bool isFirst = waiting_.empty();  // the speaker gathers the others, and is not woken for each
   waiting_.insert(sessionId);
@@ -118,21 +123,28 @@ void ChangeHub::speak() {
     noted_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     noted_.wait_until(lock, std::max(next, std::chrono::steady_clock::now() + kFirst), [&] { return stopping_; });
-    std::string payload;
-    while (!waiting_.empty() && payload.size() + waiting_.begin()->size() < kMostPayloadBytes) {
-      payload += (payload.empty() ? "" : ",") + *waiting_.begin();
-      waiting_.erase(waiting_.begin());
-    }
-    lock.unlock();
-    Call call{.name = "pg_notify",
-              .sql = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
-              .parameters = {}};
-    call.parameters.text(channel_).text(payload);
-    // A failure is not told: the followers look by themselves.
-    (void)database_.pool.run(std::move(call));
+    // A failure is not told, whether of the server or of memory: the followers look by themselves.
+    ThreadFailure failure;
+    failure.guard([&] { tell(lock); });
+    if (!lock.owns_lock()) lock.lock();
+    if (failure.failed()) waiting_.clear();
     next = std::chrono::steady_clock::now() + kGather;
-    lock.lock();
   }
+}
+
+// Gives up the lock before it asks the server.
+void ChangeHub::tell(std::unique_lock<std::mutex>& lock) {
+  std::string payload;
+  while (!waiting_.empty() && payload.size() + waiting_.begin()->size() < kMostPayloadBytes) {
+    payload += (payload.empty() ? "" : ",") + *waiting_.begin();
+    waiting_.erase(waiting_.begin());
+  }
+  lock.unlock();
+  Call call{.name = "pg_notify",
+            .sql = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
+            .parameters = {}};
+  call.parameters.text(channel_).text(payload);
+  (void)database_.pool.run(std::move(call));
 }
 
 Result<std::unique_ptr<ChangeWatcher>> ChangeHub::watch(const std::vector<std::string>& sessionIds) {
@@ -167,7 +179,10 @@ void ChangeHub::listen() {
     return stopping_;
   };
   while (!stopped()) {
-    if (auto connection = database_.pool.connect()) (void)listenOn(**connection);
+    // Whatever ends this, the server or memory that runs out: the followers look, and it is tried again.
+    ThreadFailure().guard([&] {
+      if (auto connection = database_.pool.connect()) (void)listenOn(**connection);
+    });
     wakeAll();
     std::unique_lock lock(mutex_);
     noted_.wait_for(lock, std::chrono::milliseconds(kLookMs), [&] { return stopping_; });

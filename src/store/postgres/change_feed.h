@@ -33,7 +33,9 @@ class ChangeHub {
  private:
   class Watcher;
   struct Watched;
+  void noteGuarded(const std::string& sessionId);
   void speak();
+  void tell(std::unique_lock<std::mutex>& lock);
   void listen();
   Exchange<void> listenOn(Connection& connection);
   void wakeAll();

@@ -177,7 +177,7 @@ Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& p
     // Another client has just stored one of these ids, or an attempt of this call has whose answer was lost.
     if (!prepared.ownIds) return judge(request);
     prepared.queued.terms.mode = Mode::Look;
-    prepared.queued.done = false;
+    prepared.queued.answered = prepared.queued.done = false;
     QueuedAppend* again = &prepared.queued;
     queue_.run(std::span(&again, 1));
   }

@@ -25,7 +25,9 @@ std::chrono::milliseconds pause(int attempt) {
 }  // namespace
 
 Pool::Pool(Location location, PoolOptions options)
-    : location_(std::move(location)), options_(options), process_(::getpid()) {}
+    : location_(std::move(location)), options_(options), process_(::getpid()) {
+  idle_.reserve(options_.connections);  // giving one back never fails
+}
 
 Pool::~Pool() {
   forgetParent();
@@ -53,10 +55,15 @@ Exchange<std::unique_ptr<Connection>> Pool::take(Deadline deadline) {
     }
     ++open_;
   }
-  auto made = Connection::open(location_, deadline);
-  if (!made) giveBack(nullptr);
-  if (made) reached_ = true;
-  return made;
+  try {
+    auto made = Connection::open(location_, deadline);
+    if (!made) giveBack(nullptr);
+    if (made) reached_ = true;
+    return made;
+  } catch (...) {  // no memory
+    giveBack(nullptr);
+    throw;
+  }
 }
 
 bool Pool::isOfParent() const {

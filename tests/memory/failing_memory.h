@@ -1,0 +1,45 @@
+// Allocations that fail when a test says so. This program's `operator new` counts them.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <new>
+#include <string>
+
+namespace bough {
+
+/// How many allocations of this thread succeed before one fails; negative: all of them do.
+extern thread_local long allocationsLeft;
+/// The same for all threads together.
+extern std::atomic<long> allocationsLeftOfAll;
+
+/// Runs `call` with another failing allocation of any thread each time, until none fails any more, and each time once more
+/// while memory suffices. It may throw std::bad_alloc; it must not hang or end the process.
+template <typename Call>
+void failEachOfAll(Call call) {
+  for (long place = 0;; place += place < 100 ? 1 : 1 + place / 30) {
+    SCOPED_TRACE("allocation " + std::to_string(place));
+    ::alarm(60);  // a call that hangs ends the test
+    bool thrown = false;
+    allocationsLeftOfAll = place;
+    try {
+      call(true);
+    } catch (const std::bad_alloc&) {
+      thrown = true;
+    }
+    const bool failed = allocationsLeftOfAll < 0;
+    allocationsLeftOfAll = -1;
+    call(false);
+    ::alarm(0);
+    if (!failed) {
+      EXPECT_FALSE(thrown);
+      EXPECT_GT(place, 0);
+      return;
+    }
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+}
+
+}  // namespace bough
