@@ -188,6 +188,34 @@ TEST(Edits, PartsOfAnEditedItemOfResponsesKeepTheirAnnotations) {
   }
 }
 
+// A provider's whole response is stored as it came; its parts are found in it, and its calls stay calls.
+TEST(Edits, TheOtherPartsOfAWholeResponseStay) {
+  const std::string responses =
+      R"([{"role":"user","content":"go"},{"id":"resp_1","object":"response","model":"m","status":"completed","output":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"ZW5j"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"alpha","annotations":[]},{"type":"output_text","text":"beta","annotations":[]}]},{"type":"function_call","id":"fc_1","call_id":"c1","name":"look","arguments":"{}"}]},{"type":"function_call_output","call_id":"c1","output":"seen"}])";
+  for (const Dialect to : {kA, kC, kG}) {
+    const auto back = edited(responses, kR, to, "alpha", "ALPHA");
+    for (const char* part : {R"("encrypted_content":"ZW5j")", R"("text":"ALPHA")", R"("text":"beta")",
+                             R"({"type":"function_call","id":"fc_1","call_id":"c1")", R"("output":"seen")"}) {
+      EXPECT_TRUE(back.document.contains(part)) << part << toString(to) << back.document;
+    }
+    const auto named = [&](const char* field) { return std::ranges::count(back.report.lossyFields, field) > 0; };
+    EXPECT_FALSE(named("tool_result")) << toString(to);
+  }
+  const std::string calls =
+      R"([{"role":"user","content":"go"},{"id":"resp_1","object":"response","output":[{"type":"function_call","id":"fc_1","call_id":"c1","name":"look","arguments":"{\"at\":\"alpha\"}"},{"type":"function_call","id":"fc_2","call_id":"c2","name":"look","arguments":"{}"}]},{"type":"function_call_output","call_id":"c1","output":"one"},{"type":"function_call_output","call_id":"c2","output":"two"}])";
+  EXPECT_TRUE(edited(calls, kR, kA, "alpha", "ALPHA").document.contains(R"({"type":"function_call","id":"fc_2")"));
+  for (const char* gemini :
+       {R"([{"role":"user","parts":[{"text":"go"}]},{"candidates":[{"content":{"role":"model","parts":[{"text":"alpha"},{"text":"beta"}]},"index":0}]}])",
+        R"([{"role":"user","parts":[{"text":"go"}]},{"candidates":[{"content":{"parts":[{"text":"alpha"},{"text":"beta"}]}}]}])",
+        R"([{"parts":[{"text":"alpha"},{"text":"beta"}]}])"}) {
+    for (const Dialect to : {kA, kC, kR}) {
+      const auto back = edited(gemini, kG, to, "alpha", "ALPHA");
+      EXPECT_TRUE(back.document.contains(R"("ALPHA")")) << toString(to) << back.document;
+      EXPECT_TRUE(back.document.contains(R"("beta")")) << toString(to) << back.document;
+    }
+  }
+}
+
 TEST(Edits, AResultWhoseCallWasRemovedIsNotLeftAlone) {
   const auto there = convertHistory(kTwoResults, kA, kC);
   std::string cut = there->document;

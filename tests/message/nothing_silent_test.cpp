@@ -91,6 +91,15 @@ TEST(Losses, FieldsOfGeminiCallsAndResponsesAreNamed) {
   }
 }
 
+TEST(Losses, FieldsOfACandidatesContentAndOfPartsInAResponseAreNamed) {
+  const auto there = convert(
+      R"([{"role":"user","parts":[{"text":"x"}]},{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"c","name":"f","args":{}}}],"tone":1}}]},{"role":"user","parts":[{"functionResponse":{"id":"c","name":"f","response":{"output":"1"},"parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD","layer":2},"mediaResolution":{"level":"LOW"}}]}}]}])",
+      kG, kA);
+  for (const char* field : {"message.tone", "image.mediaResolution", "image.layer"}) {
+    EXPECT_TRUE(isLossy(there, field)) << field << " in " << fieldsOf(there);
+  }
+}
+
 TEST(Losses, APartWithTwoDataFieldsKeepsItsCallAndNamesTheRest) {
   for (const char* part : {R"({"text":"hi","functionCall":{"id":"c","name":"f","args":{}}})",
                            R"({"functionCall":{"id":"c","name":"f","args":{}},"text":"hi"})"}) {

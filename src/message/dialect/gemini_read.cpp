@@ -98,6 +98,7 @@ bool readResponse(Reader& reader, Tree::Index response, Block& block) {
     const Tree::Index fileData = findEither(tree, part, "fileData", "file_data");
     const bool readable =
         inlineData != Tree::kNone ? readInlineData(reader, inlineData, media) : readFileData(reader, fileData, media);
+    reader.extrasOf(media.extras, part, {"inlineData", "inline_data", "fileData", "file_data"});
     block.content.push_back(readable ? std::move(media) : reader.unknown(part, {}, "a part that cannot be read"));
   }
   return true;
@@ -185,6 +186,7 @@ Problem readCandidate(Reader& reader, Tree::Index response) {
   const Tree::Index content = tree.find(first, "content");
   if (tree.isObject(content)) {
     if (const Problem problem = readGeminiContent(reader, content)) return problem;
+    reader.extrasOf(out.extras, content, {"role", "parts"});
   }
   out.role = Role::Assistant;
   out.id = reader.text(tree.find(response, "responseId"));

@@ -26,6 +26,9 @@ namespace bough::message {
 void restoreOriginals(WayBackData& wayBack, std::vector<Original> documentOriginals, History& history,
                       Reporter& reporter);
 
+/// Whether it is a response of the Responses API, with its items in it.
+bool isWholeResponse(const Original& original);
+
 /// The text of an original with only these of its blocks.
 std::string subsetOf(const Original& original, const std::vector<const Block*>& blocks);
 

@@ -13,12 +13,38 @@ std::string list(const std::vector<const Block*>& blocks) {
   return out + "]";
 }
 
+// A whole response, and a content of Gemini's, may say no role.
+std::string roleOf(const Original& original) {
+  const Message& message = original.message;
+  if (message.roleName.present) return std::string(message.roleName.escaped);
+  if (message.role == Role::Assistant) return original.dialect == Dialect::Gemini ? "model" : "assistant";
+  return message.role == Role::System ? "system" : "user";
+}
+
+// Of a whole response: its items, each whole, or a message with those of its parts that are left.
+std::string responseSubset(const Original& original, const std::vector<const Block*>& blocks) {
+  const json::Tree& tree = *original.tree;
+  std::string items;
+  for (const json::Tree::Index item : tree.elements(tree.find(original.node, "output"))) {
+    const std::string_view raw = tree.raw(item);
+    std::vector<const Block*> inside;
+    for (const Block* block : blocks) {
+      if (block->raw.data() >= raw.data() && block->raw.data() < raw.data() + raw.size()) inside.push_back(block);
+    }
+    if (inside.empty()) continue;
+    if (!items.empty()) items += ',';
+    const bool whole = inside.front()->raw.size() == raw.size();
+    items += whole ? std::string(raw) : R"({"type":"message","role":"assistant","content":)" + list(inside) + "}";
+  }
+  return "{\"output\":[" + items + "]}";
+}
+
 // String content counts as one block; in a list it needs the dialect's dress.
 std::string dressed(const Block& block, std::string_view before) {
   return std::string(before) + std::string(block.raw) + "}";
 }
 
-std::string chatSubset(const Message& message, const std::vector<const Block*>& blocks) {
+std::string chatSubset(const Original& original, const std::vector<const Block*>& blocks) {
   std::vector<const Block*> calls;
   std::string content = "null";
   std::string parts;
@@ -39,19 +65,28 @@ std::string chatSubset(const Message& message, const std::vector<const Block*>& 
     }
   }
   if (!parts.empty()) content = "[" + parts + "]";
-  std::string out = "{\"role\":\"" + std::string(message.roleName.escaped) + "\",\"content\":" + content;
+  std::string out = "{\"role\":\"" + roleOf(original) + "\",\"content\":" + content;
   if (!calls.empty()) out += ",\"tool_calls\":" + list(calls);
   return out + beside + "}";
 }
 
 }  // namespace
 
+bool isWholeResponse(const Original& original) {
+  if (original.dialect != Dialect::OpenaiResponses || original.section != Section::Messages || original.wholeSlot ||
+      original.tree == nullptr) {
+    return false;
+  }
+  const json::Tree& tree = *original.tree;
+  return tree.find(original.node, "type") == json::Tree::kNone && tree.isArray(tree.find(original.node, "output"));
+}
+
 std::string subsetOf(const Original& original, const std::vector<const Block*>& blocks) {
-  const Message& message = original.message;
+  if (isWholeResponse(original)) return responseSubset(original, blocks);
   const bool oneString = blocks.size() == 1 && blocks.front()->raw.starts_with('"');
-  const std::string role = "{\"role\":\"" + std::string(message.roleName.escaped) + "\"";
+  const std::string role = "{\"role\":\"" + roleOf(original) + "\"";
   switch (original.dialect) {
-    case Dialect::OpenaiChat: return chatSubset(message, blocks);
+    case Dialect::OpenaiChat: return chatSubset(original, blocks);
     case Dialect::Gemini: {
       std::string parts = oneString ? "[" + dressed(*blocks.front(), "{\"text\":") + "]" : list(blocks);
       return (original.wholeSlot ? "{" : role + ",") + "\"parts\":" + std::move(parts) + "}";
