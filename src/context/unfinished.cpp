@@ -2,6 +2,7 @@
 #include <bough/context.h>
 
 #include <map>
+#include <unordered_map>
 
 #include "base/json/json_scan.h"
 #include "base/model/unreadable.h"
@@ -17,8 +18,15 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
                                                             const std::string& at) {
   BOUGH_TRY(auto branch, context::readBranch(store, sessionId, at));
   message::History history;
-  std::map<std::string, std::string, std::less<>> started;  // Call id → the last tool_start of it.
-  for (const Entry& entry : branch.entries) {
+  struct Start {
+    std::size_t place;
+    std::string entryId;
+  };
+  std::map<std::string, Start, std::less<>> started;  // Call id → the last tool_start of it.
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t place = 0; place < branch.entries.size(); ++place) {
+    const Entry& entry = branch.entries[place];
+    places.emplace(entry.id, place);
     if (isUnreadable(entry)) message::addRedacted(entry.id, history, true);
     if (entry.redacted) {
       if (message::isMessageType(entry.type)) message::addRedacted(entry.id, history);
@@ -27,7 +35,7 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
     if (message::isMessageType(entry.type)) {
       message::addEntryMessage(entry.id, entry.type, entry.payload, history);
     } else if (entry.type == entry_type::kToolStart) {
-      if (auto id = json::findString(entry.payload, "toolCallId")) started[*id] = entry.id;
+      if (auto id = json::findString(entry.payload, "toolCallId")) started[*id] = {place, entry.id};
     }
   }
   message::Pairing pairing = message::pairCalls(history);
@@ -43,8 +51,11 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
     found.name = block.name.decode();
     found.input = block.freeform ? '"' + std::string(block.text.escaped) + '"' : std::string(block.input);
     const auto start = started.find(found.toolCallId);
-    found.started = start != started.end() && !found.toolCallId.empty();
-    if (found.started) found.startedEntryId = start->second;
+    // An id may have been that of an earlier call, which was started before this one was made.
+    const auto place = places.find(original.entryId);
+    found.started = start != started.end() && !found.toolCallId.empty() &&
+                    (place == places.end() || start->second.place > place->second);
+    if (found.started) found.startedEntryId = start->second.entryId;
   }
   return open;
 }

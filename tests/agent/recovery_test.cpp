@@ -32,6 +32,45 @@ TEST_F(LoopTest, StartedCallsRunAgainOnlyWhenThatIsSafe) {
   EXPECT_NE(report->text.find("The outcome is unknown"), std::string::npos) << report->text;
 }
 
+// Some servers number the calls of each answer, or give all of them one id.
+TEST_F(LoopTest, CallsThatShareAnIdGetTheirOwnResults) {
+  const std::string slow =
+      R"({"type":"tool_call","id":"c","name":"bash","input":{"command":"sleep 0.3; echo SLOW"}})";
+  const std::string fast = R"({"type":"tool_call","id":"c","name":"read","input":{"path":"fast.txt"}})";
+  std::ofstream(work() + "/fast.txt") << "FAST";
+  const auto resultsOf = [&](const std::string& calls, bool started) {
+    sessionId_ = store_->createSession()->sessionId;
+    appendCalls(calls);
+    if (started) append("tool_start", R"({"toolCallId":"c","name":"bash"})");
+    EXPECT_TRUE(resumeTurn(agent(), here()).has_value());
+    std::vector<std::string> results;
+    for (const Entry& entry : entries()) {
+      if (entry.payload.contains("tool_result")) results.push_back(entry.payload);
+    }
+    EXPECT_EQ(results.size(), 2U);
+    results.resize(2);
+    return results;
+  };
+  const auto ran = resultsOf(slow + "," + fast, false);
+  EXPECT_TRUE(ran[0].contains("SLOW") && ran[1].contains("FAST")) << ran[0] << ran[1];
+  const auto recovered = resultsOf(fast + "," + slow, true);
+  EXPECT_TRUE(recovered[0].contains("FAST") && recovered[1].contains("outcome is unknown")) << recovered[0];
+  listener_.allowBash = false;
+  const auto refused = resultsOf(fast + "," + slow, false);
+  EXPECT_TRUE(refused[0].contains("FAST") && refused[1].contains("did not allow it")) << refused[0] << refused[1];
+}
+
+TEST_F(LoopTest, ACallWhoseIdAnEarlierOneHadIsNotTakenForStarted) {
+  const std::string call = R"({"type":"tool_call","id":"c","name":"bash","input":{"command":"echo x >> n.txt"}})";
+  appendCalls(call);
+  append("tool_start", R"({"toolCallId":"c","name":"bash"})");
+  append("message", resultPayload("c", "bash", "[no output]", false));
+  appendCalls(call);
+  ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
+  EXPECT_TRUE(listener_.recovered.empty());
+  EXPECT_EQ(get("n.txt"), "x\n");
+}
+
 TEST_F(LoopTest, UserDecidesAboutAStartedCall) {
   using Action = RecoveryChoice::Action;
   struct Case {

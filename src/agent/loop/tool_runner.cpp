@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <span>
+#include <utility>
 
 #include "agent/loop/file_copies.h"
 #include "agent/parts/json_parts.h"
@@ -67,6 +68,7 @@ struct ReadyCall {
   ToolCall call;
   std::function<ToolOutcome(const CancelToken&)> run;
   std::optional<Place> changes{};
+  std::string_view refused{};  // why it does not run after all
 };
 
 // Why a call must not run; empty when it may.
@@ -79,20 +81,35 @@ std::string_view obstacle(const Agent& agent, const ToolCall& call, const Prepar
 }
 
 Result<void> runOne(const Agent& agent, Results& results, const ReadyCall& ready) {
+  if (!ready.refused.empty()) return results.refuse(ready.call, ready.refused);
   if (agent.cancel.requested()) return results.refuse(ready.call, kStopped);
   BOUGH_TRY(results.start(ready.call, ready.changes));
   const ToolOutcome outcome = ready.run(agent.cancel);
   return results.add(ready.call, outcome, ready.changes ? changedFileMeta(*ready.changes) : std::string());
 }
 
-Result<void> runAll(const Agent& agent, Results& results, const std::vector<ReadyCall>& calls) {
-  if (calls.size() == 1) return runOne(agent, results, calls.front());
+using CallsOfOneId = std::vector<ReadyCall>;
+
+CallsOfOneId* findId(std::vector<CallsOfOneId>& calls, const std::string& id) {
+  const auto found = std::ranges::find(calls, id, [](const CallsOfOneId& each) { return each.front().call.id; });
+  return found == calls.end() ? nullptr : &*found;
+}
+
+Result<void> runInTurn(const Agent& agent, Results& results, const CallsOfOneId& calls) {
+  for (const ReadyCall& each : calls) {
+    BOUGH_TRY(runOne(agent, results, each));
+  }
+  return {};
+}
+
+Result<void> runAll(const Agent& agent, Results& results, const std::vector<CallsOfOneId>& calls) {
+  if (calls.size() == 1) return runInTurn(agent, results, calls.front());
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   Result<void> first;
   const auto work = [&](std::size_t) {
     for (std::size_t i = next++; i < calls.size(); i = next++) {
-      auto ran = runOne(agent, results, calls[i]);
+      auto ran = runInTurn(agent, results, calls[i]);
       const std::lock_guard lock(mutex);
       if (!ran && first) first = std::move(ran);
     }
@@ -106,16 +123,21 @@ Result<void> runAll(const Agent& agent, Results& results, const std::vector<Read
   return first;
 }
 
+// Calls run in parallel. Some servers give one id to several calls of an answer: only the order of their results says
+// which is whose, so these run one after the other.
 Result<void> runSome(const Agent& agent, Results& results, std::span<const ToolCall> calls) {
-  std::vector<ReadyCall> ready;
+  std::vector<CallsOfOneId> ready;
   for (const ToolCall& call : calls) {
     PreparedCall prepared = prepareCall(agent.tools, call, agent.environment);
     const std::string_view why = obstacle(agent, call, prepared);
-    if (why.empty()) {
-      ready.push_back({.call = call, .run = std::move(prepared.run), .changes = std::move(prepared.changes)});
-    } else {
+    CallsOfOneId* const same = findId(ready, call.id);
+    if (!why.empty() && same == nullptr) {
       BOUGH_TRY(results.refuse(call, why));
+      continue;
     }
+    CallsOfOneId& place = same != nullptr ? *same : ready.emplace_back();
+    place.push_back(
+        {.call = call, .run = std::move(prepared.run), .changes = std::move(prepared.changes), .refused = why});
   }
   return ready.empty() ? Result<void>() : runAll(agent, results, ready);
 }
@@ -184,6 +206,9 @@ Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal, const std
     if (!each.started || (tool != nullptr && tool->safeToRepeat)) {
       runnable.push_back(call);
       continue;
+    }
+    if (std::ranges::find(runnable, call.id, &ToolCall::id) != runnable.end()) {
+      BOUGH_TRY(runCalls(agent, journal, std::exchange(runnable, {})));  // its result comes before this one's
     }
     BOUGH_TRY(applyChoice(agent.listener.recover(each), results, call, runnable));
   }
