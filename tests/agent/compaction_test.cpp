@@ -18,7 +18,8 @@ class Scribe final : public Provider {
     Answer answer;
     if (request.context.find("Summarize the conversation") != std::string::npos) {
       summaries.push_back(request.context);
-      answer.message = said(fmt::format("SUMMARY {}", summaries.size()), summaries.size() <= cutOff);
+      const std::string end = summaries.size() <= cutOff ? "max_tokens" : summaryEnd;
+      answer.message = said(fmt::format("SUMMARY {}", summaries.size()), end);
     } else if (steps > 0) {
       answer.message = fmt::format(
           R"({{"role":"assistant","content":[{{"type":"text","text":"step {0} {1}"}},{{"type":"tool_call","id":"c{0}","name":"ls","input":{{}}}}]}})",
@@ -30,14 +31,15 @@ class Scribe final : public Provider {
     }
     return answer;
   }
-  static std::string said(const std::string& text, bool isCutOff = false) {
+  static std::string said(const std::string& text, const std::string& end = "end_turn") {
     return fmt::format(
         R"({{"role":"assistant","content":[{{"type":"text","text":"{}"}}],"stopReason":"{}","usage":{{"inputTokens":100,"outputTokens":7}}}})",
-        text, isCutOff ? "max_tokens" : "end_turn");
+        text, end);
   }
 
   std::size_t steps = 0;
   std::size_t cutOff = 0;  // so many summaries end at a limit of tokens
+  std::string summaryEnd = "end_turn";
   std::vector<std::string> summaries;
   std::string last;
 };
@@ -159,6 +161,26 @@ TEST_F(LoopTest, ASummaryThatWasCutOffIsAskedForAgainAndNeverKept) {
     ASSERT_NE(recorded, all.rend());
     EXPECT_EQ(recorded->type == entry_type::kCompactionSummary, cutOff == 1);
     EXPECT_EQ(json::findUnsigned(memberOr(recorded->payload, "usage"), "inputTokens"), 200U);
+  }
+}
+
+TEST_F(LoopTest, ASummaryThatAFilterEndedIsNeverKept) {
+  for (const char* end : {"content_filter", "SAFETY", "recitation", "refusal"}) {
+    SCOPED_TRACE(end);
+    sessionId_ = store_->createSession()->sessionId;
+    auto scribe = std::make_unique<Scribe>();
+    Scribe& model = *scribe;
+    provider_ = std::move(scribe);
+    model.summaryEnd = end;
+    options_.compactShare = 0;
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(runTurn(agent(), here(), std::string(600, 'x')).has_value());
+    options_.compactShare = 0.1;
+    options_.windowTokens = 8'000;
+    ASSERT_TRUE(runTurn(agent(), here(), "and now?").has_value());
+    EXPECT_EQ(model.summaries.size(), 1U);
+    EXPECT_EQ(model.last.find("SUMMARY"), std::string::npos);
+    const auto isSummary = [](const Entry& entry) { return entry.type == entry_type::kCompactionSummary; };
+    EXPECT_TRUE(std::ranges::none_of(entries(), isSummary));
   }
 }
 

@@ -22,13 +22,12 @@ struct AnswerParts {
 
   /// Whether the answer reached a limit of tokens.
   [[nodiscard]] bool isCutOff() const;
+  /// Whether the model, or whoever watches it, refused to go on.
+  [[nodiscard]] bool isBlocked() const;
   /// What is wrong with the answer; empty when nothing is, or when it has calls to go on with.
   [[nodiscard]] std::string problem() const;
   /// Why a call must not run, though the answer has it; empty when it may.
   [[nodiscard]] std::string_view obstacle(const ToolCall& call) const;
-
- private:
-  [[nodiscard]] bool isBlocked() const;
 };
 
 Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect);

@@ -28,7 +28,8 @@ Result<std::string> askOnce(const Agent& agent, std::string_view instruction, st
     if (answer.aborted || answer.message.empty()) return fail(ErrorCode::Io, "the answer broke off", "try again");
     BOUGH_TRY(AnswerParts parts, partsOf(answer, agent.provider.dialect()));
     paid += parts.usage;
-    if (parts.refused || parts.end == "refusal") return fail(ErrorCode::Io, "the model refused to answer", "try again");
+    // What a filter left of an answer is not the answer: a summary would lose the rest of the conversation.
+    if (parts.refused || parts.isBlocked()) return fail(ErrorCode::Io, parts.problem(), "try again");
     const bool isWhole = !parts.isCutOff() && !parts.text.empty();
     if (isWhole) return std::move(parts.text);
     if (limit < most) continue;
