@@ -62,6 +62,7 @@ TEST_F(ToolsTest, FilesAreReadInPartsWrittenWholeAndEditedOnce) {
   EXPECT_TRUE(run("read", R"({"path":"a/b/c.txt","offset":2,"limit":1})").text.starts_with("two\n\n[there is more"));
   EXPECT_TRUE(run("read", R"({"path":"a/b/c.txt","offset":9})").isError);
   EXPECT_FALSE(run("read", R"({"path":"a/b/c.txt","offset":null,"limit":null})").isError);
+  EXPECT_TRUE(run("read", R"({"path":"a/b/c.txt","limit":0})").text.starts_with("one\n\n[there is more"));
   for (const char* wrong : {R"("2")", "-1", "1.5", "18446744073709551615", "[1]"}) {
     for (const char* name : {"offset", "limit"}) {
       const std::string arguments = R"({"path":"a/b/c.txt",")" + std::string(name) + "\":" + wrong + "}";
@@ -278,6 +279,23 @@ TEST_F(ToolsTest, KeysReachNeitherCommandsNorResults) {
   EXPECT_EQ(file, "the key is [key]\n");
 }
 
+TEST_F(ToolsTest, AKeyThatBeginsWithAnotherOneIsHiddenWhole) {
+  for (const bool shortFirst : {true, false}) {
+    Secrets secrets;
+    secrets.add(shortFirst ? "sk-0123456789abcdef" : "sk-0123456789abcdef-and-more");
+    secrets.add(shortFirst ? "sk-0123456789abcdef-and-more" : "sk-0123456789abcdef");
+    EXPECT_EQ(secrets.redact("x sk-0123456789abcdef-and-more y sk-0123456789abcdef"), "x [key] y [key]");
+  }
+}
+
+TEST_F(ToolsTest, TheEndOfAFileThatIsTooLongIsNotSaidToBeItsEnd) {
+  environment_->limits.fileBytes = 20;
+  put("work/long.txt", "1234\n1234\n1234\n1234\n1234\n");
+  const ToolOutcome beyond = run("read", R"({"path":"long.txt","offset":5})");
+  EXPECT_TRUE(beyond.isError);
+  EXPECT_EQ(beyond.text, "only the first 20 of 25 bytes can be read here, which are 4 lines; `bash` can read the rest");
+}
+
 // Whether a process is gone, or only waits to be taken note of.
 bool isGone(const std::string& id) {
   std::ifstream status("/proc/" + id + "/stat");
@@ -358,6 +376,18 @@ TEST_F(ToolsTest, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
         "git log -O./x", "ls *", "ls {a,-b}", "find . -okdir x +", "git log --ext-diff", "git status -c x"}) {
     EXPECT_FALSE(isAllowedCommand(command, allowed)) << command;
     EXPECT_NE(commandQuestion(command, allowed).find("is allowed, but"), std::string::npos) << command;
+  }
+  const std::vector<std::string> more = {"sed -n", "/usr/bin/sed", "make test", "dd"};
+  for (const char* command :
+       {"sed -n 1,5p a.txt", "sed -n 3p we.txt", "/usr/bin/sed 1,3d x", "make test -j4", "make test all"}) {
+    EXPECT_TRUE(isAllowedCommand(command, more)) << command;
+  }
+  for (const char* command :
+       {"sed -n '1e date' a.txt", "sed -n 1edate a.txt", "sed -n 'w out' a.txt", "sed -n '1 w out' a.txt",
+        "sed -n --expr=1edate 1p", "sed -n s/a/b/w/out a.txt", "/usr/bin/sed 1r/etc/passwd x", "sed -n 1p -i x",
+        "make test SHELL=./x", "make test CC:=./x", "dd of=x"}) {
+    EXPECT_FALSE(isAllowedCommand(command, more)) << command;
+    EXPECT_NE(commandQuestion(command, more).find("is allowed, but"), std::string::npos) << command;
   }
   // What the user has named is allowed as it is.
   EXPECT_TRUE(isAllowedCommand("python3 -c pass", {"python3 -c pass"}));

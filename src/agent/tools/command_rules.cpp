@@ -37,6 +37,7 @@ constexpr std::string_view kDangerous[] = {"-exec",
                                            "-x",
                                            "--exec",
                                            "--eval",
+                                           "--expression",
                                            "--command",
                                            "--config",
                                            "--file",
@@ -90,6 +91,22 @@ std::vector<std::string> wordsOf(std::string_view text) {
   return words;
 }
 
+// `make test SHELL=./x`: programs take such words for settings, and some of those name programs.
+bool isAssignment(std::string_view word) {
+  const std::string_view name = word.substr(0, word.find('='));
+  const auto isOfName = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':' ||
+           c == '?' || c == '+';
+  };
+  return name.size() < word.size() && !name.empty() && std::ranges::all_of(name, isOfName);
+}
+
+// Scripts of sed can run programs (`1e date`) and write files (`w name`); those that print and leave out lines cannot.
+// After one of these commands sed takes no other.
+bool isHarmlessForSed(std::string_view script) {
+  return std::string_view("pdq=").contains(script.back()) && script.find_first_not_of("0123456789,~+!pdq=") == std::string_view::npos;
+}
+
 bool isDangerous(std::string_view word) {
   if (word.find_first_of("*?[~") == 0) return true;
   const std::string_view name = word.substr(0, word.find('='));
@@ -134,12 +151,22 @@ bool isHidden(char32_t code) {
   return std::ranges::any_of(kHidden, [&](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
+bool isSedCommand(std::string_view command) {
+  const std::string_view program = command.substr(0, command.find(' '));
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  return name == "sed" || name == "gsed";
+}
+
 }  // namespace
 
 std::string dangerIn(std::string_view command, std::string_view allowed) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
+  bool isScript = isSedCommand(command);  // the next word that is not an option; files follow it
   for (const std::string& word : wordsOf(command.substr(allowed.size()))) {
-    if (isDangerous(word)) return fmt::format("{} can run other programs or write files", word);
+    if (isDangerous(word) || isAssignment(word)) return fmt::format("{} can run other programs or write files", word);
+    if (!isScript || word.starts_with('-')) continue;
+    if (!isHarmlessForSed(word)) return fmt::format("sed can run programs or write files by {}", word);
+    isScript = false;
   }
   return {};
 }

@@ -141,6 +141,10 @@ ToolOutcome someLines(const WorkingFolder::Content& content, std::uint64_t first
     rest.remove_prefix(end);
   }
   if (out.empty() && rest.empty()) {
+    if (content.bytes.size() < content.sizeBytes) {
+      return failed(fmt::format("only the first {} of {} can be read here, which are {}; `bash` can read the rest",
+                                content.bytes.size(), counted(content.sizeBytes, "byte"), counted(line - 1, "line")));
+    }
     return content.bytes.empty() ? ToolOutcome{.text = "[the file is empty]"}
                                  : failed("the file has only " + counted(line - 1, "line"));
   }
@@ -160,7 +164,8 @@ ToolOutcome runRead(const std::string& arguments, const Place& place, const Tool
   if (!content) return failed(content.error());
   if (looksBinary(content->bytes))
     return {.text = fmt::format("[binary file, {}]", counted(content->sizeBytes, "byte"))};
-  return someLines(*content, std::max<std::uint64_t>(1, *offset), std::min(kMaxLines, *limit), limits.outputBytes);
+  return someLines(*content, std::max<std::uint64_t>(1, *offset), std::clamp<std::uint64_t>(*limit, 1, kMaxLines),
+                   limits.outputBytes);
 }
 
 Result<FileChange> planWrite(const std::string& arguments, const Place& place, const ToolLimits& limits) {

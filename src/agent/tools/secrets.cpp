@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 
 namespace bough::agent {
@@ -59,7 +60,10 @@ void Secrets::addFromUrl(std::string_view url) {
 }
 
 void Secrets::add(std::string key) {
-  if (key.size() >= kShortestKeyBytes) keys_.push_back(std::move(key));
+  if (key.size() < kShortestKeyBytes) return;
+  // The longest first: of a key that begins with another one nothing may be left.
+  const auto place = std::ranges::lower_bound(keys_, key.size(), std::ranges::greater(), &std::string::size);
+  keys_.insert(place, std::move(key));
 }
 
 std::string Secrets::redact(std::string_view text) const {
