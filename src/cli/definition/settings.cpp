@@ -261,7 +261,7 @@ Result<void> allowInFolder(const std::string& folder, const std::string& permiss
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
   // Behind a link, the file that it leads to is the one to change.
   const std::filesystem::path real = std::filesystem::weakly_canonical(path, problem);
-  return writeOutputFile(problem ? path : real.string(), changed);
+  return writeOutputFile(problem ? path : real.string(), changed, Existing::Replaced);
 }
 
 }  // namespace bough::cli

@@ -378,12 +378,12 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
   if (words.empty()) return fail(ErrorCode::InvalidArgument, "no file was named", "/export FILE");
   if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
   BOUGH_TRY(const auto entries, loadMessages(chat().store(), chat().sessionId(), {.branch = chat().place().headId}));
-  BOUGH_TRY(checkOutputFile(words, /*replace=*/false, "name another file"));
+  BOUGH_TRY(const Existing existing, checkOutputFile(words, /*replace=*/false, "name another file"));
   std::string text;
   for (const Entry& entry : entries) {
     text += renderEntry(entry, viewEntry(entry), {.full = true, .format = EntryFormat::Markdown});
   }
-  BOUGH_TRY(writeOutputFile(words, text));
+  BOUGH_TRY(writeOutputFile(words, text, existing));
   const auto lost = static_cast<std::size_t>(std::ranges::count_if(entries, isUnreadable));
   printFitted(fmt::format("{} in {}{}", counted(entries.size() - lost, "message"), text::printable(words),
                           lost == 0 ? "" : fmt::format("; {} cannot be read", lost)));

@@ -80,9 +80,11 @@ void printReport(const CompatibilityReport& report, const Options& options, bool
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto from, parseDialect(options.from));
   BOUGH_TRY(auto to, parseDialect(options.to));
+  Existing existing = Existing::Refused;
+  Existing existingWayBack = Existing::Refused;
   if (!options.output.empty()) {
-    BOUGH_TRY(checkOutputFile(options.output, options.force));
-    BOUGH_TRY(checkOutputFile(options.output + ".origin", options.force));
+    BOUGH_TRY(existing, checkOutputFile(options.output, options.force));
+    BOUGH_TRY(existingWayBack, checkOutputFile(options.output + ".origin", options.force));
   }
   auto document = readFile(options.input);
   if (!document) return refuseData(document.error(), context.json);
@@ -100,8 +102,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printJsonLine(converted->document);
   } else {
     // The side data first: a document without it would be mistaken for one that needs none.
-    BOUGH_TRY(writeOutputFile(options.output + ".origin", converted->wayBack.json));
-    BOUGH_TRY(writeOutputFile(options.output, converted->document));
+    BOUGH_TRY(writeOutputFile(options.output + ".origin", converted->wayBack.json, existingWayBack));
+    if (const auto written = writeOutputFile(options.output, converted->document, existing); !written) {
+      // Without its document it would be taken for the way back of another one.
+      if (existingWayBack == Existing::Refused) std::filesystem::remove(options.output + ".origin", status);
+      return std::unexpected(written.error());
+    }
     if (context.json) printJsonLine(converted->report.toJson());
   }
   if (!context.json) printReport(converted->report, options, !options.output.empty());
