@@ -112,10 +112,10 @@ TEST(Losses, APartWithTwoDataFieldsKeepsItsCallAndNamesTheRest) {
 
 TEST(Losses, UnknownFieldsOfResponsesItemsAreNamed) {
   const auto there = convert(
-      R"([{"role":"user","content":"x","mood":"good"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}","namespace":"n","hint":1},{"type":"function_call_output","call_id":"c","output":"1","caller":{"t":1},"took":3},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"t"}],"effort":"high"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"a","annotations":[]}],"phase":"final_answer"}])",
+      R"([{"role":"user","content":"x","mood":"good"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}","namespace":"n","hint":1},{"type":"function_call_output","call_id":"c","output":"1","caller":{"t":1},"took":3},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"t","tone":1}],"effort":"high"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"a","annotations":[]}],"phase":"final_answer"}])",
       kR, kA);
   for (const char* field : {"message.mood", "message.namespace", "message.hint", "message.caller", "message.took",
-                            "message.effort", "message.phase", "message.status"}) {
+                            "message.effort", "message.tone", "message.phase", "message.status"}) {
     EXPECT_TRUE(isLossy(there, field)) << field << " in " << fieldsOf(there);
   }
 }

@@ -97,6 +97,7 @@ void readReasoning(Reader& reader, Tree::Index node) {
     for (const Tree::Index part : tree.elements(tree.find(node, list))) {
       const TextView text = reader.text(tree.find(part, "text"));
       if (text.present) texts.push_back(text);
+      reader.extrasOf(reader.out.extras, part, {"type", "text"});
     }
   }
   Block& block = reader.out.blocks.emplace_back();
