@@ -2,8 +2,11 @@
 // space again. Writes fail inside SQLite, through a layer over its files.
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <cstring>
+#include <fstream>
 
+#include "catalog/database/database.h"
 #include "catalog_support.h"
 
 namespace bough {
@@ -12,6 +15,8 @@ namespace {
 // How many more writes the disk takes; none: as many as wanted.
 std::optional<int> gWritesLeft;
 std::optional<int> gFailedWrites;
+// Why a write failed, as the system says it; 0: SQLite itself has noticed that the disk is full.
+int gSystemError = 0;
 
 using Methods = sqlite3_io_methods;
 struct Patched {
@@ -26,7 +31,7 @@ int limitedWrite(sqlite3_file* file, const void* bytes, int count, sqlite3_int64
     if (mine != &each->methods) continue;
     if (gWritesLeft && *gWritesLeft <= 0) {
       gFailedWrites = gFailedWrites.value_or(0) + 1;
-      return SQLITE_FULL;
+      return gSystemError == 0 ? SQLITE_FULL : SQLITE_IOERR_WRITE;
     }
     if (gWritesLeft) --*gWritesLeft;
     return each->original->xWrite(file, bytes, count, offset);
@@ -60,12 +65,14 @@ class FullDiskTest : public CatalogTest {
     limited_.zName = "limited";
     limited_.pNext = nullptr;
     limited_.xOpen = openLimited;
+    limited_.xGetLastError = [](sqlite3_vfs*, int, char*) { return gSystemError; };
     sqlite3_vfs_register(&limited_, 1);
     gWritesLeft.reset();
     gFailedWrites.reset();
   }
   ~FullDiskTest() override {
     gWritesLeft.reset();
+    gSystemError = 0;
     sqlite3_vfs_unregister(&limited_);
     sqlite3_vfs_register(gSystem, 1);
   }
@@ -78,6 +85,23 @@ class FullDiskTest : public CatalogTest {
 
   sqlite3_vfs limited_{};
 };
+
+TEST_F(FullDiskTest, AFullQuotaIsAFullDiskAndAnythingElseIsNot) {
+  const std::string path = folder / "other.db";
+  const std::pair<int, ErrorCode> kinds[] = {
+      {0, ErrorCode::NoSpace}, {ENOSPC, ErrorCode::NoSpace}, {EDQUOT, ErrorCode::NoSpace}, {EIO, ErrorCode::Io}};
+  for (const auto& [systemError, expected] : kinds) {
+    std::ofstream(path, std::ios::trunc).close();
+    auto database = must(catalog::Database::open(path, catalog::OpenAs::ReadWrite, 1000));
+    database->execute("CREATE TABLE t(x);");
+    must(database->take());
+    gSystemError = systemError;
+    gWritesLeft = 0;
+    database->execute("INSERT INTO t VALUES(1);");
+    EXPECT_EQ(refused(database->take()).code, expected) << systemError;
+    gWritesLeft.reset();
+  }
+}
 
 TEST_F(FullDiskTest, WithoutSpaceForACatalogItIsPutTogetherInMemory) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1")});
