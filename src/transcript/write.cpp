@@ -8,9 +8,11 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/try.h"
+#include "transcript/carrier_lines.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/carrying.h"
 #include "transcript/model/clean_line.h"
+#include "transcript/model/conversion.h"
 #include "transcript/model/facts.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/items.h"
@@ -102,14 +104,13 @@ class TranscriptWriting {
         writer_(agent.makeWriter()),
         out_(out),
         tree_(entries),
-        carrying_(entries, tree_, !options.clean && !options.bare) {
-    findCarriers();
-  }
+        carrying_(entries, tree_, !options.clean && !options.bare),
+        carriers_(entries, agent) {}
 
   Result<WrittenTranscript> run() {
     BOUGH_TRY(choose());
     if (head_ == kNone && !beginsWithCopy()) return fail(ErrorCode::InvalidArgument, "the session has no conversation");
-    messages_ = convertEntries(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report);
+    messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report);
     std::string text;
     if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {
       TranscriptFacts facts = options_.facts;
@@ -129,6 +130,7 @@ class TranscriptWriting {
       BOUGH_TRY(flush(text));
     }
     waitUntil(entries_.size());
+    messages_->finish();
     const bool headMoved = head_ != fileHead_;
     done_.sameBytes = whole_ && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
     std::string lines;
@@ -202,43 +204,20 @@ class TranscriptWriting {
     }
   }
 
-  // Lines of the agent that stand for entries of another origin.
-  void findCarriers() {
-    std::unordered_map<std::string_view, std::size_t> places;
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      auto origin = originOf(entries_[i]);
-      if (!origin || !origin->carries || !isSameFormat(agent_, origin->agent)) continue;
-      if (places.empty()) {
-        for (std::size_t k = 0; k < entries_.size(); ++k) places.emplace(entries_[k].id, k);
-      }
-      Carrier& carrier = carriers_[i];
-      for (std::size_t k = 0; k < origin->carries->ids.size(); ++k) {
-        const auto found = places.find(origin->carries->ids[k]);
-        const bool isHere = found != places.end() && canBeCarried(entries_[found->second]);
-        carrier.isWhole = carrier.isWhole && isHere;
-        if (found == places.end()) continue;
-        carriedBy_.emplace(found->second, i);
-        if (k == origin->carries->own) carrier.ownPlace = found->second;
-        if (!isHere) continue;
-        if (k == origin->carries->own) carrier.own = carrier.entries.size();
-        carrier.entries.push_back(asStored(entries_[found->second]));
-      }
-    }
-  }
-
   // The agent's own line of an entry, as it goes into the file.
   std::optional<std::string> ownLine(std::size_t place) {
-    const auto carrier = carriers_.find(place);
-    const bool standsElsewhere = carrier == carriers_.end() && carriedBy_.contains(place);
+    const CarrierLines::Line* carries = carriers_.find(place);
+    const bool standsElsewhere = carries == nullptr && isCarried(place);
     if (standsElsewhere || inherited_.contains(place)) return "";  // in another line, in another file
     auto line = lineOf(entries_[place]);
     if (line && isAdapted(options_)) line = adapted(*line, options_);
-    if (!line || carrier == carriers_.end()) return line;
-    const Carrier& carries = carrier->second;
+    if (!line || carries == nullptr) return line;
     // What a redaction hides is in the line, too.
-    if (carries.ownPlace != kNone && entries_[carries.ownPlace].redacted) return std::nullopt;
-    return withCarried(*line, carries.entries, carries.own);
+    if (carries->ownPlace != kNone && entries_[carries->ownPlace].redacted) return std::nullopt;
+    return withCarried(*line, carries->entries, carries->own);
   }
+
+  [[nodiscard]] bool isCarried(std::size_t place) const { return carriers_.carrierOf(place) != kNone; }
 
   // Text of lines that wait for what they carry.
   void hold(std::string lines, std::size_t place, std::string& text) {
@@ -299,7 +278,7 @@ class TranscriptWriting {
   }
 
   [[nodiscard]] bool hasOwnLine(std::size_t place) const {
-    if (carriedBy_.contains(place) || inherited_.contains(place)) return false;
+    if (isCarried(place) || inherited_.contains(place)) return false;
     const auto origin = originOf(entries_[place]);
     return origin && origin->agent == agent_.name;
   }
@@ -336,7 +315,7 @@ class TranscriptWriting {
     if (known == Known::Nothing) {
       const std::size_t parent = tree_.parent(place);
       const Entry* continued = parent == kNone ? nullptr : &entries_[parent];
-      const bool isLine = carriedBy_.contains(place) || isLineOf(agent_, entries_[place], continued, options_.clean);
+      const bool isLine = isCarried(place) || isLineOf(agent_, entries_[place], continued, options_.clean);
       known = isLine ? Known::Yes : Known::No;
     }
     return known == Known::Yes;
@@ -375,14 +354,18 @@ class TranscriptWriting {
     if (const std::size_t parent = tree_.parent(place); parent != kNone) item.parentId = standIn(parent);
     item.kept = keptBy(entries_, tree_, place);
     std::erase_if(item.kept, [&](const std::string& id) { return standIns_.contains(id); });
+    item.isKept = isKept_[place];
     item.beginsKept = firstKept_.contains(entry.id);
-    if (isCopied(place)) return copy(place, item, text);
+    if (isCopied(place)) {
+      messages_->skip(place);
+      return copy(place, item, text);
+    }
     if (entry.redacted && isTalk(entry)) {
       standIns_[entry.id] = item.parentId;
       addLossy("redacted");
       return;
     }
-    if (const auto found = messages_.find(place); found != messages_.end()) item.messages = found->second;
+    item.messages = messages_->take(place);
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
     writer_->item(item, lines);
@@ -401,15 +384,16 @@ class TranscriptWriting {
     ++done_.verbatim;
     carrying_.isThere(place);
     text += carrying_.take();
-    const auto carrier = carriedBy_.find(place);
-    if (carrier != carriedBy_.end() && carriers_.at(carrier->second).ownPlace == place) {
-      writer_->copied(item, lineOf(entries_[carrier->second]).value_or(""));
+    const std::size_t carrier = carriers_.carrierOf(place);
+    if (carrier != kNone && carriers_.find(carrier)->ownPlace == place) {
+      writer_->copied(item, lineOf(entries_[carrier]).value_or(""));
       return;
     }
     const auto line = ownLine(place);
     const auto origin = originOf(entries_[place]);
-    const bool isWhole = !carriers_.contains(place) || carriers_.at(place).isWhole;
-    if (carrier == carriedBy_.end()) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
+    const CarrierLines::Line* carries = carriers_.find(place);
+    const bool isWhole = carries == nullptr || carries->isWhole;
+    if (carrier == kNone) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
     std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
     if (options_.clean && origin->fixed) bytes = withParent(std::move(bytes), agent_.parentMember, item.parentId);
     writer_->copied(item, bytes);
@@ -452,20 +436,14 @@ class TranscriptWriting {
   const std::function<Result<void>(std::string_view)>& out_;
   EntryTree tree_;
   Carrying carrying_;
-  struct Carrier {
-    std::vector<CarriedEntry> entries;
-    std::size_t own = CarriedIds::kNone;  // in `entries`
-    std::size_t ownPlace = kNone;
-    bool isWhole = true;  // all that it carried is here
-  };
-  std::unordered_map<std::size_t, Carrier> carriers_;       // by the place of the line's entry
-  std::unordered_map<std::size_t, std::size_t> carriedBy_;  // from an entry to the agent's line that carries it
+  CarrierLines carriers_;
+  std::vector<bool> isKept_ = allKept(entries_, tree_);
   enum class Known : std::uint8_t { Nothing, No, Yes };
   std::vector<Known> own_ = std::vector<Known>(entries_.size(), Known::Nothing);  // what isOwn() has answered
   WrittenTranscript done_;
   std::vector<std::size_t> path_;   // the branch of the head
   std::vector<std::size_t> order_;  // places of what is written
-  std::unordered_map<std::size_t, std::vector<std::string>> messages_;
+  std::optional<MessageConversion> messages_;
   std::unordered_map<std::string, std::string> standIns_;
   std::size_t head_ = kNone;
   std::size_t lastOwn_ = kNone;

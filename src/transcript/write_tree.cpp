@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/carrying.h"
+#include "transcript/model/conversion.h"
 #include "transcript/model/items.h"
 
 namespace bough {
@@ -30,7 +31,8 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>
     if (leaf != head) leaves.push_back(leaf);
   }
   CompatibilityReport own;
-  const auto messages = convertEntries(entries, tree, leaves, agent->dialect, report == nullptr ? own : *report);
+  MessageConversion messages(entries, tree, leaves, agent->dialect, report == nullptr ? own : *report);
+  const std::vector<bool> isKept = allKept(entries, tree);
   std::vector<OwnPart> branches;
   std::vector<bool> isTaken(entries.size());
   for (const std::size_t leaf : leaves) {
@@ -39,12 +41,15 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>
     std::size_t place = leaf;
     for (; place != EntryTree::kNone && !isTaken[place]; place = tree.parent(place)) {
       isTaken[place] = true;
-      Item item{.entry = &entries[place], .parentId = {}, .messages = {}};
-      if (const auto found = messages.find(place); found != messages.end()) item.messages = found->second;
-      item.kept = keptBy(entries, tree, place);
-      branch.items.push_back(std::move(item));
+      branch.items.push_back({.entry = &entries[place], .parentId = {}, .messages = {}});
     }
     std::ranges::reverse(branch.items);
+    for (Item& item : branch.items) {
+      const auto at = static_cast<std::size_t>(item.entry - entries.data());
+      item.messages = messages.take(at);
+      item.kept = keptBy(entries, tree, at);
+      item.isKept = isKept[at];
+    }
     if (place != EntryTree::kNone) branch.base = &entries[place];
   }
   TreeCargo cargo(entries, tree, !options.clean && !options.bare);

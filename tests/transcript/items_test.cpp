@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
+#include "transcript/model/conversion.h"
+
 namespace bough::transcript {
 namespace {
 
@@ -76,16 +81,16 @@ std::string joined(const std::vector<std::string>& messages) {
   return all;
 }
 
-TEST(ConvertEntries, MessagesOfTwoBranchesStayApart) {
+TEST(MessageConversion, MessagesOfTwoBranchesStayApart) {
   // A second question after the same first one: the answer belongs to the first alone.
   const std::vector<Entry> entries = {said("q1", "", "user"), said("q2", "q1", "user"), said("a1", "q1", "assistant"),
                                       said("a2", "a1", "assistant"), said("b2", "a1", "assistant")};
   const EntryTree tree(entries);
   for (const Dialect target : {Dialect::Anthropic, Dialect::Gemini, Dialect::OpenaiResponses}) {
     CompatibilityReport report;
-    const auto converted = convertEntries(entries, tree, tree.leaves(), target, report);
+    MessageConversion conversion(entries, tree, tree.leaves(), target, report);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const std::string text = converted.contains(i) ? joined(converted.at(i)) : std::string();
+      const std::string text = joined(conversion.take(i));
       for (const Entry& other : entries) {
         EXPECT_EQ(text.contains("says " + other.id), other.id == entries[i].id) << i << ": " << text;
       }
@@ -93,7 +98,7 @@ TEST(ConvertEntries, MessagesOfTwoBranchesStayApart) {
   }
 }
 
-TEST(ConvertEntries, AResultInALaterBranchFindsItsCall) {
+TEST(MessageConversion, AResultInALaterBranchFindsItsCall) {
   const auto result = [](std::string id) {
     const std::string json = "{\"role\":\"tool\",\"tool_call_id\":\"call_1\",\"content\":\"says " + id + "\"}";
     return entryAt(std::move(id), "call", "message", message(json));
@@ -106,12 +111,108 @@ TEST(ConvertEntries, AResultInALaterBranchFindsItsCall) {
       result("r1"), result("r2")};
   const EntryTree tree(entries);
   CompatibilityReport report;
-  const auto converted = convertEntries(entries, tree, tree.leaves(), Dialect::Anthropic, report);
+  MessageConversion conversion(entries, tree, tree.leaves(), Dialect::Anthropic, report);
   for (const std::size_t place : {2U, 3U}) {
-    const std::string text = joined(converted.at(place));
+    const std::string text = joined(conversion.take(place));
     EXPECT_TRUE(text.contains("\"tool_result\"") && text.contains("says " + entries[place].id)) << text;
   }
   EXPECT_EQ(report.lossyFields, std::vector<std::string>{});
+}
+
+Entry of(std::string id, std::string parent, const std::string& json, std::string_view dialect = "anthropic") {
+  return entryAt(std::move(id), std::move(parent), "message",
+                 "{\"dialect\":\"" + std::string(dialect) + "\",\"message\":" + json + "}");
+}
+
+// A long session: each turn asks, calls a tool, gets its result and answers. Every turn uses the same id for its call.
+std::vector<Entry> longSession(std::size_t turns, bool onlyOneQuestion = false) {
+  std::vector<Entry> entries;
+  const auto add = [&](const std::string& json) {
+    const std::string parent = entries.empty() ? "" : entries.back().id;
+    entries.push_back(of("e" + std::to_string(entries.size()), parent, json));
+  };
+  for (std::size_t i = 0; i < turns; ++i) {
+    const std::string n = std::to_string(i);
+    if (i == 0 || !onlyOneQuestion) add(R"({"role":"user","content":"asks )" + n + R"("})");
+    add(R"({"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},)"
+        R"({"type":"tool_use","id":"same","name":"ls","input":{"n":)" +
+        n + "}}]}");
+    add(R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"same","content":"gives )" + n + R"("}]})");
+    if (!onlyOneQuestion) add(R"({"role":"assistant","content":[{"type":"text","text":"says )" + n + R"( "}]})");
+  }
+  return entries;
+}
+
+std::vector<std::string> idsOf(const std::vector<std::string>& messages, std::string_view name) {
+  std::vector<std::string> ids;
+  for (const std::string& each : messages) {
+    const std::string_view text(each);
+    for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+      const std::size_t begin = at + name.size();
+      ids.emplace_back(text.substr(begin, text.find('"', begin) - begin));
+    }
+  }
+  return ids;
+}
+
+TEST(MessageConversion, ALongSessionIsConvertedInPartsAsItIsAtOnce) {
+  for (const bool onlyOneQuestion : {false, true}) {
+    const std::vector<Entry> entries = longSession(3'000, onlyOneQuestion);
+    const EntryTree tree(entries);
+    CompatibilityReport report;
+    MessageConversion conversion(entries, tree, tree.leaves(), Dialect::OpenaiChat, report);
+    std::vector<std::string> calls;
+    std::vector<std::string> results;
+    std::size_t mostHeld = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto messages = conversion.take(i);
+      mostHeld = std::max(mostHeld, conversion.heldCount());
+      EXPECT_EQ(messages.size(), 1U) << i;
+      for (const std::string& id : idsOf(messages, "\"tool_calls\":[{\"id\":\"")) calls.push_back(id);
+      for (const std::string& id : idsOf(messages, "\"tool_call_id\":\"")) results.push_back(id);
+    }
+    EXPECT_LT(mostHeld, entries.size() / 2);
+    EXPECT_EQ(calls.size(), 3'000U);
+    EXPECT_EQ(calls, results);
+    const std::set<std::string> different(calls.begin(), calls.end());
+    EXPECT_EQ(different.size(), calls.size()) << "an id that is used again gets another one, in a later part too";
+    EXPECT_EQ(report.messages, entries.size());
+    EXPECT_EQ(report.lossyFields, std::vector<std::string>{"thinking"}) << "each field is named once";
+    EXPECT_EQ(report.lossyCounts, std::vector<std::uint64_t>{3'000});
+  }
+}
+
+TEST(MessageConversion, AnAnswerKeepsTheBlanksAtItsEnd) {
+  const std::vector<Entry> entries = {said("q", "", "user"),
+                                      of("a", "q", R"({"role":"assistant","content":"done. \n"})", "openai-chat")};
+  const EntryTree tree(entries);
+  CompatibilityReport report;
+  MessageConversion conversion(entries, tree, tree.leaves(), Dialect::Anthropic, report);
+  EXPECT_TRUE(joined(conversion.take(1)).contains(R"(done. \n")"));
+}
+
+TEST(MessageConversion, AResultThatComesManyTurnsLaterStaysWithItsCall) {
+  std::vector<Entry> entries = longSession(1);
+  const auto add = [&](const std::string& json) {
+    entries.push_back(of("l" + std::to_string(entries.size()), entries.back().id, json));
+  };
+  add(R"({"role":"user","content":"begin"})");
+  add(R"({"role":"assistant","content":[{"type":"tool_use","id":"late","name":"ls","input":{}}]})");
+  for (int i = 0; i < 400; ++i) {
+    add(R"({"role":"user","content":"more"})");
+    add(R"({"role":"assistant","content":[{"type":"text","text":"yes"}]})");
+  }
+  add(R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"late","content":"at last"}]})");
+  const EntryTree tree(entries);
+  CompatibilityReport report;
+  MessageConversion conversion(entries, tree, tree.leaves(), Dialect::OpenaiChat, report);
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    for (const std::string& each : conversion.take(i)) all.push_back(each);
+  }
+  const auto result = std::ranges::find_if(all, [](const std::string& each) { return each.contains("at last"); });
+  ASSERT_NE(result, all.end());
+  EXPECT_TRUE(result->contains("\"tool_call_id\":\"late\"")) << *result;
 }
 
 }  // namespace

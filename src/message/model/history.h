@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "message/json/json_tree.h"
@@ -123,7 +124,16 @@ struct NodeRecord {
   std::size_t end = 0;  ///< Where it ends in the text it was written to.
 };
 
+/// How often ids of calls were used in the parts of a session that were converted before this one, by hash.
+struct EarlierCalls {
+  std::unordered_map<std::uint64_t, unsigned> ids;
+  std::unordered_map<std::uint64_t, unsigned> made;  ///< Of calls that had none.
+};
+
 struct History {
+  bool begins = true;   ///< The conversation begins here; false for a later part of one.
+  bool goesOn = false;  ///< More of the conversation follows: the last message is not at its very end.
+  EarlierCalls* earlier = nullptr;  ///< Of a session that is converted in parts: the calls of this one are added.
   std::vector<Original> originals;        ///< In order: system, tools, messages.
   std::vector<RequestText> requestTexts;  ///< At most one a dialect: the last that was seen.
   Aliases ids{Aliases::Of::CallId};

@@ -24,7 +24,10 @@ std::string pathOf(const Original& original, const Block* block);
 
 class Reporter {
  public:
-  explicit Reporter(CompatibilityReport& report) : report_(report) {}
+  /// Adds to what the report says already.
+  explicit Reporter(CompatibilityReport& report) : report_(report) {
+    for (std::size_t i = 0; i < report.lossyFields.size(); ++i) fields_.emplace(report.lossyFields[i], i);
+  }
 
   /// The target does not hold `field`. `visible`: the model would have seen it.
   void lossy(Change change, const Original& original, const Block* block, std::string_view field,

@@ -25,7 +25,10 @@ class Pairer {
         if (block.kind == BlockKind::ToolResult) addResult(static_cast<std::int32_t>(i), block);
       }
     }
-    for (const Call& call : pairing_.calls) history_.ids.reserve(call.id);
+    for (const Call& call : pairing_.calls) {
+      history_.ids.reserve(call.id);
+      if (history_.earlier != nullptr) ++history_.earlier->ids[hashBytes(call.id.escaped)];
+    }
     markRedacted();
     return std::move(pairing_);
   }
@@ -76,7 +79,8 @@ class Pairer {
   TextView makeId(const Block& block) {
     const std::string_view input = block.freeform ? block.text.escaped : block.input;
     const std::string seed = std::string(block.name.escaped) + '\n' + std::string(input);
-    const unsigned before = made_[hashBytes(seed)]++;
+    auto& made = history_.earlier == nullptr ? made_ : history_.earlier->made;
+    const unsigned before = made[hashBytes(seed)]++;
     std::string id = "call_" + std::string(toHex(hashBytes(seed)).view());
     if (before > 0) id += "_" + std::to_string(before);
     return {.escaped = history_.texts.emplace_back(std::move(id)), .present = true, .oddEscapes = false};
@@ -84,10 +88,19 @@ class Pairer {
 
   void addCall(std::int32_t original, const Block& block) {
     Call call{.original = original, .block = &block, .id = block.idMissing ? makeId(block) : plainId(block.id)};
-    SameId& same = byId_[call.id.escaped];
+    const auto [place, isNew] = byId_.try_emplace(call.id.escaped);
+    SameId& same = place->second;
+    if (isNew) same.count = countBefore(call.id.escaped);
     call.occurrence = same.count++;
     same.open.push_back(static_cast<std::int32_t>(pairing_.calls.size()));
     pairing_.calls.push_back(call);
+  }
+
+  // How many calls of this id the parts of the session before this one have.
+  [[nodiscard]] unsigned countBefore(std::string_view id) const {
+    if (history_.earlier == nullptr) return 0;
+    const auto found = history_.earlier->ids.find(hashBytes(id));
+    return found == history_.earlier->ids.end() ? 0 : found->second;
   }
 
   void addResult(std::int32_t original, const Block& block) {

@@ -336,11 +336,11 @@ class Planner {
     if (target_ == Dialect::Bough) return;
     const bool hadMessages = std::ranges::any_of(
         history_.originals, [](const Original& original) { return original.section == Section::Messages; });
-    if (plan_.messages.empty() && hadMessages)
+    if (plan_.messages.empty() && hadMessages && history_.begins)
       addSynthetic(plan_, 0, kBegins, "the target wants at least one message", reporter_);
-    if (mergesTurns() && !plan_.messages.empty()) startWithUser();
+    if (mergesTurns() && !plan_.messages.empty() && history_.begins) startWithUser();
     if (target_ == Dialect::Gemini) arrangeForGemini(plan_, history_, pairing_, request_, reporter_);
-    if (target_ == Dialect::Anthropic) trimEnd();
+    if (target_ == Dialect::Anthropic && !history_.goesOn) trimEnd();
   }
 
   void startWithUser() {

@@ -42,6 +42,7 @@ struct Item {
   std::vector<std::string> messages;
   /// Of a compaction_summary: the entries before it that stay in the context, oldest first.
   std::vector<std::string> kept{};
+  bool isKept = false;  ///< A later summary keeps it: its lines may be wanted once more.
   /// The first of the entries that a later summary keeps and comes after (`summaryAfterKept`).
   bool beginsKept = false;
   /// More of an answer that was written before (damage tore it apart): what the answer cost was said there.

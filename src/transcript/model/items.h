@@ -1,8 +1,6 @@
-// From entries to what a writer writes: which entries are chosen, what each continues, and its messages in the agent's
-// dialect.
+// From entries to what a writer writes: which entries are chosen, and what each continues.
 #pragma once
 
-#include <bough/convert.h>
 #include <bough/entry.h>
 
 #include <cstdint>
@@ -43,14 +41,11 @@ class EntryTree {
   std::vector<std::size_t> childCounts_;
 };
 
+/// Of a compaction_summary: where the entries before it that stay in the context are, oldest first.
+std::vector<std::size_t> keptPlaces(const std::vector<Entry>& entries, const EntryTree& tree, std::size_t place);
+/// Which entries stay in the context of any summary, by their place.
+std::vector<bool> allKept(const std::vector<Entry>& entries, const EntryTree& tree);
 /// Of a compaction_summary: the ids of the entries before it that stay in the context, oldest first.
 std::vector<std::string> keptBy(const std::vector<Entry>& entries, const EntryTree& tree, std::size_t place);
-
-/// The messages of the chosen entries in a dialect, by their place in the list. What the dialect cannot hold is in the
-/// report.
-std::unordered_map<std::size_t, std::vector<std::string>> convertEntries(const std::vector<Entry>& entries,
-                                                                         const EntryTree& tree,
-                                                                         const std::vector<std::size_t>& leaves,
-                                                                         Dialect target, CompatibilityReport& report);
 
 }  // namespace bough::transcript

@@ -110,7 +110,7 @@ class TreeWriting {
     const bool isUser = isUserItem(responseItem);
     const bool isAnswer = parts.text("type") == "message" && parts.text("role") == "assistant";
     line("response_item", responseItem);
-    written_[item.entry->id].push_back(responseItem);
+    if (item.isKept) written_[item.entry->id].push_back(responseItem);
     if (!isUser && !isAnswer) return;
     const std::string text = itemText(parts.raw("content"));
     if (isAnswer) answer_ = text;

@@ -27,7 +27,7 @@ class CodexWriter : public Writer {
     const bool isOwn = json::findMember(item.entry->payload, "dialect") == "\"openai-responses\"";
     const auto message =
         json::findMember(isOwn ? std::string_view(item.entry->payload) : line, isOwn ? "message" : "payload");
-    if (message) written_[item.entry->id] = {std::string(*message)};
+    if (message && item.isKept) written_[item.entry->id] = {std::string(*message)};
   }
 
   void item(const Item& item, std::string& out) override {
@@ -57,7 +57,7 @@ class CodexWriter : public Writer {
     const bool isAnswer = isMessage && parts.text("role") == "assistant";
     const std::string text = isUser || isAnswer ? itemText(parts.raw("content")) : std::string();
     writeLine(item, "response_item", responseItem, out);
-    written_[item.entry->id].push_back(responseItem);
+    if (item.isKept) written_[item.entry->id].push_back(responseItem);
     if (isUser || (isAnswer && !text.empty())) writeEvent(item, isUser ? "user_message" : "agent_message", text, out);
   }
 

@@ -32,11 +32,15 @@ class GeminiWriter : public Writer {
     const auto origin = originOf(*item.entry);
     if (!origin || origin->agent != "gemini-cli") {
       const std::size_t end = line.find_last_not_of("\r\n");
-      if (end != std::string_view::npos) lines_[item.entry->id] = {std::string(line.substr(0, end + 1))};
+      if (item.isKept && end != std::string_view::npos) {
+        lines_[item.entry->id] = {std::string(line.substr(0, end + 1))};
+      }
       return;
     }
     const auto message = json::findMember(item.entry->payload, "message");
-    if (message) lines_[item.entry->id] = {messageLine(item, contentOf(*message), item.entry->id)};
+    if (!message) return;
+    std::string own = messageLine(item, contentOf(*message), item.entry->id);  // which also notes the calls
+    if (item.isKept) lines_[item.entry->id] = {std::move(own)};
   }
 
   void item(const Item& item, std::string& out) override {
@@ -81,7 +85,7 @@ class GeminiWriter : public Writer {
     std::string line = messageLine(item, contentOf(message), id);
     out += line;
     out += '\n';
-    lines_[item.entry->id].push_back(std::move(line));
+    if (item.isKept) lines_[item.entry->id].push_back(std::move(line));
   }
 
   std::string messageLine(const Item& item, std::string_view message, std::string_view id) {
@@ -176,7 +180,7 @@ class GeminiWriter : public Writer {
     if (summaryLast) writer.raw(summary);
     writer.endArray().member("lastUpdated", item.entry->timestamp).endObject().endObject();
     out += '\n';
-    lines_[item.entry->id] = {summary};
+    if (item.isKept) lines_[item.entry->id] = {summary};
   }
 
   std::string title_;

@@ -1,0 +1,276 @@
+#include "transcript/model/conversion.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <unordered_set>
+
+#include "base/json/json_scan.h"
+#include "message/dialect/entry_message.h"
+#include "message/roundtrip/session_convert.h"
+
+namespace bough::transcript {
+namespace {
+
+using message::History;
+using message::Original;
+using message::SessionMessage;
+using message::SessionNode;
+
+// A branch of no more than this is converted at once.
+constexpr std::size_t kPartEntries = 256;
+constexpr std::size_t kPartBytes = std::size_t{1} << 20;
+// A turn of more entries than this is cut between a result and the next answer, too.
+constexpr std::size_t kLongTurnEntries = 2'048;
+
+// In the target's dialect, though no provider wrote it.
+void addConverted(std::string_view json, Dialect from, Dialect target, std::vector<std::string>& out) {
+  if (from == target) {
+    out.emplace_back(json);
+    return;
+  }
+  const auto message = normalize(json, from);
+  if (!message) return;
+  auto written = denormalize(*message, target);
+  if (!written) return;
+  for (std::string& one : written->messages) out.push_back(std::move(one));
+}
+
+std::uint64_t idHash(const Block& block) {
+  return std::hash<std::string>{}(block.id.decode());
+}
+
+// What a message says of where a part may end.
+struct Outline {
+  bool isUser = false;
+  bool isAnswer = false;
+  bool hasText = false;
+  std::vector<std::uint64_t> calls{};    // hashes of their ids
+  std::vector<std::uint64_t> results{};  // the same
+  bool hasNameless = false;              // a call or a result without an id
+};
+
+Outline outlineOf(const Entry& entry) {
+  Outline outline;
+  if (!message::isMessageType(entry.type) || entry.redacted) return outline;
+  const auto message = normalizeEntry(entry);
+  if (!message) return outline;
+  outline.isUser = message->role == Role::User;
+  outline.isAnswer = message->role == Role::Assistant;
+  for (const Block& block : message->blocks) {
+    const bool isCall = block.kind == BlockKind::ToolCall;
+    const bool isResult = block.kind == BlockKind::ToolResult;
+    if (isCall || isResult) outline.hasNameless |= block.idMissing;
+    if (isCall) outline.calls.push_back(idHash(block));
+    if (isResult) outline.results.push_back(idHash(block));
+    const std::string text = block.kind == BlockKind::Text ? block.text.decode() : std::string();
+    outline.hasText |= text.find_first_not_of(" \t\r\n\f\v") != std::string::npos;
+  }
+  return outline;
+}
+
+// What a message is, as far as cuts are concerned.
+enum class Kind : std::uint8_t { Other, Question, Answer, Calls, Results };
+
+Kind kindOf(const Outline& outline) {
+  if (!outline.results.empty()) return Kind::Results;
+  if (outline.isUser) return outline.hasText ? Kind::Question : Kind::Other;
+  if (!outline.isAnswer) return Kind::Other;
+  if (!outline.calls.empty()) return Kind::Calls;
+  return outline.hasText ? Kind::Answer : Kind::Other;
+}
+
+// Whether a part that is so large may end between two messages.
+bool mayCut(Kind before, Kind after, std::size_t entries, std::size_t bytes) {
+  const bool isTurn = before == Kind::Answer && after == Kind::Question;
+  if (isTurn) return entries >= kPartEntries || bytes >= kPartBytes;
+  const bool isStep = before == Kind::Results && (after == Kind::Calls || after == Kind::Answer);
+  return isStep && (entries >= kLongTurnEntries || bytes >= kPartBytes * 4);
+}
+
+}  // namespace
+
+MessageConversion::MessageConversion(const std::vector<Entry>& entries, const EntryTree& tree,
+                                     const std::vector<std::size_t>& leaves, Dialect target,
+                                     CompatibilityReport& report)
+    : entries_(entries),
+      tree_(tree),
+      target_(target),
+      report_(report),
+      branchOf_(entries.size()),
+      isSkipped_(entries.size()),
+      starts_(entries.size()) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].type != entry_type::kCompactionSummary) continue;
+    starts_[i] = true;
+    const auto kept = json::findString(entries[i].payload, "firstKeptEntryId");
+    const std::size_t first = kept ? tree.find(*kept) : EntryTree::kNone;
+    if (first != EntryTree::kNone) starts_[first] = true;
+  }
+  for (const std::size_t leaf : leaves) addBranch(leaf);
+}
+
+void MessageConversion::addBranch(std::size_t leaf) {
+  Branch branch;
+  const auto number = static_cast<std::uint32_t>(branches_.size() + 1);
+  std::size_t at = leaf;
+  for (; at != EntryTree::kNone && branchOf_[at] == 0; at = tree_.parent(at)) {
+    branchOf_[at] = number;
+    branch.places.push_back(at);
+  }
+  const auto isMessage = [&](std::size_t place) { return message::isMessageType(entries_[place].type); };
+  branch.isWhole = at == EntryTree::kNone;
+  if (std::ranges::none_of(branch.places, isMessage)) branch.places.clear();
+  if (!branch.places.empty() && !branch.isWhole) addCalls(branch, at);
+  std::ranges::reverse(branch.places);
+  findCuts(branch);
+  branches_.push_back(std::move(branch));
+}
+
+// A result needs its call, which may be in an earlier branch. The places are in reverse order; `before` comes next.
+void MessageConversion::addCalls(Branch& branch, std::size_t before) const {
+  std::unordered_set<std::uint64_t> wanted;
+  bool hasNameless = false;
+  // Results come right after their calls: what comes after an answer has its call there.
+  for (auto place = branch.places.rbegin(); place != branch.places.rend(); ++place) {
+    const Outline outline = outlineOf(entries_[*place]);
+    if (outline.isAnswer || (outline.isUser && outline.results.empty())) break;
+    wanted.insert(outline.results.begin(), outline.results.end());
+    hasNameless |= outline.hasNameless;
+  }
+  for (; before != EntryTree::kNone && (!wanted.empty() || hasNameless); before = tree_.parent(before)) {
+    const Outline outline = outlineOf(entries_[before]);
+    for (const std::uint64_t call : outline.calls) wanted.erase(call);
+    if (!outline.calls.empty() && outline.hasNameless) hasNameless = false;
+    branch.places.push_back(before);
+    if (outline.isUser && outline.results.empty()) break;
+  }
+}
+
+// The places are in order. A cut must be where the messages on both sides are not joined, and no result after it
+// answers a call before it.
+void MessageConversion::findCuts(Branch& branch) const {
+  std::size_t bytes = 0;
+  for (const std::size_t place : branch.places) bytes += entries_[place].payload.size();
+  const std::size_t count = branch.places.size();
+  if (count <= kPartEntries && bytes <= kPartBytes) return;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> open;  // calls without a result, by their id
+  std::vector<std::size_t> reach(count);                             // where the last result of a message's calls is
+  std::vector<Kind> kinds(count, Kind::Other);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Outline outline = outlineOf(entries_[branch.places[i]]);
+    kinds[i] = kindOf(outline);
+    for (const std::uint64_t call : outline.calls) open[call].push_back(i);
+    for (const std::uint64_t result : outline.results) {
+      const auto calls = open.find(result);
+      if (calls == open.end()) continue;
+      reach[calls->second.back()] = i;  // the latest call of that id
+      calls->second.pop_back();
+      if (calls->second.empty()) open.erase(calls);
+    }
+  }
+  std::size_t answered = 0;  // where the last result of all calls so far is
+  std::size_t begin = 0;
+  std::size_t partBytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0 && answered < i && mayCut(kinds[i - 1], kinds[i], i - begin, partBytes)) {
+      branch.cuts.push_back(i);
+      begin = i;
+      partBytes = 0;
+    }
+    answered = std::max(answered, reach[i]);
+    partBytes += entries_[branch.places[i]].payload.size();
+  }
+}
+
+std::size_t MessageConversion::endOfPart(const Branch& branch) const {
+  const auto cut = std::ranges::upper_bound(branch.cuts, branch.next);
+  const std::size_t end = cut == branch.cuts.end() ? branch.places.size() : *cut;
+  for (std::size_t i = branch.next + 1; i < end; ++i) {
+    if (starts_[branch.places[i]]) return i;
+  }
+  return end;
+}
+
+void MessageConversion::convertNext(Branch& branch) {
+  const std::size_t begin = branch.next;
+  branch.next = endOfPart(branch);
+  const auto first = branch.places.begin();
+  convert({first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(branch.next)}, branch,
+          begin == 0 && branch.isWhole);
+}
+
+void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& branch, bool isBeginning) {
+  const auto number = static_cast<std::uint32_t>(&branch - branches_.data() + 1);
+  std::vector<SessionMessage> messages;
+  std::vector<std::size_t> places;
+  for (const std::size_t place : part) {
+    const Entry& entry = entries_[place];
+    if (!message::isMessageType(entry.type) || entry.redacted) continue;
+    messages.push_back({.entryId = entry.id,
+                        .type = entry.type,
+                        .payload = entry.payload,
+                        .system = {},
+                        .tools = {},
+                        .apart = tree_.isBranch(place)});
+    places.push_back(place);
+  }
+  if (places.empty()) return;
+  History history;
+  history.begins = isBeginning;
+  history.goesOn = true;  // a file is not sent as it is: the user says something first
+  history.earlier = &branch.calls;
+  message::Reporter reporter(report_);
+  const std::uint64_t before = report_.messages;
+  const bool isRead = message::readSession(messages, nullptr, history, reporter).has_value();
+  report_.messages = before;
+  if (!isRead) return;
+  // A file has no other place for typed text.
+  for (Original& original : history.originals) original.neutral = original.message.role == Role::System;
+  const auto converted = message::convertSession(history, target_, {}, {}, reporter);
+  std::unordered_map<std::size_t, std::vector<std::string>> fresh;
+  std::size_t owner = places.front();
+  for (const SessionNode& node : converted.nodes) {
+    for (const std::int32_t index : node.originals) {
+      const std::int64_t document = history.originals[static_cast<std::size_t>(index)].documentIndex;
+      if (document < 0) continue;
+      owner = places[static_cast<std::size_t>(document)];
+      break;
+    }
+    addConverted(std::string_view(converted.text).substr(node.begin, node.end - node.begin), node.dialect, target_,
+                 fresh[owner]);
+  }
+  for (const std::size_t place : places) {
+    if (branchOf_[place] != number) continue;
+    ++report_.messages;
+    if (!isSkipped_[place]) done_.try_emplace(place, std::move(fresh[place]));
+  }
+}
+
+std::vector<std::string> MessageConversion::take(std::size_t place) {
+  const std::uint32_t number = branchOf_[place];
+  if (number == 0 || entries_[place].redacted || !message::isMessageType(entries_[place].type)) return {};
+  Branch& branch = branches_[number - 1];
+  auto found = done_.find(place);
+  for (; found == done_.end() && branch.next < branch.places.size(); found = done_.find(place)) convertNext(branch);
+  if (found == done_.end()) return {};
+  std::vector<std::string> messages = std::move(found->second);
+  done_.erase(found);
+  return messages;
+}
+
+void MessageConversion::skip(std::size_t place) {
+  isSkipped_[place] = true;
+  done_.erase(place);
+}
+
+void MessageConversion::finish() {
+  for (Branch& branch : branches_) {
+    while (branch.next < branch.places.size()) {
+      convertNext(branch);
+      done_.clear();
+    }
+  }
+}
+
+}  // namespace bough::transcript
