@@ -2,10 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string_view>
+
 #include "base/text/text.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {
+
+namespace {
+
+// Each renamed tool once, however often it was called.
+void printRenamedTools(const CompatibilityReport& report) {
+  std::set<std::string_view> told;
+  for (const Finding& finding : report.findings) {
+    const bool isTool = finding.change == Change::Renamed && finding.field.ends_with(".name");
+    if (isTool && told.insert(finding.reason).second) printMessage(fmt::format("  {}", text::printable(finding.reason)));
+  }
+}
+
+}  // namespace
 
 void printLosses(const CompatibilityReport& report) {
   for (std::size_t i = 0; i < report.lossyFields.size(); ++i) {
@@ -14,6 +30,7 @@ void printLosses(const CompatibilityReport& report) {
   for (const std::string& beta : report.betas) {
     printMessage(fmt::format("  needs the header anthropic-beta: {}", text::printable(beta)));
   }
+  printRenamedTools(report);
   for (const std::string& warning : report.warnings) printMessage(fmt::format("  {}", text::printable(warning)));
 }
 

@@ -207,7 +207,7 @@ std::string writeTools(Dialect target, History& history, Records& records, Repor
     const TextView meant = history.names.original(original.tool->name);
     const TextView name = history.names.inTarget(target, meant);
     if (name.escaped != original.tool->name.escaped) {
-      reporter.note(Change::Renamed, original, nullptr, "tool.name", "the target does not take this name");
+      reporter.renamedTool(original, nullptr, "tool.name", original.tool->name.decode(), name.decode());
     }
     writeDefinition(target, sink.begin(), *original.tool, name);
     sink.leaf(index);

@@ -123,6 +123,12 @@ void Reporter::note(Change change, const Original& original, const Block* block,
   note(change, pathOf(original, block), field, reason, original.entryId);
 }
 
+void Reporter::renamedTool(const Original& original, const Block* block, std::string_view field, std::string_view name,
+                           std::string_view there) {
+  note(Change::Renamed, original, block, field,
+       fmt::format("the tool \"{}\" is \"{}\" there: the target does not take its name", name, there));
+}
+
 void Reporter::lossy(Change change, const Original& original, const Block* block, std::string_view field,
                      std::string_view reason, bool visible) {
   auto entry = fields_.find(field);

@@ -37,6 +37,9 @@ class Reporter {
             std::string_view reason);
   void note(Change change, std::string path, std::string_view field, std::string_view reason,
             std::string_view entryId = {});
+  /// A tool whose name the target does not take. The reason says both names.
+  void renamedTool(const Original& original, const Block* block, std::string_view field, std::string_view name,
+                   std::string_view there);
   void invalid(const Original& original, const Block* block, std::string_view reason);
   /// An entry that a damaged line hides. Returns what the warning says.
   std::string unreadable(const Entry& entry);

@@ -232,7 +232,7 @@ OutBlock Adapter::call(const Call& call) {
     reporter_.note(Change::Renamed, from, &block, "tool_call.id", "the target does not take this id");
   }
   if (outBlock.name.escaped != block.name.escaped) {
-    reporter_.note(Change::Renamed, from, &block, "tool_call.name", "the target does not take this name");
+    reporter_.renamedTool(from, &block, "tool_call.name", block.name.decode(), outBlock.name.decode());
   }
   if (!block.signature.empty() && target_ != Dialect::Bough) {
     reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
