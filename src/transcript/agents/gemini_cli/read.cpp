@@ -10,10 +10,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "base/json/json_write.h"
 #include "base/system/file_io.h"
+#include "transcript/agents/gemini_cli/chat_tree.h"
 #include "transcript/agents/gemini_cli/message.h"
 #include "transcript/agents/gemini_cli/project.h"
 #include "transcript/model/ids.h"
@@ -24,17 +24,6 @@ namespace bough::transcript::gemini_cli {
 namespace {
 
 constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
-constexpr std::size_t kRoot = SIZE_MAX;
-
-struct Node {
-  std::string id;  // the program's
-  std::uint64_t meaning = 0;
-  std::size_t parent = kRoot;
-  std::size_t depth = 0;             // its place in every path that it is on
-  std::string first;                 // the id of its first entry
-  std::string last;                  // the id of its last entry
-  std::vector<std::string> answers;  // ids of the calls that it answers itself
-};
 
 bool isUpdateOnly(std::string_view object) {
   const auto set = json::findMember(object, "$set");
@@ -49,8 +38,7 @@ struct Kept {
 };
 
 // Whether the new list is one message of the user, and before or after it the last of those that were there.
-std::optional<Kept> keptIn(std::string_view messages, const std::vector<Node>& nodes,
-                           const std::vector<std::size_t>& before) {
+std::optional<Kept> keptIn(std::string_view messages, const ChatTree& tree, const std::vector<std::size_t>& before) {
   std::size_t size = 0;
   for (json::ArrayReader list(messages); list.next();) ++size;
   if (size < 2 || size - 1 > before.size()) return std::nullopt;
@@ -59,7 +47,7 @@ std::optional<Kept> keptIn(std::string_view messages, const std::vector<Node>& n
   std::size_t index = 0;
   for (json::ArrayReader list(messages); const auto element = list.next(); ++index) {
     if (json::kindOf(*element) != json::Kind::Object) return std::nullopt;
-    const Node* node = next < before.size() ? &nodes[before[next]] : nullptr;
+    const Node* node = next < before.size() ? &tree.node(before[next]) : nullptr;
     if (node != nullptr && node->id == json::findString(*element, "id")) {
       if (node->meaning != parseChatMessage(*element).meaning) return std::nullopt;
       ++next;
@@ -111,7 +99,7 @@ class GeminiReader : public Reader {
     const Project project = findProject(out.path);
     if (out.facts.cwd.empty()) out.facts.cwd = project.root;
     if (out.facts.parentSession.empty()) out.facts.parentSession = project.parentSession;
-    if (!path_.empty()) out.setHead(nodes_[path_.back()].last);
+    if (!tree_.path().empty()) out.setHead(tree_.lastOnPath().last);
   }
 
  private:
@@ -140,8 +128,9 @@ class GeminiReader : public Reader {
     const Members line(text);
     given_ = false;
     if (line.has("$rewindTo")) {
-      rewind(line.text("$rewindTo"));
-      return keep(record, "$rewindTo", {}, out);
+      rewind(record, line.text("$rewindTo"), out);
+      if (!given_) keep(record, "$rewindTo", {}, out);
+      return;
     }
     if (line.isObject("$set")) return takeSet(record, line.raw("$set"), out);
     if (line.has("type") && line.has("id")) return takeMessage(record, parseChatMessage(text), out);
@@ -181,20 +170,20 @@ class GeminiReader : public Reader {
   // The new list: as far as its messages are there already, they are those. A list that has nothing in common with what
   // was there is a summary of it, with what was kept.
   void replaceAll(const Record& record, std::string_view messages, Builder& out) {
-    const std::vector<std::size_t> before = std::move(path_);
-    path_.clear();
-    if (const auto kept = keptIn(messages, nodes_, before)) return addKeepingSummary(record, *kept, before, out);
+    const std::vector<std::size_t> before = tree_.path();
+    tree_.cutPath(0);
+    if (const auto kept = keptIn(messages, tree_, before)) return addKeepingSummary(record, *kept, before, out);
     json::ArrayReader list(messages);
     while (const auto element = list.next()) {
       if (json::kindOf(*element) != json::Kind::Object) continue;
       const ChatMessage message = parseChatMessage(*element);
       if (message.speaker == Speaker::Nobody || isAnswered(message)) continue;
-      if (const std::size_t known = childLike(message); known != kRoot) {
-        enter(known);
-      } else if (path_.empty() && !before.empty() && !message.text.empty() && message.speaker == Speaker::User) {
+      if (const std::size_t known = tree_.childLike(message.id, message.meaning); known != kRoot) {
+        tree_.enter(known);
+      } else if (tree_.path().empty() && !before.empty() && !message.text.empty() && message.speaker == Speaker::User) {
         addSummary(record, message, idFor(record, message), before, nullptr, out);
       } else {
-        add(record, message, path_.size(), out);
+        add(record, message, tree_.path().size(), out);
       }
     }
   }
@@ -205,45 +194,75 @@ class GeminiReader : public Reader {
     const std::string id = idFor(record, kept.summary);
     if (!kept.isFirst) addSummary(record, kept.summary, id, before, &kept, out);
     for (std::size_t i = kept.first; i < before.size(); ++i) {
-      Node again = nodes_[before[i]];
-      again.parent = path_.empty() ? kRoot : path_.back();
-      again.depth = path_.size();
+      Node again = tree_.node(before[i]);
+      again.parent = lastNode();
+      again.depth = tree_.path().size();
       again.last = id;
+      again.keptOf = before[i];
       remember(std::move(again));
     }
     if (kept.isFirst) addSummary(record, kept.summary, id, before, &kept, out);
   }
 
-  // A hash of what tells a message from its siblings.
-  [[nodiscard]] static std::uint64_t keyOf(const std::string& id, std::size_t parent, std::uint64_t meaning) {
-    return std::hash<std::string>()(fmt::format("{} {} {}", parent, meaning, id));
+  void rewind(const Record& record, const std::string& id, Builder& out) {
+    const auto& path = tree_.path();
+    const std::size_t found = tree_.placeOf(id);
+    const std::size_t place = found == path.size() ? 0 : found;
+    const bool dropsKept = std::any_of(path.begin() + static_cast<std::ptrdiff_t>(place), path.end(),
+                                       [&](std::size_t node) { return tree_.node(node).keptOf != kRoot; });
+    tree_.cutPath(place);
+    if (dropsKept && place > 0) keepLess(record, out);
   }
 
-  [[nodiscard]] std::size_t childLike(const ChatMessage& message) const {
-    const std::size_t parent = path_.empty() ? kRoot : path_.back();
-    const auto found = byKey_.find(keyOf(message.id, parent, message.meaning));
-    if (found == byKey_.end()) return kRoot;
-    const Node& node = nodes_[found->second];
-    return node.id == message.id && node.parent == parent && node.meaning == message.meaning ? found->second : kRoot;
+  // A summary keeps what was before it up to its own place. When the program drops some of that, the same summary keeps
+  // the rest once more, in a branch that begins where the rest ends.
+  void keepLess(const Record& record, Builder& out) {
+    std::vector<std::size_t> rest;
+    while (!tree_.path().empty() && tree_.lastOnPath().keptOf != kRoot) {
+      rest.push_back(tree_.firstOf(tree_.path().back()));
+      tree_.cutPath(tree_.path().size() - 1);
+    }
+    std::ranges::reverse(rest);
+    const bool hasSummary = !tree_.path().empty() && tree_.lastOnPath().isSummary;
+    std::string last;
+    if (hasSummary) {
+      Node summary = tree_.lastOnPath();
+      tree_.cutPath(tree_.path().size() - 1);
+      last = addSummaryAgain(record, summary, rest, out);
+      summary.first = summary.last = last;
+      remember(std::move(summary));
+    }
+    for (const std::size_t node : rest) {
+      Node again = tree_.node(node);
+      again.parent = lastNode();
+      again.depth = tree_.path().size();
+      if (hasSummary) again.last = last;
+      if (hasSummary) again.keptOf = node;
+      remember(std::move(again));
+    }
+    given_ = hasSummary;
   }
 
-  // Where the message of this id is on the path; the path's size when it is not there.
-  [[nodiscard]] std::size_t placeOf(const std::string& id) const {
-    const auto found = byId_.find(id);
-    if (found == byId_.end()) return path_.size();
-    const std::size_t depth = nodes_[found->second].depth;
-    return depth < path_.size() && path_[depth] == found->second ? depth : path_.size();
-  }
-
-  void rewind(const std::string& id) {
-    const std::size_t place = placeOf(id);
-    path_.resize(place == path_.size() ? 0 : place);
+  // Returns its id.
+  std::string addSummaryAgain(const Record& record, const Node& summary, const std::vector<std::size_t>& rest,
+                              Builder& out) const {
+    const std::string id = fmt::format("{}:{}.{}", summary.id, record.offset, tree_.size());
+    std::string payload;
+    json::Writer writer(payload);
+    writer.beginObject().member("summary", summary.summary);
+    const std::string first = rest.empty() ? std::string() : out.entryFor(tree_.node(rest.front()).first);
+    writer.member("firstKeptEntryId", first.empty() ? entryIdOf(id) : first).endObject();
+    Place place;
+    place.id = id;
+    place.parent = rest.empty() ? std::string_view(summary.last) : std::string_view(tree_.node(rest.back()).last);
+    out.entry(record, place, entry_type::kCompactionSummary, payload);
+    return id;
   }
 
   // The program writes results with their call and then once more as a message of the user.
   [[nodiscard]] bool isAnswered(const ChatMessage& message) const {
-    if (message.speaker != Speaker::User || message.answers.empty() || path_.empty()) return false;
-    const std::vector<std::string>& answers = nodes_[path_.back()].answers;
+    if (message.speaker != Speaker::User || message.answers.empty() || tree_.path().empty()) return false;
+    const std::vector<std::string>& answers = tree_.lastOnPath().answers;
     return std::ranges::all_of(message.answers,
                                [&](const std::string& id) { return std::ranges::find(answers, id) != answers.end(); });
   }
@@ -252,8 +271,8 @@ class GeminiReader : public Reader {
     if (!message.model.empty()) out.facts.model = message.model;
     if (message.speaker == Speaker::Nobody) return keep(record, message.what, {}, out);
     if (isAnswered(message)) return keep(record, "results", {}, out);
-    const std::size_t place = placeOf(message.id);
-    if (place < path_.size() && nodes_[path_[place]].meaning == message.meaning) {
+    const std::size_t place = tree_.placeOf(message.id);
+    if (place < tree_.path().size() && tree_.node(tree_.path()[place]).meaning == message.meaning) {
       return keep(record, "repeated", {}, out);
     }
     // Another version of a message goes beside it.
@@ -262,8 +281,8 @@ class GeminiReader : public Reader {
 
   // The id of a new entry: the message's own, unless another version of it has that.
   std::string idFor(const Record& record, const ChatMessage& message) const {
-    if (!message.id.empty() && !byId_.contains(message.id)) return message.id;
-    return message.id + fmt::format(":{}.{}", record.offset, nodes_.size());
+    if (!message.id.empty() && !tree_.knows(message.id)) return message.id;
+    return message.id + fmt::format(":{}.{}", record.offset, tree_.size());
   }
 
   // `kept`: null when it keeps nothing that was there; then it names itself.
@@ -271,22 +290,24 @@ class GeminiReader : public Reader {
                   const std::vector<std::size_t>& before, const Kept* kept, Builder& out) {
     std::string payload;
     json::Writer writer(payload);
-    const std::string first = kept == nullptr ? std::string() : out.entryFor(nodes_[before[kept->first]].first);
+    const std::string first = kept == nullptr ? std::string() : out.entryFor(tree_.node(before[kept->first]).first);
     writer.beginObject().member("summary", message.text);
     writer.member("firstKeptEntryId", first.empty() ? entryIdOf(id) : first);
     if (kept != nullptr && kept->isFirst) writer.member("summaryAfterKept", true);
     writer.endObject();
     Place place;
     place.id = id;
-    place.parent = nodes_[before.back()].last;
+    place.parent = tree_.node(before.back()).last;
     place.timestamp = message.timestamp;
     out.entry(record, place, entry_type::kCompactionSummary, payload);
     Node node;
     node.id = message.id;
     node.meaning = message.meaning;
-    node.parent = path_.empty() ? kRoot : path_.back();
-    node.depth = path_.size();
+    node.parent = lastNode();
+    node.depth = tree_.path().size();
     node.first = node.last = id;
+    node.isSummary = true;
+    node.summary = message.text;
     remember(std::move(node));
   }
 
@@ -295,10 +316,10 @@ class GeminiReader : public Reader {
     Node node;
     node.id = message.id;
     node.meaning = message.meaning;
-    node.parent = depth == 0 ? kRoot : path_[depth - 1];
+    node.parent = depth == 0 ? kRoot : tree_.path()[depth - 1];
     node.depth = depth;
     node.answers = message.results.empty() ? std::vector<std::string>() : message.answers;
-    const std::string parent = depth == 0 ? std::string() : nodes_[node.parent].last;
+    const std::string parent = depth == 0 ? std::string() : tree_.node(node.parent).last;
     Place place;
     place.id = id;
     place.parent = parent;
@@ -318,25 +339,13 @@ class GeminiReader : public Reader {
 
   void remember(Node node) {
     given_ = true;
-    const std::size_t added = nodes_.size();
-    // What came after an older version of the message stays where it is.
-    const bool isLast = node.depth + 1 >= path_.size();
-    byKey_.try_emplace(keyOf(node.id, node.parent, node.meaning), added);
-    nodes_.push_back(std::move(node));
-    if (!isLast) return;
-    path_.resize(nodes_[added].depth);
-    enter(added);
+    tree_.add(std::move(node));
   }
 
-  void enter(std::size_t node) {
-    path_.push_back(node);
-    byId_[nodes_[node].id] = node;
-  }
+  // The message that the next one continues; kRoot for none.
+  [[nodiscard]] std::size_t lastNode() const { return tree_.path().empty() ? kRoot : tree_.path().back(); }
 
-  std::vector<Node> nodes_;
-  std::unordered_map<std::uint64_t, std::size_t> byKey_;
-  std::unordered_map<std::string, std::size_t> byId_;  // the one that came onto the path last
-  std::vector<std::size_t> path_;                      // the messages as the program has them now
+  ChatTree tree_;
   std::vector<HeldRecord> held_;
   std::size_t versionsEnd_ = 0;  // of held_: those up to the last version of the message
   std::size_t heldBytes_ = 0;
