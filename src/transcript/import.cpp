@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/bytes/sha256.h"
@@ -15,6 +16,7 @@
 #include "base/json/json_write.h"
 #include "base/model/head.h"
 #include "base/try.h"
+#include "message/json/content_hash.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/facts.h"
 #include "transcript/model/ids.h"
@@ -167,15 +169,19 @@ class Import {
   Result<void> readRest() {
     const ReadTranscriptOptions how{.agent = options_.agent, .fromOffset = covered_};
     BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return take(std::move(entry)); }));
-    out_.report.unreadable += otherCount_;
+    out_.report.recovered += otherCount_;
+    if (const auto head = renamed_.find(out_.report.headId); head != renamed_.end()) out_.report.headId = head->second;
     std::ranges::move(others_, std::back_inserter(out_.report.damage));
     return {};
   }
 
   Result<void> take(Entry&& entry) {
+    if (const auto parent = renamed_.find(entry.parentId.value_or("")); parent != renamed_.end()) {
+      entry.parentId = parent->second;
+    }
     if (out_.rewritten && known_.contains(entry.id)) {
       nameApart(entry);
-      noteOtherContent(entry);
+      tellApart(entry);
     }
     if (!known_.insert(entry.id).second) return {};
     const bool isFull = batch_.size() >= kBatchEntries || batchBytes_ >= kBatchBytes;
@@ -199,20 +205,28 @@ class Import {
     entry.id += ":" + Sha256::of(*line).substr(0, kShort);
   }
 
-  // A message that has the id of another one cannot be stored beside it. Lines that were joined to one answer may have
-  // been stored apart.
-  void noteOtherContent(const Entry& entry) {
+  // A message that has the id of another one is kept beside that one, under an id of its own, and what is new after it
+  // continues it. Lines that were joined to one answer may have been stored apart.
+  void tellApart(Entry& entry) {
     const auto origin = entry.type == entry_type::kMessage ? originOf(entry) : std::nullopt;
     if (!origin || !isOneLine(entry)) return;
     const auto stored = store_.loadEntry(out_.sessionId, entry.id);
     if (!stored || stored->redacted || !isOneLine(*stored)) return;
-    if (json::findMember(stored->payload, "message") == json::findMember(entry.payload, "message")) return;
-    if (++otherCount_ > TranscriptReport::kMaxDamage) return;
+    const std::string_view message = json::findMember(entry.payload, "message").value_or("");
+    const std::string_view before = json::findMember(stored->payload, "message").value_or("");
+    if (message == before || meaningOf(message) == meaningOf(before)) return;
+    constexpr std::size_t kShort = 8;
+    std::string id = entry.id + ":" + Sha256::of(message).substr(0, kShort);
+    renamed_[entry.id] = id;
+    entry.id = std::move(id);
+    if (known_.contains(entry.id) || ++otherCount_ > TranscriptReport::kMaxDamage) return;
     others_.push_back({.offset = origin->at,
                        .sizeBytes = origin->sizeBytes,
-                       .reason = "the session has another message of this id; this one is not imported",
-                       .recovered = false});
+                       .reason = "the session has another message of this id; both are kept",
+                       .recovered = true});
   }
+
+  static std::uint64_t meaningOf(std::string_view message) { return message::ContentHasher().hashIfValid(message); }
 
   static bool isOneLine(const Entry& entry) {
     const auto line = lineOf(entry);
@@ -278,6 +292,7 @@ class Import {
   std::size_t batchBytes_ = 0;
   std::vector<TranscriptDamage> others_;  // messages that the session has with other content
   std::uint64_t otherCount_ = 0;
+  std::unordered_map<std::string, std::string> renamed_;  // from the id of such a message to the one it got
   std::string importedHead_;  // where the agent went on at the last import
   std::string lastTime_;      // of the last entry of the file, stored or read
 };

@@ -204,24 +204,43 @@ TEST(Import, AFileThatWasWrittenAgainKeepsLinesThatTookThePlaceOfOthers) {
   EXPECT_EQ(import(*store, path).appended, 0U);
 }
 
-TEST(Import, AMessageWithTheIdOfAnotherOneIsToldOf) {
+TEST(Import, AMessageWithTheIdOfAnotherOneIsKeptBesideIt) {
   TempFolder folder;
   const std::string path = std::filesystem::path(folder.path()) / "s.jsonl";
-  const auto line = [](std::string_view text) {
-    return fmt::format(R"({{"id":"a","parentId":null,"timestamp":"2026-01-01T00:00:00Z","type":"user","content":"{}"}})"
+  const auto line = [](std::string_view id, std::string_view parent, std::string_view text) {
+    return fmt::format(R"({{"id":"{}","parentId":{},"timestamp":"2026-01-01T00:00:00Z","type":"user","content":"{}"}})"
                        "\n",
-                       text);
+                       id, parent, text);
   };
   const auto store = memoryStore();
-  writeBytes(path, line("one"));
-  EXPECT_EQ(import(*store, path).report.unreadable, 0U);
-  writeBytes(path, "\n" + line("one"));
-  EXPECT_EQ(import(*store, path).report.unreadable, 0U);
-  writeBytes(path, line("other"));
+  writeBytes(path, line("a", "null", "one"));
+  const std::string sessionId = import(*store, path).sessionId;
+  writeBytes(path, "\n" + line("a", "null", "one"));
+  EXPECT_EQ(import(*store, path).report.recovered, 0U);
+  writeBytes(path, line("a", "null", "other") + line("b", "\"a\"", "after the other"));
   const ImportResult again = import(*store, path);
-  EXPECT_EQ(again.report.unreadable, 1U);
+  EXPECT_EQ(again.report.unreadable, 0U);
+  EXPECT_EQ(again.report.recovered, 1U);
   ASSERT_EQ(again.report.damage.size(), 1U);
   EXPECT_TRUE(again.report.damage.front().reason.contains("another message of this id"));
+  // What the agent has now is the branch of the head; what was there before is a branch, too.
+  const auto texts = [&](const std::string& branch) {
+    std::string all;
+    const auto entries = store->loadSessionEntries(sessionId, {.branch = branch});
+    for (const Entry& entry : entries.value()) {
+      all += isControlType(entry.type) ? "" : summarizeEntry(entry, 60).text + ";";
+    }
+    return all;
+  };
+  EXPECT_EQ(texts("b"), "other;after the other;");
+  EXPECT_EQ(texts("a"), "one;");
+  EXPECT_EQ(store->sessionState(sessionId)->headId, "b");
+  EXPECT_EQ(import(*store, path).appended, 0U);
+  EXPECT_EQ(import(*store, path).report.recovered, 0U);
+  // A last message that was changed is where the session goes on.
+  writeBytes(path, line("a", "null", "other") + line("b", "\"a\"", "changed"));
+  EXPECT_EQ(import(*store, path).appended, 1U);
+  EXPECT_EQ(texts(store->sessionState(sessionId)->headId), "other;changed;");
 }
 
 TEST(Import, AFileThatBecameShorterMovesTheHeadOnceAndLosesNothing) {
