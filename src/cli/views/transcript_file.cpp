@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 
 #include "base/system/file_io.h"
 #include "base/system/file_system.h"
+#include "base/system/threads.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -133,7 +135,16 @@ Result<void> NewFile::add(std::string_view piece) {
 }
 
 Result<void> NewFile::finish() {
-  BOUGH_TRY(orError(file_->sync(), "write", path_));
+  BOUGH_TRY(sync());
+  BOUGH_TRY(publish());
+  return syncFolder();
+}
+
+Result<void> NewFile::sync() {
+  return orError(file_->sync(), "write", path_);
+}
+
+Result<void> NewFile::publish() {
   // A link fails where a rename would overwrite what somebody else made meanwhile.
   const auto linked = folder_->link(temporary(), name());
   if (!linked && linked.error() == EEXIST) {
@@ -143,6 +154,10 @@ Result<void> NewFile::finish() {
   BOUGH_TRY(orError(linked, "write", path_));
   (void)folder_->remove(temporary());
   file_.reset();
+  return {};
+}
+
+Result<void> NewFile::syncFolder() {
   return orError(folder_->sync(), "write", path_);
 }
 
@@ -150,6 +165,42 @@ Result<void> writeNewFile(const std::string& path, std::string_view bytes) {
   BOUGH_TRY(const auto file, NewFile::make(path));
   BOUGH_TRY(file->add(bytes));
   return file->finish();
+}
+
+namespace {
+
+// A disk takes about as long for many files as for one, when they come at the same time.
+Result<void> syncAll(const std::vector<std::unique_ptr<NewFile>>& files) {
+  constexpr std::size_t kMostThreads = 16;
+  std::vector<Result<void>> done(files.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < files.size(); i = next++) done[i] = files[i]->sync();
+  };
+  {
+    const auto threads = startThreads(std::min(kMostThreads, files.size()) - 1, [&](std::size_t) { work(); });
+    work();
+  }
+  for (const auto& each : done) BOUGH_TRY(each);
+  return {};
+}
+
+}  // namespace
+
+Result<void> writeNewFiles(const std::vector<std::string>& paths, const std::vector<TranscriptFile>& files) {
+  constexpr std::size_t kAtOnce = 128;
+  for (std::size_t from = 0; from < files.size(); from += kAtOnce) {
+    std::vector<std::unique_ptr<NewFile>> group;
+    for (std::size_t i = from; i < std::min(files.size(), from + kAtOnce); ++i) {
+      BOUGH_TRY(auto file, NewFile::make(paths[i]));
+      BOUGH_TRY(file->add(files[i].bytes));
+      group.push_back(std::move(file));
+    }
+    BOUGH_TRY(syncAll(group));
+    for (const auto& file : group) BOUGH_TRY(file->publish());
+    BOUGH_TRY(group.back()->syncFolder());
+  }
+  return {};
 }
 
 Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) {

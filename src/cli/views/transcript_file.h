@@ -49,6 +49,11 @@ class NewFile {
   Result<void> add(std::string_view piece);
   Result<void> finish();
 
+  /// The steps of finish(), for several files at once.
+  Result<void> sync();
+  Result<void> publish();
+  Result<void> syncFolder();
+
  private:
   NewFile(std::string path, std::unique_ptr<Directory> folder) : path_(std::move(path)), folder_(std::move(folder)) {}
   [[nodiscard]] std::string name() const;
@@ -62,6 +67,10 @@ class NewFile {
 
 /// The same for bytes that are in memory.
 Result<void> writeNewFile(const std::string& path, std::string_view bytes);
+
+/// The same for many files in one folder, which reach the disk together. When one cannot be written, those before it
+/// are there.
+Result<void> writeNewFiles(const std::vector<std::string>& paths, const std::vector<TranscriptFile>& files);
 
 /// Writes a file, or completes one that holds the beginning of these bytes. AlreadyExists when it holds something else.
 Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes);

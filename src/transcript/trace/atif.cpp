@@ -3,6 +3,7 @@
 
 #include "base/json/json_write.h"
 #include "base/text/timestamp.h"
+#include "base/try.h"
 #include "transcript/trace/trace.h"
 
 namespace bough::transcript {
@@ -60,10 +61,10 @@ void writeStep(json::Writer& writer, const TraceStep& step, std::uint64_t number
 
 }  // namespace
 
-std::string atifTrajectory(const WriteTraceOptions& options, const std::string& name,
-                           const std::vector<TraceStep>& steps, std::size_t copied) {
-  std::string out;
-  json::Writer writer(out);
+Result<void> writeAtif(const WriteTraceOptions& options, const std::string& name, const std::vector<TraceStep>& steps,
+                       std::size_t copied, const TraceSink& out) {
+  std::string text;
+  json::Writer writer(text);
   const TranscriptFacts& facts = options.facts;
   writer.beginObject().member("schema_version", "ATIF-v1.8").member("session_id", facts.sessionId);
   writer.member("trajectory_id", name).key("agent").beginObject();
@@ -77,6 +78,7 @@ std::string atifTrajectory(const WriteTraceOptions& options, const std::string& 
     if (step.usage) total += *step.usage;
     ++number;
     writeStep(writer, step, number, number <= copied);
+    BOUGH_TRY(flushTrace(text, out));
   }
   writer.endArray().key("final_metrics").beginObject();
   writer.member("total_prompt_tokens", total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens);
@@ -89,7 +91,7 @@ std::string atifTrajectory(const WriteTraceOptions& options, const std::string& 
     writer.endObject();
   }
   writer.endObject();
-  return out;
+  return out(text + "\n");
 }
 
 }  // namespace bough::transcript

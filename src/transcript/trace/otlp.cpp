@@ -9,6 +9,7 @@
 #include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
 #include "base/text/timestamp.h"
+#include "base/try.h"
 #include "transcript/trace/trace.h"
 
 namespace bough::transcript {
@@ -94,10 +95,10 @@ void writeResults(json::Writer& writer, const TraceStep& answer) {
 
 class SpanWriting {
  public:
-  SpanWriting(const WriteTraceOptions& options, bool openInference)
-      : options_(options), openInference_(openInference), traceId_(traceIdOf(options.facts.sessionId)) {}
+  SpanWriting(const WriteTraceOptions& options, bool openInference, const TraceSink& out)
+      : options_(options), openInference_(openInference), sink_(out), traceId_(traceIdOf(options.facts.sessionId)) {}
 
-  std::string run(const std::vector<std::vector<TraceStep>>& branches) {
+  Result<void> run(const std::vector<std::vector<TraceStep>>& branches) {
     for (const auto& branch : branches) {
       for (const TraceStep& step : branch) {
         take(step.entry);
@@ -115,9 +116,9 @@ class SpanWriting {
     writer_.endObject().key("scopeSpans").beginArray().beginObject().key("scope").beginObject();
     writer_.member("name", "bough").endObject().key("spans").beginArray();
     writeSession();
-    for (const auto& branch : branches) writeBranch(branch);
+    for (const auto& branch : branches) BOUGH_TRY(writeBranch(branch));
     writer_.endArray().endObject().endArray().endObject().endArray().endObject();
-    return std::move(out_);
+    return sink_(out_ + "\n");
   }
 
  private:
@@ -165,7 +166,7 @@ class SpanWriting {
     endSpan(false);
   }
 
-  void writeBranch(const std::vector<TraceStep>& steps) {
+  Result<void> writeBranch(const std::vector<TraceStep>& steps) {
     std::size_t from = 0;  // of what is new since the answer before
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].role != Role::Assistant) continue;
@@ -173,7 +174,9 @@ class SpanWriting {
                                      steps.begin() + static_cast<std::ptrdiff_t>(i));
       if (written_.insert(steps[i].entry->id).second) writeAnswer(steps[i], input);
       from = i;
+      BOUGH_TRY(flushTrace(out_, sink_));
     }
+    return {};
   }
 
   // `input`: the answer before, whose results are new, and what was said since.
@@ -306,21 +309,22 @@ class SpanWriting {
 
   const WriteTraceOptions& options_;
   bool openInference_;
+  const TraceSink& sink_;
   std::string traceId_;
   std::string root_;
   std::string_view provider_ = kUnknownProvider;  // of the first answer whose provider is known
   std::uint64_t firstMs_ = 0;
   std::uint64_t lastMs_ = 0;
   std::unordered_set<std::string> written_;  // answers that several branches share are written once
-  std::string out_;
+  std::string out_;  // what was not given away yet
   json::Writer writer_{out_};
 };
 
 }  // namespace
 
-std::string otlpTrace(const WriteTraceOptions& options, const std::vector<std::vector<TraceStep>>& branches,
-                      bool openInference) {
-  return SpanWriting(options, openInference).run(branches);
+Result<void> writeOtlp(const WriteTraceOptions& options, const std::vector<std::vector<TraceStep>>& branches,
+                       bool openInference, const TraceSink& out) {
+  return SpanWriting(options, openInference, out).run(branches);
 }
 
 }  // namespace bough::transcript

@@ -181,13 +181,13 @@ Result<CompatibilityReport> writeTrace(const std::vector<Entry>& entries, const 
     for (const TraceStep& step : steps) seen[step.place] = true;
     if (options.format == "atif") {
       const std::string name = leaf == head ? options.facts.sessionId : entries[leaf].id;
-      BOUGH_TRY(out(atifTrajectory(options, name, steps, copied) + "\n"));
+      BOUGH_TRY(writeAtif(options, name, steps, copied, out));
     } else {
       branches.push_back(std::move(steps));
     }
   }
   if (options.format != "atif") {
-    BOUGH_TRY(out(otlpTrace(options, branches, options.format == "openinference") + "\n"));
+    BOUGH_TRY(writeOtlp(options, branches, options.format == "openinference", out));
   }
   report.compatible = report.lossyFields.empty();
   return report;

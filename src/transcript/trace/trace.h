@@ -8,6 +8,7 @@
 #include <bough/transcript.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,12 +49,24 @@ struct TraceStep {
 std::vector<TraceStep> readTrace(const std::vector<Entry>& entries, const EntryTree& tree, std::size_t leaf,
                                  CompatibilityReport& report);
 
+/// Gets a trace in pieces.
+using TraceSink = std::function<Result<void>(std::string_view piece)>;
+
+/// Gives what is written so far away once it is much.
+inline Result<void> flushTrace(std::string& text, const TraceSink& out) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
+  if (text.size() < kPieceBytes) return {};
+  auto given = out(text);
+  text.clear();
+  return given;
+}
+
 /// One trajectory: a line of ATIF. `copied`: how many of the first steps another trajectory has as well.
-std::string atifTrajectory(const WriteTraceOptions& options, const std::string& name,
-                           const std::vector<TraceStep>& steps, std::size_t copied);
+Result<void> writeAtif(const WriteTraceOptions& options, const std::string& name, const std::vector<TraceStep>& steps,
+                       std::size_t copied, const TraceSink& out);
 
 /// All branches as one trace: OTLP/JSON. `openInference` chooses the names of the attributes.
-std::string otlpTrace(const WriteTraceOptions& options, const std::vector<std::vector<TraceStep>>& branches,
-                      bool openInference);
+Result<void> writeOtlp(const WriteTraceOptions& options, const std::vector<std::vector<TraceStep>>& branches,
+                       bool openInference, const TraceSink& out);
 
 }  // namespace bough::transcript

@@ -109,9 +109,7 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
     paths.push_back(options.output + place.path.substr(place.path.rfind('/')));
     BOUGH_TRY(checkNew(paths.back()));
   }
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    BOUGH_TRY(writeNewFile(paths[i], files[i].bytes));
-  }
+  BOUGH_TRY(writeNewFiles(paths, files));
   if (!context.json) {
     for (const std::string& path : paths) printLine(path);
     if (!report.lossyFields.empty()) printMessage(fmt::format("the format of {} cannot hold:", options.agent));
