@@ -203,6 +203,8 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   if (mayBeQuiet) {
     if (auto quiet = openQuietly(folder, **root, options)) return std::move(*quiet);
   }
+  // SQLite makes its log beside the file: a file that may be written does not help in a folder that may not.
+  if (!(*root)->checkWritable()) return openForReading(folder, **root, options);
   const std::string path = folder + "/" + kFileName;
   // Made here, so that nobody else can read it and no link leads out of the store.
   auto file = (*root)->open(kFileName, OpenMode::OpenOrCreate);

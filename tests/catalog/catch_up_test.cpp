@@ -292,6 +292,26 @@ TEST_F(CatchUpTest, AReadOnlyStoreIsListedAllTheSame) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
 }
 
+// SQLite cannot read its log where it may not make a file beside it: then only a catalog whose log holds nothing is used.
+TEST_F(CatchUpTest, ACatalogOfAReadOnlyStoreIsUsedUnlessItsLogHoldsMore) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  open(true).reset();
+  const std::string log = folder / "catalog.db-wal";
+  for (const int bytes : {-1, 0, 100}) {
+    std::filesystem::remove(folder / "catalog.db-shm");
+    std::filesystem::remove(log);
+    if (bytes >= 0) std::ofstream(log) << std::string(static_cast<std::size_t>(bytes), 'x');
+    const NotRoot notRoot(folder.path());
+    std::filesystem::permissions(folder.path(),
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    const auto catalog = must(Catalog::open(*store));
+    EXPECT_EQ(catalog->notes().empty(), bytes <= 0) << bytes;
+    must(catalog->catchUp());
+    EXPECT_EQ(must(catalog->count()), 1u) << bytes;
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  }
+}
+
 // A child that takes in and is killed at any moment leaves a catalog from which the next one goes on.
 TEST_F(CatchUpTest, KilledInTheMiddleItGoesOn) {
   for (int i = 0; i < 30; ++i) {
