@@ -52,6 +52,11 @@ Result<const Agent*> recognize(std::string_view beginning, std::string_view path
     if (why.empty()) return &agent;
     reasons += fmt::format("\n  {}: {}", agent.name, why);
   }
+  if (beginning.contains(R"("type":"session_header")")) {
+    return fail(ErrorCode::Unsupported, "a session of bough itself, not of another agent",
+                "`bough show FILE` reads it where it is; `bough copy --from STORE --to STORE` brings sessions of one "
+                "store into another");
+  }
   return fail(ErrorCode::Unsupported, fmt::format("not a transcript of an agent that bough knows{}", reasons),
               "`bough import --help` lists the agents");
 }
