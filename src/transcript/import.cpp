@@ -293,8 +293,8 @@ class Import {
   std::vector<TranscriptDamage> others_;  // messages that the session has with other content
   std::uint64_t otherCount_ = 0;
   std::unordered_map<std::string, std::string> renamed_;  // from the id of such a message to the one it got
-  std::string importedHead_;  // where the agent went on at the last import
-  std::string lastTime_;      // of the last entry of the file, stored or read
+  std::string importedHead_;                              // where the agent went on at the last import
+  std::string lastTime_;                                  // of the last entry of the file, stored or read
 };
 
 }  // namespace

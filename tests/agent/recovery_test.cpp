@@ -34,8 +34,7 @@ TEST_F(LoopTest, StartedCallsRunAgainOnlyWhenThatIsSafe) {
 
 // Some servers number the calls of each answer, or give all of them one id.
 TEST_F(LoopTest, CallsThatShareAnIdGetTheirOwnResults) {
-  const std::string slow =
-      R"({"type":"tool_call","id":"c","name":"bash","input":{"command":"sleep 0.3; echo SLOW"}})";
+  const std::string slow = R"({"type":"tool_call","id":"c","name":"bash","input":{"command":"sleep 0.3; echo SLOW"}})";
   const std::string fast = R"({"type":"tool_call","id":"c","name":"read","input":{"path":"fast.txt"}})";
   std::ofstream(work() + "/fast.txt") << "FAST";
   const auto resultsOf = [&](const std::string& calls, bool started) {

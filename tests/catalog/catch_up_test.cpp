@@ -292,7 +292,8 @@ TEST_F(CatchUpTest, AReadOnlyStoreIsListedAllTheSame) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
 }
 
-// SQLite cannot read its log where it may not make a file beside it: then only a catalog whose log holds nothing is used.
+// SQLite cannot read its log where it may not make a file beside it: then only a catalog whose log holds nothing is
+// used.
 TEST_F(CatchUpTest, ACatalogOfAReadOnlyStoreIsUsedUnlessItsLogHoldsMore) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1")});
   open(true).reset();

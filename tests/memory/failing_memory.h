@@ -15,8 +15,8 @@ extern thread_local long allocationsLeft;
 /// The same for all threads together.
 extern std::atomic<long> allocationsLeftOfAll;
 
-/// Runs `call` with another failing allocation of any thread each time, until none fails any more, and each time once more
-/// while memory suffices. It may throw std::bad_alloc; it must not hang or end the process.
+/// Runs `call` with another failing allocation of any thread each time, until none fails any more, and each time once
+/// more while memory suffices. It may throw std::bad_alloc; it must not hang or end the process.
 template <typename Call>
 void failEachOfAll(Call call) {
   for (long place = 0;; place += place < 100 ? 1 : 1 + place / 30) {

@@ -1,5 +1,5 @@
-// Memory that runs out in a thread of the library: whoever waits for the thread gets the failure, or the thread tries again.
-// The process goes on, and nobody waits forever.
+// Memory that runs out in a thread of the library: whoever waits for the thread gets the failure, or the thread tries
+// again. The process goes on, and nobody waits forever.
 #include <bough/bough_c.h>
 #include <bough/transcript.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> claudeCodeFiles() {
   std::vector<std::string> paths;
-  for (const auto& file : fs::recursive_directory_iterator(fs::path(BOUGH_TESTS_DIR) / "transcript/fixtures/claude-code")) {
+  for (const auto& file :
+       fs::recursive_directory_iterator(fs::path(BOUGH_TESTS_DIR) / "transcript/fixtures/claude-code")) {
     if (file.path().extension() == ".jsonl") paths.push_back(file.path().string());
   }
   std::ranges::sort(paths);
@@ -134,8 +135,8 @@ TEST(ThreadMemory, WhatWaitsInTheBufferIsWrittenLater) {
     SCOPED_TRACE("allocation " + std::to_string(place));
     ::alarm(60);
     const TempFolder folder;
-    const auto store = must(SessionStore::open(folder.path().string(),
-                                               {.durability = Durability::Buffered, .bufferedEntries = 1000, .bufferedMs = 2}));
+    const auto store = must(SessionStore::open(
+        folder.path().string(), {.durability = Durability::Buffered, .bufferedEntries = 1000, .bufferedMs = 2}));
     const auto other = must(SessionStore::open(folder.path().string()));
     must(store->createSession({.sessionId = "s"}));
     must(store->flush());
@@ -185,9 +186,8 @@ TEST(ThreadMemory, ACallbackIsToldThatMemoryHasRunOut) {
     ASSERT_EQ(bough_follower_open(session, {nullptr, 0}, &follower), BOUGH_OK);
     Called called;
     allocationsLeftOfAll = place;
-    const auto started = bough_follower_start(follower, onEntries, &called, [](void* data) {
-      static_cast<Called*>(data)->destroyed = true;
-    });
+    const auto started = bough_follower_start(follower, onEntries, &called,
+                                              [](void* data) { static_cast<Called*>(data)->destroyed = true; });
     while (started == BOUGH_OK && called.entries == 0 && !called.failed) std::this_thread::yield();
     allocationsLeftOfAll = -1;
     failedOnce = failedOnce || called.failed;

@@ -204,10 +204,11 @@ TEST(Edits, TheOtherPartsOfAWholeResponseStay) {
   const std::string calls =
       R"([{"role":"user","content":"go"},{"id":"resp_1","object":"response","output":[{"type":"function_call","id":"fc_1","call_id":"c1","name":"look","arguments":"{\"at\":\"alpha\"}"},{"type":"function_call","id":"fc_2","call_id":"c2","name":"look","arguments":"{}"}]},{"type":"function_call_output","call_id":"c1","output":"one"},{"type":"function_call_output","call_id":"c2","output":"two"}])";
   EXPECT_TRUE(edited(calls, kR, kA, "alpha", "ALPHA").document.contains(R"({"type":"function_call","id":"fc_2")"));
-  for (const char* gemini :
-       {R"([{"role":"user","parts":[{"text":"go"}]},{"candidates":[{"content":{"role":"model","parts":[{"text":"alpha"},{"text":"beta"}]},"index":0}]}])",
-        R"([{"role":"user","parts":[{"text":"go"}]},{"candidates":[{"content":{"parts":[{"text":"alpha"},{"text":"beta"}]}}]}])",
-        R"([{"parts":[{"text":"alpha"},{"text":"beta"}]}])"}) {
+  for (
+      const char* gemini :
+      {R"([{"role":"user","parts":[{"text":"go"}]},{"candidates":[{"content":{"role":"model","parts":[{"text":"alpha"},{"text":"beta"}]},"index":0}]}])",
+       R"([{"role":"user","parts":[{"text":"go"}]},{"candidates":[{"content":{"parts":[{"text":"alpha"},{"text":"beta"}]}}]}])",
+       R"([{"parts":[{"text":"alpha"},{"text":"beta"}]}])"}) {
     for (const Dialect to : {kA, kC, kR}) {
       const auto back = edited(gemini, kG, to, "alpha", "ALPHA");
       EXPECT_TRUE(back.document.contains(R"("ALPHA")")) << toString(to) << back.document;

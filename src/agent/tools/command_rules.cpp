@@ -104,7 +104,8 @@ bool isAssignment(std::string_view word) {
 // Scripts of sed can run programs (`1e date`) and write files (`w name`); those that print and leave out lines cannot.
 // After one of these commands sed takes no other.
 bool isHarmlessForSed(std::string_view script) {
-  return std::string_view("pdq=").contains(script.back()) && script.find_first_not_of("0123456789,~+!pdq=") == std::string_view::npos;
+  return std::string_view("pdq=").contains(script.back()) &&
+         script.find_first_not_of("0123456789,~+!pdq=") == std::string_view::npos;
 }
 
 bool isDangerous(std::string_view word) {

@@ -27,7 +27,8 @@ std::string hintOf(ErrorCode code) {
     case ErrorCode::Busy: return "another process is working on the catalog; try again in a moment";
     case ErrorCode::NoSpace: return "free some space; the sessions themselves are not affected";
     case ErrorCode::Damaged: return "`bough reindex` rebuilds it from the sessions";
-    case ErrorCode::ReadOnly: return "allow the store's folder and the catalog to be written; the sessions are as they were";
+    case ErrorCode::ReadOnly:
+      return "allow the store's folder and the catalog to be written; the sessions are as they were";
     default: return "the catalog holds nothing of its own: `bough reindex` rebuilds it";
   }
 }

@@ -51,7 +51,7 @@ std::string nameOf(std::string_view line) {
 
 // What people who come from other agents type.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
-    {"/exit", "/quit"},  {"/q", "/quit"},     {"/clear", "/new"},       {"/resume", "/sessions"}, {"/rm", "/delete"},
+    {"/exit", "/quit"},   {"/q", "/quit"},     {"/clear", "/new"},       {"/resume", "/sessions"}, {"/rm", "/delete"},
     {"/rename", "/name"}, {"/usage", "/cost"}, {"/branches", "/branch"}, {"/log", "/history"}};
 
 // The command that a line means, by the name that /help lists.
@@ -59,7 +59,8 @@ std::string commandOf(std::string_view line) {
   std::string name = nameOf(line);
   // With a session's name it opens that one.
   if (name == "/resume" && line.find_first_not_of(" \t\n", name.size()) != std::string_view::npos) return "/switch";
-  const auto* const other = std::ranges::find(kOtherNames, std::string_view(name), &std::pair<std::string_view, std::string_view>::first);
+  const auto* const other =
+      std::ranges::find(kOtherNames, std::string_view(name), &std::pair<std::string_view, std::string_view>::first);
   return other == std::end(kOtherNames) ? name : std::string(other->second);
 }
 

@@ -17,7 +17,8 @@ void printRenamedTools(const CompatibilityReport& report) {
   std::set<std::string_view> told;
   for (const Finding& finding : report.findings) {
     const bool isTool = finding.change == Change::Renamed && finding.field.ends_with(".name");
-    if (isTool && told.insert(finding.reason).second) printMessage(fmt::format("  {}", text::printable(finding.reason)));
+    if (isTool && told.insert(finding.reason).second)
+      printMessage(fmt::format("  {}", text::printable(finding.reason)));
   }
 }
 

@@ -163,8 +163,8 @@ class Restorer {
     const Original& original = wayBack_.originals[index];
     Known& known = known_[index];
     // An item of Responses that is a call or reasoning is one block.
-    const bool divisible = original.dialect != Dialect::OpenaiResponses || original.message.roleName.present ||
-                           isWholeResponse(original);
+    const bool divisible =
+        original.dialect != Dialect::OpenaiResponses || original.message.roleName.present || isWholeResponse(original);
     const std::vector<Block>& blocks = original.message.blocks;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       // A citation is inside the text before it.

@@ -316,7 +316,7 @@ class SpanWriting {
   std::uint64_t firstMs_ = 0;
   std::uint64_t lastMs_ = 0;
   std::unordered_set<std::string> written_;  // answers that several branches share are written once
-  std::string out_;  // what was not given away yet
+  std::string out_;                          // what was not given away yet
   json::Writer writer_{out_};
 };
 
