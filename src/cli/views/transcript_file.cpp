@@ -1,6 +1,7 @@
 #include "cli/views/transcript_file.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -101,6 +102,12 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
   return made;
 }
 
+NewFile::NewFile(std::string path, std::unique_ptr<Directory> folder)
+    : path_(std::move(path)), folder_(std::move(folder)) {
+  static std::atomic<unsigned> number = 0;
+  temporary_ = fmt::format(".{}.{}-{}.tmp", name(), ::getpid(), ++number);
+}
+
 Result<std::unique_ptr<NewFile>> NewFile::make(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);
@@ -115,8 +122,7 @@ Result<std::unique_ptr<NewFile>> NewFile::make(const std::string& path) {
     return std::unexpected(std::move(opened.error()));
   }
   std::unique_ptr<NewFile> made(new NewFile(path, std::move(*opened)));
-  (void)made->folder_->remove(made->temporary());
-  BOUGH_TRY(made->file_, orError(made->folder_->open(made->temporary(), OpenMode::CreateNew), "create", path));
+  BOUGH_TRY(made->file_, orError(made->folder_->open(made->temporary_, OpenMode::CreateNew), "create", path));
   return made;
 }
 
@@ -125,7 +131,7 @@ std::string NewFile::name() const {
 }
 
 NewFile::~NewFile() {
-  if (file_) (void)folder_->remove(temporary());
+  if (file_) (void)folder_->remove(temporary_);
 }
 
 Result<void> NewFile::add(std::string_view piece) {
@@ -146,13 +152,13 @@ Result<void> NewFile::sync() {
 
 Result<void> NewFile::publish() {
   // A link fails where a rename would overwrite what somebody else made meanwhile.
-  const auto linked = folder_->link(temporary(), name());
+  const auto linked = folder_->link(temporary_, name());
   if (!linked && linked.error() == EEXIST) {
     return fail(ErrorCode::AlreadyExists, fmt::format("{} exists already", path_),
                 "nothing is overwritten; name another file");
   }
   BOUGH_TRY(orError(linked, "write", path_));
-  (void)folder_->remove(temporary());
+  (void)folder_->remove(temporary_);
   file_.reset();
   return {};
 }

@@ -55,12 +55,12 @@ class NewFile {
   Result<void> syncFolder();
 
  private:
-  NewFile(std::string path, std::unique_ptr<Directory> folder) : path_(std::move(path)), folder_(std::move(folder)) {}
+  NewFile(std::string path, std::unique_ptr<Directory> folder);
   [[nodiscard]] std::string name() const;
-  [[nodiscard]] std::string temporary() const { return "." + name() + ".tmp"; }
 
   std::string path_;
   std::unique_ptr<Directory> folder_;
+  std::string temporary_;  // of this one alone: another export may be writing to the same path
   std::unique_ptr<File> file_;
   std::uint64_t size_ = 0;
 };
