@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/names/agents_view.h"
@@ -178,12 +179,25 @@ std::vector<Option> FilterOptions::definitions() {
           {.name = "--until", .help = "Only before this time", .target = &until, .value = "WHEN"}};
 }
 
+Option FilterOptions::folderArgument() {
+  return {.name = "FOLDER", .help = "Only sessions of this folder and the folders in it", .target = &folder};
+}
+
 Result<SessionFilter> FilterOptions::filter() const {
   SessionFilter made{.agent = agent, .key = key};
-  if (!cwd.empty()) {
+  if (!folder.empty() && !cwd.empty()) {
+    return fail(ErrorCode::InvalidArgument, "the folder is given twice", "give it as an argument or with --cwd");
+  }
+  // A folder that is gone has sessions, too; a word alone is rather a title.
+  if (!folder.empty() && folder.find('/') == std::string::npos && !isFolderName(folder)) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no folder {}", folder),
+                fmt::format("`bough ls --title {0}` lists sessions by their titles, `bough search {0}` by what was said",
+                            shellWord(folder)));
+  }
+  if (const std::string& wanted = folder.empty() ? cwd : folder; !wanted.empty()) {
     std::error_code ignored;
-    const auto path = std::filesystem::absolute(cwd, ignored);
-    made.cwd = ignored ? cwd : path.lexically_normal().string();
+    const auto path = std::filesystem::absolute(wanted, ignored);
+    made.cwd = ignored ? wanted : path.lexically_normal().string();
   }
   const std::uint64_t now = nowMs();
   if (!since.empty()) {

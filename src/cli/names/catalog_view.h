@@ -49,6 +49,7 @@ void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows);
 
 /// Options that choose sessions, and the filter they make.
 struct FilterOptions {
+  std::string folder;  ///< As an argument; the same as `cwd`.
   std::string agent;
   std::string key;
   std::string cwd;
@@ -56,6 +57,7 @@ struct FilterOptions {
   std::string until;
 
   [[nodiscard]] std::vector<Option> definitions();
+  [[nodiscard]] Option folderArgument();
   [[nodiscard]] Result<SessionFilter> filter() const;
 };
 

@@ -39,6 +39,10 @@ bool isMadeId(std::string_view id) {
 }
 
 std::unexpected<Error> noSuchSession(const std::string& name) {
+  if (isFolderName(name)) {
+    return fail(ErrorCode::NotFound, fmt::format("{} is a folder, not a session", name),
+                fmt::format("`bough ls {}` lists the sessions of a folder", shellWord(name)));
+  }
   return fail(ErrorCode::NotFound, fmt::format("there is no session {}", name), "`bough ls` lists the sessions");
 }
 
@@ -205,7 +209,9 @@ Result<void> checkFile(const std::string& path) {
   }
   if (fs::is_directory(status)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is a folder, not a session's file", path),
-                fmt::format("`bough import {}` brings the sessions in it into the store", shellWord(path)));
+                fmt::format("`bough ls {0}` lists the sessions of that folder, `bough import {0}` brings files in it "
+                            "into the store",
+                            shellWord(path)));
   }
   if (!fs::is_regular_file(status)) {
     return fail(ErrorCode::InvalidArgument,
@@ -311,6 +317,11 @@ void tellOfLostHistory(SessionStore& store, const std::string& sessionId) {
 bool isSessionPath(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".jsonl") || name.ends_with(".json") ||
          name.ends_with(".jsonl.zst") || name.ends_with(".jsonl.gz") || name.find(".sqlite") != std::string::npos;
+}
+
+bool isFolderName(const std::string& name) {
+  std::error_code error;
+  return fs::is_directory(name, error);
 }
 
 std::string shortId(std::string_view id) {

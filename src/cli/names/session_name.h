@@ -49,6 +49,9 @@ Result<NamedSession> openSessionToChange(const Context& context, const std::stri
 /// Whether a name may be a path: it has a slash, or the ending of a session file.
 bool isSessionPath(const std::string& name);
 
+/// Whether a name is the path of a folder that exists.
+bool isFolderName(const std::string& name);
+
 /// Opens the store of sessions that a command resolves by itself. Where there is no store, and one of the names is a
 /// path, the error says what is wrong with that file.
 Result<std::unique_ptr<SessionStore>> openStoreWith(const Context& context, const std::vector<std::string>& names);

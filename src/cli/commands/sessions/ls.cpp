@@ -343,7 +343,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 
 Command define() {
   auto options = std::make_shared<Options>();
-  std::vector<Option> definitions = options->filter.definitions();
+  std::vector<Option> definitions{options->filter.folderArgument()};
+  for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
   definitions.push_back({.name = "--title",
                          .help = "Only sessions with this in their title",
                          .target = &options->title,
@@ -382,7 +383,7 @@ Command define() {
           "a session. A session is unfinished when its last message is a tool call without a result.",
       .examples =
           "  bough ls\n"
-          "  bough ls --since 7d --cwd . --long\n"
+          "  bough ls . --since 7d --long\n"
           "  bough ls --sort cost --long\n"
           "  bough ls --state unfinished --json",
       .options = std::move(definitions),

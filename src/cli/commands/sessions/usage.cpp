@@ -106,6 +106,16 @@ Result<std::optional<UsageReport>> scanUsage(const Options& options, const Sessi
   return sumUsage(std::move(scanned->answers), wanted);
 }
 
+// What was given as a session may be a folder. A name that can be both is a session's.
+Result<Options> withFolder(const Context& context, Options options) {
+  const std::string& name = options.session;
+  if (name.empty() || !isFolderName(name)) return options;
+  const bool isPath = name.find('/') != std::string::npos || name == "." || name == "..";
+  if (!isPath && openCatalogViewOf(context, name)) return options;
+  options.filter.folder = std::exchange(options.session, {});
+  return options;
+}
+
 Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices) {
   BOUGH_TRY(auto filter, options.filter.filter());
   UsageOptions scanned{.sinceMs = filter.sinceMs,
@@ -151,7 +161,8 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
   return report;
 }
 
-Result<ExitCode> run(const Context& context, const Options& options) {
+Result<ExitCode> run(const Context& context, const Options& given) {
+  BOUGH_TRY(const auto options, withFolder(context, given));
   BOUGH_TRY(const auto prices, readPrices(options.prices));
   if (options.priceTable) return printPrices(prices, context.json);
   std::uint64_t pauseMs = 0;
@@ -180,7 +191,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 Command define() {
   auto options = std::make_shared<Options>();
   std::vector<Option> definitions = {
-      {.name = "SESSION", .help = "Only this session", .target = &options->session},
+      {.name = "SESSION", .help = "Only this session, or the sessions of this folder", .target = &options->session},
       {.name = "--by",
        .help = "What each row sums up; default: day",
        .target = &options->by,
@@ -225,7 +236,8 @@ Command define() {
           "  bough usage --since 7d --order desc --watch\n"
           "  bough usage --price-table > my-prices.txt\n"
           "  bough usage --by month --prices my-prices.txt\n"
-          "  bough usage SESSION --by branch",
+          "  bough usage SESSION --by branch\n"
+          "  bough usage . --by model",
       .options = std::move(definitions),
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
