@@ -85,6 +85,7 @@ class Application {
     if (context_.version) return version_command::define().run(context_);
     if (command_ == nullptr) return showHome(context_);
     auto outcome = command_->run(context_);
+    if (!outcome || *outcome != kDone) context_.newStore->removeEmpty();
     if (!outcome) outcome.error().hint = withoutCommand(std::move(outcome.error().hint), command_->name);
     return outcome;
   }
@@ -172,6 +173,7 @@ Result<std::unique_ptr<SessionStore>> Context::openStore(bool create) const {
     return fail(ErrorCode::InvalidArgument, "cannot tell where the store is: HOME is not set",
                 "set HOME, or name a store with --store or BOUGH_STORE");
   }
+  if (create) newStore->watch(location);
   return SessionStore::open(location, options);
 }
 

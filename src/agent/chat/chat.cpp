@@ -52,6 +52,10 @@ bool isSaid(const Entry& entry) {
   return std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::Text; });
 }
 
+std::string fallbackModel(const ChatOptions& options) {
+  return options.defaultModel.empty() ? defaultModel() : options.defaultModel;
+}
+
 bool isLevel(const std::string& level) {
   return level == "off" || level == "low" || level == "medium" || level == "high";
 }
@@ -88,7 +92,10 @@ Result<void> Chat::open(const std::string& sessionId) {
   return {};
 }
 
+// A session is made only when its model can be used: one that nobody can answer in would be in the way.
 Result<void> Chat::startNew() {
+  const std::string wanted = provider_ ? provider_->name() : options_.model;
+  BOUGH_TRY(makeProvider(wanted.empty() ? fallbackModel(options_) : wanted, options_.http));
   BOUGH_TRY(auto made, store_.createSession({.key = options_.key, .cwd = environment_.folder.path()}));
   keepModel();
   return open(made.sessionId);
@@ -114,8 +121,7 @@ Result<void> Chat::chooseModel() {
   const std::string wanted = std::exchange(options_.model, {});
   const std::string wantedLevel = std::exchange(options_.thinkingLevel, {});
   const bool asked = !wanted.empty();
-  const std::string fallback = options_.defaultModel.empty() ? defaultModel() : options_.defaultModel;
-  const std::string name = asked ? wanted : recorded.empty() ? fallback : recorded;
+  const std::string name = asked ? wanted : recorded.empty() ? fallbackModel(options_) : recorded;
   auto provider = makeProvider(name, options_.http);
   if (!provider && !asked && !recorded.empty()) {
     return fail(

@@ -12,6 +12,7 @@
 
 #include "bough/error.h"
 #include "bough/store.h"
+#include "cli/definition/new_store.h"
 #include "cli/terminal/exit_code.h"
 
 namespace bough::cli {
@@ -26,6 +27,7 @@ struct Context {
   std::shared_ptr<StorageBackend> backend;  ///< When set, the store is over this one, wherever --store points.
   /// Runs another command line in this process and prints its errors; for the chat's slash commands.
   std::function<int(std::vector<std::string> words)> runCommand;
+  std::shared_ptr<NewStore> newStore = std::make_shared<NewStore>();  ///< What the command makes when it makes a store.
 
   /// Opens the store. Only commands that make something make the store too.
   [[nodiscard]] Result<std::unique_ptr<SessionStore>> openStore(bool create = false) const;

@@ -47,6 +47,11 @@ bool isAtTheEnd(const OpenedChat& opened) {
   return false;
 }
 
+std::unexpected<Error> noSessionIn(const std::string& folder) {
+  return fail(ErrorCode::NotFound, fmt::format("no session was used in {} yet", folder),
+              "`bough chat` begins one; `bough ls` lists those of other folders");
+}
+
 // The session that was used last in the folder, empty ones only where there is no other.
 Result<std::string> lastSessionIn(Catalog& catalog, const std::string& folder) {
   constexpr std::size_t kMost = 1'000;
@@ -58,8 +63,7 @@ Result<std::string> lastSessionIn(Catalog& catalog, const std::string& folder) {
     if (empty.empty()) empty = row.sessionId;
   }
   if (!empty.empty()) return empty;
-  return fail(ErrorCode::NotFound, fmt::format("no session was used in {} yet", folder),
-              "`bough chat` begins one; `bough ls` lists those of other folders");
+  return noSessionIn(folder);
 }
 
 }  // namespace
@@ -112,6 +116,7 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
     BOUGH_TRY(auto current, out.catalog->currentSession(options.key, byFolder ? out.chat->folder() : std::string()));
     id = current.value_or("");
   }
+  if (id.empty() && choice.existing) return noSessionIn(out.chat->folder());
   if (!id.empty()) {
     BOUGH_TRY(out.damage, tellOfDamage(context, *out.store, id));
   }

@@ -20,12 +20,13 @@ struct OpenedChat {
 };
 
 /// Which session a chat continues: the one that is named; else, with `last`, the one that was used last in the folder
-/// (NotFound when there is none); else the key's current one, unless `fresh`; else a new one.
+/// (NotFound when there is none); else the key's current one, unless `fresh`; else a new one, unless `existing`.
 struct ChatChoice {
   std::string session = {};
   bool fresh = false;
   bool last = false;
   bool pick = false;  ///< The user picks one, on a terminal.
+  bool existing = false;  ///< NotFound rather than a new one.
   /// The name must be one that a command which changes a session accepts: nobody looks at which session was opened.
   bool exact = false;
 };

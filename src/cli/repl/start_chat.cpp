@@ -95,6 +95,7 @@ Result<ExitCode> startChat(const Context& context, ChatRequest request) {
   request.options.askBeforeChanges = interactive && !request.allowed.contains(std::string(agent::kChangeFiles));
   if (interactive) return runRepl(context, request);
   request.choice.exact = true;
+  request.choice.existing = request.finishOnly;
   return runPipedChat(context, request);
 }
 

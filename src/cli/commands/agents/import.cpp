@@ -254,6 +254,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   if (goesOn) importing.finish();
   BOUGH_TRY(store->close());
+  store.reset();
+  context.newStore->removeEmpty();
   return importing.failed() > 0 || !sawAll ? kProblem : kDone;
 }
 

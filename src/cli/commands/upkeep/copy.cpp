@@ -30,6 +30,7 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
   StoreOptions existing;
   existing.create = false;
   BOUGH_TRY(auto from, StoreSide::open(options.from.empty() ? context.resolvedLocation() : options.from, existing));
+  context.newStore->watch(options.to);
   BOUGH_TRY(auto to, StoreSide::open(options.to));
   std::vector<std::string> sessions = options.sessions;
   if (sessions.empty()) {

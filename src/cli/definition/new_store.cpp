@@ -1,0 +1,53 @@
+#include "cli/definition/new_store.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "bough/store.h"
+
+namespace bough::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFirstFolder = "sessions";
+
+// Whether nothing is there any more. A folder with something in it stays.
+bool isRemoved(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  return !error;
+}
+
+// The folder of the sessions goes first: while it has one, nothing is touched.
+bool emptyStore(const fs::path& store) {
+  constexpr std::array<std::string_view, 11> kStoreParts = {
+      kFirstFolder,     "archive",        "trash",          "attachments/lock",   "attachments", "changes",
+      "catalog.db-wal", "catalog.db-shm", "catalog.db",     "catalog.db-journal", "turns.lock"};
+  return std::ranges::all_of(kStoreParts, [&](std::string_view part) { return isRemoved(store / part); });
+}
+
+}  // namespace
+
+void NewStore::watch(const std::string& location) {
+  if (location.empty() || isPostgresLocation(location)) return;
+  std::error_code error;
+  Place place{.folder = fs::absolute(location, error).lexically_normal(), .missing = {}};
+  if (!place.folder.has_filename()) place.folder = place.folder.parent_path();
+  if (error || fs::exists(place.folder / kFirstFolder, error) || error) return;
+  for (fs::path each = place.folder; !fs::exists(each, error) && !error && each.has_relative_path();
+       each = each.parent_path()) {
+    place.missing.push_back(each);
+  }
+  places_.push_back(std::move(place));
+}
+
+void NewStore::removeEmpty() {
+  for (const Place& place : std::exchange(places_, {})) {
+    if (emptyStore(place.folder)) (void)std::ranges::all_of(place.missing, isRemoved);
+  }
+}
+
+}  // namespace bough::cli
