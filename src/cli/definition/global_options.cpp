@@ -20,7 +20,7 @@ std::vector<Option> globalOptions(Context& context) {
       {.name = "--strict",
        .help = "Fail when a part of the session cannot be read, or a message is not what its dialect allows",
        .target = &context.strict},
-      {.name = "--version", .help = "Print the version and nothing else", .target = &context.version},
+      {.name = "-V,--version", .help = "Print the version and nothing else", .target = &context.version},
   };
 }
 

@@ -47,7 +47,7 @@ std::string nameIn(std::string_view message) {
 CLI::Option* addOption(CLI::App& app, const Option& option) {
   CLI::Option* added = nullptr;
   if (auto* const* flag = std::get_if<bool*>(&option.target)) {
-    added = app.add_flag(option.name, **flag, option.help);
+    added = app.add_flag(option.name, **flag, option.help)->disable_flag_override();
   } else if (auto* const* text = std::get_if<std::string*>(&option.target)) {
     added = app.add_option(option.name, **text, option.help);
     if (option.alone.empty()) {
@@ -83,8 +83,10 @@ std::string describe(const CLI::ParseError& error) {
                        text::excerpt(message.substr(colon == std::string::npos ? 0 : colon + 2), 100));
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    return fmt::format("{} needs {} value", nameIn(message),
-                       message.find("at most") != std::string::npos ? "exactly one" : "a");
+    // Of a flag it names the word alone.
+    if (message.ends_with("flag override")) return fmt::format("--{} takes no value", nameIn(message));
+    if (message.contains("At Most")) return fmt::format("{} is given more than once", nameIn(message));
+    return fmt::format("{} needs a value", nameIn(message));
   }
   return text::excerpt(message, 400);
 }

@@ -170,7 +170,7 @@ const std::vector<ReplCommands::Row>& ReplCommands::rows() {
        &ReplCommands::compact},
       {"/cost", "", "show the tokens and the cost of this session", false, &ReplCommands::showCost},
       {"/export", "FILE", "write the conversation as Markdown", false, &ReplCommands::exportTo},
-      {"/help", "", "this", false, &ReplCommands::help},
+      {"/help", "[COMMAND]", "this, or one of these commands", false, &ReplCommands::help},
   };
   return kRows;
 }
@@ -192,7 +192,12 @@ Result<void> ReplCommands::run(const std::string& line) {
                 meant.empty() ? "/help lists the commands; begin a line with // to say a slash"
                               : fmt::format("did you mean {}?", meant));
   }
-  return (this->*row->run)(trimmed(std::string_view(line).substr(name.size())));
+  const std::string words = trimmed(std::string_view(line).substr(name.size()));
+  if (row->takes.empty() && !words.empty()) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} takes nothing after it: {}", name, text::excerpt(words, 60)),
+                fmt::format("type {} alone", name));
+  }
+  return (this->*row->run)(words);
 }
 
 void ReplCommands::showOpened() {
@@ -391,8 +396,19 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
   return {};
 }
 
-Result<void> ReplCommands::help(const std::string&) {
-  for (const Row& row : rows()) printFitted(fmt::format("  {:<10} {:<12} {}", row.name, row.takes, row.help), 26);
+Result<void> ReplCommands::help(const std::string& words) {
+  const auto print = [](const Row& row) {
+    printFitted(fmt::format("  {:<10} {:<12} {}", row.name, row.takes, row.help), 26);
+  };
+  if (words.empty()) {
+    std::ranges::for_each(rows(), print);
+  } else {
+    const std::string name = words.starts_with('/') ? words : "/" + words;
+    const auto row = std::ranges::find(rows(), commandOf(name), &Row::name);
+    if (row == rows().end()) return run(name);  // which says so
+    print(*row);
+    return {};
+  }
   printFitted("  !COMMAND                run a command; the model reads what it printed in the next turn", 26);
   printFitted("  @FILE                   in a message: send this file, image or PDF with it", 26);
   printFitted("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");

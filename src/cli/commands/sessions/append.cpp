@@ -98,6 +98,26 @@ Entry typedMessage(const std::string& role, const std::string& text) {
   return entry;
 }
 
+// `--text -`: all of stdin, without the line breaks at its end.
+Result<std::string> typedText(const std::string& given) {
+  if (given != "-") return given;
+  if (::isatty(STDIN_FILENO) != 0) printMessage("type the text, then press Ctrl-D; Ctrl-C appends nothing");
+  Input input(kMaxInputBytes);
+  BOUGH_TRY(std::string text, input.rest());
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  if (!json::check(json::quoted(text))) {
+    return fail(ErrorCode::InvalidArgument, "the text on stdin is not valid UTF-8",
+                "nothing was appended; `iconv -t UTF-8` converts a text");
+  }
+  if (text.empty()) return fail(ErrorCode::InvalidArgument, "the text on stdin is empty", "nothing was appended");
+  return text;
+}
+
+Result<Batch> typedBatch(const Options& options) {
+  BOUGH_TRY(const std::string text, typedText(options.text));
+  return Batch{.entries = {typedMessage(options.role, text)}, .places = {}};
+}
+
 void printCondition(const AppendResult& result) {
   if (result.tornBytes > 0) {
     printMessage(fmt::format("{} moved to {}.torn: an interrupted write had left them at the end",
@@ -130,7 +150,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   const bool typed = !options.text.empty();
   BOUGH_TRY(auto session, openSessionToChange(context, options.session));
-  auto batch = typed ? Batch{.entries = {typedMessage(options.role, options.text)}, .places = {}} : readInput();
+  auto batch = typed ? typedBatch(options) : readInput();
+  if (!batch && typed) return std::unexpected(batch.error());
   if (!batch) {
     batch.error().hint += "; nothing was appended";
     return refuseData(batch.error(), context.json);
@@ -163,6 +184,7 @@ Command define() {
           "last entry after all entries are durable. A line has at most 128 MiB, the whole input at most 1 GiB.",
       .examples =
           "  bough append SESSION --role user --text \"Hello\"\n"
+          "  git log -1 | bough append SESSION --role user --text -\n"
           "  bough append SESSION < batch.jsonl\n"
           "  echo '{\"type\":\"custom\",\"payload\":{\"step\":1}}' | bough append SESSION --expect-tail ENTRY",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
@@ -173,7 +195,7 @@ Command define() {
                    .help = "With --text: one message of this role",
                    .target = &options->role,
                    .choices = {"user", "assistant", "system"}},
-                  {.name = "--text", .help = "With --role: its text", .target = &options->text}},
+                  {.name = "--text", .help = "With --role: its text; - reads it from stdin", .target = &options->text}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
