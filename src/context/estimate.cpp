@@ -3,21 +3,20 @@
 // were fitted to o200k (benchmarks/token_error.mjs shows the error).
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 
+#include "context/kind_bits.h"
 #include "context/tokens.h"
 
 namespace bough::context {
 namespace {
 
-enum class Kind : std::uint8_t { Lower, Upper, Digit, Space, Newline, Punctuation, Other };
+enum class Kind : std::uint8_t { Lower, Upper, Digit, Space, Newline, Punctuation, Wide };
 
 constexpr std::array<Kind, 256> makeKinds() {
   std::array<Kind, 256> kinds{};
   for (std::size_t c = 0; c < 256; ++c) {
     if (c >= 0x80) {
-      kinds[c] = Kind::Other;
+      kinds[c] = Kind::Wide;
     } else if (c >= 'a' && c <= 'z') {
       kinds[c] = Kind::Lower;
     } else if (c >= 'A' && c <= 'Z') {
@@ -62,20 +61,33 @@ constexpr std::uint64_t kOtherLetter = 500;
 constexpr std::uint64_t kEmoji = 1500;
 constexpr std::uint64_t kNoiseLength = 16;
 
-// The end of the small letters at `at`, eight bytes at a time: most of most texts are such runs.
-std::size_t endOfLower(std::string_view text, std::size_t at) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  while (std::endian::native == std::endian::little && text.size() - at >= sizeof(std::uint64_t)) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, text.data() + at, sizeof bytes);
-    const std::uint64_t low = bytes & (kOnes * 0x7F);
-    const std::uint64_t lower = (low + kOnes * (0x80 - 'a')) & ~(low + kOnes * (0x80 - 'z' - 1)) & ~bytes;
-    const std::uint64_t others = ~lower & (kOnes * 0x80);
-    if (others != 0) return at + static_cast<std::size_t>(std::countr_zero(others)) / 8;
-    at += sizeof bytes;
+// What is known of a word of letters and digits.
+struct Word {
+  std::uint64_t letters = 0;
+  std::uint64_t digits = 0;
+  std::uint64_t uppers = 0;
+  std::uint64_t switches = 0;
+
+  [[nodiscard]] std::uint64_t length() const { return letters + digits; }
+  // Hashes, keys and base64 are not words.
+  [[nodiscard]] bool isNoise() const { return length() >= kNoiseLength && switches * 6 > length(); }
+
+  [[nodiscard]] std::uint64_t cost() const {
+    std::uint64_t cost = (digits + 2) / 3 * kThreeDigits;
+    if (letters > 0) cost += kWord + switches * kSwitch;
+    const bool capitals = uppers > 1 && uppers == letters;
+    const std::uint64_t easy = capitals ? 3 : kEasyLetters;
+    return cost + (std::max(letters, easy) - easy) * (capitals ? kUpperMore : kLetterMore);
   }
-  while (at < text.size() && kKinds[static_cast<unsigned char>(text[at])] == Kind::Lower) ++at;
-  return at;
+};
+
+Kind kindOfEscape(char c) {
+  if (c == 'n' || c == 'r') return Kind::Newline;
+  return c == 't' ? Kind::Space : Kind::Punctuation;
+}
+
+bool joinsNoise(char c) {
+  return c == '+' || c == '/' || c == '=' || c == '_' || c == '-';
 }
 
 class Estimator {
@@ -85,175 +97,222 @@ class Estimator {
   /// In thousandths.
   std::uint64_t run() {
     while (at_ < text_.size()) {
-      // What text is mostly made of: further blanks, plain words, further small letters of another one.
-      if (last_ == Kind::Space) moreSpaces();
-      if (!isInWord()) {
-        if (at_ < text_.size() && kindAt(at_) <= Kind::Upper) plainWord();
-      } else if (last_ == Kind::Lower) {
-        moreLetters();
+      if (kindAt(at_) == Kind::Wide) {
+        wideCharacters();
+      } else {
+        block();
       }
-      if (at_ < text_.size()) step();
     }
-    endWord();
     return total_;
   }
 
  private:
   [[nodiscard]] Kind kindAt(std::size_t at) const { return kKinds[static_cast<unsigned char>(text_[at])]; }
 
-  [[nodiscard]] bool isInWord() const { return letters_ + digits_ + cyrillic_ > 0; }
-
-  // A whole word of small letters, of which the first may be a capital.
-  void plainWord() {
-    const std::size_t end = endOfLower(text_, at_ + 1);
-    if (end < text_.size() && (kindAt(end) <= Kind::Digit || kindAt(end) == Kind::Other)) return;
-    total_ += kWord + (std::max(end - at_, kEasyLetters) - kEasyLetters) * kLetterMore;
-    last_ = Kind::Lower;
-    at_ = end;
-  }
-
-  void moreLetters() {
-    const std::size_t begin = at_;
-    at_ = endOfLower(text_, at_);
-    run_ += at_ - begin;
-    letters_ += at_ - begin;
-  }
-
-  void moreSpaces() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && kindAt(at_) == Kind::Space) ++at_;
-    total_ += (at_ - begin) * kSpaceMore;
-  }
-
-  void step() {
-    const auto c = static_cast<unsigned char>(text_[at_]);
-    if (c >= 0x80) {
-      wide(c);
+  // The next 64 bytes, or those before something that is looked at alone: a long word, a character beyond ASCII.
+  void block() {
+    const std::string_view rest = text_.substr(at_);
+    KindBits kinds = KindBits::of(rest);
+    std::uint64_t uncounted = 0;
+    std::size_t end = std::min(rest.size(), ByteBlock::kSize);
+    if (escaped_ && kinds.backslash != 0) end = takeEscapes(rest, kinds, uncounted);
+    if (end == 0) {
+      unicodeEscape();
       return;
     }
-    if (escaped_ && c == '\\' && at_ + 1 < text_.size()) {
-      escape();
+    if (kinds.wide != 0) end = std::min(end, firstBit(kinds.wide));
+    end = endOfShortWords(kinds.words() & lowBits(end), end, rest.size());
+    if (end == 0) {
+      longWord();
       return;
     }
-    ++at_;
-    narrow(kKinds[c], c);
+    kinds.keep(lowBits(end));
+    addGaps(kinds, ~uncounted);
+    addOddWords(kinds);
+    addPlainWords(kinds);
+    last_ = lastKind(kinds, std::uint64_t{1} << (end - 1));
+    at_ += end;
   }
 
-  void escape() {
-    const char what = text_[at_ + 1];
-    at_ += 2;
-    if (what == 'n' || what == 'r') {
-      narrow(Kind::Newline, '\n');
-    } else if (what == 't') {
-      narrow(Kind::Space, ' ');
-    } else if (what == 'u') {
-      endWord();
-      at_ += 4;
-      last_ = Kind::Other;
-      total_ += kOtherLetter;
-    } else {
-      narrow(Kind::Punctuation, static_cast<unsigned char>(what));
+  // Both bytes of an escape become what it stands for, the second one `uncounted`. Returns where the block ends: before
+  // an escape that is longer, or not in it as a whole.
+  static std::size_t takeEscapes(std::string_view rest, KindBits& kinds, std::uint64_t& uncounted) {
+    const std::size_t size = std::min(rest.size(), ByteBlock::kSize);
+    std::array<std::uint64_t, 3> meant{};  // spaces, newlines, punctuation
+    std::size_t end = size;
+    for (std::uint64_t left = kinds.backslash; left != 0;) {
+      const std::size_t at = firstBit(left);
+      if (at + 1 == rest.size()) break;  // it stands for itself
+      if (at + 1 == size || rest[at + 1] == 'u') {
+        end = at;
+        break;
+      }
+      const std::uint64_t pair = std::uint64_t{3} << at;
+      meant[static_cast<std::size_t>(kindOfEscape(rest[at + 1])) - static_cast<std::size_t>(Kind::Space)] |= pair;
+      uncounted |= std::uint64_t{2} << at;
+      left &= ~pair;
+    }
+    kinds.keep(~(meant[0] | meant[1] | meant[2]));
+    kinds.space |= meant[0];
+    kinds.newline |= meant[1];
+    kinds.punctuation |= meant[2];
+    return end;
+  }
+
+  // Where the words end of which the block has all, before the first long one.
+  static std::size_t endOfShortWords(std::uint64_t words, std::size_t end, std::size_t rest) {
+    if (end == ByteBlock::kSize && rest > end) end -= static_cast<std::size_t>(std::countl_one(words));
+    std::uint64_t ends = words;  // of words of 2, 4, 8 and 16 characters
+    for (std::size_t length = 1; length < kNoiseLength; length *= 2) ends &= ends << length;
+    return ends == 0 ? end : std::min(end, firstBit(ends) + 1 - kNoiseLength);
+  }
+
+  void addGaps(const KindBits& kinds, std::uint64_t counted) {
+    const std::uint64_t afterSpace = kinds.space << 1 | (last_ == Kind::Space ? 1 : 0);
+    const std::uint64_t afterNewline = kinds.newline << 1 | (last_ == Kind::Newline ? 1 : 0);
+    const std::uint64_t afterPunctuation = kinds.punctuation << 1 | (last_ == Kind::Punctuation ? 1 : 0);
+    const std::uint64_t punctuation = kinds.punctuation & counted;
+    const std::uint64_t newlines = kinds.newline & counted;
+    total_ += countBits(kinds.space & counted & afterSpace) * kSpaceMore +
+              countBits(punctuation & afterPunctuation) * kPunctuationMore +
+              countBits(punctuation & ~afterPunctuation) * kPunctuation +
+              countBits(newlines & afterNewline) * kNewlineMore +
+              countBits(newlines & afterPunctuation) * kNewlineBehindPunctuation +
+              countBits(newlines & ~afterNewline & ~afterPunctuation) * kNewline;
+  }
+
+  // Words of letters and digits and those with capitals in a row, one by one: what they cost depends on all of the
+  // word. They are removed from `kinds`.
+  void addOddWords(KindBits& kinds) {
+    const std::uint64_t switches = kinds.switches();
+    const std::uint64_t words = kinds.words();
+    std::uint64_t odd = kinds.digitSwitches() | (kinds.upper & (kinds.upper << 1));
+    std::uint64_t taken = 0;
+    while (odd != 0) {
+      const std::uint64_t before = lowBits(firstBit(odd));
+      const auto begin = static_cast<std::size_t>(64 - std::countl_zero(before & ~words));
+      const std::uint64_t from = words & ~lowBits(begin);
+      const std::uint64_t word = from & ~(from + (std::uint64_t{1} << begin));
+      total_ += Word{.letters = countBits((kinds.lower | kinds.upper) & word),
+                     .digits = countBits(kinds.digit & word),
+                     .uppers = countBits(kinds.upper & word),
+                     .switches = countBits(switches & word)}
+                    .cost();
+      taken |= word;
+      odd &= ~word;
+    }
+    kinds.keep(~taken);
+  }
+
+  // Words of letters alone, with single capitals in them, and numbers.
+  void addPlainWords(const KindBits& kinds) {
+    const std::uint64_t letters = kinds.lower | kinds.upper;
+    const std::uint64_t pairs = letters & (letters << 1);
+    const std::uint64_t fours = pairs & (pairs << 2);
+    const std::uint64_t beyondEasy = fours & (pairs << 4) & (letters << kEasyLetters);
+    total_ += countBits(letters & ~(letters << 1)) * kWord + countBits(kinds.switches()) * kSwitch +
+              countBits(beyondEasy) * kLetterMore;
+    const std::uint64_t triples = kinds.digit & (kinds.digit << 1) & (kinds.digit << 2);
+    for (std::uint64_t begins = kinds.digit & ~(kinds.digit << 1); begins != 0; begins = (begins << 3) & triples) {
+      total_ += countBits(begins) * kThreeDigits;
     }
   }
 
-  void narrow(Kind kind, unsigned char c) {
-    if (kind <= Kind::Digit) {
-      letter(kind);
-    } else if (kind == Kind::Punctuation && isNoise() && (c == '+' || c == '/' || c == '=' || c == '_' || c == '-')) {
-      ++letters_;
-      ++switches_;
-    } else {
-      if (isInWord()) endWord();
-      total_ += gap(kind);
+  static Kind lastKind(const KindBits& kinds, std::uint64_t last) {
+    if ((kinds.space & last) != 0) return Kind::Space;
+    if ((kinds.newline & last) != 0) return Kind::Newline;
+    return (kinds.punctuation & last) != 0 ? Kind::Punctuation : Kind::Lower;
+  }
+
+  // Character by character: once it is noise, some punctuation belongs to it.
+  void longWord() {
+    const std::size_t begin = at_;
+    Word word;
+    std::uint64_t run = 0;
+    for (; at_ < text_.size(); ++at_) {
+      if (escaped_ && text_.substr(at_, 2) == R"(\/)" && word.isNoise()) ++at_;
+      const Kind kind = kindAt(at_);
+      if (kind == Kind::Punctuation && joinsNoise(text_[at_]) && word.isNoise()) {
+        ++word.letters;
+        ++word.switches;
+      } else if (kind <= Kind::Digit) {
+        if (word.length() > 0 && (kind == Kind::Digit) != (last_ == Kind::Digit)) ++word.switches;
+        if (kind == Kind::Upper && last_ == Kind::Lower) ++word.switches;
+        if (kind == Kind::Lower && last_ == Kind::Upper && run > 1) ++word.switches;
+        run = last_ == kind ? run + 1 : 1;
+        ++(kind == Kind::Digit ? word.digits : word.letters);
+        if (kind == Kind::Upper) ++word.uppers;
+      } else {
+        break;
+      }
+      last_ = kind;
     }
-    last_ = kind;
+    total_ += word.isNoise() ? noiseCost(word, text_.substr(begin, at_ - begin)) : word.cost();
   }
 
-  [[nodiscard]] std::uint64_t gap(Kind kind) const {
-    if (kind == Kind::Space) return last_ == Kind::Space ? kSpaceMore : 0;
-    if (kind == Kind::Punctuation) return last_ == Kind::Punctuation ? kPunctuationMore : kPunctuation;
-    if (last_ == Kind::Newline) return kNewlineMore;
-    return last_ == Kind::Punctuation ? kNewlineBehindPunctuation : kNewline;
-  }
-
-  void letter(Kind kind) {
-    if (cyrillic_ > 0) endWord();
-    if (letters_ + digits_ == 0) wordBegin_ = at_ - 1;
-    if (letters_ + digits_ > 0 && (kind == Kind::Digit) != (last_ == Kind::Digit)) ++switches_;
-    if (kind == Kind::Upper && last_ == Kind::Lower) ++switches_;
-    if (kind == Kind::Lower && last_ == Kind::Upper && run_ > 1) ++switches_;
-    run_ = last_ == kind ? run_ + 1 : 1;
-    ++(kind == Kind::Digit ? digits_ : letters_);
-    if (kind == Kind::Upper) ++uppers_;
-  }
-
-  // Hashes, keys and base64 are not words.
-  [[nodiscard]] bool isNoise() const {
-    const std::uint64_t length = letters_ + digits_;
-    return length >= kNoiseLength && switches_ * 6 > length;
-  }
-
-  // How many letters and digits of the word are the same as the character before them.
-  [[nodiscard]] std::uint64_t countRepeated() const {
-    std::uint64_t repeated = 0;
-    for (std::size_t i = wordBegin_ + 1; i < std::min(at_, text_.size()); ++i) {
-      if (kindAt(i) <= Kind::Digit && text_[i] == text_[i - 1]) ++repeated;
+  static std::uint64_t noiseCost(const Word& word, std::string_view text) {
+    std::uint64_t repeated = 0;  // letters and digits that are the same as the character before them
+    for (std::size_t i = 1; i < text.size(); ++i) {
+      if (text[i] == text[i - 1] && kKinds[static_cast<unsigned char>(text[i])] <= Kind::Digit) ++repeated;
     }
-    return repeated;
+    return (word.length() - repeated) * kNoise + repeated * kNoiseRepeated;
   }
 
-  void endWord() {
-    if (cyrillic_ > 0) total_ += kCyrillicWord + (cyrillic_ > 3 ? (cyrillic_ - 3) * kCyrillicMore : 0);
-    cyrillic_ = 0;
-    if (letters_ + digits_ == 0) return;
-    if (isNoise()) {
-      const std::uint64_t repeated = countRepeated();
-      total_ += (letters_ + digits_ - repeated) * kNoise + repeated * kNoiseRepeated;
-    } else {
-      total_ += (digits_ + 2) / 3 * kThreeDigits;
-      if (letters_ > 0) total_ += kWord + switches_ * kSwitch;
-      const bool capitals = uppers_ > 1 && uppers_ == letters_;
-      const std::uint64_t easy = capitals ? 3 : kEasyLetters;
-      if (letters_ > easy) total_ += (letters_ - easy) * (capitals ? kUpperMore : kLetterMore);
-    }
-    letters_ = digits_ = switches_ = uppers_ = 0;
+  void unicodeEscape() {
+    total_ += kOtherLetter;
+    last_ = Kind::Wide;
+    at_ += 6;
   }
 
-  void wide(unsigned char lead) {
-    const bool cyrillic = lead >= 0xD0 && lead <= 0xD4;
-    if (!cyrillic || letters_ + digits_ > 0) endWord();
-    last_ = Kind::Other;
-    const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-    if (cyrillic) {
-      ++cyrillic_;
-    } else if (bytes == 4) {
-      total_ += kEmoji;
-    } else if (bytes == 3) {
-      const auto second = at_ + 1 < text_.size() ? static_cast<unsigned char>(text_[at_ + 1]) : 0;
-      const bool punctuation = lead == 0xEF || (lead == 0xE3 && second == 0x80) || (lead == 0xE2 && second <= 0x81);
-      total_ += punctuation ? kWidePunctuation : kIdeograph;
-    } else if (bytes == 2) {
-      total_ += kOtherLetter;
+  // All characters beyond ASCII that follow.
+  void wideCharacters() {
+    std::uint64_t cyrillic = 0;
+    while (at_ < text_.size() && kindAt(at_) == Kind::Wide) {
+      const auto lead = static_cast<unsigned char>(text_[at_]);
+      if (lead >= 0xD0 && lead <= 0xD4) {
+        ++cyrillic;
+        at_ += 2;
+        continue;
+      }
+      total_ += cyrillicCost(cyrillic);
+      cyrillic = 0;
+      wideCharacter(lead);
+      // Most of a Chinese text.
+      for (; at_ + 2 < text_.size() && isIdeograph(text_[at_]); at_ += 3) total_ += kIdeograph;
     }
-    at_ += bytes;
-    // Most of a Chinese text.
-    for (; at_ + 2 < text_.size() && isIdeograph(text_[at_]); at_ += 3) total_ += kIdeograph;
+    total_ += cyrillicCost(cyrillic);
+    last_ = Kind::Wide;
   }
 
   static bool isIdeograph(char lead) { return lead >= '\xE4' && lead <= '\xE9'; }
 
+  static std::uint64_t cyrillicCost(std::uint64_t letters) {
+    constexpr std::uint64_t kEasy = 3;
+    return letters == 0 ? 0 : kCyrillicWord + (std::max(letters, kEasy) - kEasy) * kCyrillicMore;
+  }
+
+  void wideCharacter(unsigned char lead) {
+    if (lead >= 0xF0) {
+      total_ += kEmoji;
+      at_ += 4;
+    } else if (lead >= 0xE0) {
+      const auto second = at_ + 1 < text_.size() ? static_cast<unsigned char>(text_[at_ + 1]) : 0;
+      const bool punctuation = lead == 0xEF || (lead == 0xE3 && second == 0x80) || (lead == 0xE2 && second <= 0x81);
+      total_ += punctuation ? kWidePunctuation : kIdeograph;
+      at_ += 3;
+    } else if (lead >= 0xC0) {
+      total_ += kOtherLetter;
+      at_ += 2;
+    } else {
+      ++at_;
+    }
+  }
+
   std::string_view text_;
   bool escaped_;
   std::size_t at_ = 0;
-  std::size_t wordBegin_ = 0;
   std::uint64_t total_ = 0;
-  Kind last_ = Kind::Other;
-  std::uint64_t run_ = 0;
-  std::uint64_t letters_ = 0;
-  std::uint64_t digits_ = 0;
-  std::uint64_t uppers_ = 0;
-  std::uint64_t switches_ = 0;
-  std::uint64_t cyrillic_ = 0;
+  Kind last_ = Kind::Wide;
 };
 
 // Of long texts, slices are enough: so many, of so many bytes, evenly spread.
