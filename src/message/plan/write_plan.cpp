@@ -12,7 +12,7 @@ void PlanWriter::system(const Plan& plan, std::string& out) {
   }
   const Original& original = originalAt(plan.system.original);
   std::string clean;
-  sink.splice(plan.system.original, acceptable(original.raw, clean), {}, hashOf(original));
+  sink.splice(plan.system.original, acceptable(original, clean), {}, hashOf(original));
 }
 
 std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& out, bool asOneString) {
@@ -55,9 +55,10 @@ void PlanWriter::checkStored(const OutMessage& message) {
 }
 
 // Nothing has to come back from a request, so halves of characters, which no server takes, are replaced in it.
-std::string_view PlanWriter::acceptable(std::string_view raw, std::string& clean) const {
-  if (hashing_ == Hashing::Yes || !json::hasLoneSurrogate(raw)) return raw;
-  NodeWriter(clean, Hashing::No).raw(raw);
+std::string_view PlanWriter::acceptable(const Original& original, std::string& clean) const {
+  const bool none = original.tree != nullptr && !original.tree->anySurrogates();
+  if (hashing_ == Hashing::Yes || none || !json::hasLoneSurrogate(original.raw)) return original.raw;
+  NodeWriter(clean, Hashing::No).raw(original.raw);
   return clean;
 }
 
@@ -72,7 +73,7 @@ void PlanWriter::copy(std::int32_t index, const Original* before, bool asOneStri
   // Originals that were neighbours in their own document keep the bytes that stood between them.
   const bool follows = before != nullptr && before->place + 1 == original.place;
   std::string clean;
-  sink.splice(index, acceptable(original.raw, clean), follows ? original.separator : std::string_view(),
+  sink.splice(index, acceptable(original, clean), follows ? original.separator : std::string_view(),
               hashOf(original));
 }
 

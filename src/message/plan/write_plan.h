@@ -43,7 +43,7 @@ class PlanWriter {
   [[nodiscard]] std::uint64_t hashOf(const Original& original) {
     return hashing_ == Hashing::Yes ? hasher_.hashOf(original) : 0;
   }
-  [[nodiscard]] std::string_view acceptable(std::string_view raw, std::string& clean) const;
+  [[nodiscard]] std::string_view acceptable(const Original& original, std::string& clean) const;
   void checkStored(const OutMessage& message);
   void copy(std::int32_t index, const Original* before, bool asOneString, Sink& sink);
 
