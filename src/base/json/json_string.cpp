@@ -8,25 +8,19 @@
 namespace bough::json {
 namespace {
 
-// The characters that may follow a backslash, except those that are looked at one by one.
-std::uint64_t usualEscapes(const ByteBlock& block) {
-  const auto usual = [](Bytes x) {
-    const Bytes quotes = either(equal(x, fillBytes('"')), equal(x, fillBytes('\\')));
-    const Bytes lines = either(equal(x, fillBytes('n')), equal(x, fillBytes('r')));
-    const Bytes blanks = either(equal(x, fillBytes('t')), equal(x, fillBytes('b')));
-    return either(either(quotes, lines), either(blanks, equal(x, fillBytes('f'))));
+// n, r, t, b and f: letters that may follow a backslash. \u is looked at alone.
+std::uint64_t escapeLetters(const ByteBlock& block) {
+  const auto letters = [](Bytes x) {
+    const Bytes br = equal(either(x, fillBytes('r' ^ 'b')), fillBytes('r'));
+    const Bytes fn = equal(either(x, fillBytes('n' ^ 'f')), fillBytes('n'));
+    return either(either(br, fn), equal(x, fillBytes('t')));
   };
-  return bits(usual(block.a), usual(block.b), usual(block.c), usual(block.d));
+  return bits(letters(block.a), letters(block.b), letters(block.c), letters(block.d));
 }
+static_assert(('b' | ('r' ^ 'b')) == 'r' && ('f' | ('n' ^ 'f')) == 'n');
 
-std::uint64_t controlsOf(const ByteBlock& block) {
-  return bits(controlBytes(block.a), controlBytes(block.b), controlBytes(block.c), controlBytes(block.d));
-}
-
-// Whether every byte of a block stands for itself.
-bool isPlain(const ByteBlock& block) {
-  return !any(either(either(specialBytes(block.a), specialBytes(block.b)),
-                     either(specialBytes(block.c), specialBytes(block.d))));
+std::uint64_t specialsOf(const ByteBlock& block) {
+  return bits(specialBytes(block.a), specialBytes(block.b), specialBytes(block.c), specialBytes(block.d));
 }
 
 class StringSkipper {
@@ -35,16 +29,18 @@ class StringSkipper {
 
   // Takes in a block whose bytes are at `at`. True when the string has ended there, or is wrong.
   bool take(const ByteBlock& block, const char* at) {
-    if (!firstIsEscaped_ && isPlain(block)) return false;
+    const std::uint64_t specials = specialsOf(block);
+    if (!firstIsEscaped_ && specials == 0) return false;
     const std::uint64_t backslashes = block.where('\\');
     const std::uint64_t quotes = block.where('"');
-    const std::uint64_t controls = controlsOf(block);
+    const std::uint64_t controls = specials & ~backslashes & ~quotes;
     const std::uint64_t escaped =
         (backslashes | (firstIsEscaped_ ? 1 : 0)) == 0 ? 0 : escapedBytes(backslashes, firstIsEscaped_);
     const std::uint64_t stops = (quotes & ~escaped) | controls;
     const std::uint64_t before = stops == 0 ? ~std::uint64_t{0} : (stops & -stops) - 1;
     if ((backslashes & before) != 0) found_.escapes = true;
-    if ((escaped & before) != 0 && !checkEscapes(escaped & before & ~usualEscapes(block), at)) return true;
+    const std::uint64_t usual = quotes | backslashes | escapeLetters(block);
+    if ((escaped & before & ~usual) != 0 && !checkEscapes(escaped & before & ~usual, at)) return true;
     if (stops != 0) {
       close(at + std::countr_zero(stops));
       return true;
