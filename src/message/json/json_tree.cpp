@@ -165,9 +165,7 @@ std::optional<ScanError> Tree::parse(std::string_view text, std::size_t mostValu
   return parser.error();
 }
 
-bool Tree::stringIs(Index node, std::string_view value) const {
-  if (!isString(node)) return false;
-  if (!hasEscapes(node)) return body(node) == value;
+bool Tree::decodedIs(Index node, std::string_view value) const {
   std::string decoded;
   appendDecoded(decoded, body(node));
   return decoded == value;

@@ -53,7 +53,10 @@ class Tree {
   [[nodiscard]] std::string_view body(Index node) const {
     return text_.substr(nodes_[node].begin + 1, nodes_[node].end - nodes_[node].begin - 2);
   }
-  [[nodiscard]] bool stringIs(Index node, std::string_view value) const;
+  [[nodiscard]] bool stringIs(Index node, std::string_view value) const {
+    if (!isString(node)) return false;
+    return hasEscapes(node) ? decodedIs(node, value) : body(node) == value;
+  }
 
   /// The value of a member; of the first one when the name occurs twice (decision 0043). kNone when there is none.
   [[nodiscard]] Index find(Index object, std::string_view name) const;
@@ -82,6 +85,8 @@ class Tree {
   };
 
   class Parser;
+
+  [[nodiscard]] bool decodedIs(Index node, std::string_view value) const;
 
   std::string_view text_;
   std::vector<Node> nodes_;

@@ -65,9 +65,9 @@ struct Original {
   std::string_view problem;     ///< Why it cannot be converted; empty when it can.
   std::string_view separator;   ///< The bytes between the element before it and this one.
   std::int64_t place = kNoPlace;
-  std::int64_t documentIndex = kNoPlace;  ///< Of a session's message: the value it was read from, or restored from.
-  std::uint64_t rawHash = 0;
-  Prefix prefix;  ///< With signed blocks of Anthropic only.
+  std::int64_t documentIndex = kNoPlace;      ///< Of a session's message: the value it was read from, or restored from.
+  std::optional<std::uint64_t> recordedHash;  ///< Of its bytes, as a way back has it.
+  Prefix prefix;                              ///< With signed blocks of Anthropic only.
   bool signedBlocks = false;
   Message message;
   std::unique_ptr<ToolDefinition> tool;  ///< Of a tool only.

@@ -55,7 +55,6 @@ void addDocument(const DocumentParts& parts, Dialect from, const json::Tree& tre
   }
   if (parts.requestText.stringInput) history.originals.back().wholeSlot = true;
   for (Original& original : history.originals) {
-    original.rawHash = hashBytes(original.raw);
     if (!utf8 && !isUtf8(original.raw)) original.problem = "the text is not UTF-8";
     if (original.section != Section::Tools && original.problem.empty()) readOriginal(original, history);
   }

@@ -409,7 +409,6 @@ class Restorer {
     part.wholeSlot = original.wholeSlot;
     part.tree = &tree;
     part.raw = text;
-    part.rawHash = hashBytes(text);
     part.place = original.place;
     part.documentIndex = original.documentIndex;
     part.entryId = original.entryId;

@@ -63,7 +63,6 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
       Original& original = history.originals[k];
       original.documentIndex = static_cast<std::int64_t>(i);
       original.place = static_cast<std::int64_t>(i);
-      original.rawHash = hashBytes(original.raw);
       original.neutral = isNeutral(original);
       original.apart = messages[i].apart;
     }

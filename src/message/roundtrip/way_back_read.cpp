@@ -25,7 +25,11 @@ class WayBackReader {
     for (const Tree::Index each : tree_.elements(tree_.find(0, "frames"))) {
       if (!requestText(each, data.requestTexts.emplace_back())) return "a frame cannot be read";
     }
-    for (const Tree::Index each : tree_.elements(tree_.find(0, "natives"))) {
+    const auto natives = tree_.elements(tree_.find(0, "natives"));
+    std::size_t count = 0;
+    for ([[maybe_unused]] const Tree::Index each : natives) ++count;
+    data.originals.reserve(count);
+    for (const Tree::Index each : natives) {
       if (!original(each, data.originals.emplace_back())) return "a native cannot be read";
     }
     for (const Tree::Index each : tree_.elements(tree_.find(0, "nodes"))) {
@@ -138,7 +142,7 @@ class WayBackReader {
     }
     const Tree::Index hash = tree_.find(node, "hash");
     if (!tree_.isString(hash)) return false;
-    out.rawHash = fromHex(tree_.body(hash));
+    out.recordedHash = fromHex(tree_.body(hash));
     prefix(tree_.find(node, "prefix"), out);
     const Tree::Index value = tree_.find(node, "value");
     if (value != Tree::kNone) {
@@ -151,7 +155,7 @@ class WayBackReader {
       out.raw = kept;
       out.problem = "the text is not UTF-8";
     }
-    if (hashBytes(out.raw) != out.rawHash) out.problem = kDamagedOriginal;
+    if (hashBytes(out.raw) != out.recordedHash) out.problem = kDamagedOriginal;
     return true;
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/json/json_write.h"
 #include "base/text/utf8.h"
+#include "message/json/content_hash.h"
 #include "message/roundtrip/way_back.h"
 
 namespace bough::message {
@@ -101,7 +102,7 @@ void writeOriginal(std::string& out, const Original& original) {
     writeBytes(writer, original.separator);
   }
   out += ",\"hash\":";
-  appendHash(out, original.rawHash);
+  appendHash(out, original.recordedHash ? *original.recordedHash : hashBytes(original.raw));
   if (original.signedBlocks) {
     out += ",\"prefix\":[";
     appendHash(out, original.prefix.system);
