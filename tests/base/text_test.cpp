@@ -137,5 +137,15 @@ TEST(Text, IsSafeAndWholeForRandomBytes) {
   }
 }
 
+TEST(Text, TabsBecomeBlanksUpToTheNextStop) {
+  EXPECT_EQ(withoutTabs(""), "");
+  EXPECT_EQ(withoutTabs("no tabs\nhere\n"), "no tabs\nhere\n");
+  EXPECT_EQ(withoutTabs("\ta"), "    a");
+  EXPECT_EQ(withoutTabs("a\tb\tc"), "a   b   c");
+  EXPECT_EQ(withoutTabs("abcd\te"), "abcd    e");
+  EXPECT_EQ(withoutTabs("你\tb"), "你  b") << "a wide character has two columns";
+  EXPECT_EQ(withoutTabs("abc\n\td\t"), "abc\n    d   ") << "each line has its own stops";
+}
+
 }  // namespace
 }  // namespace bough::text

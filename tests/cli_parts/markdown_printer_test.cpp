@@ -75,5 +75,11 @@ TEST_F(Printer, LinesAreBrokenBetweenWordsAndWideCharacters) {
   EXPECT_EQ(shown("bad \033[31m\a"), "bad ␛[31m␇");
 }
 
+TEST_F(Printer, TabsCountAsTheBlanksTheyBecome) {
+  EXPECT_EQ(shown("a\tb\n"), "a   b\n");
+  EXPECT_EQ(shown("\tten letters\tmore\n"), "    ten letters more\n") << "20 columns";
+  EXPECT_EQ(shown("\tten letters\tmores\n"), "    ten letters\nmores\n");
+}
+
 }  // namespace
 }  // namespace bough::cli

@@ -226,6 +226,28 @@ std::string printableLines(std::string_view utf8) {
   return makePrintable(utf8, true);
 }
 
+std::string withoutTabs(std::string_view utf8) {
+  constexpr std::size_t kStop = 4;
+  std::string out;
+  std::size_t column = 0;
+  while (!utf8.empty()) {
+    const std::size_t end = std::min(utf8.find_first_of("\t\n"), utf8.size());
+    out += utf8.substr(0, end);
+    if (end == utf8.size()) break;
+    column += displayWidth(utf8.substr(0, end));
+    if (utf8[end] == '\n') {
+      out += '\n';
+      column = 0;
+    } else {
+      const std::size_t blanks = kStop - column % kStop;
+      out.append(blanks, ' ');
+      column += blanks;
+    }
+    utf8.remove_prefix(end + 1);
+  }
+  return out;
+}
+
 std::string excerpt(std::string_view utf8, std::size_t graphemes) {
   return makeExcerpt(utf8, [=](std::size_t count, std::size_t) { return count > graphemes; });
 }

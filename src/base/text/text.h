@@ -32,6 +32,10 @@ std::string printable(std::string_view utf8);
 /// The same, but line ends and tabs stay.
 std::string printableLines(std::string_view utf8);
 
+/// Tabs become blanks, up to the next multiple of four columns of their line: only then a text takes the columns that
+/// were counted for it, wherever on the terminal it is put.
+std::string withoutTabs(std::string_view utf8);
+
 /// One printable line with single blanks between words, none around them, of at most `graphemes` graphemes. When
 /// something had to go, the last one is `…`. Looks at no more of `utf8` than it needs.
 std::string excerpt(std::string_view utf8, std::size_t graphemes);

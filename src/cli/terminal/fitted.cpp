@@ -62,8 +62,10 @@ void addLine(std::string_view line, std::size_t columns, std::size_t indent, std
 
 }  // namespace
 
-std::string fitted(std::string_view text, std::size_t columns, std::size_t hang) {
+std::string fitted(std::string_view given, std::size_t columns, std::size_t hang) {
   std::string out;
+  const std::string withBlanks = text::withoutTabs(given);
+  std::string_view text = withBlanks;
   for (;;) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);

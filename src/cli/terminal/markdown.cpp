@@ -44,6 +44,12 @@ std::string_view lastCharacter(std::string_view text) {
 void WordWrap::text(char c, std::string& out) {
   const bool begins = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   if (begins && text::displayWidth(lastCharacter(shown_)) > 1) flush(out);
+  if (c == '\t') {
+    constexpr std::size_t kStop = 4;
+    flush(out);
+    for (std::size_t blanks = kStop - column_ % kStop; blanks > 0; --blanks) this->text(' ', out);
+    return;
+  }
   if (c != ' ') {
     word_ += c;
     shown_ += c;

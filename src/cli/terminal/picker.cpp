@@ -347,7 +347,7 @@ bool canPick() {
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
-  const std::string safe = text::printableLines(text);
+  const std::string safe = text::withoutTabs(text::printableLines(text));
   for (std::string_view rest = safe; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string line = text::printable(rest.substr(0, end));

@@ -72,6 +72,14 @@ Table::Layout Table::layout() const {
         made.widths[c] > surplus + kLeastCut ? made.widths[c] - surplus : std::min(made.widths[c], kLeastCut);
   }
   last = std::min(last, std::max(kLeast, room > before() ? room - before() : 0));
+  // On a very narrow terminal all that is left becomes narrower, the widest first: a line that the terminal breaks
+  // cannot be read as a row.
+  constexpr std::size_t kNarrowest = 4;
+  while (used(last) > room) {
+    const auto widest = std::ranges::max_element(made.shown, {}, [&](std::size_t c) { return made.widths[c]; });
+    if (made.widths[*widest] <= kNarrowest) break;
+    --made.widths[*widest];
+  }
   return made;
 }
 

@@ -11,6 +11,7 @@
 #include "base/text/timestamp.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/markdown/blocks.h"
@@ -86,28 +87,32 @@ std::string foldedCall(const EntryPart& call, const PrintStyle& style, std::size
 std::string renderPart(const EntryPart& part, const PrintStyle& style) {
   const std::size_t columns = std::max<std::size_t>(style.width, 24) - 6;
   const bool rendered = style.format == EntryFormat::Terminal;
+  const auto lines = [&] {
+    std::string safe = text::printableLines(part.text);
+    return rendered ? text::withoutTabs(safe) : safe;
+  };
   switch (part.kind) {
     case BlockKind::Thinking:
     case BlockKind::RedactedThinking: {
-      const std::string said = style.full ? text::printableLines(part.text) : text::excerptToWidth(part.text, columns);
+      const std::string said = style.full ? lines() : text::excerptToWidth(part.text, columns);
       return indented("💭 " + said, Style::Dim);
     }
     case BlockKind::ToolCall: {
       if (style.results != nullptr && !part.callId.empty()) return indented(foldedCall(part, style, columns));
       const std::string arguments =
-          style.full ? text::printableLines(part.text) : text::excerptToWidth(part.text, columns);
+          style.full ? lines() : text::excerptToWidth(part.text, columns);
       return indented(styled(Style::Yellow, "→ " + text::printable(part.name)) + " " + arguments);
     }
     case BlockKind::ToolResult: {
-      const std::string all = text::printableLines(part.text);
+      const std::string all = lines();
       const std::string shown = style.full ? all : cutLines(firstLines(all, kResultLines), columns);
       const std::string mark = part.isError ? styled(Style::Red, "✗ failed") : "←";
       return indented(fmt::format("{} {}\n{}", mark, text::printable(part.name), shown));
     }
     case BlockKind::Unknown:
-      return indented(style.full ? text::printableLines(part.text) : text::excerptToWidth(part.text, columns));
+      return indented(style.full ? lines() : text::excerptToWidth(part.text, columns));
     default: {
-      const std::string said = text::printableLines(part.text);
+      const std::string said = lines();
       return rendered ? markdownForTerminal(said, style.width, 2) : indented(said);
     }
   }
@@ -143,7 +148,9 @@ std::string renderEntry(const Entry& entry, const EntryView& view, const PrintSt
   const std::string id = style.format == EntryFormat::Terminal ? shortId(entry.id) : entry.id;
   const std::string about = fmt::format("{}  {}", formatLocalTime(entry.timestamp), id);
   std::string out =
-      fmt::format("{}  {}\n", styled(styleOf(view.speaker), text::printable(view.speaker)), styled(Style::Dim, about));
+      fmt::format("{}  {}", styled(styleOf(view.speaker), text::printable(view.speaker)), styled(Style::Dim, about));
+  if (style.format == EntryFormat::Terminal) out = fitted(out, style.width, 2);
+  out += '\n';
   for (const EntryPart& part : view.parts) out += renderPart(part, style);
   return out + "\n";
 }

@@ -14,6 +14,7 @@
 #include "cli/commands/agents/watch_import.h"
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::import_command {
@@ -100,7 +101,7 @@ void print(const ImportResult& done, const std::string& path, bool json, bool wi
   const std::string what = done.created         ? counted(done.appended, "new entry", "new entries")
                            : done.appended == 0 ? std::string("nothing new")
                                                 : counted(done.appended, "more entry", "more entries");
-  printLine(
+  printFitted(
       fmt::format("{}  {}  {}  {}", done.sessionId, report.facts.agent, what, text::excerpt(report.facts.title, 60)));
   const std::string text = withDamage ? damageText(report, path) : std::string();
   if (!text.empty()) printMessage("note: " + text);

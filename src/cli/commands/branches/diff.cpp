@@ -13,6 +13,7 @@
 #include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
@@ -52,7 +53,8 @@ void printEntry(char mark, Style style, const Entry& entry, const Options& optio
     printLine(styled(style, line));
     return;
   }
-  const PrintStyle whole{.full = true, .width = terminalWidth()};
+  constexpr std::size_t kMark = 2;
+  const PrintStyle whole{.full = true, .width = terminalWidth() - std::min(terminalWidth(), kMark), .format = usualFormat()};
   std::string_view text;
   const std::string rendered = renderEntry(entry, viewEntry(entry), whole);
   for (text = rendered; !text.empty();) {
@@ -71,14 +73,14 @@ Result<ExitCode> printText(SessionStore& store, const BranchEnd& left, const Bra
     const EntrySummary summary = summarizeEntry(entries.front(), 50);
     last = fmt::format(", up to {} [{}] {}", summary.entryId, summary.speaker, summary.text);
   }
-  printLine(styled(Style::Bold, fmt::format("  {} in common{}", counted(diff.common.size(), "entry"), last)));
+  printFitted(styled(Style::Bold, fmt::format("  {} in common{}", counted(diff.common.size(), "entry"), last)), 4);
   if (diff.left.empty() && diff.right.empty()) {
     printLine("  no difference");
     return kDone;
   }
   const auto side = [&](char mark, Style style, const BranchEnd& end, const std::vector<Sequence>& nodes) {
     const std::string where = end.entryId.empty() ? end.sessionId : end.entryId + " of " + end.sessionId;
-    printLine(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size(), "entry"), where)));
+    printFitted(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size(), "entry"), where)), 4);
     return forEachEntry(store, end.sessionId, nodes,
                         [&](const Entry& entry) { printEntry(mark, style, entry, options); });
   };

@@ -11,6 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/views/prefix_steps.h"
 
@@ -69,8 +70,10 @@ Result<ExitCode> explain(const Context& context, SessionStore& store, const std:
       printJsonLine(out);
       continue;
     }
-    printLine(fmt::format("{}  {}, the first {} as before{}", shortId(step.at), counted(step.messages, "message"),
-                          step.same, step.extends ? "" : "; " + text::printable(step.reason)));
+    constexpr std::size_t kHang = 10;
+    printFitted(fmt::format("{}  {}, the first {} as before{}", shortId(step.at), counted(step.messages, "message"),
+                            step.same, step.extends ? "" : "; " + text::printable(step.reason)),
+                kHang);
   }
   if (!context.json && steps.empty()) printMessage("there is only one request: nothing to compare");
   return extends ? kDone : kProblem;

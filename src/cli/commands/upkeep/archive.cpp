@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/damage.h"
 #include "cli/names/session_name.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::archive_command {
@@ -12,7 +13,7 @@ namespace {
 
 void printResult(const ArchiveResult& result, bool compressedAlready, bool json) {
   if (!json) {
-    printLine(fmt::format("{}  {} → {}{}", result.sessionId, formatBytes(result.bytesBefore),
+    printFitted(fmt::format("{}  {} → {}{}", result.sessionId, formatBytes(result.bytesBefore),
                           formatBytes(result.bytesAfter), compressedAlready ? ", compressed already" : ""));
     return;
   }

@@ -18,6 +18,7 @@
 #include "bough/store.h"
 #include "bough/torn.h"
 #include "cli/commands/commands.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -312,9 +313,9 @@ void printForPeople(const Findings& findings) {
     const std::string mark = finding.health == Health::Good   ? styled(Style::Green, "✓")
                              : finding.health == Health::Note ? styled(Style::Yellow, "!")
                                                               : styled(Style::Red, "✗");
-    printLine(fmt::format("{} {}", mark, text::printable(finding.what)));
+    printFitted(fmt::format("{} {}", mark, text::printable(finding.what)), 2);
     if (finding.health != Health::Good && !finding.advice.empty()) {
-      printLine(fmt::format("    → {}", text::printable(finding.advice)));
+      printFitted(fmt::format("    → {}", text::printable(finding.advice)));
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/confirm.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/text_matcher.h"
@@ -82,8 +83,9 @@ void printMatches(const std::string& sessionId, const std::vector<Entry>& matche
   if (!json) {
     constexpr std::size_t kColumns = 60;
     for (const Entry& entry : matches) {
-      printLine(fmt::format("{}  {}  {}  {}", entry.id, text::printable(entry.type), entry.timestamp,
-                            text::excerptToWidth(entry.payload, kColumns)));
+      printFitted(fmt::format("{}  {}  {}  {}", entry.id, text::printable(entry.type), entry.timestamp,
+                              text::excerptToWidth(entry.payload, kColumns)),
+                  2);
     }
     return;
   }

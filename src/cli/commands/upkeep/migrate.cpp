@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/views/transcript_file.h"
 
@@ -32,15 +33,15 @@ void print(const MigrationResult& result, bool json) {
     return printJsonLine(out);
   }
   if (result.keptAs.empty()) {
-    return printLine(fmt::format("{} is already in format {}", result.sessionId, result.toFormat));
+    return printFitted(fmt::format("{} is already in format {}", result.sessionId, result.toFormat));
   }
   const bool onlyHeader = result.fromFormat == result.toFormat;
-  printLine(fmt::format("{}: {} {}; the old file is kept as {}", result.sessionId, counted(result.entries, "entry"),
+  printFitted(fmt::format("{}: {} {}; the old file is kept as {}", result.sessionId, counted(result.entries, "entry"),
                         onlyHeader ? "kept under a new header, because the old header could not be read"
                                    : fmt::format("converted from format {} to {}", result.fromFormat, result.toFormat),
                         result.keptAs));
   for (const Problem& problem : result.problems) {
-    printLine(fmt::format("  PROBLEM: {} at byte {} ({}) of the old file could not be read: {}", toString(problem.kind),
+    printFitted(fmt::format("  PROBLEM: {} at byte {} ({}) of the old file could not be read: {}", toString(problem.kind),
                           problem.offset, counted(problem.bytes, "byte"), text::printable(problem.message)));
   }
 }
@@ -51,8 +52,11 @@ Result<ExitCode> migrateDocument(const Context& context, const std::string& path
   const std::string target = path + "l";
   BOUGH_TRY(writeOrResumeFile(target, lines));
   const auto count = static_cast<std::uint64_t>(std::ranges::count(lines, '\n'));
-  printLine(context.json ? fmt::format(R"({{"schema":1,"file":{},"messages":{}}})", json::quoted(target), count)
-                         : fmt::format("{}: {}; {} stays", target, counted(count, "message"), path));
+  if (context.json) {
+    printLine(fmt::format(R"({{"schema":1,"file":{},"messages":{}}})", json::quoted(target), count));
+  } else {
+    printFitted(fmt::format("{}: {}; {} stays", target, counted(count, "message"), path));
+  }
   return kDone;
 }
 

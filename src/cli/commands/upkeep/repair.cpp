@@ -8,6 +8,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/views/transcript_file.h"
 
@@ -35,28 +36,31 @@ void print(const RepairReport& report, bool json) {
     return printJsonLine(out);
   }
   if (report.tornBytes > 0) {
-    printLine(fmt::format("moved {} to {}.torn", counted(report.tornBytes, "torn byte"), report.sessionId));
+    printFitted(fmt::format("moved {} to {}.torn", counted(report.tornBytes, "torn byte"), report.sessionId));
   }
-  if (!report.removedFiles.empty()) printLine(fmt::format("removed {}", fmt::join(report.removedFiles, ", ")));
+  if (!report.removedFiles.empty()) printFitted(fmt::format("removed {}", fmt::join(report.removedFiles, ", ")));
   for (const std::string& path : report.otherCopies) {
-    printLine(
+    printFitted(
         fmt::format("{} stays: it is not read, and its content differs from {}; decide which file is right and move "
                     "the other one out of the store",
                     path, report.path));
   }
   if (report.damagedLines > 0) {
-    printLine(fmt::format("{} damaged parts stay in the log and are skipped; `bough verify {}` lists them",
+    printFitted(fmt::format("{} damaged parts stay in the log and are skipped; `bough verify {}` lists them",
                           report.damagedLines, report.sessionId));
   }
-  if (!report.refusal) printLine(fmt::format("{} is ready to read and append", report.sessionId));
+  if (!report.refusal) printFitted(fmt::format("{} is ready to read and append", report.sessionId));
 }
 
 Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
   BOUGH_TRY(auto unused, store.findUnusedAttachments());
   auto removed = store.removeUnusedAttachments(unused);
   if (!removed) return std::unexpected(removed.error());
-  printLine(context.json ? fmt::format(R"({{"schema":1,"removedAttachments":{}}})", *removed)
-                         : fmt::format("removed {} that no entry names", counted(*removed, "attachment")));
+  if (context.json) {
+    printLine(fmt::format(R"({{"schema":1,"removedAttachments":{}}})", *removed));
+  } else {
+    printFitted(fmt::format("removed {} that no entry names", counted(*removed, "attachment")));
+  }
   return kDone;
 }
 
@@ -86,7 +90,7 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
     printLine(out);
     return kDone;
   }
-  printLine(fmt::format("{}: {}; {} read, {} could not be", options.output, counted(report.messages, "message"),
+  printFitted(fmt::format("{}: {}; {} read, {} could not be", options.output, counted(report.messages, "message"),
                         counted(report.recovered, "damaged place was", "damaged places were"), report.unreadable));
   return kDone;
 }

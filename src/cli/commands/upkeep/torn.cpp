@@ -7,6 +7,7 @@
 #include "bough/torn.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::torn_command {
@@ -43,11 +44,11 @@ void printJson(SessionStore& store, const TornReport& report) {
 
 void printText(SessionStore& store, const TornReport& report) {
   for (const TornRecord& record : report.records) {
-    printLine(fmt::format("{} at offset {}, set aside {}: {} intact, {} unreadable", counted(record.bytes, "byte"),
+    printFitted(fmt::format("{} at offset {}, set aside {}: {} intact, {} unreadable", counted(record.bytes, "byte"),
                           record.offset, record.timestamp.empty() ? "at an unknown time" : record.timestamp,
                           counted(record.entries.size(), "entry"), counted(record.unreadableBytes, "byte")));
     for (const Entry& entry : record.entries) {
-      printLine(fmt::format("  {}  {}{}", text::printable(entry.id), text::printable(entry.type),
+      printFitted(fmt::format("  {}  {}{}", text::printable(entry.id), text::printable(entry.type),
                             isStored(store, report.sessionId, entry.id) ? "  (in the session)" : ""));
       if (outputClosed()) return;
     }

@@ -14,6 +14,7 @@
 #include "cli/names/agents_view.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::verify_command {
@@ -52,20 +53,20 @@ void printJson(const VerifyReport& report, const std::string& hint = {}) {
 }
 
 void printForPeople(const VerifyReport& report) {
-  printLine(fmt::format("{}  {}, {}: {}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
+  printFitted(fmt::format("{}  {}, {}: {}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
                         report.problemCount > 0
                             ? fmt::format("{} in {}", counted(report.problemCount, "problem"), report.file)
                         : report.noteCount > 0 ? "good, " + counted(report.noteCount, "note")
                                                : "good"));
   for (const Problem& problem : report.problems) {
-    printLine(fmt::format("  {} {} at byte {} ({}): {}",
+    printFitted(fmt::format("  {} {} at byte {} ({}): {}",
                           isNote(problem.kind) ? "note:" : "PROBLEM:", toString(problem.kind), problem.offset,
                           counted(problem.bytes, "byte"), text::printable(problem.message)));
   }
   std::set<ProblemKind> kinds;
   for (const Problem& problem : report.problems) {
     if (isNote(problem.kind) || !kinds.insert(problem.kind).second) continue;
-    printLine(fmt::format("  → {}: {}", toString(problem.kind), remedyIn(report, problem.kind)));
+    printFitted(fmt::format("  → {}: {}", toString(problem.kind), remedyIn(report, problem.kind)));
   }
 }
 
@@ -76,17 +77,17 @@ std::string remedyOfTranscript(const VerifyReport& report) {
 
 // Of another agent's file, which is only read.
 void printTranscript(const VerifyReport& report) {
-  printLine(
+  printFitted(
       fmt::format("{}  {}, {}: {}{}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
                   report.problemCount == 0 ? "good" : counted(report.problemCount, "problem") + " in " + report.file,
                   report.noteCount == 0 ? "" : ", " + counted(report.noteCount, "note")));
   for (const Problem& problem : report.problems) {
     const bool wasRead = problem.kind == ProblemKind::LineEnding;
-    printLine(fmt::format("  {} at byte {} ({}): {}", wasRead ? "note: read all the same," : "PROBLEM: not read,",
+    printFitted(fmt::format("  {} at byte {} ({}): {}", wasRead ? "note: read all the same," : "PROBLEM: not read,",
                           problem.offset, counted(problem.bytes, "byte"), text::printable(problem.message)));
   }
   if (report.problems.empty()) return;
-  printLine("  → " + remedyOfTranscript(report));
+  printFitted("  → " + remedyOfTranscript(report));
 }
 
 // A transcript as a report: what could not be read is damage, the rest are notes.

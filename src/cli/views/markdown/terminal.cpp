@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/text.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/markdown/blocks.h"
 #include "cli/views/markdown/highlight.h"
@@ -88,9 +89,7 @@ class TerminalMarkdown {
   void code(const MarkdownBlock& block, std::size_t inner) {
     Highlighter highlighter(block.language);
     for (const std::string& text : block.lines) {
-      std::string blanks;
-      for (const char c : text) blanks += c == '\t' ? "    " : std::string(1, c);
-      put(inner, "│ ", "│ ", highlighter.line(blanks), true);
+      put(inner, "│ ", "│ ", highlighter.line(text), true);
     }
     if (block.lines.empty()) put(inner, "│ ", "│ ", {});
   }
@@ -191,7 +190,7 @@ class TerminalMarkdown {
 
 std::string markdownForTerminal(std::string_view text, std::size_t width, std::size_t indent) {
   TerminalMarkdown made(width, indent);
-  for (const MarkdownBlock& block : parseMarkdown(text)) made.add(block);
+  for (const MarkdownBlock& block : parseMarkdown(text::withoutTabs(text))) made.add(block);
   return made.take();
 }
 
