@@ -76,7 +76,7 @@ bool bringHeaderFirst(const std::vector<Entry>& entries, const Agent& agent, std
   const auto found = std::ranges::find_if(order, [&](std::size_t place) {
     const auto origin = originOf(entries[place]);
     const auto line = origin && origin->agent == agent.name ? lineOf(entries[place]) : std::nullopt;
-    return line && agent.isHeader(cleanLines(*line, *origin));
+    return line && agent.isHeader(cleanLines(*line, *origin, agent));
   });
   if (found == order.end()) return false;
   std::rotate(order.begin(), found, found + 1);
@@ -394,7 +394,7 @@ class TranscriptWriting {
     const CarrierLines::Line* carries = carriers_.find(place);
     const bool isWhole = carries == nullptr || carries->isWhole;
     if (carrier == kNone) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
-    std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin) : line.value_or("");
+    std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin, agent_) : line.value_or("");
     if (options_.clean && origin->fixed) bytes = withParent(std::move(bytes), agent_.parentMember, item.parentId);
     writer_->copied(item, bytes);
     if (bytes.empty()) return;

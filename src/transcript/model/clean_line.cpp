@@ -8,24 +8,26 @@
 
 namespace bough::transcript {
 
-std::string cleanLines(std::string_view bytes, const Origin& origin) {
-  constexpr std::string_view kAround("\xEF\xBB\xBF \t\r,\0", 8);
+std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent& agent) {
+  constexpr std::string_view kAround("\xEF\xBB\xBF \t\r\n,\0", 9);
   std::string out;
   if (origin.what == "blank" || origin.what == "damaged" || origin.torn) return out;
-  while (!bytes.empty()) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    const std::string_view line = bytes.substr(0, end);
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
-    const std::size_t first = line.find_first_not_of(kAround);
-    if (first == std::string_view::npos) continue;
-    out += repairUtf8(line.substr(first, line.find_last_not_of(kAround) + 1 - first)) + "\n";
+  const std::size_t first = bytes.find_first_not_of(kAround);
+  if (first == std::string_view::npos) return out;
+  bytes = bytes.substr(first, bytes.find_last_not_of(kAround) + 1 - first);
+  // A part of a document may have line breaks between its tokens; it is not a line then.
+  if (bytes.contains('\n') && json::check(bytes)) return std::string(bytes) + "\n";
+  const auto source = fromMemory(bytes);
+  LineRecords records(*source, agent.isRecord);
+  for (auto record = records.next(); record && *record; record = records.next()) {
+    if ((*record)->kind == RecordKind::Json) out += std::string((*record)->text) + "\n";
   }
   return out;
 }
 
-bool isWholeRecord(const Entry& entry, const Origin& origin) {
+bool isWholeRecord(const Entry& entry, const Origin& origin, const Agent& agent) {
   if (!origin.hasLine || !isConversation(entryKind(entry.type))) return true;
-  const std::string lines = cleanLines(lineOf(entry).value_or(""), origin);
+  const std::string lines = cleanLines(lineOf(entry).value_or(""), origin, agent);
   for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
     if (!json::check(rest.substr(0, rest.find('\n')))) return false;
   }
@@ -69,7 +71,7 @@ bool isSameFormat(const Agent& agent, std::string_view name) {
 bool isLineOf(const Agent& agent, const Entry& entry, const Entry* continued, bool clean) {
   const auto origin = originOf(entry);
   if (!origin || !isSameFormat(agent, origin->agent)) return false;
-  return !clean || (isWholeRecord(entry, *origin) && canBeClean(entry, continued, agent));
+  return !clean || (isWholeRecord(entry, *origin, agent) && canBeClean(entry, continued, agent));
 }
 
 }  // namespace bough::transcript

@@ -12,10 +12,10 @@
 namespace bough::transcript {
 
 /// The records alone, one a line, in UTF-8. `bytes`: the entry's own.
-std::string cleanLines(std::string_view bytes, const Origin& origin);
+std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent& agent);
 
 /// Whether an entry's line is whole by itself: a part of an older document is not.
-bool isWholeRecord(const Entry& entry, const Origin& origin);
+bool isWholeRecord(const Entry& entry, const Origin& origin, const Agent& agent);
 
 /// The lines with another parent in the first of them; `member` names it. `parentId`: an entry's; empty: a root.
 std::string withParent(std::string lines, std::string_view member, const std::string& parentId);

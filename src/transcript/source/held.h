@@ -10,38 +10,54 @@
 
 namespace bough::transcript {
 
-/// A copy of a record that is one JSON object and was not repaired.
-struct HeldRecord {
+/// A copy of a record whose bytes are there: not of one that was skipped.
+class HeldRecord {
+ public:
   explicit HeldRecord(const Record& record)
-      : bytes(record.raw),
-        offset(record.offset),
-        textBegin(static_cast<std::size_t>(record.text.data() - record.raw.data())),
-        textSize(record.text.size()) {}
+      : kind_(record.kind), offset_(record.offset), bytes_(record.raw), reason_(record.reason) {
+    if (record.repaired) {
+      repaired_ = record.text;
+    } else if (!record.text.empty()) {
+      textBegin_ = static_cast<std::size_t>(record.text.data() - record.raw.data());
+      textSize_ = record.text.size();
+    }
+  }
 
-  /// Points into `bytes`.
+  /// Points into this object.
   [[nodiscard]] Record record() const {
     Record record;
-    record.kind = RecordKind::Json;
-    record.offset = offset;
-    record.sizeBytes = bytes.size();
-    record.raw = bytes;
-    record.text = std::string_view(bytes).substr(textBegin, textSize);
+    record.kind = kind_;
+    record.offset = offset_;
+    record.sizeBytes = bytes_.size();
+    record.raw = bytes_;
+    record.repaired = !repaired_.empty();
+    record.text = record.repaired ? std::string_view(repaired_) : record.raw.substr(textBegin_, textSize_);
+    record.reason = reason_;
     return record;
   }
 
-  std::string bytes;
-  std::uint64_t offset = 0;
-  std::size_t textBegin = 0;
-  std::size_t textSize = 0;
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+
+ private:
+  RecordKind kind_;
+  std::uint64_t offset_;
+  std::string bytes_;
+  std::string reason_;
+  std::string repaired_;  // the text, when it is not a part of the bytes
+  std::size_t textBegin_ = 0;
+  std::size_t textSize_ = 0;
 };
 
 /// Records that follow one another in the file, as one record with all their bytes.
 class JoinedRecord {
  public:
+  /// `held` must outlive this object.
   void add(const HeldRecord& held) {
-    if (raw_.empty()) offset_ = held.offset;
-    texts_.emplace_back(raw_.size() + held.textBegin, held.textSize);
-    raw_ += held.bytes;
+    const Record record = held.record();
+    if (parts_.empty()) offset_ = record.offset;
+    const auto begin = static_cast<std::size_t>(record.repaired ? 0 : record.text.data() - record.raw.data());
+    parts_.push_back({record, raw_.size() + begin});
+    raw_ += record.raw;
   }
 
   /// Its `text` is all of it. Points into this object.
@@ -55,15 +71,29 @@ class JoinedRecord {
     return record;
   }
 
-  /// The object of one of the records, where it is in the joined bytes.
+  /// The object of one of the records: where it is in the joined bytes, unless it is a repaired copy.
   [[nodiscard]] std::string_view text(std::size_t place) const {
-    return std::string_view(raw_).substr(texts_[place].first, texts_[place].second);
+    const Part& part = parts_[place];
+    if (part.record.repaired) return part.record.text;
+    return std::string_view(raw_).substr(part.textBegin, part.record.text.size());
+  }
+
+  /// Calls `use` for each of the records with which something is wrong.
+  template <typename Use>
+  void eachDamaged(const Use& use) const {
+    for (const Part& part : parts_) {
+      if (!part.record.reason.empty()) use(part.record);
+    }
   }
 
  private:
+  struct Part {
+    Record record;
+    std::size_t textBegin;  // in raw_
+  };
   std::string raw_;
   std::uint64_t offset_ = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> texts_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace bough::transcript

@@ -5,58 +5,37 @@
 // comes, and become one message (see answers.h); a super-record of all their bytes keeps them.
 #include "transcript/agents/claude_code/read.h"
 
-#include <deque>
 #include <functional>
+#include <unordered_set>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "transcript/agents/claude_code/answers.h"
+#include "transcript/agents/claude_code/held_answer.h"
 #include "transcript/agents/claude_code/line.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/uuid.h"
-#include "transcript/source/held.h"
 
 namespace bough::transcript::claude_code {
 namespace {
 
-constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
-constexpr std::size_t kMaxHeldLines = 4096;
-
-// A line that waits for the rest of its answer.
-struct Held {
-  Held(const Record& from, const Line& parsed) : record(from), line(parsed), isBlock(parsed.type == "assistant") {
-    moveTo(line, from.raw, record.bytes);
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
-  HeldRecord record;
-  Line line;  // points into the record
-  bool isBlock;
-};
-
-std::string answerKey(const Line& line) {
-  const MessageParts& parts = partsOf(line);
-  return parts.id.empty() ? std::string() : parts.id + '\n' + line.requestId;
-}
-
 class ClaudeReader : public Reader {
  public:
   void record(const Record& record, Builder& out) override {
-    if (!held_.empty() && record.offset >= out.fromOffset() && held_.front().record.offset < out.fromOffset())
-      release(out);
+    releaseOld(record, out);
     const Line line = parseLine(record.text);
     if (!held_.empty()) {
-      if (joins(record, line)) return hold(record, line);
+      if (held_.join(record, line)) return;
       release(out);
     }
-    if (opens(record, line)) return hold(record, line);
-    give(record, line, out);
+    if (!held_.open(record, line)) give(record, line, out);
   }
 
   void giveHeld(Builder& out) override { release(out); }
 
   void notJson(const Record& record, Builder& out) override {
+    releaseOld(record, out);
+    if (held_.join(record)) return;
     release(out);
     out.keepBytes(record);
   }
@@ -71,47 +50,20 @@ class ClaudeReader : public Reader {
   }
 
  private:
-  // Whether an answer begins here that may have more lines.
-  static bool opens(const Record& record, const Line& line) {
-    if (line.type != "assistant" || line.uuid.empty() || record.repaired || !record.reason.empty()) return false;
-    const MessageParts& parts = partsOf(line);
-    return !parts.id.empty() && isKind(parts.content, json::Kind::Array);
-  }
-
-  bool joins(const Record& record, const Line& line) const {
-    if (record.repaired || !record.reason.empty() || held_.size() >= kMaxHeldLines) return false;
-    if (heldBytes_ + record.sizeBytes > kMaxHeldBytes) return false;
-    if (line.uuid.empty()) return true;
-    if (!line.parentUuid || !heldUuids_.contains(*line.parentUuid) || heldUuids_.contains(line.uuid)) return false;
-    if (line.type == "assistant") {
-      return isKind(partsOf(line).content, json::Kind::Array) && line.isSidechain == heldSidechain_ &&
-             answerKey(line) == heldKey_;
-    }
-    if (line.type == "user") return isAllResults(partsOf(line).content);
-    return line.type == "attachment" || line.type == "progress";
-  }
-
-  void hold(const Record& record, const Line& line) {
-    if (held_.empty()) {
-      heldKey_ = answerKey(line);
-      heldSidechain_ = line.isSidechain;
-    }
-    heldBytes_ += record.raw.size();
-    if (!line.uuid.empty()) heldUuids_.insert(line.uuid);
-    held_.emplace_back(record, line);
+  // Lines that were given in an earlier reading are not joined with later ones.
+  void releaseOld(const Record& record, Builder& out) {
+    if (held_.empty() || record.offset < out.fromOffset()) return;
+    if (held_.offset() < out.fromOffset()) release(out);
   }
 
   void release(Builder& out) {
-    if (held_.empty()) return;
-    std::deque<Held> held;
-    held.swap(held_);
-    heldUuids_.clear();
-    heldBytes_ = 0;
+    const std::deque<Held> held = held_.take();
     std::size_t blocksEnd = 0;
     for (std::size_t i = 0; i < held.size(); ++i) blocksEnd = held[i].isBlock ? i + 1 : blocksEnd;
     if (blocksEnd > 1) giveAnswer(held, blocksEnd, out);
     for (std::size_t i = blocksEnd > 1 ? blocksEnd : 0; i < held.size(); ++i) {
-      give(held[i].record.record(), held[i].line, out);
+      const Record record = held[i].record.record();
+      held[i].line ? give(record, *held[i].line, out) : out.keepBytes(record);
     }
   }
 
@@ -119,11 +71,13 @@ class ClaudeReader : public Reader {
   void giveAnswer(const std::deque<Held>& held, std::size_t end, Builder& out) {
     JoinedRecord joined;
     for (std::size_t i = 0; i < end; ++i) joined.add(held[i].record);
+    joined.eachDamaged([&](const Record& part) { out.damage(part, part.reason, part.kind == RecordKind::Json); });
     const Record whole = joined.record();
     std::vector<Line> blocks;
     std::vector<Line> others;
     for (std::size_t i = 0; i < end; ++i) {
-      Line& line = (held[i].isBlock ? blocks : others).emplace_back(held[i].line);
+      if (!held[i].line) continue;
+      Line& line = (held[i].isBlock ? blocks : others).emplace_back(*held[i].line);
       moveTo(line, held[i].record.record().text, joined.text(i));
     }
     giveMerged(whole, blocks, out);
@@ -342,11 +296,7 @@ class ClaudeReader : public Reader {
   }
 
   Answers answers_;
-  std::deque<Held> held_;  // its elements stay where they are
-  std::unordered_set<std::string> heldUuids_;
-  std::size_t heldBytes_ = 0;
-  std::string heldKey_;
-  bool heldSidechain_ = false;
+  HeldAnswer held_;
   std::string firstKept_;       // of the summary that comes next
   bool keptFirst_ = false;      // it is between the boundary and the summary
   bool afterBoundary_ = false;  // of a compaction, and before its summary

@@ -24,10 +24,13 @@ namespace bough::transcript::gemini_cli {
 namespace {
 
 constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxHeldLines = 65536;
 
-bool isUpdateOnly(std::string_view object) {
-  const auto set = json::findMember(object, "$set");
-  return set && !json::findMember(*set, "messages");
+// Whether a line adds no message and drops none.
+bool isBesideMessages(const Members& line) {
+  if (line.has("$rewindTo")) return false;
+  if (line.isObject("$set")) return !json::findMember(line.raw("$set"), "messages");
+  return !line.has("type") || !line.has("id");
 }
 
 // A list that sums up what was there and keeps the last of it.
@@ -66,19 +69,18 @@ std::optional<Kept> keptIn(std::string_view messages, const ChatTree& tree, cons
 class GeminiReader : public Reader {
  public:
   void record(const Record& record, Builder& out) override {
-    if (!held_.empty() && record.offset >= out.fromOffset() && held_.front().offset < out.fromOffset()) release(out);
+    releaseOld(record, out);
     const Members line(record.text);
     const bool isMessage = line.has("type") && line.has("id");
-    const bool isSound = !record.repaired && record.reason.empty();
     if (!held_.empty()) {
       const bool same = isMessage && line.text("id") == heldId_;
-      if (isSound && (same || isUpdateOnly(record.text)) && heldBytes_ + record.sizeBytes <= kMaxHeldBytes) {
+      if ((same || isBesideMessages(line)) && hasRoom(record)) {
         if (same) versionsEnd_ = held_.size() + 1;
         return hold(record);
       }
       release(out);
     }
-    if (isMessage && isSound && line.text("type") == "gemini") {
+    if (isMessage && line.text("type") == "gemini") {
       heldId_ = line.text("id");
       versionsEnd_ = 1;
       return hold(record);
@@ -88,9 +90,13 @@ class GeminiReader : public Reader {
 
   void giveHeld(Builder& out) override { release(out); }
 
+  // Blank lines and damaged ones between two versions of a message do not make two messages of them.
   void notJson(const Record& record, Builder& out) override {
-    release(out);
     takeFrame(record.raw, out.facts);
+    const bool isInside = record.kind == RecordKind::Blank || record.kind == RecordKind::Damaged;
+    releaseOld(record, out);
+    if (!held_.empty() && isInside && hasRoom(record)) return hold(record);
+    release(out);
     out.keepBytes(record);
   }
 
@@ -103,9 +109,19 @@ class GeminiReader : public Reader {
   }
 
  private:
+  [[nodiscard]] bool hasRoom(const Record& record) const {
+    return held_.size() < kMaxHeldLines && heldBytes_ + record.sizeBytes <= kMaxHeldBytes;
+  }
+
   void hold(const Record& record) {
     heldBytes_ += record.raw.size();
     held_.emplace_back(record);
+  }
+
+  // Lines that were given in an earlier reading are not joined with later ones.
+  void releaseOld(const Record& record, Builder& out) {
+    if (held_.empty() || record.offset < out.fromOffset()) return;
+    if (held_.front().offset() < out.fromOffset()) release(out);
   }
 
   // All versions of a message are one record; the last one counts. Lines after it are their own.
@@ -116,11 +132,12 @@ class GeminiReader : public Reader {
     if (held.empty()) return;
     JoinedRecord versions;
     for (std::size_t i = 0; i < versionsEnd_; ++i) versions.add(held[i]);
+    versions.eachDamaged([&](const Record& part) { out.damage(part, part.reason, part.kind == RecordKind::Json); });
     for (std::size_t i = 0; i + 1 < versionsEnd_; ++i) noteFacts(Members(versions.text(i)).raw("$set"), out.facts);
     give(versions.record(), versions.text(versionsEnd_ - 1), out);
     for (std::size_t i = versionsEnd_; i < held.size(); ++i) {
       const Record record = held[i].record();
-      give(record, record.text, out);
+      record.kind == RecordKind::Json ? give(record, record.text, out) : out.keepBytes(record);
     }
   }
 

@@ -1,0 +1,69 @@
+#include "transcript/agents/claude_code/held_answer.h"
+
+namespace bough::transcript::claude_code {
+namespace {
+
+constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxHeldLines = 4096;
+
+// Whether a line can become an entry of the conversation; all others are only kept.
+bool isTalkLine(const Line& line) {
+  if (line.type == "system") return line.subtype == "local_command" || line.subtype == "compact_boundary";
+  return line.type == "user" || line.type == "assistant";
+}
+
+}  // namespace
+
+bool HeldAnswer::open(const Record& record, const Line& line) {
+  if (line.type != "assistant" || line.uuid.empty()) return false;
+  const MessageParts& parts = partsOf(line);
+  if (parts.id.empty() || !isKind(parts.content, json::Kind::Array)) return false;
+  key_ = answerKey(line);
+  isSidechain_ = line.isSidechain;
+  hold(record, line);
+  return true;
+}
+
+bool HeldAnswer::join(const Record& record, const Line& line) {
+  if (!hasRoom(record) || !belongs(line)) return false;
+  hold(record, line);
+  return true;
+}
+
+bool HeldAnswer::join(const Record& record) {
+  const bool isInside = record.kind == RecordKind::Blank || record.kind == RecordKind::Damaged;
+  if (lines_.empty() || !isInside || !hasRoom(record)) return false;
+  bytes_ += record.raw.size();
+  lines_.emplace_back(record);
+  return true;
+}
+
+bool HeldAnswer::belongs(const Line& line) const {
+  if (line.uuid.empty() || (!isTalkLine(line) && !uuids_.contains(line.uuid))) return true;
+  if (!line.parentUuid || !uuids_.contains(*line.parentUuid) || uuids_.contains(line.uuid)) return false;
+  if (line.type == "assistant") {
+    return isKind(partsOf(line).content, json::Kind::Array) && line.isSidechain == isSidechain_ &&
+           answerKey(line) == key_;
+  }
+  return line.type == "user" && isAllResults(partsOf(line).content);
+}
+
+bool HeldAnswer::hasRoom(const Record& record) const {
+  return lines_.size() < kMaxHeldLines && bytes_ + record.sizeBytes <= kMaxHeldBytes;
+}
+
+void HeldAnswer::hold(const Record& record, const Line& line) {
+  bytes_ += record.raw.size();
+  if (!line.uuid.empty()) uuids_.insert(line.uuid);
+  lines_.emplace_back(record, line);
+}
+
+std::deque<Held> HeldAnswer::take() {
+  std::deque<Held> taken;
+  taken.swap(lines_);
+  uuids_.clear();
+  bytes_ = 0;
+  return taken;
+}
+
+}  // namespace bough::transcript::claude_code

@@ -1,0 +1,127 @@
+// What stands between the lines of a conversation changes nothing of it: blank lines, unknown ones, damage, records on
+// one line. Each fixture is tried with each of them after every line.
+#include <fmt/format.h>
+
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Interruption {
+  std::string_view name;
+  std::string_view text;         // after each line
+  bool withoutLineEnds = false;  // the text takes the place of line ends
+  bool isDamage = false;
+};
+
+constexpr Interruption kInterruptions[] = {
+    {.name = "a blank line", .text = "\n"},
+    {.name = "blanks", .text = " \t\r\n\n"},
+    {.name = "an unknown line", .text = "{\"type\":\"from-the-future\",\"x\":1}\n"},
+    {.name = "words", .text = "panic: not JSON\n", .isDamage = true},
+    {.name = "a line that broke off", .text = "{\"type\":\"user\",\"message\":{\"ro\n", .isDamage = true},
+    {.name = "a record that broke off",
+     .text = "\n{\"type\":\"user\",\"mess",
+     .withoutLineEnds = true,
+     .isDamage = true},
+    {.name = "NUL bytes", .text = std::string_view("\n\0\0\0", 4), .withoutLineEnds = true, .isDamage = true},
+    {.name = "no line end", .text = "", .withoutLineEnds = true, .isDamage = true},
+};
+
+std::string interrupted(std::string_view bytes, const Interruption& how) {
+  std::string out;
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    const bool isLast = end == std::string_view::npos || end + 1 == bytes.size();
+    const std::size_t size = end == std::string_view::npos ? bytes.size() : how.withoutLineEnds ? end : end + 1;
+    out += bytes.substr(0, size);
+    if (!isLast) out += how.text;
+    bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
+  }
+  if (!out.ends_with('\n')) out += '\n';
+  return out;
+}
+
+std::vector<fs::path> soundFilesOfLines() {
+  std::vector<fs::path> paths = fixtures();
+  std::erase_if(paths, [](const fs::path& path) {
+    if (path.extension() != ".jsonl") return true;
+    const ReadFile file = readAll(path);
+    return file.report.recovered + file.report.unreadable > 0 || !file.report.facts.parentSession.empty();
+  });
+  return paths;
+}
+
+std::size_t messagesIn(const std::vector<Entry>& entries) {
+  return static_cast<std::size_t>(std::ranges::count_if(entries, holdsMessage));
+}
+
+TEST(Interruptions, BetweenLinesLeaveTheConversationAsItIs) {
+  TempFolder folder;
+  std::size_t tried = 0;
+  for (const fs::path& path : soundFilesOfLines()) {
+    const fs::path other = folder.path() / path.filename();  // names and files beside it count, too
+    writeBytes(other, readBytes(path));
+    const ReadFile file = readAll(other);
+    for (const Interruption& how : kInterruptions) {
+      SCOPED_TRACE(fmt::format("{} with {}", path.string(), how.name));
+      const std::string bytes = interrupted(readBytes(path), how);
+      writeBytes(other, bytes);
+      const ReadFile read = readAll(other);
+      EXPECT_EQ(read.report.facts.agent, file.report.facts.agent);
+      EXPECT_EQ(messagesIn(read.entries), messagesIn(file.entries));
+      EXPECT_EQ(story(read.entries, read.report.headId), story(file.entries, file.report.headId));
+      const std::uint64_t places = read.report.recovered + read.report.unreadable;
+      EXPECT_EQ(places > 0, how.isDamage) << damageText(read.report);
+      const WriteTranscriptOptions back{
+          .agent = file.report.facts.agent, .facts = read.report.facts, .headId = read.report.headId};
+      EXPECT_EQ(writeAll(read.entries, back), bytes);
+      WriteTranscriptOptions clean = back;
+      clean.clean = true;
+      const fs::path copy = folder.path() / "copy" / path.filename();
+      writeBytes(copy, writeAll(read.entries, clean));
+      const ReadFile again = readAll(copy);
+      EXPECT_EQ(story(again.entries, again.report.headId), story(file.entries, file.report.headId));
+      EXPECT_EQ(messagesIn(again.entries), messagesIn(file.entries));
+      EXPECT_EQ(damageText(again.report), "");
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 100U);
+}
+
+// Lines of types that bough does not know may be in the chain of parents.
+TEST(Interruptions, ByUnknownLinesInTheChainKeepAnAnswerWhole) {
+  TempFolder folder;
+  const fs::path path = folder.path() / "s.jsonl";
+  const auto line = [](std::string_view type, std::string_view id, std::string_view parent, std::string_view rest) {
+    return fmt::format(
+        R"({{"type":"{}","uuid":"{}","parentUuid":{},"timestamp":"2026-01-01T00:00:00.000Z","sessionId":"s"{}}})"
+        "\n",
+        type, id, parent, rest);
+  };
+  const auto block = [](std::string_view text) {
+    return fmt::format(
+        R"(,"message":{{"id":"m1","role":"assistant","content":[{{"type":"text","text":"{}"}}],"usage":{{"input_tokens":1,"output_tokens":2}}}})",
+        text);
+  };
+  writeBytes(path, line("user", "u1", "null", R"(,"message":{"role":"user","content":"hi"})") +
+                       line("assistant", "a1", "\"u1\"", block("one")) + line("hook", "h1", "\"a1\"", "") +
+                       line("system", "h2", "\"h1\"", R"(,"subtype":"informational","content":"x")") +
+                       line("assistant", "a2", "\"h2\"", block("two")) + line("hook", "h3", "null", "") +
+                       line("assistant", "a3", "\"a2\"", block("three \xFF")) +
+                       line("assistant", "a4", "\"a3\"", block("four")));
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(messagesIn(file.entries), 2U);
+  EXPECT_EQ(story(file.entries, file.report.headId),
+            "user: hi\nassistant: one\nassistant: two\nassistant: three \uFFFD\nassistant: four\n");
+  EXPECT_EQ(file.report.recovered, 1U);
+  EXPECT_EQ(writeAll(file.entries, {.agent = "claude-code", .facts = file.report.facts, .headId = file.report.headId}),
+            readBytes(path));
+}
+
+}  // namespace
+}  // namespace bough
