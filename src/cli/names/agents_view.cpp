@@ -36,7 +36,7 @@ class AgentFiles {
   void tell() const { tellOfFolders(walked_); }
 
   [[nodiscard]] catalog::OutsideWalk walk() {
-    return [this](const std::function<bool(catalog::OutsideFile&&)>& use) {
+    return [this](const std::function<bool(catalog::OutsideFile &&)>& use) {
       return each([&](FoundTranscript&& file) {
         return use({.path = std::move(file.path),
                     .stamp = fmt::format("{} {}", file.sizeBytes, file.modifiedNs),
@@ -121,34 +121,46 @@ Result<std::unique_ptr<SessionStore>> storeOfLists(const Context& context) {
   return SessionStore::open(folder);
 }
 
-Result<std::string> sessionOf(const Context& context, const std::string& name) {
-  constexpr std::size_t kShortest = 8;
+// A list shows the ends of ids that begin with their time.
+Result<std::vector<SessionSummary>> rowsEnding(Catalog& catalog, const std::string& end) {
   constexpr std::size_t kPage = 20'000;  // rows in memory
+  std::vector<SessionSummary> found;
+  for (std::size_t skip = 0, got = kPage; got == kPage && found.size() < 2; skip += got) {
+    BOUGH_TRY(auto rows, catalog.list({.filter = {}, .limit = kPage, .skip = skip, .models = false}));
+    got = rows.size();
+    for (SessionSummary& row : rows) {
+      if (row.sessionId.ends_with(end)) found.push_back(std::move(row));
+    }
+  }
+  return found;
+}
+
+Result<std::string> sessionOf(const Context& context, const std::string& name) {
+  constexpr std::size_t kShortestId = 8;
+  constexpr std::size_t kShortestTitle = 4;
+  constexpr std::size_t kTitles = 1000;
   const auto missing = fail(ErrorCode::NotFound, fmt::format("there is no session {}", name));
   if (const auto number = listingNumber(name)) {
     BOUGH_TRY(const auto store, storeOfLists(context));
     return listedSession(*store, *number);
   }
-  if (name.size() < kShortest) return missing;
+  if (name.size() < kShortestTitle || name.starts_with('@')) return missing;
   BOUGH_TRY(const auto view, openAgentsView("all"));
-  BOUGH_TRY(const auto match, view.catalog->findByName(name, 2));
-  std::vector<std::string> found;
-  if (match.kind == NameMatch::Kind::Id || match.kind == NameMatch::Kind::IdPrefix) {
-    for (const SessionSummary& row : match.sessions) found.push_back(row.sessionId);
-  } else {
-    // A list shows the ends of ids that begin with their time.
-    for (std::size_t skip = 0, got = kPage; got == kPage && found.size() < 2; skip += got) {
-      BOUGH_TRY(const auto rows, view.catalog->list({.filter = {}, .limit = kPage, .skip = skip, .models = false}));
-      got = rows.size();
-      for (const SessionSummary& row : rows) {
-        if (row.sessionId.ends_with(name)) found.push_back(row.sessionId);
-      }
-    }
+  BOUGH_TRY(const auto match, view.catalog->findByName(name, kTitles));
+  const bool isId = match.kind == NameMatch::Kind::Id || match.kind == NameMatch::Kind::Key ||
+                    (match.kind == NameMatch::Kind::IdPrefix && name.size() >= kShortestId);
+  std::vector<SessionSummary> found = isId ? match.sessions : std::vector<SessionSummary>();
+  if (!isId && name.size() >= kShortestId) {
+    BOUGH_TRY(found, rowsEnding(*view.catalog, name));
   }
-  if (found.empty()) return missing;
-  if (found.size() == 1) return found.front();
-  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions of other agents", name),
-              "type more of the id");
+  if (found.size() == 1) return found.front().sessionId;
+  if (found.size() > 1) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" matches several sessions of other agents", name),
+                "type more of the id");
+  }
+  if (match.kind != NameMatch::Kind::Title) return missing;
+  BOUGH_TRY(const auto titled, chooseByTitle(name, match.sessions));
+  return titled.sessionId;
 }
 
 }  // namespace
@@ -158,16 +170,21 @@ Result<NamedSession> openAgentSession(const Context& context, const std::string&
   return openListedSession(sessionId);
 }
 
-std::string fileOfName(const Context& context, const std::string& name) {
+Result<std::vector<std::string>> filesOfName(const Context& context, const std::string& name) {
+  if (agentOfFile(name)) return std::vector{name};
   std::error_code error;
-  const bool isPath = name.find('/') != std::string::npos || std::filesystem::is_regular_file(name, error);
-  if (context.backend || isPath) return name;
-  if (const auto store = context.openStore(); store && resolveSession(**store, name)) return name;
+  const bool isPath = isSessionPath(name) || std::filesystem::is_regular_file(name, error);
+  if (context.backend || isPath) return std::vector<std::string>();
+  if (const auto store = context.openStore()) {
+    const auto own = resolveSession(**store, name);
+    if (own || own.error().code != ErrorCode::NotFound) return std::vector<std::string>();
+  }
   const auto sessionId = sessionOf(context, name);
-  const auto folder = listFolder();
-  if (!sessionId || !folder) return name;
-  const auto files = catalog::outsideFilesOf(*folder, {*sessionId});
-  return files && files->front().size() == 1 ? files->front().front() : name;
+  if (!sessionId && sessionId.error().code == ErrorCode::NotFound) return std::vector<std::string>();
+  if (!sessionId) return std::unexpected(sessionId.error());
+  BOUGH_TRY(const std::string folder, listFolder());
+  BOUGH_TRY(auto files, catalog::outsideFilesOf(folder, {*sessionId}));
+  return std::move(files.front());
 }
 
 Result<void> rememberAgents(const Context& context, const std::vector<std::string>& sessionIds) {

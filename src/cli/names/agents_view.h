@@ -23,12 +23,14 @@ Result<bool> hasBacklog(const std::string& list, std::uint64_t bytes);
 Result<NamedSession> openListedSession(const std::string& sessionId);
 
 /// The session of an agent on this machine that `name` means: its id, the beginning or the end of it (8 characters or
-/// more), or a number of the last list (@N). NotFound when there is none.
+/// more), its key, its title or a part of that (4 characters or more), or a number of the last list (@N). NotFound when
+/// there is none; InvalidArgument when there are several.
 Result<NamedSession> openAgentSession(const Context& context, const std::string& name);
 
-/// A name for commands that read an agent's file itself: the path of the file when the store has no session of that
-/// name and an agent on this machine has one in a file of its own; else the name.
-std::string fileOfName(const Context& context, const std::string& name);
+/// The agents' files that a name means, for commands that read them themselves: those of a session that the store does
+/// not have and an agent on this machine has; the path itself when the name is one of a transcript. None for a session
+/// of the store, and for a name of nothing.
+Result<std::vector<std::string>> filesOfName(const Context& context, const std::string& name);
 
 /// Keeps the ids of a list of these sessions, so that @N names them.
 Result<void> rememberAgents(const Context& context, const std::vector<std::string>& sessionIds);

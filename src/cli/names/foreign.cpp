@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -90,6 +91,7 @@ Result<NamedSession> openTranscript(const std::string& path) {
 
 Result<NamedSession> openTranscript(const std::vector<std::string>& paths) {
   NamedSession session;
+  session.isCopy = true;
   std::string location = "memory:";
   std::uintmax_t size = 0;
   bool isUnknown = false;  // a session in a database has no file whose size says anything
@@ -146,8 +148,13 @@ namespace {
 
 class GrowingCopy {
  public:
-  GrowingCopy(const NamedSession& copy, std::unique_ptr<Directory> folder, std::unique_ptr<Watcher> watcher)
-      : folder_(std::move(folder)), watcher_(std::move(watcher)), sessionId_(copy.sessionId), told_(copy.told) {}
+  GrowingCopy(const NamedSession& copy, std::unique_ptr<Directory> folder, std::unique_ptr<Watcher> watcher,
+              std::string stamp)
+      : folder_(std::move(folder)),
+        watcher_(std::move(watcher)),
+        sessionId_(copy.sessionId),
+        stamp_(std::move(stamp)),
+        told_(copy.told) {}
   Result<void> start(SessionStore& copy, const std::string& path) {
     BOUGH_TRY(thread_,
               startThread("to read what is added to the file", [this, &copy, path] { growGuarded(copy, path); }));
@@ -171,25 +178,39 @@ class GrowingCopy {
   void grow(SessionStore& copy, const std::string& path) {
     constexpr int kAgainMs = 2000;  // some file systems tell nothing
     while (!stopped_) {
-      // A file that is gone, or is being replaced, is looked at again.
-      const std::string problem = problemOf(importTranscript(copy, path), path);
-      if (!problem.empty() && problem != told_) printMessage("note: " + text::printable(problem));
-      told_ = problem;
+      // A file that is gone, or is being replaced, is looked at again. One that is as it was is not: of several files
+      // each import would say anew where the session goes on.
+      if (std::string now = stampOf(path); now.empty() || now != stamp_) {
+        stamp_ = std::move(now);
+        importAgain(copy, path);
+      }
       if (const auto changed = watcher_->wait(kAgainMs); !changed) return;
     }
+  }
+
+  void importAgain(SessionStore& copy, const std::string& path) {
+    const std::string problem = problemOf(importTranscript(copy, path), path);
+    if (!problem.empty() && problem != told_) printMessage("note: " + text::printable(problem));
+    told_ = problem;
+  }
+
+  // Nothing is wrong but that the last line is not whole yet.
+  [[nodiscard]] static bool isBeingWritten(const TranscriptReport& report) {
+    return report.recovered == 0 && report.unreadable == 1 && report.coveredBytes < report.bytes;
   }
 
   [[nodiscard]] std::string problemOf(const Result<ImportResult>& done, const std::string& path) const {
     if (!done && done.error().code == ErrorCode::NotFound)
       return path + " is gone; what comes in its place is followed";
     if (!done) return done.error().message;
-    if (done->sessionId == sessionId_) return damageText(done->report, path);
+    if (done->sessionId == sessionId_) return isBeingWritten(done->report) ? "" : damageText(done->report, path);
     return fmt::format("{} holds another session now, {}, which is not shown", path, done->sessionId);
   }
 
   std::unique_ptr<Directory> folder_;
   std::unique_ptr<Watcher> watcher_;
   std::string sessionId_;  // that is followed
+  std::string stamp_;      // of the file that was imported last
   std::string told_;       // the problem
   std::atomic<bool> stopped_ = false;
   std::jthread thread_;
@@ -197,15 +218,24 @@ class GrowingCopy {
 
 }  // namespace
 
-Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const std::string& path) {
+std::string stampOf(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return {};
+  return fmt::format("{} {} {}.{}", info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const std::string& path, std::string stamp) {
   std::error_code error;
-  const fs::path whole = fs::canonical(path, error);
+  // A session in a database is named after the database's file, which a `-wal` file beside it may change for.
+  const bool isInDatabase = !fs::exists(path, error) && path.contains('#');
+  const fs::path whole = fs::canonical(isInDatabase ? path.substr(0, path.rfind('#')) : path, error);
   if (error) return fail(ErrorCode::Io, fmt::format("cannot follow {}: {}", path, error.message()), "");
   auto folder = posixFileSystem().openRoot(whole.parent_path().string(), false);
   if (!folder) return std::unexpected(systemError(folder.error(), "open", whole.parent_path().string()));
-  auto watcher = (*folder)->watch({whole.filename().string()});
+  const std::string name = whole.filename().string();
+  auto watcher = (*folder)->watch(isInDatabase ? std::vector{name, name + "-wal"} : std::vector{name});
   if (!watcher) return std::unexpected(systemError(watcher.error(), "watch", whole.string()));
-  auto growing = std::make_shared<GrowingCopy>(copy, std::move(*folder), std::move(*watcher));
+  auto growing = std::make_shared<GrowingCopy>(copy, std::move(*folder), std::move(*watcher), std::move(stamp));
   BOUGH_TRY(growing->start(*copy.store, path));
   return growing;
 }

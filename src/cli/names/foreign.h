@@ -31,9 +31,12 @@ Result<NamedSession> openTranscript(const std::vector<std::string>& paths);
 /// compared. Returns its id there.
 Result<std::string> bringBeside(const Context& context, const NamedSession& copy, const std::string& name);
 
+/// What changes with a file; empty when there is none.
+std::string stampOf(const std::string& path);
+
 /// Imports a transcript into its copy, which openTranscript() made, again whenever the file changes, until the result
-/// goes.
-Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const std::string& path);
+/// goes. `stamp`: of the file before the copy was made.
+Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const std::string& path, std::string stamp);
 
 /// Says on stderr which folders could not be looked into, when there are any.
 void tellOfFolders(const TranscriptWalk& walk);

@@ -84,16 +84,6 @@ struct Found {
   Certainty certainty = Certainty::Loose;
 };
 
-Result<Found> findByTitle(const std::string& name, std::vector<SessionSummary> matches) {
-  std::vector<SessionSummary> exact;
-  for (const SessionSummary& each : matches) {
-    if (each.title == name) exact.push_back(each);
-  }
-  if (exact.size() == 1) return Found{.session = std::move(exact.front())};
-  if (matches.size() == 1) return Found{.session = std::move(matches.front())};
-  return ambiguous(name, exact.empty() ? matches : exact, "type more of the title, or the id");
-}
-
 Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
   constexpr std::size_t kTitles = 1000;
   BOUGH_TRY(auto catalog, Catalog::open(store));
@@ -140,8 +130,9 @@ Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
     for (const std::string& id : ending) several.push_back(session(id));
     return ambiguous(name, several, "type more of the id");
   }
-  if (match.kind == NameMatch::Kind::Title) return findByTitle(name, std::move(match.sessions));
-  return noSuchSession(name);
+  if (match.kind != NameMatch::Kind::Title) return noSuchSession(name);
+  BOUGH_TRY(auto titled, chooseByTitle(name, match.sessions));
+  return Found{.session = std::move(titled)};
 }
 
 // The store whose session a file is, told by the folder it lies in; empty: none.
@@ -322,6 +313,16 @@ bool isSessionPath(const std::string& name) {
 bool isFolderName(const std::string& name) {
   std::error_code error;
   return fs::is_directory(name, error);
+}
+
+Result<SessionSummary> chooseByTitle(const std::string& name, const std::vector<SessionSummary>& matches) {
+  std::vector<SessionSummary> exact;
+  for (const SessionSummary& each : matches) {
+    if (each.title == name) exact.push_back(each);
+  }
+  if (exact.size() == 1) return exact.front();
+  if (matches.size() == 1) return matches.front();
+  return ambiguous(name, exact.empty() ? matches : exact, "type more of the title, or the id");
 }
 
 std::string shortId(std::string_view id) {

@@ -30,6 +30,9 @@ Result<std::string> resolveSession(SessionStore& store, const std::string& name)
 /// (as with --yes and --json), or without a terminal, it is InvalidArgument.
 Result<std::string> resolveSessionToChange(SessionStore& store, const std::string& name, bool asking);
 
+/// The session among `matches` that a title, or a part of one, means; InvalidArgument when there are several.
+Result<SessionSummary> chooseByTitle(const std::string& name, const std::vector<SessionSummary>& matches);
+
 /// A session that was named, and the store it is in.
 struct NamedSession {
   std::shared_ptr<void> passing = {};  ///< What goes with it: the folder of a copy.
@@ -37,6 +40,7 @@ struct NamedSession {
   std::string sessionId;
   std::shared_ptr<void> damage = {};  ///< Of tellOfDamage().
   std::string told = {};              ///< What was said of a transcript's damage.
+  bool isCopy = false;                ///< Of an agent's files, in a store of its own.
 };
 
 /// The same in the store that the command line means. A name may also be the path of a session file: in a store, then

@@ -133,62 +133,66 @@ Result<BranchEnd> resolveEnd(SessionStore& store, const std::string& sessionId, 
   return end;
 }
 
+// Two branches, and the store that has both.
 struct Compared {
   NamedSession named;
-  std::string session;
-  std::string otherSession;  ///< The same, until it is known.
-  bool isForeign = false;    ///< One of two sessions is another agent's file, and both are in the copy of it.
+  BranchEnd left;
+  BranchEnd right;
 };
 
-Result<Compared> openBoth(const Context& context, const Options& wanted) {
-  Options options = wanted;
-  options.session = fileOfName(context, wanted.session);
-  if (!wanted.with.empty()) options.with = fileOfName(context, wanted.with);
-  const bool firstIsFile = agentOfFile(options.session).has_value();
-  std::string other = options.with;
-  if (other.empty() && options.right.empty() && !options.left.empty() && agentOfFile(options.left))
-    other = options.left;
+// The other session is compared by its head, unless an entry of it is named.
+Result<Compared> compareSessions(const Context& context, NamedSession first, const std::string& name,
+                                 const std::string& left, const std::string& otherName, const std::string& right) {
   Compared out;
-  out.isForeign = !other.empty() && (firstIsFile || agentOfFile(other));
-  const bool swap = out.isForeign && !firstIsFile;
-  BOUGH_TRY(out.named, openForReading(context, swap ? other : options.session));
-  out.session = out.named.sessionId;
-  out.otherSession = out.session;
-  if (!out.isForeign) return out;
-  BOUGH_TRY(auto beside, bringBeside(context, out.named, swap ? options.session : other));
-  (swap ? out.session : out.otherSession) = std::move(beside);
+  std::string session = first.sessionId;
+  std::string other;
+  auto own = first.isCopy ? fail(ErrorCode::NotFound, "") : resolveSession(*first.store, otherName);
+  if (own) {
+    other = std::move(*own);
+    out.named = std::move(first);
+    BOUGH_TRY(out.named.damage, tellOfDamage(context, *out.named.store, other));
+  } else if (first.isCopy) {
+    BOUGH_TRY(other, bringBeside(context, first, otherName));
+    out.named = std::move(first);
+  } else {
+    BOUGH_TRY(out.named, openForReading(context, otherName));
+    other = out.named.sessionId;
+    BOUGH_TRY(session, bringBeside(context, out.named, name));
+  }
+  BOUGH_TRY(out.left, resolveEnd(*out.named.store, session, left));
+  BOUGH_TRY(out.right, resolveEnd(*out.named.store, other, right));
   return out;
 }
 
-Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(auto compared, openBoth(context, options));
-  auto& [named, session, otherSession, isForeign] = compared;
-  SessionStore& store = *named.store;
-  if (isForeign) {
-    BOUGH_TRY(const auto left, resolveEnd(store, session, options.with.empty() ? "" : options.left));
-    BOUGH_TRY(const auto right, resolveEnd(store, otherSession, options.right));
-    BOUGH_TRY(const auto diff, store.diffBranches(left, right));
-    return context.json ? printJson(store, left, right, diff) : printText(store, left, right, diff, options);
-  }
+Result<Compared> openBoth(const Context& context, const Options& options) {
+  BOUGH_TRY(auto first, openForReading(context, options.session));
   if (!options.with.empty()) {
-    BOUGH_TRY(auto with, resolveSession(store, options.with));
-    otherSession = std::move(with);
-    BOUGH_TRY(named.damage, tellOfDamage(context, store, otherSession));
-  } else if (options.left.empty()) {
+    return compareSessions(context, std::move(first), options.session, options.left, options.with, options.right);
+  }
+  if (options.left.empty()) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to compare with",
                 "name an entry of another branch, or another session with --with");
   }
   // With one entry named, it is compared with the head.
-  const bool one = options.right.empty() && options.with.empty();
-  BOUGH_TRY(auto left, resolveEnd(store, session, one ? "" : options.left));
-  auto right = resolveEnd(store, otherSession, one ? options.left : options.right);
-  if (!right && one) {
+  const bool one = options.right.empty();
+  auto named = resolveEnd(*first.store, first.sessionId, options.left);
+  if (!named && one) {
     // What is not an entry may be a session: `bough diff @1 @2`.
-    if (auto other = resolveSession(store, options.left)) right = resolveEnd(store, *other, "");
+    auto sessions = compareSessions(context, first, options.session, "", options.left, "");
+    if (sessions || sessions.error().code != ErrorCode::NotFound) return sessions;
   }
-  if (!right) return std::unexpected(right.error());
-  BOUGH_TRY(auto diff, store.diffBranches(left, *right));
-  return context.json ? printJson(store, left, *right, diff) : printText(store, left, *right, diff, options);
+  if (!named) return std::unexpected(named.error());
+  BOUGH_TRY(auto other, resolveEnd(*first.store, first.sessionId, options.right));
+  if (one) std::swap(*named, other);
+  return Compared{.named = std::move(first), .left = std::move(*named), .right = std::move(other)};
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  BOUGH_TRY(const auto compared, openBoth(context, options));
+  SessionStore& store = *compared.named.store;
+  BOUGH_TRY(const auto diff, store.diffBranches(compared.left, compared.right));
+  return context.json ? printJson(store, compared.left, compared.right, diff)
+                      : printText(store, compared.left, compared.right, diff, options);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "base/json/json_scan.h"
 #include "base/system/threads.h"
 #include "base/text/shell_word.h"
 #include "base/try.h"
@@ -67,8 +68,15 @@ Result<std::string> startOf(SessionStore& store, const std::string& session, con
   return state.tailId;
 }
 
+bool isUnfinishedLine(const Entry& entry) {
+  const auto transcript = json::findMember(entry.payload, "transcript");
+  return entry.type == entry_type::kSessionInfo && transcript && json::findMember(*transcript, "torn") == "true";
+}
+
 void printEntries(const std::vector<Entry>& entries, const Context& context, const PrintStyle& style) {
   for (const Entry& entry : entries) {
+    // The beginning of a line that another program is still writing; the whole line comes after it.
+    if (!context.json && isUnfinishedLine(entry)) continue;
     const EntryView view = viewEntry(entry);
     context.json ? printJsonLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
   }
@@ -77,13 +85,13 @@ void printEntries(const std::vector<Entry>& entries, const Context& context, con
 Result<ExitCode> run(const Context& context, const Options& options) {
   const sigset_t signals = stopSignals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const std::string name = fileOfName(context, options.session);
-  std::error_code error;
-  const bool isFile = std::filesystem::is_regular_file(name, error);
-  BOUGH_TRY(auto session, openForReading(context, name));
-  std::shared_ptr<void> growing;
-  if (agentOfFile(name)) {
-    BOUGH_TRY(growing, followTranscript(session, name));
+  BOUGH_TRY(const auto files, filesOfName(context, options.session));
+  std::vector<std::string> stamps;
+  for (const std::string& file : files) stamps.push_back(stampOf(file));
+  BOUGH_TRY(auto session, files.empty() ? openForReading(context, options.session) : openTranscript(files));
+  std::vector<std::shared_ptr<void>> growing;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    BOUGH_TRY(growing.emplace_back(), followTranscript(session, files[i], stamps[i]));
   }
   BOUGH_TRY(auto start, startOf(*session.store, session.sessionId, options.from));
   BOUGH_TRY(auto follower, session.store->follow(session.sessionId, start));
@@ -99,8 +107,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   if (!context.json && !follower.position().empty()) {
     // The id of a file outside of a store finds nothing.
+    std::error_code error;
+    const bool isFile = !files.empty() || std::filesystem::is_regular_file(options.session, error);
     printMessage(fmt::format("  → bough follow {} --from {} continues here",
-                             isFile ? shellWord(name) : session.sessionId, follower.position()));
+                             isFile ? shellWord(options.session) : session.sessionId, follower.position()));
   }
   return kDone;
 }

@@ -120,14 +120,13 @@ Result<std::size_t> verifyFiles(const Context& context, std::vector<std::string>
   std::size_t bad = 0;
   std::vector<std::string> others;
   for (const std::string& name : names) {
-    const std::string file = fileOfName(context, name);
-    if (!agentOfFile(file)) {
-      others.push_back(name);
-      continue;
+    BOUGH_TRY(const auto files, filesOfName(context, name));
+    if (files.empty()) others.push_back(name);
+    for (const std::string& file : files) {
+      BOUGH_TRY(const auto report, verifyTranscript(file));
+      context.json ? printJson(report, remedyOfTranscript(report)) : printTranscript(report);
+      if (report.problemCount > 0) ++bad;
     }
-    BOUGH_TRY(const auto report, verifyTranscript(file));
-    context.json ? printJson(report, remedyOfTranscript(report)) : printTranscript(report);
-    if (report.problemCount > 0) ++bad;
   }
   names = std::move(others);
   return bad;
