@@ -216,6 +216,35 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
         chat.key("BSpace")
     chat.key("C-e")
     drawn(100, draft)
+    # Wide characters leave the last column of a row free where half of one would fit.
+    # What is above it scrolls away when lines need more rows; it must be more than that.
+    chat.key("C-u")
+    chat.say("more above the draft")
+    chat.say("and more")
+    wide = "東京の天気は晴れ、大阪は雨、北海道は雪、沖縄は曇り、名古屋は風が強い。明日も同じ天気でしょう。" * 2
+    chat.type(wide, enter=False)
+
+    def drawn_wide(width, text):
+        """The same where rows may end in a free column."""
+        def rows(screen):
+            after = screen.split("branch ")[-1]
+            return [row.rstrip() for row in after[max(after.find(PROMPT), 0):].splitlines() if row.strip()]
+        chat.wait(lambda screen: "".join(rows(screen)) == f"{PROMPT} {text}")
+
+    for width in (61, 60, 45, 33, 32, 21, 100, 47, 46, 23, 110, 100):
+        resize(width)
+        drawn_wide(width, wide)
+        chat.key("C-a")
+        chat.key("C-e")
+        drawn_wide(width, wide)
+    # Keys that come together with the new width are neither lost nor drawn for the old one.
+    for width in (61, 33, 100):
+        chat.tmux("resize-window", "-x", str(width), "-y", "40", ";", "send-keys", "-l", "雨")
+        wide += "雨"
+        drawn_wide(width, wide)
+    chat.key("C-u")
+    chat.type(draft, enter=False)
+    drawn(100, draft)
     chat.key("C-z")
     chat.wait(lambda screen: "Stopped" in screen and screen.rstrip().endswith("ready>"))
     chat.type("fg")

@@ -147,9 +147,12 @@ Key Screen::decodeEscape() {
 }
 
 Key Screen::next(int idleMs) {
-  const int byte = readByte(idleMs);
+  const int byte = kept_ >= 0 ? std::exchange(kept_, -1) : readByte(idleMs);
   if (ended != 0 || byte == -2) return plain(Kind::Closed);
-  if (std::exchange(resized, 0) != 0) return plain(Kind::Resize);
+  if (std::exchange(resized, 0) != 0) {
+    kept_ = byte;  // a key that came together with the new size is the next one
+    return plain(Kind::Resize);
+  }
   if (byte < 0) return plain(Kind::Idle);
   switch (byte) {
     case '\r':

@@ -68,6 +68,7 @@ class Screen {
   int readByte(int waitMs);
 
   termios before_{};
+  int kept_ = -1;  // the first byte of the next key; -1: none
   struct Handler {
     int signal = 0;
     struct sigaction before = {};

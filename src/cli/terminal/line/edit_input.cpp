@@ -36,6 +36,10 @@ std::size_t columnsNow() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : kDefault;
 }
 
+// From the cursor on. The row of the cursor goes by itself: a terminal that erases from its first cell on keeps what was
+// there in its history, and shows it again when it gets wider.
+constexpr std::string_view kEraseBelow = "\0337\033[K\033[1B\r\033[J\0338";
+
 // Whether the terminal breaks the lines that it shows again when its width changes. All do but xterm and the console.
 bool breaksLinesAgain() {
   if (std::getenv("TMUX") != nullptr) return true;
@@ -80,9 +84,10 @@ Layout layoutOf(std::string_view text, std::size_t width) {
     const std::string_view next = text.substr(0, std::max<std::size_t>(text::cutToGraphemes(text, 1).size(), 1));
     const std::size_t columns = text::displayWidth(next);
     if (out.column + columns > width) {
+      // Where half of a wide character would fit, libedit writes a blank.
+      out.endsInBlank = out.endsInBlank || last == ' ' || out.column < width;
       ++out.rows;
       out.column = 0;
-      out.endsInBlank = out.endsInBlank || last == ' ';
     }
     out.column += columns;
     last = next.back();
@@ -152,7 +157,7 @@ void EditInput::redraw() {
   } else {
     out = rowsUp(rowsBeforeEnd(drawnUntil(line->cursor), breaksLinesAgain() ? width : width_));
   }
-  printText(out + "\033[J");
+  printText(out + std::string(kEraseBelow));
   continued = 0;
   windowChanged = 0;
   width_ = width;
@@ -169,6 +174,8 @@ int EditInput::next(EditLine* edit, wchar_t* character) {
     const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
     if (got < 0 && errno == EINTR && (windowChanged != 0 || continued != 0)) continue;
     if (got <= 0) return static_cast<int>(got);
+    // The key came together with a new width: it must not be drawn for the old one.
+    if (theInput != nullptr && theInput->edit_ == edit && columnsNow() != theInput->width_) theInput->redraw();
     const std::size_t size = std::mbrtowc(character, &byte, 1, &state);
     if (size == static_cast<std::size_t>(-2)) continue;  // more bytes of it follow
     if (size != static_cast<std::size_t>(-1)) return 1;
