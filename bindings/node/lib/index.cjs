@@ -6,6 +6,7 @@ const native = require('./native.cjs');
 
 const TEXTS = 8;
 const REDACTED = 1;
+const DIALECTS = ['anthropic', 'openai-chat', 'openai-responses', 'gemini', 'plain', 'bough'];
 const DURABILITY = { sync: 0, buffered: 1 };
 
 /** Why a call failed: `code` is the stable name ("not_found", "conflict", …), `hint` says what to do next. */
@@ -463,10 +464,13 @@ const assistantText = (text, options) => ({
   payload: { dialect: 'bough', message: { role: 'assistant', content: text } },
 });
 /** A message as a provider wrote it; JSON text is stored byte for byte. */
-const message = (dialect, raw, options) => ({
-  ...options,
-  payload: `{"dialect":${JSON.stringify(dialect)},"message":${jsonText(raw)}}`,
-});
+const message = (dialect, raw, options) => {
+  if (!DIALECTS.includes(dialect)) throw new RangeError(`dialect is none of ${DIALECTS.join(', ')}: ${dialect}`);
+  const json = jsonText(raw);
+  // Bytes that are not UTF-8 are refused, not replaced.
+  const text = isBytes(json) ? new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(json) : json;
+  return { ...options, payload: `{"dialect":"${dialect}","message":${text}}` };
+};
 /** Converts messages between dialects: {document, wayBack, report}. */
 const convert = (document, from, to, wayBack) => runJson('convert', [document, from, to, wayBack]);
 

@@ -265,6 +265,6 @@ export class Store {
 
 export function userText(text: string, options?: Partial<NewEntry>): NewEntry;
 export function assistantText(text: string, options?: Partial<NewEntry>): NewEntry;
-export function message(dialect: Dialect, raw: object | string, options?: Partial<NewEntry>): NewEntry;
+export function message(dialect: Dialect | 'plain', raw: object | string, options?: Partial<NewEntry>): NewEntry;
 export function convert(document: string, from: Dialect, to: Dialect, wayBack?: string): Promise<{ document: string; wayBack: string; report: Report }>;
 export const version: string;

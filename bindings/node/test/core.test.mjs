@@ -223,6 +223,15 @@ test('what is erased is gone, and a receipt is left', () =>
     await assert.rejects(session.erase(['nobody'], { by: 'test', reason: 'none' }), { code: 'not_found' });
   }));
 
+test('a message is what a provider wrote', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    await session.append(message('gemini', Buffer.from('{"role":"user","parts":[{"text":"Eiche 🌳"}]}'), { id: 'a' }));
+    assert.equal((await session.load()).at(-1).payload.message.parts[0].text, 'Eiche 🌳');
+    assert.throws(() => message('anthropic', Buffer.from('{"content":"\xff"}', 'latin1')), TypeError);
+    assert.throws(() => message('klingon', '{}'), /dialect is none of anthropic.*: klingon/);
+  }));
+
 test('forks, detaching, other providers, unused attachments', () =>
   withStore(async (store) => {
     const session = await store.create();

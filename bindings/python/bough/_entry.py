@@ -10,12 +10,13 @@ from itertools import repeat
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _library as c
+from ._errors import InvalidArgument
 
 REDACTED = 1
 ROOT = 2
 _TEXTS = 8
 
-Json = Union[str, Dict[str, Any]]
+Json = Union[str, bytes, Dict[str, Any]]
 _Part = Tuple[bytes, Sequence[int], Sequence[int]]  # the texts of entries, where each ends, and flags
 
 
@@ -26,11 +27,20 @@ _HALF = re.compile("[\ud800-\udfff]")
 def _json_text(value: Optional[Json]) -> Optional[str]:
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, bytes):
+        return _decoded(value)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if text.isascii():
         return text
     # Half of a surrogate pair is not UTF-8, but JSON has an escape for it.
     return _HALF.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(f"the JSON text is not UTF-8 at byte {error.start}", code="invalid_argument") from None
 
 
 class NewEntry:
@@ -91,8 +101,14 @@ def assistant_text(text: str, **options: Any) -> NewEntry:
     return NewEntry({"dialect": "bough", "message": {"role": "assistant", "content": text}}, **options)
 
 
+_DIALECTS: Dict[Optional[str], int] = {
+    name: number for number, name in enumerate(("anthropic", "openai-chat", "openai-responses", "gemini", "plain", "bough"))
+}
+
+
 def message(dialect: str, raw: Json, **options: Any) -> NewEntry:
     """A message as a provider wrote it. JSON text is stored byte for byte: "anthropic", "openai-chat", "openai-responses", "gemini"."""
+    c.choice(dialect, _DIALECTS, "dialect")
     return NewEntry('{"dialect":%s,"message":%s}' % (json.dumps(dialect), _json_text(raw)), **options)
 
 

@@ -1,7 +1,8 @@
 """Cursors and followers: a session's entries in parts, and as they come.
 
 A read that may be abandoned, because its task is cancelled or Ctrl-C ends its wait, runs on a thread of its own. It goes on
-there, and the next call gets what it came to: no entry is lost.
+there, and the next call gets what it came to. A loop that is left keeps what it has not given yet, for the next loop or call.
+So no entry is lost.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import asyncio
 import os
 import threading
 import time
+from collections import deque
 from concurrent.futures import Future, wait as wait_for
-from typing import Any, AsyncIterator, Callable, Iterator, List, Optional, Tuple
+from typing import Any, AsyncIterator, Callable, Deque, Iterator, List, Optional, Tuple
 
 from . import _library as c
 from ._entry import Entry, taken_entries
@@ -96,11 +98,22 @@ class _Reader(Handle):
         super().__init__(handle)
         self._reads = _Reads()
         self._position = c.call_text(position_call, handle)
+        self._kept: Deque[Entry] = deque()  # read for a loop, and not given yet
 
     def _given(self, part: Part) -> Part:
         if part:
             self._position = part[-1].id
         return part
+
+    def _keep(self, part: Part) -> bool:
+        self._kept.extend(part)
+        return bool(part)
+
+    def _give_kept(self, count: int) -> Part:
+        part = []
+        while self._kept and len(part) < count:
+            part.append(self._kept.popleft())
+        return self._given(part)
 
     @property
     def position(self) -> str:
@@ -119,37 +132,39 @@ class Cursor(_Reader):
 
     def next(self, count: int = 256) -> Part:
         """The next entries; none only at the end, where later calls return what was appended meanwhile."""
-        handle = self._open()
+        handle, size = self._open(), c.whole_number(count, "count")
+        return self._give_kept(size) or self._given(self._read(handle, size))
+
+    def _read(self, handle: int, size: int) -> Part:
         abandoned = self._reads.under_way()
         if abandoned is not None:
             wait_for([abandoned])
-            part = self._given(self._reads.take(abandoned))
+            part = self._reads.take(abandoned)
             if part:
                 return part
-        return self._given(taken_entries(c.call_handle("cursor_next", handle, c.whole_number(count, "count"))))
+        return taken_entries(c.call_handle("cursor_next", handle, size))
 
     async def anext(self, count: int = 256) -> Part:
         """The same without blocking the event loop."""
         handle, size = self._open(), c.whole_number(count, "count")
+        return self._give_kept(size) or self._given(await self._aread(handle, size))
+
+    async def _aread(self, handle: int, size: int) -> Part:
         while True:
             read, joined = self._reads.begin(lambda: taken_entries(c.call_handle("cursor_next", handle, size)))
             await asyncio.wait({asyncio.wrap_future(read)})
-            part = self._given(self._reads.take(read))
+            part = self._reads.take(read)
             if part or not joined:
                 return part
 
     def __iter__(self) -> Iterator[Entry]:
-        part = self.next()
-        while part:
-            yield from part
-            part = self.next()
+        while self._kept or self._keep(self._read(self._open(), 256)):
+            yield from self._give_kept(1)
 
     async def __aiter__(self) -> AsyncIterator[Entry]:
-        part = await self.anext()
-        while part:
-            for entry in part:
+        while self._kept or self._keep(await self._aread(self._open(), 256)):
+            for entry in self._give_kept(1):
                 yield entry
-            part = await self.anext()
 
     def __enter__(self) -> "Cursor":
         return self
@@ -172,7 +187,8 @@ class _Deadline:
 
 
 class Follower(_Reader):
-    """Gives entries as they are appended, by whatever process. Iterating ends after `stop()`."""
+    """Gives entries as they are appended, by whatever process. Iterating ends after `stop()`; a loop that is left can be
+    entered again, and goes on."""
 
     _closer = "follower_close"
 
@@ -183,6 +199,10 @@ class Follower(_Reader):
     def next(self, timeout: Optional[float] = None) -> Part:
         """Waits for entries; none when the time is over or after `stop()`. Ctrl-C ends the wait."""
         deadline = _Deadline(timeout)
+        self._open()
+        return self._give_kept(len(self._kept)) or self._given(self._wait(deadline))
+
+    def _wait(self, deadline: _Deadline) -> Part:
         while True:
             read, joined = self._begin(deadline)
             wait_for([read], deadline.rest() if joined else None)
@@ -193,6 +213,10 @@ class Follower(_Reader):
     async def anext(self, timeout: Optional[float] = None) -> Part:
         """The same without blocking the event loop."""
         deadline = _Deadline(timeout)
+        self._open()
+        return self._give_kept(len(self._kept)) or self._given(await self._await(deadline))
+
+    async def _await(self, deadline: _Deadline) -> Part:
         while True:
             read, joined = self._begin(deadline)
             await asyncio.wait({asyncio.wrap_future(read)}, timeout=deadline.rest() if joined else None)
@@ -210,7 +234,7 @@ class Follower(_Reader):
         if not read.done():
             return []
         try:
-            return self._given(self._reads.take(read))
+            return self._reads.take(read)
         except Closed:
             if self._stopped:  # closed while it waited
                 return []
@@ -229,15 +253,14 @@ class Follower(_Reader):
 
     def __iter__(self) -> Iterator[Entry]:
         while not self._stopped:
-            yield from self.next()
+            if self._kept or self._keep(self._wait(_Deadline(None))):
+                yield from self._give_kept(1)
 
     async def __aiter__(self) -> AsyncIterator[Entry]:
-        try:
-            while not self._stopped:
-                for entry in await self.anext():
+        while not self._stopped:
+            if self._kept or self._keep(await self._await(_Deadline(None))):
+                for entry in self._give_kept(1):
                     yield entry
-        finally:
-            self.stop()
 
     def __enter__(self) -> "Follower":
         return self

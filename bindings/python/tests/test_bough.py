@@ -142,6 +142,15 @@ class Sessions(StoreCase):
         with self.assertRaises(TypeError):
             session.erase("a", by="test", reason="one text is not a list")
 
+    def test_a_message_is_what_a_provider_wrote(self):
+        session = self.store.create()
+        session.append(bough.message("gemini", '{"role":"user","parts":[{"text":"Eiche 🌳"}]}'.encode(), id="a"))
+        self.assertEqual(session.entry("a").payload["message"]["parts"], [{"text": "Eiche 🌳"}])
+        with self.assertRaisesRegex(bough.InvalidArgument, "not UTF-8 at byte 12"):
+            bough.message("anthropic", b'{"content":"\xff"}')
+        with self.assertRaisesRegex(bough.InvalidArgument, "dialect is none of 'anthropic'.*: 'klingon'"):
+            bough.message("klingon", "{}")
+
     def test_forks_detach_and_other_providers(self):
         session = self.store.create()
         session.append(bough.message("anthropic", '{"role":"user","content":"hi"}', id="a"))
@@ -238,6 +247,45 @@ class Following(StoreCase):
         threading.Timer(0.05, follower.stop).start()
         self.assertEqual(follower.next(), [])
         follower.close()
+
+    def test_a_loop_that_is_left_loses_nothing(self):
+        session = self.store.create()
+        session.append([bough.user_text(name, id=name) for name in "abcdefg"])
+        header = session.cursor().next(1)[0].id
+
+        async def first(reader):
+            async for entry in reader:
+                return entry.id
+
+        for reader in (session.cursor(position=header), session.follow(position=header)):
+            for entry in reader:
+                break
+            self.assertEqual((entry.id, reader.position), ("a", "a"))
+            self.assertEqual(next(iter(reader)).id, "b")
+            self.assertEqual(asyncio.run(first(reader)), "c")
+            self.assertEqual(reader.position, "c")
+            part = reader.next(2) if isinstance(reader, bough.Cursor) else reader.next()
+            self.assertEqual(part[0].id, "d")
+            self.assertEqual(reader.position, part[-1].id)
+            reader.close()
+
+    def test_a_loop_goes_on_after_its_task_was_cancelled(self):
+        async def main():
+            session = self.store.create()
+            follower = session.follow(position=session.cursor().next(1)[0].id)
+
+            async def first():
+                async for entry in follower:
+                    return entry.id
+
+            for name in ("a", "b"):
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(first(), 0.05)
+                session.append(bough.user_text(name, id=name))
+                self.assertEqual(await asyncio.wait_for(first(), 30), name)
+            follower.close()
+
+        asyncio.run(main())
 
     def test_a_wait_that_was_given_up_loses_nothing(self):
         async def main():
