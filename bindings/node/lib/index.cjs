@@ -125,6 +125,20 @@ function jsonText(value) {
   return JSON.stringify(value);
 }
 
+// A name that was mistyped would be ignored, and with it what the caller wanted.
+function known(options, names, what = 'option') {
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) throw new TypeError(`there is no ${what} "${name}" (${names.join(', ')})`);
+  }
+  return options;
+}
+
+const ENTRY_MEMBERS = ['id', 'parentId', 'type', 'timestamp', 'runId', 'payload', 'meta', 'redacted'];
+const APPEND_OPTIONS = ['durability', 'expectedTail', 'turn'];
+const LOAD_OPTIONS = ['showRedacted', 'from', 'limit', 'limitBytes', 'last', 'branch', 'type'];
+const SESSION_OPTIONS = ['id', 'key', 'cwd', 'title'];
+const STORE_OPTIONS = ['durability', 'create', 'bufferedEntries', 'bufferedMs', 'attachmentBytes', 'lockTimeoutMs'];
+
 // Options that go in as JSON. Anything else than an object would be written as nothing.
 function jsonOptions(value) {
   if (value === undefined || value === null) return undefined;
@@ -137,6 +151,7 @@ function flattened(entries) {
   const list = [];
   for (const entry of Array.isArray(entries) ? entries : [entries]) {
     if (entry === null || typeof entry !== 'object' || entry.payload === undefined) throw new TypeError('an entry is an object with a payload');
+    known(entry, ENTRY_MEMBERS, 'member of an entry');
     list.push(
       entry.id,
       entry.parentId === null ? true : entry.parentId,
@@ -157,20 +172,16 @@ function durabilityOf({ durability }) {
   throw new TypeError(`durability is "sync" or "buffered", not ${JSON.stringify(durability)}`);
 }
 
-const appendList = (handle, options) => (options ? [handle, durabilityOf(options), options.expectedTail, options.turn] : [handle]);
+// In the order in which the addon takes them.
+function listed(options, names) {
+  known(options, names);
+  return names.map((name) => options[name]);
+}
 
-const loadList = (handle, options = {}) => [
-  handle,
-  options.showRedacted,
-  options.from,
-  options.limit,
-  options.limitBytes,
-  options.last,
-  options.branch,
-  options.type,
-];
-
-const newSessionList = (options = {}) => [options.id, options.key, options.cwd, options.title];
+const appendList = (handle, options) =>
+  options ? [handle, durabilityOf(known(options, APPEND_OPTIONS)), options.expectedTail, options.turn] : [handle];
+const loadList = (handle, options = {}) => [handle, ...listed(options, LOAD_OPTIONS)];
+const newSessionList = (options = {}) => listed(options, SESSION_OPTIONS);
 
 /** One session. Made by Store.create and Store.session. */
 class Session {
@@ -286,12 +297,14 @@ class Session {
     return run('torn_drop', [this.#handle, fileBytes]);
   }
   /** Removes payloads for good, from every file of the store; a receipt takes the place of each. */
-  erase(entryIds, { by, reason }) {
+  async erase(entryIds, options) {
+    const { by, reason } = known(options, ['by', 'reason']);
     return runJson('erase', [this.#handle, JSON.stringify({ entryIds, by, reason })]);
   }
 
   /** All entries, part by part. Breaking out of the loop ends it. */
-  async *entries({ position, count = 256 } = {}) {
+  async *entries(options = {}) {
+    const { position, count = 256 } = known(options, ['position', 'count']);
     const cursor = await run('cursor_open', [this.#handle, position]);
     try {
       for (;;) {
@@ -308,7 +321,8 @@ class Session {
   }
 
   /** Entries as they are appended, by whatever process, from a position or the beginning. Ends with `signal` or a break. */
-  follow({ position, signal } = {}) {
+  follow(options = {}) {
+    const { position, signal } = known(options, ['position', 'signal']);
     const end = { stopped: false, wake() {} };
     const entries = this.#follow(position, signal, end);
     // A generator alone would let return() wait for the entry that a pending next() waits for.
@@ -362,15 +376,10 @@ class Session {
   }
 }
 
-const storeList = (location, options = {}) => [
-  location,
-  durabilityOf(options),
-  options.create,
-  options.bufferedEntries,
-  options.bufferedMs,
-  options.attachmentBytes,
-  options.lockTimeoutMs,
-];
+const storeList = (location, options = {}) => {
+  const [, ...rest] = listed(options, STORE_OPTIONS);
+  return [location, durabilityOf(options), ...rest];
+};
 
 /** A store of sessions: a folder, a database's address, or "memory:". */
 class Store {

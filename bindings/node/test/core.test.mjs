@@ -223,6 +223,30 @@ test('what is erased is gone, and a receipt is left', () =>
     await assert.rejects(session.erase(['nobody'], { by: 'test', reason: 'none' }), { code: 'not_found' });
   }));
 
+test('a name that was mistyped is refused', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const entry = userText('hi');
+    const wrong = [
+      () => session.append(entry, { expectedTial: 'x' }),
+      () => session.append({ ...entry, parentID: 'x' }),
+      () => session.load({ lsat: 3 }),
+      () => session.entries({ postion: 'x' }).next(),
+      async () => session.follow({ singal: undefined }),
+      () => store.create({ titel: 'x' }),
+      () => Store.open('memory:', { lockTimeout: 5 }),
+      () => session.context({ dialekt: 'gemini' }),
+      () => store.list({ limt: 1 }),
+    ];
+    for (const each of wrong) await assert.rejects(each, /there is no (option|member of an entry) "/);
+    assert.equal((await session.load()).length, 1);
+    // What was stored can be appended elsewhere, as it is and as JSON.
+    await session.append({ ...entry, id: 'a' });
+    const [stored] = await session.load({ last: 1 });
+    await (await store.create()).append(stored);
+    await (await store.create()).append(JSON.parse(JSON.stringify(stored)));
+  }));
+
 test('a message is what a provider wrote', () =>
   withStore(async (store) => {
     const session = await store.create();
