@@ -7,7 +7,7 @@ import json
 import re
 from array import array
 from itertools import repeat
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from . import _library as c
 from ._errors import InvalidArgument
@@ -188,15 +188,16 @@ def taken_entries(handle: int) -> List[Entry]:
         c.library.bough_entries_close(handle)
 
 
-def filled_batch(entries: Union[NewEntry, Sequence[NewEntry]]) -> Tuple[Any, int]:
+def filled_batch(entries: Union[NewEntry, Iterable[NewEntry]]) -> Tuple[Any, int]:
     """The entries as the library takes them, and how many there are."""
     if isinstance(entries, NewEntry):
         one = c.CEntry()
         entries._fill(one)
         return ctypes.byref(one), 1
-    batch = (c.CEntry * len(entries))()
-    for place, entry in zip(batch, entries):
+    given = list(entries) if isinstance(entries, Iterable) else [entries]
+    batch = (c.CEntry * len(given))()
+    for place, entry in zip(batch, given):
         if not isinstance(entry, NewEntry):
             raise TypeError(f"a NewEntry is expected, not {type(entry).__name__}; user_text() and message() make one")
         entry._fill(place)
-    return batch, len(entries)
+    return batch, len(given)

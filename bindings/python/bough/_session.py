@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library as c
 from ._async import twin
@@ -50,7 +50,7 @@ class Session(Handle):
 
     def append(
         self,
-        entries: Union[NewEntry, Sequence[NewEntry]],
+        entries: Union[NewEntry, Iterable[NewEntry]],
         *,
         expected_tail: Optional[str] = None,
         durability: Optional[str] = None,

@@ -142,6 +142,13 @@ class Sessions(StoreCase):
         with self.assertRaises(TypeError):
             session.erase("a", by="test", reason="one text is not a list")
 
+    def test_a_batch_is_anything_that_gives_entries(self):
+        session = self.store.create()
+        self.assertEqual(session.append(bough.user_text(name) for name in "ab").appended, 2)
+        for wrong in (5, None, "text", ["text"], {"payload": {}}):
+            with self.assertRaisesRegex(TypeError, "a NewEntry is expected"):
+                session.append(wrong)
+
     def test_a_message_is_what_a_provider_wrote(self):
         session = self.store.create()
         session.append(bough.message("gemini", '{"role":"user","parts":[{"text":"Eiche 🌳"}]}'.encode(), id="a"))
