@@ -54,6 +54,12 @@ std::string withoutCommand(std::string hint, std::string_view command) {
   return kept;
 }
 
+std::string unexpected(const std::string& word) {
+  if (word.empty()) return "unexpected argument \"\"";
+  const bool isOption = word.size() > 1 && word.starts_with('-');
+  return fmt::format("{} {}", isOption ? "there is no option" : "unexpected argument", word);
+}
+
 int runWords(std::vector<std::string> words, const std::shared_ptr<StorageBackend>& backend) {
   words.insert(words.begin(), "bough");
   std::vector<char*> arguments;
@@ -79,7 +85,7 @@ class Application {
     if (!line.problem.empty()) return wrongUse(argc, argv, line.problem);
     useColors(context_.color);
     if (!line.left.empty()) {
-      if (!areWords(line.left)) return wrongUse(argc, argv, fmt::format("unexpected argument {}", line.left.front()));
+      if (!areWords(line.left)) return wrongUse(argc, argv, unexpected(line.left.front()));
       *command_->dashWords = std::move(line.left);
     }
     if (context_.version) return version_command::define().run(context_);

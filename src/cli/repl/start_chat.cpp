@@ -44,7 +44,13 @@ Result<void> applySettings(const Settings& settings, ChatRequest& request) {
     BOUGH_TRY(options.defaultSystemPrompt, textOrFile(settings.system, "the setting system"));
   }
   options.http.providers = settings.providers;
-  BOUGH_TRY(const auto folder, agent::WorkingFolder::open(options.folder.empty() ? "." : options.folder));
+  auto opened = agent::WorkingFolder::open(options.folder.empty() ? "." : options.folder);
+  if (!opened) {
+    opened.error().hint = options.folder.empty() ? "the tools work in the current folder; cd to one that is there"
+                                                 : "--folder names the folder in which the tools work";
+    return std::unexpected(opened.error());
+  }
+  const agent::WorkingFolder& folder = *opened;
   request.folder = folder.path();
   for (const std::string& each : settings.commands) options.allowedCommands.push_back(each);
   const auto here = settings.folders.find(folder.path());

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
 #include "base/try.h"
@@ -98,7 +100,12 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
 Result<ExitCode> run(const Context& context, const Options& options) {
   const auto agent = agentOfFile(options.session);
   if (agent) return repairTranscript(context, options, *agent);
-  // --out is for files: this is one, but nobody's.
+  std::error_code error;
+  if (!options.output.empty() && (options.session.empty() || !std::filesystem::exists(options.session, error))) {
+    return fail(ErrorCode::InvalidArgument, "--out writes a clean copy of another agent's file, and none was named",
+                "bough repair FILE --out COPY; a session in the store is repaired in place, without --out");
+  }
+  // This is a file, but nobody's.
   if (!options.output.empty()) return std::unexpected(agent.error());
   BOUGH_TRY(auto store, openStoreWith(context, {options.session}));
   if (options.removeUnused) return removeUnused(context, *store);
