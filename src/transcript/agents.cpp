@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "transcript/model/agent.h"
 
 namespace bough::transcript {
@@ -35,7 +36,8 @@ const Agent* findAgent(std::string_view name) {
 }
 
 Result<const Agent*> recognize(std::string_view beginning, std::string_view path) {
-  Sample sample{.objects = {}, .bytes = beginning, .path = path};
+  const std::size_t mark = beginning.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  Sample sample{.objects = {}, .bytes = beginning.substr(mark), .path = path};
   const auto source = fromMemory(beginning);
   LineRecords records(*source, [](std::string_view) { return true; });
   std::deque<std::string> texts;

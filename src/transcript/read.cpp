@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text/counted.h"
+#include "base/text/utf8.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/source/database.h"
@@ -132,8 +133,17 @@ class Driver {
 
   Result<void> readDocument(ByteSource& source) {
     BOUGH_TRY(const std::string document, readWholeDocument(source, builder_.path));
-    BOUGH_TRY(const auto records, documentRecords(document, agent_.listName));
-    for (const Record& record : records) BOUGH_TRY(take(record));
+    BOUGH_TRY(auto records, documentRecords(document, agent_.listName, agent_.isRecord));
+    for (Record& record : records) {
+      const bool isRepaired = record.kind == RecordKind::Json && !isUtf8(record.text);
+      const std::string repaired = isRepaired ? repairUtf8(record.text) : std::string();
+      if (isRepaired) {
+        record.text = repaired;
+        record.repaired = true;
+        if (record.reason.empty()) record.reason = "bytes that are not UTF-8";
+      }
+      BOUGH_TRY(take(record));
+    }
     return {};
   }
 
@@ -197,10 +207,10 @@ Result<std::string> linesOfDocument(const std::string& path) {
   if (agent->framing != Framing::Document) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is a file of lines already", path), "");
   }
-  BOUGH_TRY(const auto records, documentRecords(document, agent->listName));
+  BOUGH_TRY(const auto records, documentRecords(document, agent->listName, agent->isRecord));
   std::string lines;
   for (const Record& record : records) {
-    if (record.kind == RecordKind::Torn) {
+    if (record.kind == RecordKind::Torn || record.kind == RecordKind::Damaged) {
       return fail(ErrorCode::Damaged, fmt::format("{} breaks off at byte {}: {}", path, record.offset, record.reason),
                   "`bough show` reads what is whole");
     }

@@ -94,6 +94,24 @@ bool isMoreOfAnswer(const Entry& entry, std::unordered_set<std::string>& written
   return !id.empty() && !written.insert(id).second;
 }
 
+// Which entries can be copied, by their place: those of one record together, or none of them.
+template <typename IsOwn>
+std::vector<bool> ownRecords(const std::vector<Entry>& entries, const IsOwn& isOwn) {
+  std::vector<bool> own(entries.size());
+  for (std::size_t begin = 0; begin < entries.size();) {
+    const auto origin = originOf(entries[begin]);
+    bool areOwn = isOwn(begin);
+    std::size_t end = begin + 1;
+    for (; origin && end < entries.size(); ++end) {
+      const auto next = originOf(entries[end]);
+      if (!next || next->sizeBytes > 0 || next->at != origin->at || next->agent != origin->agent) break;
+      areOwn = isOwn(end) && areOwn;
+    }
+    for (; begin < end; ++begin) own[begin] = areOwn;
+  }
+  return own;
+}
+
 class TranscriptWriting {
  public:
   TranscriptWriting(const std::vector<Entry>& entries, const WriteTranscriptOptions& options, const Agent& agent,
@@ -108,6 +126,10 @@ class TranscriptWriting {
         carriers_(entries, agent) {}
 
   Result<WrittenTranscript> run() {
+    if (options_.clean) {
+      const auto own = ownRecords(entries_, [&](std::size_t place) { return isOwn(place); });
+      for (std::size_t i = 0; i < own.size(); ++i) own_[i] = own[i] ? Known::Yes : Known::No;
+    }
     BOUGH_TRY(choose());
     if (head_ == kNone && !beginsWithCopy()) return fail(ErrorCode::InvalidArgument, "the session has no conversation");
     messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report);

@@ -40,7 +40,10 @@ std::string legacyMisfit(const Sample& sample) {
   const json::Tree::Index list = tree.find(0, "messages");
   if (!tree.isArray(list) || tree.find(0, "projectHash") != json::Tree::kNone) return std::string(kWhy);
   for (const json::Tree::Index element : tree.elements(list)) {
-    if (tree.broken(element)) break;
+    if (tree.broken(element)) {
+      const bool isOne = std::ranges::any_of(sample.objects, isMyAgentsRecord);
+      return isOne ? std::string() : std::string(kWhy);
+    }
     return isMyAgentsRecord(tree.raw(element)) ? std::string() : std::string(kWhy);
   }
   return std::string(kWhy);

@@ -15,8 +15,13 @@ std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent
   const std::size_t first = bytes.find_first_not_of(kAround);
   if (first == std::string_view::npos) return out;
   bytes = bytes.substr(first, bytes.find_last_not_of(kAround) + 1 - first);
-  // A part of a document may have line breaks between its tokens; it is not a line then.
-  if (bytes.contains('\n') && json::check(bytes)) return std::string(bytes) + "\n";
+  // A part of a document may have line breaks between its tokens.
+  const std::string whole = bytes.contains('\n') ? repairUtf8(bytes) : std::string();
+  if (!whole.empty() && json::check(whole)) {
+    out = whole;
+    std::erase_if(out, [](char c) { return c == '\n' || c == '\r'; });
+    return out + "\n";
+  }
   const auto source = fromMemory(bytes);
   LineRecords records(*source, agent.isRecord);
   for (auto record = records.next(); record && *record; record = records.next()) {

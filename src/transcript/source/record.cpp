@@ -38,7 +38,7 @@ class OpenFile : public ByteSource {
     }
   }
   [[nodiscard]] std::optional<std::uint64_t> sizeBytes() const override {
-    struct stat info{};
+    struct stat info {};
     if (::fstat(descriptor_, &info) != 0) return std::nullopt;
     return static_cast<std::uint64_t>(info.st_size);
   }
@@ -89,7 +89,7 @@ Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return std::unexpected(systemError(errno, "open", path));
   auto file = std::make_unique<OpenFile>(descriptor, path);
-  struct stat info{};
+  struct stat info {};
   if (::fstat(descriptor, &info) != 0) return std::unexpected(systemError(errno, "open", path));
   if (!S_ISREG(info.st_mode)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", path), "give a transcript's file");
@@ -275,7 +275,74 @@ void LineRecords::cutLine() {
   }
 }
 
-Result<std::vector<Record>> documentRecords(std::string_view document, std::string_view listName) {
+namespace {
+
+// Cuts a document into records, from its beginning to its end.
+class DocumentCut {
+ public:
+  explicit DocumentCut(std::string_view document) : document_(document) {}
+
+  // What is from the end of the record before on.
+  void add(RecordKind kind, std::size_t end, std::string_view text, std::string_view reason) {
+    Record record;
+    record.kind = kind;
+    record.offset = begin_;
+    record.sizeBytes = end - begin_;
+    record.raw = document_.substr(begin_, end - begin_);
+    record.text = text;
+    record.reason = reason;
+    records_.push_back(record);
+    begin_ = end;
+  }
+
+  // The whole records after the place where the document breaks. Each try costs a scan, so their number is bounded by
+  // the bytes they read together.
+  void addFound(std::string_view listName, const IsRecord& isRecord, std::string_view reason) {
+    constexpr std::string_view kBetween(" \t\r\n,\0", 6);
+    std::uint64_t budget = std::uint64_t{8} * (document_.size() - begin_) + kChunkBytes;
+    const std::size_t before = records_.size();
+    for (std::size_t at = document_.find('{', begin_); at != std::string_view::npos; at = document_.find('{', at)) {
+      const auto end = json::skipValue(document_.substr(at), 0);
+      const std::uint64_t cost = end ? *end : end.error().offset + 1;
+      const std::string_view object = end ? document_.substr(at, *end) : std::string_view();
+      // Another document has its records inside.
+      if (!end || !isRecord(object) || json::findMember(object, listName)) {
+        ++at;
+      } else {
+        if (document_.substr(begin_, at - begin_).find_first_not_of(kBetween) != std::string_view::npos) {
+          add(RecordKind::Damaged, at, {}, reason);
+        }
+        add(RecordKind::Json, at + *end, object, records_.size() == before ? "a record after damage" : "");
+        at = begin_;
+      }
+      if (cost > budget) break;
+      budget -= cost;
+    }
+    if (begin_ == document_.size()) {
+      Record& last = records_.back();
+      if (last.kind == RecordKind::Blank) last.kind = RecordKind::Torn;
+      if (last.reason.empty()) last.reason = "the document breaks off after it";
+      return;
+    }
+    constexpr std::string_view kClosing(" \t\r\n]}\0", 7);
+    const bool isEnd =
+        records_.size() > before && document_.substr(begin_).find_first_not_of(kClosing) == std::string_view::npos;
+    add(isEnd ? RecordKind::Blank : RecordKind::Torn, document_.size(), {}, isEnd ? "" : reason);
+  }
+
+  [[nodiscard]] std::size_t begin() const { return begin_; }
+  [[nodiscard]] std::vector<Record> take() { return std::move(records_); }
+
+ private:
+  std::string_view document_;
+  std::size_t begin_ = 0;
+  std::vector<Record> records_;
+};
+
+}  // namespace
+
+Result<std::vector<Record>> documentRecords(std::string_view document, std::string_view listName,
+                                            const IsRecord& isRecord) {
   json::Tree tree;
   const std::size_t bom = document.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   constexpr std::size_t kMostValues = 4'000'000;
@@ -289,31 +356,20 @@ Result<std::vector<Record>> documentRecords(std::string_view document, std::stri
   if (!tree.isArray(list)) {
     return fail(ErrorCode::Damaged, fmt::format("the document has no list \"{}\"", listName), "");
   }
-  std::vector<Record> records;
-  std::size_t begin = 0;
-  const auto add = [&](RecordKind kind, std::size_t end, std::string_view text, std::string_view reason) {
-    Record record;
-    record.kind = kind;
-    record.offset = begin;
-    record.sizeBytes = end - begin;
-    record.raw = document.substr(begin, end - begin);
-    record.text = text;
-    record.reason = reason;
-    records.push_back(record);
-    begin = end;
-  };
-  add(RecordKind::Blank, bom + tree.begin(list) + 1, {}, {});
+  DocumentCut cut(document);
+  cut.add(RecordKind::Blank, bom + tree.begin(list) + 1, {}, {});
   for (const json::Tree::Index element : tree.elements(list)) {
     if (tree.broken(element)) break;
-    const std::string_view text = tree.raw(element);
-    add(tree.isObject(element) ? RecordKind::Json : RecordKind::Damaged, bom + tree.end(element),
-        tree.isObject(element) ? text : std::string_view(),
-        tree.isObject(element) ? std::string_view() : "not a JSON object");
+    const bool isObject = tree.isObject(element);
+    cut.add(isObject ? RecordKind::Json : RecordKind::Damaged, bom + tree.end(element),
+            isObject ? tree.raw(element) : std::string_view(), isObject ? std::string_view() : "not a JSON object");
   }
-  if (begin < document.size()) {
-    add(broken ? RecordKind::Torn : RecordKind::Blank, document.size(), {}, broken ? broken->reason : "");
+  if (broken) {
+    cut.addFound(listName, isRecord, broken->reason);
+  } else if (cut.begin() < document.size()) {
+    cut.add(RecordKind::Blank, document.size(), {}, {});
   }
-  return records;
+  return cut.take();
 }
 
 }  // namespace bough::transcript

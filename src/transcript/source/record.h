@@ -94,8 +94,9 @@ class LineRecords {
 };
 
 /// Gives the records of a file that is one JSON document: each element of the list `listName` (of the document itself
-/// when empty) is a record; what is before, between and after them goes with them. `document` must outlive it.
-/// Fails with Damaged when it is not such a document.
-Result<std::vector<Record>> documentRecords(std::string_view document, std::string_view listName);
+/// when empty) is a record; what is before, between and after them goes with them. Where the document is damaged, whole
+/// records after the damage are found. `document` must outlive it. Fails with Damaged when it is not such a document.
+Result<std::vector<Record>> documentRecords(std::string_view document, std::string_view listName,
+                                            const IsRecord& isRecord);
 
 }  // namespace bough::transcript

@@ -20,27 +20,35 @@ bool isGeminiRecord(std::string_view object) {
   return known && line.has("id") && line.has("content") && !line.has("uuid");
 }
 
+// The whole document may be longer than the sample, or damaged: then only its beginning is looked at.
+bool isDocument(const Sample& sample) {
+  const std::size_t begin = sample.bytes.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || sample.bytes[begin] != '{') return false;
+  const std::string_view bytes = sample.bytes.substr(begin);
+  if (bytes.find("\"projectHash\"") == std::string_view::npos) return false;
+  if (bytes.find("\"sessionId\"") == std::string_view::npos) return false;
+  const auto end = json::skipValue(bytes, 0);
+  if (end) return Members(bytes.substr(0, *end)).isArray("messages");
+  // A header on a line of its own would have ended.
+  const std::size_t list = bytes.find("\"messages\"");
+  return list != std::string_view::npos && !bytes.substr(0, list).contains('}');
+}
+
 std::string misfitLines(const Sample& sample) {
+  if (isDocument(sample)) return "it is one document with a list of messages";
   if (sample.objects.empty()) return "it holds no JSON objects";
   for (const std::string_view object : sample.objects) {
     const Members line(object);
-    if (line.isArray("messages")) return "it is one document with a list of messages";
     if (line.has("parentId") || line.has("parentUuid")) break;
     if (isHeader(object) || line.has("$set") || line.has("$rewindTo") || line.text("type") == "gemini") return {};
   }
   return "it has no header with \"sessionId\" and \"projectHash\", and no messages of type gemini";
 }
 
-// The whole document may be longer than the sample, so only its beginning is looked at.
 std::string misfitDocument(const Sample& sample) {
-  const std::size_t begin = sample.bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const std::size_t begin = sample.bytes.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || sample.bytes[begin] != '{') return "it is not one JSON document";
-  const std::string_view bytes = sample.bytes.substr(begin);
-  const bool hasNames = bytes.find("\"projectHash\"") != std::string_view::npos &&
-                        bytes.find("\"sessionId\"") != std::string_view::npos &&
-                        bytes.find("\"messages\"") != std::string_view::npos;
-  const bool isLines = !sample.objects.empty() && !Members(sample.objects.front()).isArray("messages");
-  return hasNames && !isLines ? "" : "it is not a document with \"sessionId\", \"projectHash\" and \"messages\"";
+  return isDocument(sample) ? "" : "it is not a document with \"sessionId\", \"projectHash\" and \"messages\"";
 }
 
 Agent row() {

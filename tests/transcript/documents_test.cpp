@@ -1,0 +1,131 @@
+// Session files that are one JSON document, damaged: every record that is whole is read, and the rest is counted.
+#include <fmt/format.h>
+
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kDocuments = {"gemini-cli/document.json", "gemini-cli/document_compact.json",
+                                             "myagents/sessions/legacy-1.json"};
+
+std::vector<std::string> idsOf(const std::vector<Entry>& entries) {
+  std::vector<std::string> ids;
+  for (const Entry& entry : entries) {
+    if (holdsMessage(entry)) ids.push_back(entry.id);
+  }
+  return ids;
+}
+
+class Document : public testing::TestWithParam<std::string> {
+ protected:
+  Document() : bytes_(readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/" + GetParam())) {
+    const ReadFile file = read(bytes_);
+    for (const Entry& entry : file.entries) {
+      const auto origin = json::findMember(entry.payload, "transcript").value_or("");
+      const auto size = json::findUnsigned(origin, "size");
+      if (!holdsMessage(entry) || !size) continue;
+      begins_.push_back(bytes_.find('{', *json::findUnsigned(origin, "at")));
+      ends_.push_back(*json::findUnsigned(origin, "at") + *size);
+    }
+    messages_ = idsOf(file.entries);
+  }
+
+  ReadFile read(std::string_view bytes) {
+    const fs::path path = folder_.path() / fmt::format("{}", ++number_) / fs::path(GetParam()).filename();
+    writeBytes(path, bytes);
+    ReadFile file = readAll(path);
+    // The way back, and a clean copy.
+    const WriteTranscriptOptions back{
+        .agent = file.report.facts.agent, .facts = file.report.facts, .headId = file.report.headId};
+    EXPECT_EQ(writeAll(file.entries, back), bytes);
+    WriteTranscriptOptions clean = back;
+    clean.clean = true;
+    const fs::path copy = path.parent_path() / "clean.jsonl";
+    writeBytes(copy, writeAll(file.entries, clean));
+    const ReadFile again = readAll(copy);
+    EXPECT_EQ(story(again.entries, again.report.headId), story(file.entries, file.report.headId));
+    EXPECT_EQ(idsOf(again.entries).size(), idsOf(file.entries).size());
+    EXPECT_EQ(damageText(again.report), "");
+    return file;
+  }
+
+  TempFolder folder_;
+  int number_ = 0;
+  std::string bytes_;
+  std::vector<std::string> messages_;
+  std::vector<std::size_t> begins_;
+  std::vector<std::size_t> ends_;
+};
+
+TEST_P(Document, WithAByteOrderMarkOrOtherLineEndsIsWhole) {
+  EXPECT_EQ(idsOf(read("\xEF\xBB\xBF" + bytes_).entries).size(), messages_.size());
+  std::string other;
+  for (const char c : bytes_) other += c == '\n' ? "\r\n" : std::string(1, c);
+  const ReadFile file = read(other);
+  EXPECT_EQ(idsOf(file.entries).size(), messages_.size());
+  EXPECT_EQ(damageText(file.report), "");
+}
+
+TEST_P(Document, ThatIsNotUtf8IsReadAllTheSame) {
+  std::string bytes = bytes_;
+  const std::size_t at = bytes.find("\"content\"");
+  bytes.insert(bytes.find('"', at + 9) + 1, "\xFF\xFE");
+  const ReadFile file = read(bytes);
+  EXPECT_EQ(idsOf(file.entries).size(), messages_.size());
+  EXPECT_EQ(file.report.recovered, 1U);
+  EXPECT_TRUE(story(file.entries, file.report.headId).contains("\uFFFD\uFFFD"));
+}
+
+TEST_P(Document, WithDamageBetweenRecordsLosesNone) {
+  for (const std::string& damage :
+       {std::string("@@@"), std::string(" ]"), std::string("{\"id\":"), std::string("\""), std::string(3, 0)}) {
+    for (std::size_t i = 0; i + 1 < ends_.size(); ++i) {
+      SCOPED_TRACE(fmt::format("{} after record {}", damage, i));
+      std::string bytes = bytes_;
+      bytes.insert(ends_[i], damage);
+      const ReadFile file = read(bytes);
+      EXPECT_EQ(idsOf(file.entries).size(), messages_.size());
+      EXPECT_GT(file.report.recovered + file.report.unreadable, 0U);
+    }
+  }
+}
+
+TEST_P(Document, WithADamagedRecordLosesThatOne) {
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    SCOPED_TRACE(i);
+    std::string bytes = bytes_;
+    bytes.insert(begins_[i] + 1, "@@@");
+    const ReadFile file = read(bytes);
+    EXPECT_GE(idsOf(file.entries).size() + 3, messages_.size());  // a record may be three messages
+    EXPECT_LT(idsOf(file.entries).size(), messages_.size());
+    EXPECT_EQ(file.report.unreadable, 1U);
+  }
+}
+
+TEST_P(Document, ThatBreaksOffKeepsWhatIsWhole) {
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    SCOPED_TRACE(i);
+    const ReadFile whole = read(bytes_.substr(0, ends_[i]));
+    EXPECT_GE(idsOf(whole.entries).size(), i + 1);
+    EXPECT_EQ(whole.report.unreadable + whole.report.recovered, 1U) << damageText(whole.report);
+    if (i + 1 == ends_.size()) continue;
+    const ReadFile torn = read(bytes_.substr(0, ends_[i + 1] - 3));
+    EXPECT_EQ(idsOf(torn.entries), idsOf(whole.entries));
+    EXPECT_EQ(torn.report.unreadable, 1U);
+  }
+}
+
+TEST_P(Document, ThatIsThereTwiceIsReadTwice) {
+  const ReadFile file = read(bytes_ + "\n" + bytes_);
+  EXPECT_GE(file.entries.size(), 2 * ends_.size());
+  EXPECT_GT(file.report.recovered + file.report.unreadable, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fixtures, Document, testing::ValuesIn(kDocuments));
+
+}  // namespace
+}  // namespace bough
