@@ -50,5 +50,50 @@ TEST(CodexLineage, TheHomeIsAboveTheFolderOfSessions) {
   EXPECT_EQ(homeOf("/h/other/rollout.jsonl"), "");
 }
 
+// A file that continues another one may sum up messages of that one and keep the last of them.
+TEST(CodexLineage, ACompactionKeepsMessagesOfTheFileThatItContinues) {
+  const TempFolder folder;
+  const auto line = [](std::string_view type, std::string_view payload) {
+    return fmt::format(R"({{"timestamp":"2026-01-01T00:00:00.000Z","type":"{}","payload":{}}})"
+                       "\n",
+                       type, payload);
+  };
+  const auto item = [](std::string_view role, std::string_view text) {
+    return fmt::format(R"({{"type":"message","role":"{}","content":[{{"type":"{}_text","text":"{}"}}]}})", role,
+                       role == "user" ? "input" : "output", text);
+  };
+  const std::vector<std::string> threads = {kThread, "0199a213-81a0-7800-8aa0-bbab2a035a54",
+                                            "0199a213-81a0-7800-8aa0-bbab2a035a55"};
+  const auto path = [&](std::size_t i) { return folder / ("rollout-2025-10-02T09-00-00-" + threads[i] + ".jsonl"); };
+  const auto meta = [&](std::size_t i, std::size_t end) {
+    const std::string base =
+        i == 0 ? std::string()
+               : fmt::format(R"(,"history_base":{{"thread_id":"{}","end_ordinal_exclusive":9,"end_byte_offset":{}}})",
+                             threads[i - 1], end);
+    return line("session_meta", fmt::format(R"({{"id":"{}","cwd":"/tmp"{}}})", threads[i], base));
+  };
+  const std::string first = meta(0, 0) + line("response_item", item("user", "q1")) +
+                            line("response_item", item("assistant", "a1")) + line("response_item", item("user", "q2"));
+  writeBytes(path(0), first + line("response_item", item("assistant", "of another branch")));
+  const std::string second = meta(1, first.size()) + line("response_item", item("assistant", "a2"));
+  writeBytes(path(1), second);
+  const std::string kept = fmt::format("[{},{},{}]", item("user", "SUM"), item("user", "q2"), item("assistant", "a2"));
+  writeBytes(path(2), meta(2, second.size()) +
+                          line("compacted", fmt::format(R"({{"message":"SUM","replacement_history":{}}})", kept)) +
+                          line("response_item", item("user", "q3")));
+  const ReadFile parent = readAll(path(0));
+  const ReadFile file = readAll(path(2));
+  std::string summary;
+  std::string messages;
+  for (const Entry& entry : file.entries) {
+    if (entry.type == entry_type::kCompactionSummary) summary = entry.payload;
+    if (holdsMessage(entry)) messages += normalizeEntry(entry)->blocks.front().text.decode();
+  }
+  EXPECT_EQ(messages, "q3");
+  const auto q2 = std::ranges::find_if(parent.entries, [](const Entry& entry) { return entry.payload.contains("q2"); });
+  ASSERT_NE(q2, parent.entries.end());
+  EXPECT_EQ(json::findString(summary, "firstKeptEntryId"), q2->id);
+}
+
 }  // namespace
 }  // namespace bough::transcript::codex

@@ -105,7 +105,7 @@ std::string findRollout(const std::string& path, const std::string& thread) {
   return {};
 }
 
-std::string lastEntryOf(const std::string& path, const std::string& thread, std::uint64_t endOffset, unsigned depth) {
+Lineage lineageOf(const std::string& path, const std::string& thread, std::uint64_t endOffset, unsigned depth) {
   const std::string parent = depth < kMaxForks ? findRollout(path, thread) : std::string();
   if (parent.empty()) return {};
   auto file = openFile(parent);
@@ -113,7 +113,7 @@ std::string lastEntryOf(const std::string& path, const std::string& thread, std:
   Beginning source(**file, endOffset);
   const Builder::Use ignore = [](Entry&&) -> Result<void> { return {}; };
   Builder builder("codex", {.fromOffset = UINT64_MAX}, ignore);
-  const auto reader = makeReader(depth + 1);
+  const auto reader = makeHistoryReader(depth + 1);
   builder.path = parent;
   LineRecords records(source, [](std::string_view) { return true; });
   while (true) {
@@ -126,8 +126,10 @@ std::string lastEntryOf(const std::string& path, const std::string& thread, std:
     reader->record(**record, builder);
   }
   reader->end(builder);
+  Lineage lineage{.lastEntryId = {}, .messages = reader->messages(builder)};
   const TranscriptReport report = builder.finish();
-  return report.headId.empty() ? report.facts.parentEntryId : report.headId;
+  lineage.lastEntryId = report.headId.empty() ? report.facts.parentEntryId : report.headId;
+  return lineage;
 }
 
 }  // namespace bough::transcript::codex

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace bough::transcript::codex {
 
@@ -13,8 +14,20 @@ std::string homeOf(const std::string& path);
 /// is none.
 std::string findRollout(const std::string& path, const std::string& thread);
 
-/// The id of the last entry of a thread before a byte of its file, which the file at `path` was forked from; empty when
-/// the file is not there. `depth`: how many forks were followed already.
-std::string lastEntryOf(const std::string& path, const std::string& thread, std::uint64_t endOffset, unsigned depth);
+/// A message of the history before a file's own lines.
+struct EarlierMessage {
+  std::string entryId;
+  std::size_t hash = 0;  ///< Of its item.
+};
+
+/// What a forked thread continues.
+struct Lineage {
+  std::string lastEntryId;  ///< Empty when the file is not there.
+  std::vector<EarlierMessage> messages;
+};
+
+/// What a thread holds before a byte of its file, which the file at `path` was forked from. `depth`: how many forks
+/// were followed already.
+Lineage lineageOf(const std::string& path, const std::string& thread, std::uint64_t endOffset, unsigned depth);
 
 }  // namespace bough::transcript::codex

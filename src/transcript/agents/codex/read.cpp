@@ -95,9 +95,68 @@ class Costs {
   bool hasRecords_ = false;
 };
 
-class CodexReader : public Reader {
+// `part`: of the entries that one line becomes.
+std::string itemId(std::string_view thread, std::uint64_t offset, std::uint32_t part) {
+  return part == 0 ? fmt::format("{}:{}", thread, offset) : fmt::format("{}:{}.{}", thread, offset, part);
+}
+
+// The messages of the branch, by what names their entries: those of files that this one continues come first.
+class BranchMessages {
+ public:
+  void inherit(const std::vector<EarlierMessage>& messages) {
+    for (const EarlierMessage& message : messages) {
+      earlier_.push_back(message.entryId);
+      given_.push_back({.hash = message.hash});
+    }
+  }
+  void add(std::uint64_t offset, std::uint32_t part, std::string_view message) {
+    given_.push_back({.offset = offset, .part = part, .hash = std::hash<std::string_view>{}(message)});
+  }
+  [[nodiscard]] std::size_t size() const { return given_.size(); }
+  void cut(std::size_t count) {
+    given_.resize(std::min(given_.size(), count));
+    earlier_.resize(std::min(given_.size(), earlier_.size()));
+  }
+
+  // What names the first of the last messages, when they are these; empty when they are others.
+  [[nodiscard]] std::string firstOfLast(const std::vector<std::string>& items, std::string_view thread) const {
+    if (items.empty() || items.size() > given_.size()) return {};
+    const std::size_t first = given_.size() - items.size();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (given_[first + i].hash != std::hash<std::string_view>{}(items[i])) return {};
+    }
+    if (first < earlier_.size()) return foreignIdOf(earlier_[first]);
+    return itemId(thread, given_[first].offset, given_[first].part);
+  }
+
+  [[nodiscard]] std::vector<EarlierMessage> all(std::string_view thread, const Builder& out) const {
+    std::vector<EarlierMessage> messages;
+    for (const Given& given : given_) {
+      const std::size_t place = messages.size();
+      const std::string id =
+          place < earlier_.size() ? earlier_[place] : out.entryFor(itemId(thread, given.offset, given.part));
+      messages.push_back({.entryId = id, .hash = given.hash});
+    }
+    return messages;
+  }
+
+ private:
+  struct Given {
+    std::uint64_t offset = 0;
+    std::uint32_t part = 0;
+    std::size_t hash = 0;
+  };
+  std::vector<Given> given_;
+  std::vector<std::string> earlier_;  // ids of entries
+};
+
+class CodexReader : public HistoryReader {
  public:
   explicit CodexReader(unsigned depth) : depth_(depth) {}
+
+  [[nodiscard]] std::vector<EarlierMessage> messages(const Builder& out) const override {
+    return given_.all(thread_, out);
+  }
 
   void record(const Record& record, Builder& out) override {
     const Members line(record.text);
@@ -163,14 +222,16 @@ class CodexReader : public Reader {
       return;
     }
     facts.parentSession = parent;
-    facts.parentEntryId = lastEntryOf(out.path, parent, *end, depth_);
+    Lineage lineage = lineageOf(out.path, parent, *end, depth_);
+    facts.parentEntryId = lineage.lastEntryId;
     lastId_ = facts.parentEntryId;
+    given_.inherit(lineage.messages);
     if (facts.parentEntryId.empty()) out.damage(record, "the file that it was forked from is not there");
   }
 
   // Where the next entry belongs. The ids that it points to live until the next call.
   Place nextPlace(const Record& record) {
-    id_ = idOf(record.offset, part_++);
+    id_ = itemId(thread_, record.offset, part_++);
     Place place;
     place.id = id_;
     place.timestamp = time_;
@@ -184,7 +245,7 @@ class CodexReader : public Reader {
   }
 
   void giveMessage(const Record& record, std::string_view message, std::vector<Hole> holes, Builder& out) {
-    given_.push_back({.offset = record.offset, .part = part_, .hash = std::hash<std::string_view>{}(message)});
+    given_.add(record.offset, part_, message);
     out.message(record, nextPlace(record), Dialect::OpenaiResponses, message, std::move(holes));
     gave();
   }
@@ -245,38 +306,21 @@ class CodexReader : public Reader {
     }
     if (replacement.summary.empty()) replacement.summary = "[The summary of the conversation so far is encrypted.]";
     auto& [summary, before, after] = replacement;
-    std::string firstKept;
-    if (const auto* kept = firstOfLast(before); kept != nullptr && after.empty()) {
-      firstKept = idOf(kept->offset, kept->part);
+    std::string firstKept = after.empty() ? given_.firstOfLast(before, thread_) : std::string();
+    if (!firstKept.empty()) {
       part_ = static_cast<std::uint32_t>(before.size());  // the summary's id does not depend on what is kept
     } else if (!before.empty()) {
-      firstKept = idOf(record.offset, 0);
+      firstKept = itemId(thread_, record.offset, 0);
       for (const std::string& item : before) giveMessage(record, item, {}, out);
     }
     const bool isAfterKept = !before.empty();
-    if (const auto* kept = firstOfLast(after); kept != nullptr && before.empty()) {
-      firstKept = idOf(kept->offset, kept->part);
+    if (const std::string kept = given_.firstOfLast(after, thread_); !kept.empty() && before.empty()) {
+      firstKept = kept;
       after.clear();
     }
     giveSummary(record, summary, firstKept, isAfterKept, out);
     for (const std::string& item : after) giveMessage(record, item, {}, out);
     turns_.clear();
-  }
-
-  struct Given {
-    std::uint64_t offset = 0;
-    std::uint32_t part = 0;
-    std::size_t hash = 0;
-  };
-
-  // The first of the messages that were given last, when they are these; null when they are others.
-  [[nodiscard]] const Given* firstOfLast(const std::vector<std::string>& items) const {
-    if (items.empty() || items.size() > given_.size()) return nullptr;
-    const Given* first = &given_[given_.size() - items.size()];
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (first[i].hash != std::hash<std::string_view>{}(items[i])) return nullptr;
-    }
-    return first;
   }
 
   // Codex keeps about this much of what the user wrote.
@@ -288,11 +332,6 @@ class CodexReader : public Reader {
       promptBytes_ -= prompts_.front().size();
       prompts_.pop_front();
     }
-  }
-
-  // `part`: of the entries that one line becomes.
-  [[nodiscard]] std::string idOf(std::uint64_t offset, std::uint32_t part) const {
-    return part == 0 ? fmt::format("{}:{}", thread_, offset) : fmt::format("{}:{}.{}", thread_, offset, part);
   }
 
   void giveSummary(const Record& record, std::string_view summary, std::string_view firstKept, bool isAfterKept,
@@ -330,7 +369,7 @@ class CodexReader : public Reader {
   void rollBack(std::uint64_t count) {
     for (; count > 0 && !turns_.empty(); --count) {
       rolledBack_ = turns_.back().before;
-      given_.resize(std::min(given_.size(), turns_.back().given));
+      given_.cut(turns_.back().given);
       turns_.pop_back();
     }
   }
@@ -349,7 +388,7 @@ class CodexReader : public Reader {
     std::size_t given = 0;  // how many messages were given before it
   };
   std::vector<Turn> turns_;
-  std::vector<Given> given_;         // the messages of the branch
+  BranchMessages given_;
   std::deque<std::string> prompts_;  // the user's last messages
   std::size_t promptBytes_ = 0;
   std::optional<std::string> rolledBack_;  // what the next entry continues, when it is not the one before it
@@ -390,6 +429,10 @@ std::string itemText(std::string_view list) {
     text += *piece;
   }
   return text;
+}
+
+std::unique_ptr<HistoryReader> makeHistoryReader(unsigned depth) {
+  return std::make_unique<CodexReader>(depth);
 }
 
 std::unique_ptr<Reader> makeReader(unsigned depth) {

@@ -3,13 +3,23 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include "transcript/agents/codex/lineage.h"
 #include "transcript/model/agent.h"
 
 namespace bough::transcript::codex {
 
+/// Reads a file for the sake of one that continues it.
+class HistoryReader : public Reader {
+ public:
+  /// The messages on the branch so far, by the ids that `out` gave them.
+  [[nodiscard]] virtual std::vector<EarlierMessage> messages(const Builder& out) const = 0;
+};
+
 /// `depth`: how many forks were followed to come here.
 std::unique_ptr<Reader> makeReader(unsigned depth = 0);
+std::unique_ptr<HistoryReader> makeHistoryReader(unsigned depth);
 std::unique_ptr<Writer> makeWriter();
 
 /// Whether a user message is what Codex itself tells the model (environment, instructions), by its text.
