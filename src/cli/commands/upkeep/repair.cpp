@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"
+#include "cli/names/agents_view.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/fitted.h"
@@ -97,16 +98,33 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
   return kDone;
 }
 
-Result<ExitCode> run(const Context& context, const Options& options) {
-  const auto agent = agentOfFile(options.session);
-  if (agent) return repairTranscript(context, options, *agent);
+// The same with the path of the agent's file that the session's name means.
+Result<Options> withFile(const Context& context, const Options& options, const Error& why) {
+  BOUGH_TRY(const auto files, filesOfName(context, options.session));
   std::error_code error;
-  if (!options.output.empty() && (options.session.empty() || !std::filesystem::exists(options.session, error))) {
+  if (files.empty() && (options.session.empty() || !std::filesystem::exists(options.session, error))) {
     return fail(ErrorCode::InvalidArgument, "--out writes a clean copy of another agent's file, and none was named",
                 "bough repair FILE --out COPY; a session in the store is repaired in place, without --out");
   }
   // This is a file, but nobody's.
-  if (!options.output.empty()) return std::unexpected(agent.error());
+  if (files.empty()) return std::unexpected(why);
+  if (files.size() > 1) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} is in several files:\n  {}", options.session, fmt::join(files, "\n  ")),
+                "name one of them");
+  }
+  Options named = options;
+  named.session = files.front();
+  return named;
+}
+
+Result<ExitCode> run(const Context& context, const Options& options) {
+  const auto agent = agentOfFile(options.session);
+  if (agent) return repairTranscript(context, options, *agent);
+  if (!options.output.empty()) {
+    BOUGH_TRY(const Options named, withFile(context, options, agent.error()));
+    return run(context, named);
+  }
   BOUGH_TRY(auto store, openStoreWith(context, {options.session}));
   if (options.removeUnused) return removeUnused(context, *store);
   if (options.session.empty()) {
