@@ -123,5 +123,31 @@ TEST(Interruptions, ByUnknownLinesInTheChainKeepAnAnswerWhole) {
             readBytes(path));
 }
 
+// Gemini CLI writes the whole list now and then, also when nothing in it has changed.
+TEST(Interruptions, ByListsOfTheSameMessagesChangeNothing) {
+  TempFolder folder;
+  const auto message = [](int i) {
+    return fmt::format(R"({{"id":"m{}","timestamp":"2026-01-01T00:00:00.000Z","type":"{}","content":"words {}"}})", i,
+                       i % 2 == 0 ? "user" : "gemini", i);
+  };
+  std::string plain = R"({"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z"})"
+                      "\n";
+  std::string repeated = plain;
+  std::string list;
+  for (int i = 0; i < 9; ++i) {
+    plain += message(i) + "\n";
+    list += (i == 0 ? "" : ",") + message(i);
+    repeated += message(i) + "\n" + fmt::format(R"({{"$set":{{"messages":[{}]}}}})", list) + "\n";
+  }
+  writeBytes(folder.path() / "plain.jsonl", plain);
+  writeBytes(folder.path() / "repeated.jsonl", repeated);
+  const ReadFile expected = readAll(folder.path() / "plain.jsonl");
+  const ReadFile file = readAll(folder.path() / "repeated.jsonl");
+  EXPECT_EQ(story(file.entries, file.report.headId), story(expected.entries, expected.report.headId));
+  EXPECT_EQ(messagesIn(file.entries), 9U);
+  const auto isSummary = [](const Entry& entry) { return entry.type == entry_type::kCompactionSummary; };
+  EXPECT_EQ(std::ranges::count_if(file.entries, isSummary), 0);
+}
+
 }  // namespace
 }  // namespace bough

@@ -61,6 +61,11 @@ std::optional<Kept> keptIn(std::string_view messages, const ChatTree& tree, cons
     if (kept.summary.speaker != Speaker::User || kept.summary.text.empty()) return std::nullopt;
     kept.isFirst = index > 0;
   }
+  // A message that was there already sums up nothing: the program writes the same list again, or leaves some out.
+  const auto isSummary = [&](std::size_t place) {
+    return tree.node(place).id == kept.summary.id && tree.node(place).meaning == kept.summary.meaning;
+  };
+  if (std::ranges::any_of(before, isSummary)) return std::nullopt;
   // A list of all that was there, and one more message, only goes on.
   if (next < before.size() || (kept.isFirst && kept.first == 0)) return std::nullopt;
   return kept;
