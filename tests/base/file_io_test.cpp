@@ -4,12 +4,30 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <regex>
 #include <thread>
+#include <vector>
 
+#include "base/text/utf8.h"
 #include "support/sim_file_system.h"
+#include "support/temp_folder.h"
 
 namespace bough {
 namespace {
+
+namespace fs = std::filesystem;
+
+std::string readBytes(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void writeBytes(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 class FileIo : public testing::Test {
  protected:
@@ -152,10 +170,25 @@ TEST_F(FileIo, ALockEndsWithItsScope) {
   EXPECT_TRUE(other->tryLock(LockKind::Exclusive));
 }
 
+// The trace with the number of each temporary name as `*`.
+std::string withoutNumbers(const std::string& trace) {
+  return std::regex_replace(trace, std::regex("[.][0-9a-f]{16}[.]tmp"), ".*.tmp");
+}
+
 TEST_F(FileIo, WritesDurablyInThisOrder) {
   sim_.clearTrace();
   ASSERT_TRUE(writeDurably(*root_, "b", "bytes"));
-  EXPECT_EQ(sim_.trace(), "create b.tmp\nwrite b.tmp 0+5\nsync b.tmp\nrename b.tmp b\nsyncdir .\n");
+  EXPECT_EQ(withoutNumbers(sim_.trace()),
+            "create b.*.tmp\nwrite b.*.tmp 0+5\nsync b.*.tmp\nrename b.*.tmp b\nsyncdir .\n");
+}
+
+TEST_F(FileIo, RefusesToReplaceWhenAsked) {
+  ASSERT_TRUE(writeDurably(*root_, "b", "first", IfPresent::Refuse));
+  const auto second = writeDurably(*root_, "b", "second", IfPresent::Refuse);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::AlreadyExists);
+  EXPECT_EQ(sim_.contents("/store/b"), "first");
+  EXPECT_EQ(sim_.names("/store"), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_F(FileIo, WritesDurablyWholeOrNotAtAllWhateverTheCrash) {
@@ -173,16 +206,60 @@ TEST_F(FileIo, WritesDurablyWholeOrNotAtAllWhateverTheCrash) {
   EXPECT_GT(images, 100);
 }
 
-TEST_F(FileIo, WritesDurablyOverWhatACrashLeft) {
-  sim_.put("/store/b.tmp", "half of someth");
-  ASSERT_TRUE(writeDurably(*root_, "b", "whole"));
-  EXPECT_EQ(sim_.contents("/store/b"), "whole");
-  EXPECT_EQ(sim_.contents("/store/b.tmp"), std::nullopt);
+TEST(WriteDurably, RemovesWhatDeadWritersLeftAndNothingElse) {
+  const TempFolder folder;
+  const auto root = posixFileSystem().openRoot(folder.path(), false).value();
+  const std::string left[] = {"b.0123456789abcdef.tmp", "c.0123456789abcdef.tmp", "b.0123.tmp",
+                              "b.0123456789abcdeX.tmp", "b.x.0123456789abcdef.tmp"};
+  for (const std::string& name : left) {
+    writeBytes(folder / name, "half of someth");
+    fs::last_write_time(folder / name, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  }
+  writeBytes(folder / "b.fedcba9876543210.tmp", "of one that is at it");
+  ASSERT_TRUE(writeDurably(*root, "b", "whole"));
+  EXPECT_EQ(readBytes(folder / "b"), "whole");
+  EXPECT_FALSE(fs::exists(folder / left[0]));
+  for (std::size_t i = 1; i < std::size(left); ++i) EXPECT_TRUE(fs::exists(folder / left[i])) << left[i];
+  EXPECT_TRUE(fs::exists(folder / "b.fedcba9876543210.tmp"));
+}
+
+TEST(WriteDurably, OfManyAtOnceEachIsWholeAndNoneFails) {
+  const TempFolder folder;
+  std::atomic<int> failed = 0;
+  std::atomic<int> mixed = 0;
+  const auto write = [&](char c) {
+    const auto root = posixFileSystem().openRoot(folder.path(), false).value();
+    for (std::size_t round = 1; round <= 40; ++round) {
+      if (!writeDurably(*root, "b", std::string(round * 3'000, c))) ++failed;
+      const std::string found = readBytes(folder / "b");
+      if (found.empty() || found.size() % 3'000 != 0 || found.find_first_not_of(found[0]) != std::string::npos) ++mixed;
+    }
+  };
+  {
+    std::vector<std::jthread> writers;
+    for (const char c : {'x', 'y', 'z', 'w'}) writers.emplace_back(write, c);
+  }
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(mixed, 0);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
+}
+
+TEST(WriteDurably, HasRoomForTheLongestName) {
+  const TempFolder folder;
+  const auto root = posixFileSystem().openRoot(folder.path(), false).value();
+  std::string name(1, 'x');
+  while (name.size() < 254) name += "é";
+  ASSERT_TRUE(writeDurably(*root, name, "whole"));
+  EXPECT_EQ(readBytes(folder / name), "whole");
+  const std::string temporary = temporaryName(name, 1);
+  EXPECT_TRUE(isUtf8(temporary));
+  EXPECT_TRUE(isTemporaryOf(temporary, name));
+  EXPECT_EQ(temporaryName(std::string(300, 'p') + "/n", 1), std::string(300, 'p') + "/n.0000000000000001.tmp");
 }
 
 TEST(WriteDurably, ReportsEveryFailureAndLeavesNoHalf) {
-  // Calls: openroot, remove the leftover, create, write, sync, rename, sync the folder.
-  for (std::uint64_t call = 3; call <= 7; ++call) {
+  // Calls: openroot, create, write, sync, rename, list old files, sync the folder.
+  for (const std::uint64_t call : {2U, 3U, 4U, 5U, 7U}) {
     SimFileSystem sim;
     sim.put("/store/b", "old");
     auto root = sim.openRoot("/store", false).value();

@@ -89,6 +89,25 @@ TEST(Places, OfGeminiAvoidTheFolderOfAnotherProject) {
   EXPECT_EQ(readBytes(tmp / "bridge-1/.project_root"), "/home/ada/bridge");
 }
 
+TEST(Places, OfGeminiThatAnotherProjectTookMeanwhileAreRefused) {
+  TempFolder folder;
+  const TranscriptHome home = homeAt(folder.path());
+  TranscriptFacts facts;
+  facts.agent = "gemini-cli";
+  facts.sessionId = "01a1dc74-8eea-7b72-9f3d-075316710001";
+  facts.cwd = "/home/ada/bridge";
+  TranscriptFacts other = facts;
+  other.cwd = "/elsewhere/bridge";
+  const auto place = placeForTranscript(home, facts);
+  ASSERT_TRUE(place);
+  ASSERT_EQ(placeForTranscript(home, other)->path, place->path);
+  ASSERT_TRUE(announceTranscript(home, other, place->path));
+  const auto late = announceTranscript(home, facts, place->path);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::AlreadyExists);
+  EXPECT_EQ(readBytes(folder.path() / ".gemini/tmp/bridge/.project_root"), other.cwd);
+}
+
 TEST(Claw0, ListsASessionThatWasPutThereWithItsMessages) {
   TempFolder folder;
   const ReadFile file = readAll(fixture("pi/02-tools.jsonl"));

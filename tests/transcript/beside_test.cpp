@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "support/temp_folder.h"
 #include "transcript/files.h"
@@ -68,6 +71,31 @@ TEST_F(Lists, AListThatCannotBeReadIsNeverReplaced) {
     fs::remove(list);
     EXPECT_TRUE(announce(path));
     EXPECT_NE(readBytes(list).find(kId), std::string::npos);
+  }
+}
+
+TEST_F(Lists, OfManyThatAreAddedAtOnceNoneIsLost) {
+  constexpr int kMany = 8;
+  for (const Listed& agent : agentsWithLists()) {
+    SCOPED_TRACE(agent.agent);
+    const std::string path = put(agent);
+    const auto idOf = [](int i) { return fmt::format("01a1dc74-8eea-7b72-9f3d-07531671{:04}", 100 + i); };
+    std::atomic<int> failed = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (int i = 0; i < kMany; ++i) {
+        threads.emplace_back([&, i] {
+          TranscriptFacts facts = facts_;
+          facts.sessionId = idOf(i);
+          const std::string own = fs::path(path).replace_filename(facts.sessionId + ".jsonl").string();
+          fs::copy_file(path, own, fs::copy_options::overwrite_existing);
+          if (!announceTranscript(homeAt(folder_.path()), facts, own)) ++failed;
+        });
+      }
+    }
+    EXPECT_EQ(failed, 0);
+    const std::string list = readBytes(folder_.path() / agent.list);
+    for (int i = 0; i < kMany; ++i) EXPECT_NE(list.find(idOf(i)), std::string::npos) << idOf(i);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "base/system/file_io.h"
 
+#include "base/system/environment.h"
 #include "base/try.h"
 
 #include <fmt/format.h>
@@ -163,19 +164,59 @@ Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_vi
   }
 }
 
-Result<void> writeDurably(Directory& folder, std::string_view name, std::string_view bytes) {
-  const std::string temporary = fmt::format("{}.tmp", name);
+namespace {
+
+constexpr std::string_view kTemporaryEnd = ".tmp";
+constexpr std::size_t kUniqueDigits = 16;
+
+// A file's name may have 255 bytes. Nothing is cut inside a character.
+std::string_view temporaryBegin(std::string_view name) {
+  constexpr std::size_t kMostBytes = 200;
+  const std::size_t begin = name.rfind('/') + 1;  // 0 without a folder
+  if (name.size() - begin <= kMostBytes) return name;
+  std::size_t end = begin + kMostBytes;
+  while (end > begin && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;
+  return name.substr(0, end);
+}
+
+}  // namespace
+
+std::string temporaryName(std::string_view name, std::uint64_t unique) {
+  return fmt::format("{}.{:016x}{}", temporaryBegin(name), unique, kTemporaryEnd);
+}
+
+bool isTemporaryOf(std::string_view temporary, std::string_view name) {
+  const std::string_view begin = temporaryBegin(name);
+  if (!temporary.starts_with(begin) || !temporary.ends_with(kTemporaryEnd)) return false;
+  if (temporary.size() != begin.size() + 1 + kUniqueDigits + kTemporaryEnd.size()) return false;
+  const std::string_view unique = temporary.substr(begin.size(), 1 + kUniqueDigits);
+  return unique[0] == '.' && unique.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
+}
+
+void removeOldTemporaries(Directory& folder, std::string_view name, std::uint64_t nowMs) {
+  constexpr std::uint64_t kOldMs = 3'600'000;
+  const auto names = folder.list();
+  if (!names) return;
+  for (const std::string& each : *names) {
+    if (!isTemporaryOf(each, name)) continue;
+    const auto info = folder.info(each);
+    if (info && info->isRegular && info->modifiedNs / 1'000'000 + kOldMs < nowMs) (void)folder.remove(each);
+  }
+}
+
+Result<void> writeDurably(Directory& folder, std::string_view name, std::string_view bytes, IfPresent ifPresent) {
+  const Environment& system = systemEnvironment();
+  const std::string temporary = temporaryName(name, system.random.next());
   const std::string path = fmt::format("{}/{}", folder.path(), name);
-  (void)folder.remove(temporary);
   auto file = folder.open(temporary, OpenMode::CreateNew);
   if (!file) return std::unexpected(systemError(file.error(), "create", path));
   auto done = writeFully(**file, 0, bytes);
   if (done) done = (*file)->sync();
-  if (done) done = folder.rename(temporary, name);
-  if (!done) {
-    (void)folder.remove(temporary);
-    return std::unexpected(systemError(done.error(), "write", path));
-  }
+  const bool replace = ifPresent == IfPresent::Replace;
+  if (done) done = replace ? folder.rename(temporary, name) : folder.link(temporary, name);
+  if (!done || !replace) (void)folder.remove(temporary);
+  if (!done) return std::unexpected(systemError(done.error(), "write", path));
+  removeOldTemporaries(folder, name, system.clock.nowMs());
   return orError(folder.sync(), "sync the folder of", path);
 }
 

@@ -64,8 +64,22 @@ class FileLock {
   File* file_;
 };
 
-/// Writes a new file so that it is there whole or not at all: a temporary one beside it, synced, renamed, folder
-/// synced.
-Result<void> writeDurably(Directory& folder, std::string_view name, std::string_view bytes);
+/// The name of a file while it is written: `<name>.<unique, 16 hexadecimal digits>.tmp`. With a random number each writer
+/// has a file of its own. `name` may have a path before it. Long names are cut.
+std::string temporaryName(std::string_view name, std::uint64_t unique);
+
+/// Whether temporaryName gives this for that name. Nothing looser: others may have names that begin the same way.
+bool isTemporaryOf(std::string_view temporary, std::string_view name);
+
+/// Removes temporary files of that name left by writers that died. A file less than an hour old may still be written.
+void removeOldTemporaries(Directory& folder, std::string_view name, std::uint64_t nowMs);
+
+/// What to do when a file of that name is there: replace it, or return AlreadyExists.
+enum class IfPresent : std::uint8_t { Replace, Refuse };
+
+/// Writes a file so that it is there whole or not at all: a temporary one beside it, synced, renamed, folder synced. Of
+/// several that write the same name at once, the last replaces the others, or all but the first are refused.
+Result<void> writeDurably(Directory& folder, std::string_view name, std::string_view bytes,
+                          IfPresent ifPresent = IfPresent::Replace);
 
 }  // namespace bough

@@ -14,6 +14,8 @@
 #include <map>
 #include <sstream>
 
+#include "base/system/environment.h"
+#include "base/system/file_io.h"
 #include "base/text/counted.h"
 #include "base/try.h"
 
@@ -52,7 +54,7 @@ std::unexpected<Error> cannotKeep(const std::string& path) {
 }
 
 Result<void> write(const std::string& path, const std::string& text) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  const std::string temporary = temporaryName(path, systemEnvironment().random.next());
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return cannotKeep(temporary);
   const bool whole = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());

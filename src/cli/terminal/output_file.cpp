@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/system/environment.h"
+#include "base/system/file_io.h"
 #include "base/try.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/terminal.h"
@@ -50,7 +52,7 @@ Result<Existing> checkOutputFile(const std::string& path, bool replace, std::str
 }
 
 Result<void> writeOutputFile(const std::string& path, std::string_view text, Existing existing) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  const std::string temporary = temporaryName(path, systemEnvironment().random.next());
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   const bool written = file >= 0 && writeWhole(file, text);
   int problem = written ? 0 : errno;

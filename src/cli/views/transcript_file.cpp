@@ -1,7 +1,6 @@
 #include "cli/views/transcript_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/system/environment.h"
 #include "base/system/file_io.h"
 #include "base/system/file_system.h"
 #include "base/system/threads.h"
@@ -104,8 +104,7 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
 
 NewFile::NewFile(std::string path, std::unique_ptr<Directory> folder)
     : path_(std::move(path)), folder_(std::move(folder)) {
-  static std::atomic<unsigned> number = 0;
-  temporary_ = fmt::format(".{}.{}-{}.tmp", name(), ::getpid(), ++number);
+  temporary_ = temporaryName("." + name(), systemEnvironment().random.next());
 }
 
 Result<std::unique_ptr<NewFile>> NewFile::make(const std::string& path) {
@@ -143,6 +142,7 @@ Result<void> NewFile::add(std::string_view piece) {
 Result<void> NewFile::finish() {
   BOUGH_TRY(sync());
   BOUGH_TRY(publish());
+  removeOldTemporaries(*folder_, "." + name(), systemEnvironment().clock.nowMs());
   return syncFolder();
 }
 

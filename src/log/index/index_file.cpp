@@ -353,7 +353,7 @@ bool writeIndex(File& file, OffsetIndex& index) {
 }  // namespace
 
 bool IndexFile::write(Directory& folder, std::string_view name, OffsetIndex& index, std::uint64_t unique) {
-  const std::string temporary = fmt::format("{}.{:016x}.tmp", name, unique);
+  const std::string temporary = temporaryName(name, unique);
   auto file = folder.open(temporary, OpenMode::CreateNew);
   if (!file) return false;
   if (writeIndex(**file, index) && folder.rename(temporary, name)) return true;

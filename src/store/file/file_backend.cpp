@@ -21,21 +21,8 @@
 namespace bough {
 namespace {
 
-constexpr std::string_view kTemporaryBegin = "settings.";
-constexpr std::string_view kTemporaryEnd = ".tmp";
+constexpr std::string_view kTemporarySettings = "settings";  // settings.<16 digits>.tmp
 constexpr std::uint64_t kMaxBytes = 64 << 10;
-
-// What processes left that died while they saved; one that is younger may be at it.
-void removeOldTemporaries(Directory& root, std::uint64_t nowMs) {
-  constexpr std::uint64_t kOldMs = 3'600'000;
-  const auto names = root.list();
-  if (!names) return;
-  for (const std::string& name : *names) {
-    if (!name.starts_with(kTemporaryBegin) || !name.ends_with(kTemporaryEnd)) continue;
-    const auto info = root.info(name);
-    if (info && info->isRegular && info->modifiedNs / 1'000'000 + kOldMs < nowMs) (void)root.remove(name);
-  }
-}
 
 class LogHold final : public Hold {
  public:
@@ -276,8 +263,7 @@ Result<std::string> FileBackend::settings() {
 Result<void> FileBackend::saveSettings(std::string_view text) {
   if (store_->onlyRead) return std::unexpected(*store_->onlyRead);
   const std::string path = fmt::format("{}/{}", store_->root->path(), store_folder::kSettings);
-  const std::string temporary =
-      fmt::format("{}{:016x}{}", kTemporaryBegin, store_->environment.random.next(), kTemporaryEnd);
+  const std::string temporary = temporaryName(kTemporarySettings, store_->environment.random.next());
   auto file = store_->root->open(temporary, OpenMode::CreateNew);
   if (!file) return std::unexpected(systemError(file.error(), "make", path));
   SysResult<void> done = writeFully(**file, 0, text);
@@ -285,7 +271,7 @@ Result<void> FileBackend::saveSettings(std::string_view text) {
   if (done) done = store_->root->rename(temporary, store_folder::kSettings);
   if (done) done = store_->root->sync();
   if (!done) (void)store_->root->remove(temporary);
-  removeOldTemporaries(*store_->root, store_->environment.clock.nowMs());
+  removeOldTemporaries(*store_->root, kTemporarySettings, store_->environment.clock.nowMs());
   return orError(std::move(done), "write", path);
 }
 

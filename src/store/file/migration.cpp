@@ -307,15 +307,6 @@ Result<void> refuseLostOrigin(const EntryReader& old, const OpenLog& log, std::s
               "(docs/format.md, Forks); then migrate again if need be");
 }
 
-// `<prefix><16 hex digits>.tmp`. Nothing looser: other sessions may have names that begin like this one's.
-bool isNumbered(std::string_view name, std::string_view prefix) {
-  constexpr std::string_view kEnding = ".tmp";
-  if (name.size() != prefix.size() + 16 + kEnding.size()) return false;
-  const std::string_view number = name.substr(prefix.size(), 16);
-  return name.starts_with(prefix) && name.ends_with(kEnding) &&
-         number.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 }  // namespace
 
 Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& attachments, std::string_view sessionId,
@@ -387,15 +378,13 @@ Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view se
   // Under the session's lock nobody is making such a file.
   BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
   Leftovers left;
-  const std::string logPrefix = logName(sessionId) + ".";
-  const std::string indexPrefix = indexName(sessionId) + ".";
   for (const auto& folder : {folders.sessions, folders.archive}) {
     if (!folder) continue;
     auto names = folder->list();
     if (!names) return std::unexpected(systemError(names.error(), "list", folder->path()));
     for (const std::string& name : *names) {
       const bool ours = name == logName(sessionId) + ".tmp" || name == zstdName(sessionId) + ".tmp" ||
-                        isNumbered(name, logPrefix) || isNumbered(name, indexPrefix);
+                        isTemporaryOf(name, logName(sessionId)) || isTemporaryOf(name, indexName(sessionId));
       if (!ours) continue;
       const auto gone = folder->remove(name);
       if (gone) left.removed.push_back(name);

@@ -8,6 +8,7 @@
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "transcript/agents/agents.h"
+#include "transcript/model/lock_file.h"
 #include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
 #include "transcript/source/record.h"
@@ -200,6 +201,8 @@ Result<Told> toldIn(const std::string& path) {
 // A key that the list has already gets another name.
 Result<void> announceClaw0(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string listPath = folderOf(folderOf(path)) + "/sessions.json";
+  // claw0 has no lock. This one is for several of bough.
+  BOUGH_TRY(const auto lock, LockFile::take(listPath + ".lock"));
   BOUGH_TRY(const auto before, readSmallFile(listPath));
   const std::string list = before.value_or("");
   std::string key = keyOf(facts);

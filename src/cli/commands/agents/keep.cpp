@@ -127,11 +127,7 @@ Result<ExitCode> install(const Context& context, const std::string& folder) {
     return kDone;
   }
   BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
-  const std::string temporary = fmt::format(".{}.tmp", kName);
-  (void)opened->remove(temporary);
-  BOUGH_TRY(writeDurably(*opened, temporary, text));
-  BOUGH_TRY(orError(opened->rename(temporary, kName), "write", path));
-  BOUGH_TRY(orError(opened->sync(), "write", folder));
+  BOUGH_TRY(writeDurably(*opened, kName, text));
   print(context, present ? "written again" : "installed", path, command);
   return kDone;
 }

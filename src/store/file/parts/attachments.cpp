@@ -104,7 +104,7 @@ Result<void> AttachmentFolder::put(const std::string& sha256, std::string_view b
   if (const auto there = folder->info(name); there && there->isRegular && get(sha256)) {
     return orError(folder->sync(), "sync the folder of", path);
   }
-  const std::string temporary = fmt::format("{}.{:016x}.tmp", name, environment_.random.next());
+  const std::string temporary = temporaryName(name, environment_.random.next());
   auto file = folder->open(temporary, OpenMode::CreateNew);
   if (!file) return std::unexpected(systemError(file.error(), "create", path));
   auto done = writeFully(**file, 0, bytes);

@@ -91,13 +91,19 @@ Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts&
 }
 
 Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) {
-  (void)home;
   const std::string folder = folderOf(folderOf(path));
   if (nameOf(folderOf(path)) != "chats") return {};
-  BOUGH_TRY(const auto owner, ownerOf(folder));
-  if (owner) return {};
-  BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
-  return writeDurably(*opened, kProjectMarker, facts.cwd);
+  BOUGH_TRY(auto owner, ownerOf(folder));
+  if (!owner) {
+    BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
+    const auto written = writeDurably(*opened, kProjectMarker, facts.cwd, IfPresent::Refuse);
+    if (written || written.error().code != ErrorCode::AlreadyExists) return written;
+    BOUGH_TRY(owner, ownerOf(folder));
+  }
+  // Another export may have taken the name after place() found it free.
+  if (owner == facts.cwd || registeredName(root(home), facts.cwd) == nameOf(folder)) return {};
+  return fail(ErrorCode::AlreadyExists, fmt::format("{} belongs to another project", folder),
+              fmt::format("Gemini CLI does not look there for {}: remove it, then try again", path));
 }
 
 }  // namespace bough::transcript::gemini_cli
