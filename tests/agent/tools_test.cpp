@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "agent/loop/file_copies.h"
 #include "agent/tools/builtin.h"
 #include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
@@ -303,6 +304,50 @@ bool isGone(const std::string& id) {
   return !std::getline(status, text) || text.find(") Z") != std::string::npos;
 }
 
+// Only the beginning of a long file is compared line by line; all of it counts.
+TEST_F(ToolsTest, AChangeBehindTheReadLimitIsNoticedBeforeTheFileIsReplaced) {
+  environment_->limits.fileBytes = 8;
+  environment_->askBeforeChanges = true;
+  put("work/long.txt", "one\ntwo\nthree\n");
+  const std::string arguments = R"({"path":"long.txt","content":"one\ntwo\n"})";
+  const PreparedCall late = prepare("write", arguments);
+  EXPECT_NE(late.diff.find("the file had 14 bytes, of which the first 8 are compared"), std::string::npos) << late.diff;
+  put("work/long.txt", "one\ntwo\nTHREE\n");
+  const ToolOutcome refused = late.run(cancel_);
+  EXPECT_TRUE(refused.isError);
+  EXPECT_NE(refused.text.find("changed after the user was asked"), std::string::npos) << refused.text;
+  EXPECT_EQ(get("work/long.txt"), "one\ntwo\nTHREE\n");
+  const ToolOutcome done = run("write", arguments);
+  EXPECT_FALSE(done.isError);
+  EXPECT_NE(done.text.find("all of them are replaced"), std::string::npos) << done.text;
+}
+
+TEST_F(ToolsTest, WhatAFileHoldsAfterAChangeIsKnownToItsEnd) {
+  std::string text(kMostCopiedBytes + 100, 'x');
+  put("work/long.txt", text);
+  const auto place = environment_->folder.resolve("long.txt");
+  ASSERT_TRUE(place);
+  EXPECT_NE(run("write", R"({"path":"long.txt","content":"short"})").text.find("this cannot be undone"),
+            std::string::npos);
+  put("work/long.txt", text);
+  const std::string before = changedFileMeta(*place);
+  EXPECT_EQ(changedFileMeta(*place), before);
+  text.back() = 'y';
+  put("work/long.txt", text);
+  EXPECT_NE(changedFileMeta(*place), before);
+}
+
+TEST_F(ToolsTest, AFileThatCannotBeReadIsNotReplaced) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  put("work/locked.txt", "mine");
+  ::chmod((folder_ / "work/locked.txt").c_str(), 0);
+  const ToolOutcome refused = run("write", R"({"path":"locked.txt","content":"other"})");
+  EXPECT_TRUE(refused.isError);
+  EXPECT_NE(refused.text.find("cannot read"), std::string::npos) << refused.text;
+  ::chmod((folder_ / "work/locked.txt").c_str(), 0600);
+  EXPECT_EQ(get("work/locked.txt"), "mine");
+}
+
 TEST_F(ToolsTest, ChildrenThatLeftTheirGroupEndWithTheTool) {
   const char* commands[] = {
       "setsid sleep 1000 & echo $! > child.pid",
@@ -446,6 +491,8 @@ TEST(Diff, ShowsWhatChangedAndALittleAround) {
   EXPECT_EQ(lineDiff("a\nb\nc\nd\ne\n", "a\nb\nX\nd\ne\n"), "@@ line 3 @@\n a\n b\n-c\n+X\n d\n e\n");
   EXPECT_EQ(lineDiff("", "a\n"), "@@ line 1 @@\n+a\n");
   EXPECT_EQ(lineDiff("a\n", "a\n"), "");
+  EXPECT_EQ(lineDiff("", std::string(3'999, 'a') + "éb"),
+            "@@ line 1 @@\n+" + std::string(3'999, 'a') + "[… 3 more bytes …]\n");
 }
 
 }  // namespace

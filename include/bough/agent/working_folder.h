@@ -70,6 +70,8 @@ class WorkingFolder {
     std::uint64_t sizeBytes = 0;
   };
   [[nodiscard]] static Result<Content> read(const Place& place, std::size_t limitBytes);
+  /// The SHA-256 of all of a file, however long it is.
+  [[nodiscard]] static Result<std::string> digest(const Place& place);
   /// Replaces a file, or makes it and its folders: whole or not at all, and on disk when the call returns.
   [[nodiscard]] static Result<void> write(const Place& place, std::string_view bytes);
   /// Removes a regular file; on disk when the call returns. Fails with NotFound, or InvalidArgument.

@@ -12,14 +12,13 @@
 #include "agent/loop/journal.h"
 #include "agent/parts/base64.h"
 #include "agent/parts/json_parts.h"
-#include "base/bytes/sha256.h"
+#include "agent/tools/builtin.h"
 #include "base/try.h"
 
 namespace bough::agent {
 namespace {
 
 constexpr std::string_view kCopyKind = "file_copy";
-constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // as much as the tools change
 
 struct Copy {
   bool existed = false;
@@ -83,8 +82,8 @@ std::string putBack(const WorkingFolder& folder, const std::string& path, const 
   const auto place = folder.resolve(path);
   if (!place) return place.error().message;
   if (!place->inside) return "it is outside of the working folder";
-  const auto now = WorkingFolder::read(*place, kMostBytes + 1);
-  if (!now || !file.sumsAfter.contains(Sha256::of(now->bytes))) return "it was changed since";
+  const auto now = WorkingFolder::digest(*place);
+  if (!now || !file.sumsAfter.contains(*now)) return "it was changed since";
   removed = !file.before->existed;
   const auto done = removed ? WorkingFolder::remove(*place) : WorkingFolder::write(*place, file.before->bytes);
   return done ? std::string() : done.error().message;
@@ -93,13 +92,13 @@ std::string putBack(const WorkingFolder& folder, const std::string& path, const 
 }  // namespace
 
 std::string fileCopyPayload(std::string_view toolCallId, const Place& place) {
-  const auto content = WorkingFolder::read(place, kMostBytes + 1);
+  const auto content = WorkingFolder::read(place, kMostCopiedBytes + 1);
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject().member("kind", kCopyKind).member("toolCallId", toolCallId).member("path", place.path);
   const bool unreadable = !content && content.error().code != ErrorCode::NotFound;
   writer.member("existed", content.has_value() || unreadable);
-  if (unreadable || (content && content->bytes.size() > kMostBytes)) {
+  if (unreadable || (content && content->bytes.size() > kMostCopiedBytes)) {
     writer.member("notCopied", true);
   } else if (content && json::check(json::quoted(content->bytes))) {
     writer.member("content", content->bytes);
@@ -111,12 +110,12 @@ std::string fileCopyPayload(std::string_view toolCallId, const Place& place) {
 }
 
 std::string changedFileMeta(const Place& place) {
-  const auto content = WorkingFolder::read(place, kMostBytes + 1);
-  if (!content) return {};
+  const auto sum = WorkingFolder::digest(place);
+  if (!sum) return {};
   std::string meta;
   json::Writer writer(meta);
   writer.beginObject().key("changedFile").beginObject().member("path", place.path);
-  writer.member("sha256", Sha256::of(content->bytes)).endObject().endObject();
+  writer.member("sha256", *sum).endObject().endObject();
   return meta;
 }
 

@@ -1,6 +1,7 @@
 // The built-in tools, and what they share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ inline ToolOutcome failed(std::string text) {
 inline ToolOutcome failed(const Error& error) {
   return failed(error.hint.empty() ? error.message : error.message + "; " + error.hint);
 }
+
+/// Of a longer file no copy is kept before it is changed, so its change cannot be undone.
+constexpr std::size_t kMostCopiedBytes = std::size_t{16} << 20;
 
 /// A number that a call may give; a model that writes another thing there is told so.
 Result<std::uint64_t> numberArgument(const std::string& arguments, const char* name, std::uint64_t otherwise);

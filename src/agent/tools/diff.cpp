@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text/utf8.h"
+
 namespace bough::agent {
 namespace {
 
 constexpr std::size_t kAround = 2;
 constexpr std::size_t kShown = 40;
+constexpr std::size_t kLineBytes = 4'000;
 
 std::vector<std::string_view> linesOf(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -22,9 +25,23 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
+// Not cut inside a character.
+std::string_view beginOf(std::string_view line) {
+  if (line.size() <= kLineBytes) return line;
+  const std::string_view begin = line.substr(0, kLineBytes);
+  const std::size_t valid = utf8PrefixBytes(begin);
+  return valid + 4 > kLineBytes ? begin.substr(0, valid) : begin;
+}
+
 void addLines(std::string& out, char mark, const std::vector<std::string_view>& lines, std::size_t begin,
               std::size_t end) {
-  for (std::size_t i = begin; i < std::min(end, begin + kShown); ++i) out.append(1, mark).append(lines[i]).append("\n");
+  for (std::size_t i = begin; i < std::min(end, begin + kShown); ++i) {
+    const std::string_view line = lines[i];
+    const std::string_view shown = beginOf(line);
+    out.append(1, mark).append(shown);
+    if (shown.size() < line.size()) out += fmt::format("[… {} more bytes …]", line.size() - shown.size());
+    out += "\n";
+  }
   if (end > begin + kShown) out += fmt::format("{}[… {} more lines …]\n", mark, end - begin - kShown);
 }
 

@@ -70,17 +70,35 @@ PreparedCall prepareAtPlace(const char* what, const std::string& arguments, cons
 
 // What a call would make of a file.
 struct FileChange {
-  std::optional<std::string> before{};  // none: there is no such file
+  std::optional<std::string> before{};  // none: there is no such file; else at most ToolLimits::fileBytes of it
+  std::uint64_t beforeBytes = 0;        // all of it
   std::string after{};
 };
 using PlanChange = Result<FileChange> (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
 
+// First says what the diff cannot show of a long file, and whether it can be put back.
+std::string diffOf(const FileChange& change) {
+  const std::string_view before = change.before ? std::string_view(*change.before) : std::string_view();
+  std::string out;
+  if (change.beforeBytes > kMostCopiedBytes) out += "[the file is too large for a copy: this cannot be undone]\n";
+  if (before.size() < change.beforeBytes) {
+    out += fmt::format("[the file had {}, of which the first {} are compared here; all of them are replaced]\n",
+                       counted(change.beforeBytes, "byte"), before.size());
+  }
+  return out + lineDiff(before, change.after);
+}
+
 ToolOutcome applyChange(const FileChange& change, const Place& place, bool wholeFile) {
   if (const auto written = WorkingFolder::write(place, change.after); !written) return failed(written.error());
   if (!change.before) return {.text = fmt::format("made {} with {}", place.path, counted(change.after.size(), "byte"))};
-  const std::string diff = lineDiff(*change.before, change.after);
+  const std::string diff = diffOf(change);
   if (!wholeFile) return {.text = fmt::format("changed {}\n{}", place.path, diff)};
   return {.text = fmt::format("wrote {} to {}\n{}", counted(change.after.size(), "byte"), place.path, diff)};
+}
+
+// Of all of the file, whatever part of it was read; empty when there is none.
+std::string digestOf(const Place& place) {
+  return WorkingFolder::digest(place).value_or("");
 }
 
 // What is asked about is what is done: a whole file that changed after the question is not replaced.
@@ -103,20 +121,19 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
     prepared.permission = kChangeFiles;
     prepared.allows = "every change of files in " + environment.folder.path();
   }
+  // Before the diff is made: what changes after this is noticed.
+  const std::string asked = prepared.question && wholeFile ? digestOf(*place) : std::string();
   // What cannot be planned fails with its reason when it runs.
   const auto change = prepared.question ? plan(arguments, *place, environment.limits) : Result<FileChange>();
-  if (prepared.question && change) {
-    prepared.diff = visibleText(lineDiff(change->before.value_or(""), change->after));
-  }
+  if (prepared.question && change) prepared.diff = visibleText(diffOf(*change));
   const bool mustMatch = wholeFile && prepared.question && change;
-  const std::optional<std::string> asked = change ? change->before : std::nullopt;
   prepared.changes = *place;
   prepared.run = [plan, arguments, wholeFile, mustMatch, asked, place = std::move(*place),
                   limits = environment.limits](const CancelToken&) -> ToolOutcome {
     const std::lock_guard lock(changing);
     const auto now = plan(arguments, place, limits);
     if (!now) return failed(now.error());
-    if (mustMatch && now->before != asked) return failed(std::string(kChangedMeanwhile));
+    if (mustMatch && digestOf(place) != asked) return failed(std::string(kChangedMeanwhile));
     return applyChange(*now, place, wholeFile);
   };
   return prepared;
@@ -171,7 +188,12 @@ ToolOutcome runRead(const std::string& arguments, const Place& place, const Tool
 Result<FileChange> planWrite(const std::string& arguments, const Place& place, const ToolLimits& limits) {
   BOUGH_TRY(std::string text, stringArgument(arguments, "content"));
   auto old = WorkingFolder::read(place, limits.fileBytes);
-  return FileChange{.before = old ? std::optional(std::move(old->bytes)) : std::nullopt, .after = std::move(text)};
+  if (old) {
+    return FileChange{.before = std::move(old->bytes), .beforeBytes = old->sizeBytes, .after = std::move(text)};
+  }
+  // What cannot be read cannot be shown or put back.
+  if (old.error().code != ErrorCode::NotFound) return std::unexpected(std::move(old.error()));
+  return FileChange{.after = std::move(text)};
 }
 
 Result<FileChange> planEdit(const std::string& arguments, const Place& place, const ToolLimits& limits) {
@@ -191,7 +213,8 @@ Result<FileChange> planEdit(const std::string& arguments, const Place& place, co
   }
   std::string changed = content.bytes;
   changed.replace(at, oldText.size(), newText);
-  return FileChange{.before = std::move(content.bytes), .after = std::move(changed)};
+  return FileChange{
+      .before = std::move(content.bytes), .beforeBytes = content.sizeBytes, .after = std::move(changed)};
 }
 
 ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {

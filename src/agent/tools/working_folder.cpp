@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
+#include <functional>
 
 #include "agent/tools/path_walk.h"
+#include "base/bytes/sha256.h"
+#include "base/system/environment.h"
 #include "base/system/file_io.h"
 #include "base/try.h"
 
@@ -117,20 +121,39 @@ Result<Descriptor> WorkingFolder::openFolder(const Place& place) {
   return folder;
 }
 
+namespace {
+
+// Gives `take` the file piece by piece, at most `limitBytes`.
+Result<void> readPieces(const Place& place, int file, std::uint64_t limitBytes,
+                        const std::function<void(std::string_view)>& take) {
+  char piece[65'536];
+  while (limitBytes > 0) {
+    const ssize_t got = ::read(file, piece, static_cast<std::size_t>(std::min<std::uint64_t>(sizeof piece, limitBytes)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(systemError(errno, "read", place.path));
+    if (got == 0) break;
+    take({piece, static_cast<std::size_t>(got)});
+    limitBytes -= static_cast<std::uint64_t>(got);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<WorkingFolder::Content> WorkingFolder::read(const Place& place, std::size_t limitBytes) {
   BOUGH_TRY(const Descriptor file, openFile(place));
   struct stat info{};
   (void)::fstat(file.get(), &info);
   Content content{.bytes = {}, .sizeBytes = static_cast<std::uint64_t>(info.st_size)};
-  char part[65'536];
-  while (content.bytes.size() < limitBytes) {
-    const ssize_t got = ::read(file.get(), part, std::min(sizeof part, limitBytes - content.bytes.size()));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::unexpected(systemError(errno, "read", place.path));
-    if (got == 0) break;
-    content.bytes.append(part, static_cast<std::size_t>(got));
-  }
+  BOUGH_TRY(readPieces(place, file.get(), limitBytes, [&](std::string_view piece) { content.bytes += piece; }));
   return content;
+}
+
+Result<std::string> WorkingFolder::digest(const Place& place) {
+  BOUGH_TRY(const Descriptor file, openFile(place));
+  Sha256 sum;
+  BOUGH_TRY(readPieces(place, file.get(), UINT64_MAX, [&](std::string_view piece) { sum.add(piece); }));
+  return sum.finish();
 }
 
 Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {
@@ -142,8 +165,7 @@ Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {
   if (exists && !S_ISREG(old.st_mode)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", place.path));
   }
-  const std::string temporary = fmt::format(".{}.{}.tmp", name.substr(0, 100), ::getpid());
-  (void)::unlinkat(folder->get(), temporary.c_str(), 0);
+  const std::string temporary = temporaryName("." + name, systemEnvironment().random.next());
   Descriptor file(::openat(folder->get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file.isOpen()) return std::unexpected(systemError(errno, "write to", place.path));
   auto written = writeAll(file.get(), bytes, place.path);

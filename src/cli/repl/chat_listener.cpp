@@ -67,7 +67,9 @@ void TextListener::showResult(const AgentEvent& event) {
   const std::size_t diff = event.text.find("\n@@ ");
   if (!event.isError && diff != std::string::npos) {
     std::string indented;
-    for (const char c : text::printableLines(std::string_view(event.text).substr(diff + 1))) indented += c;
+    // After the first line, which the call has told: notes may come before the diff.
+    const std::size_t begin = event.text.find('\n') + 1;
+    for (const char c : text::printableLines(std::string_view(event.text).substr(begin))) indented += c;
     printText(styledDiff(indented));
     return;
   }
