@@ -32,10 +32,11 @@ Result<ErasureReport> FileErasure::run(const Erasure& erasure) {
   BOUGH_TRY(auto journal, ErasureJournal::lock(*store_.root, store_.options.lockTimeoutMs));
   BOUGH_TRY(auto unfinished, journal.read());
   if (unfinished) {
-    plan_ = std::move(*unfinished);
-    BOUGH_TRY(work({}));
+    // Under the same lock: whoever took it again here would wait for itself.
+    FileErasure before(backend_, store_, logs_);
+    before.plan_ = std::move(*unfinished);
+    BOUGH_TRY(before.work({}));
     BOUGH_TRY(journal.remove());
-    return FileErasure(backend_, store_, logs_).run(erasure);
   }
   mayGrow_ = true;
   BOUGH_TRY(plan_, planErasure(backend_, erasure, store_.ids, store_.environment.clock,
