@@ -99,6 +99,40 @@ TEST(Edits, AMessageThatGeminiHasInTwoIsNamed) {
 const std::string kTwoResults =
     R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"broke","is_error":true},{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"fine"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}]}])";
 
+TEST(Edits, AnEditedResultThatFailedHasStillFailed) {
+  for (const Dialect to : {kC, kR, kG}) {
+    const auto back = edited(kTwoResults, kA, to, "broke", "cracked");
+    EXPECT_TRUE(back.document.contains(R"("tool_use_id":"a","content":"cracked","is_error":true)")) << back.document;
+    EXPECT_TRUE(back.report.lossyFields.empty()) << toString(to);
+  }
+  // A text that begins with the word got no other one.
+  std::string marked = kTwoResults;
+  marked.replace(marked.find("broke"), 5, "Error 7");
+  for (const Dialect to : {kC, kR}) {
+    const auto back = edited(marked, kA, to, "Error 7", "Error 8");
+    EXPECT_TRUE(back.document.contains(R"("content":"Error 8","is_error":true)")) << back.document;
+    // Whoever takes the word away says that it has not failed; the flag that goes with it is named.
+    const auto mended = edited(kTwoResults, kA, to, "Error: broke", "works");
+    EXPECT_TRUE(mended.document.contains(R"("tool_use_id":"a","content":"works"})")) << mended.document;
+    EXPECT_EQ(mended.report.lossyFields, std::vector<std::string>{"tool_result.is_error"});
+  }
+}
+
+TEST(Edits, ADocumentOfTextThatWasEditedIsADocumentOrNamed) {
+  const std::string anthropic =
+      R"([{"role":"user","content":[{"type":"text","text":"read"},{"type":"document","title":"Spec","source":{"type":"text","media_type":"text/plain","data":"alpha"}}]}])";
+  for (const Dialect to : {kC, kR, kG}) {
+    const auto back = edited(anthropic, kA, to, "alpha", "beta");
+    EXPECT_TRUE(back.document.contains("beta"));
+    EXPECT_EQ(back.report.lossyFields, (std::vector<std::string>{"document", "document.title"})) << toString(to);
+  }
+  const auto back = edited(anthropic, kA, Dialect::Bough, "alpha", "beta");
+  EXPECT_TRUE(back.document.contains(
+      R"({"type":"document","source":{"type":"text","media_type":"text/plain","data":"beta"},"title":"Spec"})"))
+      << back.document;
+  EXPECT_TRUE(back.report.lossyFields.empty());
+}
+
 TEST(Edits, OneEditedResultDoesNotCostItsSiblingAnything) {
   for (const Dialect to : {kC, kR, kG}) {
     const auto first = edited(kTwoResults, kA, to, "fine", "good");

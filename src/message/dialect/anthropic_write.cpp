@@ -11,6 +11,8 @@ void writeAnthropicMedia(NodeWriter& writer, const Block& block) {
   if (block.source == MediaSource::Base64) {
     writer.member("type", literal("base64")).member("media_type", literal(mediaTypeOf(block)));
     writer.member("data", block.text);
+  } else if (block.source == MediaSource::Text) {
+    writer.member("type", literal("text")).member("media_type", literal("text/plain")).member("data", block.text);
   } else {
     writer.member("type", literal("url")).member("url", block.text);
   }

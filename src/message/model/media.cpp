@@ -77,6 +77,7 @@ bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from) {
       if (!isOpenai(target) || !isOpenai(from)) return false;
       return !image || target == Dialect::OpenaiResponses;
     case MediaSource::Text:
+      return target == Dialect::Anthropic && !image && (block.type.empty() || type == "text/plain");
     case MediaSource::None: break;
   }
   return false;

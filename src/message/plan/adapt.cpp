@@ -73,7 +73,7 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
       break;
     case BlockKind::Image:
     case BlockKind::Document:
-      if (block.source == MediaSource::Text) {
+      if (block.source == MediaSource::Text && !canHoldMedia(target_, role, block, from.dialect)) {
         outBlock.kind = BlockKind::Text;
         reporter_.lossy(Change::Altered, from, &block, "document", "written as text");
         reportTitle(from, block, false);

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include "base/check.h"
 #include "message/dialect/read_original.h"
 #include "message/json/content_hash.h"
+#include "message/roundtrip/edited_errors.h"
 #include "message/roundtrip/match.h"
 
 namespace bough::message {
@@ -17,30 +19,51 @@ namespace {
 // Of what was edited in the document, names what the document did not hold: that does not come back.
 class LossNamer {
  public:
-  LossNamer(const Original& original, Reporter& reporter) : original_(original), reporter_(reporter) {}
+  LossNamer(Dialect document, Reporter& reporter) : document_(document), reporter_(reporter) {}
 
-  void message() {
-    for (const std::string_view name : original_.message.extras) lost(nullptr, fmt::format("message.{}", name));
-    if (original_.tool == nullptr) return;
-    for (const std::string_view name : original_.tool->extras) lost(nullptr, fmt::format("tool.{}", name));
+  // Results that the document says have failed.
+  void setMarkedErrors(std::set<std::string> ids) { markedErrors_ = std::move(ids); }
+
+  void message(const Original& original) const {
+    for (const std::string_view name : original.message.extras) lost(original, nullptr, fmt::format("message.{}", name));
+    if (original.tool == nullptr) return;
+    for (const std::string_view name : original.tool->extras) lost(original, nullptr, fmt::format("tool.{}", name));
   }
 
-  void block(const Block& block) {
+  void block(const Original& original, const Block& block) const {
     const bool carried = block.kind == BlockKind::Citation || block.kind == BlockKind::Thinking ||
                          block.kind == BlockKind::RedactedThinking || block.kind == BlockKind::Unknown;
-    if (carried) return lost(&block, toString(block.kind));
-    for (const std::string_view name : block.extras) lost(&block, fmt::format("{}.{}", toString(block.kind), name));
+    if (carried) return lost(original, &block, toString(block.kind));
+    if (document_ != Dialect::Bough) form(original, block);
+    for (const std::string_view name : block.extras) {
+      lost(original, &block, fmt::format("{}.{}", toString(block.kind), name));
+    }
     for (const Block& nested : block.content) {
-      for (const std::string_view name : nested.extras) lost(&block, fmt::format("{}.{}", toString(nested.kind), name));
+      for (const std::string_view name : nested.extras) {
+        lost(original, &block, fmt::format("{}.{}", toString(nested.kind), name));
+      }
     }
   }
 
  private:
-  void lost(const Block* block, std::string_view field) {
-    reporter_.lossy(Change::LeftOut, original_, block, field, "it belonged to what was edited, and does not come back");
+  // What the document has as mere text.
+  void form(const Original& original, const Block& block) const {
+    if (block.kind == BlockKind::Document && block.source == MediaSource::Text) {
+      lost(original, &block, "document");
+      if (!block.name.empty()) lost(original, &block, "document.title");
+    }
+    const bool hasFlag = document_ != Dialect::OpenaiChat && document_ != Dialect::OpenaiResponses;
+    if (block.isError && !hasFlag && !markedErrors_.contains(block.id.decode())) {
+      lost(original, &block, "tool_result.is_error");
+    }
   }
 
-  const Original& original_;
+  void lost(const Original& original, const Block* block, std::string_view field) const {
+    reporter_.lossy(Change::LeftOut, original, block, field, "it belonged to what was edited, and does not come back");
+  }
+
+  Dialect document_;
+  std::set<std::string> markedErrors_;
   Reporter& reporter_;
 };
 
@@ -53,12 +76,14 @@ class Restorer {
         history_(history),
         reporter_(reporter),
         unchanged_(records_.leaves.size(), 0),
-        known_(wayBack.originals.size() + 1) {}
+        known_(wayBack.originals.size() + 1),
+        losses_(wayBack.document, reporter) {}
 
   void run() {
     for (Original& original : wayBack_.originals) readOriginal(original, history_);
     Matches matches = matchDocument(wayBack_, document_, reporter_);
     values_ = std::move(matches.values);
+    losses_.setMarkedErrors(markEditedErrors(wayBack_, document_));
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) known_[i].touched = matches.touched[i] != 0;
     judge();
     collect();
@@ -140,7 +165,7 @@ class Restorer {
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       const Original& original = wayBack_.originals[i];
       const bool edited = !known_[i].keep && known_[i].touched && original.problem.empty();
-      if (edited) LossNamer(original, reporter_).message();
+      if (edited) losses_.message(original);
       if (edited && original.section != Section::Tools) known_[i].kept.assign(original.message.blocks.size(), 1);
     }
     for (std::size_t i = 0; i < records_.leaves.size(); ++i) {
@@ -174,7 +199,7 @@ class Restorer {
       known.partial |= known.kept[b] != 0 && !inside;
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      if (known.kept[b] == 0) LossNamer(original, reporter_).block(blocks[b]);
+      if (known.kept[b] == 0) losses_.block(original, blocks[b]);
     }
   }
 
@@ -200,7 +225,7 @@ class Restorer {
       part.prefix = original.prefix;
       part.signedBlocks = original.signedBlocks;
       part.separator = original.separator;
-      items_.push_back({static_cast<std::int64_t>(index), 2 * first, ++order_, std::move(part)});
+      items_.push_back({static_cast<std::int64_t>(index), 2 * first, items_.size() + 1, std::move(part)});
       run.clear();
     }
   }
@@ -332,7 +357,7 @@ class Restorer {
       if (values_[index].record == kUnmatched) anchor = placeOfEdited(original, anchor);
       floor_ = anchor;
       const std::int64_t block = values_[index].record == kUnmatched ? nextEdited(anchor) : kAfter;
-      items_.push_back({anchor, block, ++order_, std::move(original)});
+      items_.push_back({anchor, block, items_.size() + 1, std::move(original)});
       return;
     }
     std::vector<const Block*> left;
@@ -393,7 +418,7 @@ class Restorer {
     floor_ = anchor;
     Original part = partOf(original, blocks);
     part.replacesSystem = original.replacesSystem;
-    items_.push_back({anchor, nextEdited(anchor), ++order_, std::move(part)});
+    items_.push_back({anchor, nextEdited(anchor), items_.size() + 1, std::move(part)});
     blocks.clear();
   }
 
@@ -424,8 +449,8 @@ class Restorer {
   std::vector<DocumentValue> values_;
   std::vector<char> unchanged_;  // Of each written block: it still says the same.
   std::vector<Known> known_;     // One more than there are originals: the end.
+  LossNamer losses_;
   std::vector<Item> items_;
-  std::size_t order_ = 0;
   std::int64_t floor_ = -1;  // The last original that something of the document came from.
 };
 
